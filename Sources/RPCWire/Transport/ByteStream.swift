@@ -1,0 +1,49 @@
+// The seam between sessions and sockets: a two-way stream of bytes with one ordered outgoing queue.
+//
+// Two conformers: `SocketStream` over an event loop, and `InMemoryStream`, whose other end is another one. TLS
+// will be a third. Sessions know nothing below this line; sockets know nothing above it.
+
+package protocol ByteStream: AnyObject, Sendable {
+    /// The loop on which the receiver is told what happens.
+    var loop: any Loop { get }
+
+    /// Who is at the other end, for logs and for `Caller`.
+    var remoteAddress: String { get }
+
+    /// Begins delivery. Called once.
+    func open(_ receiver: any ByteStreamReceiver)
+
+    /// Puts one message, framed, at the end of the outgoing queue and returns the stream offset of its first
+    /// byte. Never blocks, never calls out, never sends: safe under the caller's own lock. After the stream has
+    /// ended the message is dropped.
+    @discardableResult
+    func append(_ payload: UnsafeRawBufferPointer, framing: Framing) -> UInt64
+
+    /// Sends what is queued: on the loop at the end of the turn, elsewhere at once unless somebody already is.
+    func flush()
+
+    /// Sends what is queued, then ends the stream in an orderly way, so that the peer can read the last bytes.
+    func finish()
+
+    /// Ends the stream now. What is queued and not yet sent never will be.
+    func abort()
+}
+
+package protocol ByteStreamReceiver: AnyObject, Sendable {
+    /// Bytes in the order they were sent. Called on the loop.
+    func received(_ bytes: Bytes)
+
+    /// The stream has ended, whoever ended it. Called on the loop, exactly once after `open`, and last.
+    /// - Parameter sent: how many bytes of the outgoing queue were handed to the system. A message that begins at
+    ///   or after this offset provably never left.
+    func ended(_ end: StreamEnd, sent: UInt64)
+}
+
+package enum StreamEnd: Sendable, Equatable {
+    /// This side called `finish` or `abort`.
+    case local
+    /// The peer closed in an orderly way.
+    case remote
+    /// The system reported a fault; the text names the system call and its errno.
+    case failed(String)
+}

@@ -1,0 +1,56 @@
+// Received bytes on their way up: a loop fills a chunk once, the framing cuts it into views, and whoever needs a
+// view keeps the chunk alive. Nothing between the socket and the decoder copies.
+
+/// A piece of memory that its one filler writes below nobody's view and everybody else only reads.
+///
+/// `@unchecked Sendable`: the filler writes only above the highest index it has handed out as `Bytes`.
+package final class ByteChunk: @unchecked Sendable {
+    package let memory: UnsafeMutableRawBufferPointer
+
+    package init(capacity: Int) {
+        memory = .allocate(byteCount: capacity, alignment: 16)
+    }
+
+    deinit { memory.deallocate() }
+}
+
+/// A read-only view of part of a chunk.
+package struct Bytes: Sendable {
+    private let chunk: ByteChunk
+    private let range: Range<Int>
+
+    package init(_ chunk: ByteChunk, _ range: Range<Int>) {
+        self.chunk = chunk
+        self.range = range.clamped(to: 0..<chunk.memory.count)
+    }
+
+    package init(copying bytes: UnsafeRawBufferPointer) {
+        chunk = ByteChunk(capacity: bytes.count)
+        chunk.memory.copyMemory(from: bytes)
+        range = 0..<bytes.count
+    }
+
+    package init(_ text: String) {
+        var text = text
+        self = text.withUTF8 { Bytes(copying: UnsafeRawBufferPointer($0)) }
+    }
+
+    package var count: Int { range.count }
+    package var isEmpty: Bool { range.isEmpty }
+
+    /// The part between two offsets of this view, clamped to it.
+    package subscript(part: Range<Int>) -> Bytes {
+        let clamped = part.clamped(to: 0..<count)
+        return Bytes(chunk, range.lowerBound + clamped.lowerBound..<range.lowerBound + clamped.upperBound)
+    }
+
+    package func withUnsafeBytes<Result, Failure: Error>(
+        _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        try body(UnsafeRawBufferPointer(rebasing: chunk.memory[range]))
+    }
+}
+
+extension Bytes: CustomStringConvertible {
+    package var description: String { withUnsafeBytes { String(decoding: $0, as: UTF8.self) } }
+}

@@ -1,0 +1,34 @@
+// A moment on the monotonic clock. Everything that waits counts in these: wall-clock jumps move no deadline.
+
+package struct Instant: Sendable, Hashable, Comparable {
+    /// Nanoseconds since a start that only this process knows.
+    package var nanoseconds: Int64
+
+    package init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
+
+    package static let distantFuture = Instant(nanoseconds: .max)
+
+    package static func < (left: Instant, right: Instant) -> Bool { left.nanoseconds < right.nanoseconds }
+
+    /// Saturates: a timeout given as `.seconds(.max)` means "never", not a trap.
+    package func advanced(by duration: Duration) -> Instant {
+        let (sum, overflow) = nanoseconds.addingReportingOverflow(duration.nanoseconds)
+        return Instant(nanoseconds: overflow ? (duration.nanoseconds < 0 ? .min : .max) : sum)
+    }
+
+    /// How long from here until `later`; negative when it has passed.
+    package func duration(to later: Instant) -> Duration {
+        let (difference, overflow) = later.nanoseconds.subtractingReportingOverflow(nanoseconds)
+        return .nanoseconds(overflow ? (later > self ? .max : .min) : difference)
+    }
+}
+
+extension Duration {
+    /// The whole duration in nanoseconds, held at the ends of the range (292 years).
+    package var nanoseconds: Int64 {
+        let (seconds, attoseconds) = components
+        let (scaled, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+        let (sum, carry) = scaled.addingReportingOverflow(attoseconds / 1_000_000_000)
+        return overflow || carry ? (seconds < 0 ? .min : .max) : sum
+    }
+}

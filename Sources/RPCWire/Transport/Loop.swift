@@ -1,0 +1,26 @@
+// The thread that a connection lives on, seen from above: a clock, timers, and an executor for tasks.
+//
+// Two conformers: `EventLoop` waits on real sockets; the tests' `ManualLoop` runs when told to, on a clock that is
+// moved by hand, so that whole conversations replay from a seed.
+
+package protocol Loop: TaskExecutor {
+    /// The monotonic clock, read once per turn on the loop itself and fresh elsewhere.
+    var now: Instant { get }
+
+    /// Whether the calling code runs on this loop.
+    var isCurrent: Bool { get }
+
+    /// Runs `work` on the loop. Work and task jobs share one queue and run in the order they came; what arrives
+    /// from the loop itself wakes nobody. Never runs `work` before returning.
+    func submit(_ work: @escaping @Sendable () -> Void)
+
+    /// Runs `work` on the loop at `instant` or as soon as possible after it, unless cancelled before.
+    /// May be called from anywhere; from elsewhere it wakes the loop only if this timer is now the next one due.
+    @discardableResult
+    func schedule(at instant: Instant, _ work: @escaping @Sendable () -> Void) -> any LoopTimer
+}
+
+package protocol LoopTimer: AnyObject, Sendable {
+    /// Forgets the work. Safe from anywhere, any number of times; too late once the work has begun.
+    func cancel()
+}
