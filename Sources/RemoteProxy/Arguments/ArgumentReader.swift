@@ -1,0 +1,120 @@
+// Arguments on their way in: the `params` of a message, by position or by name, handed out in the order of the
+// method's parameters.
+
+package import JSONCodec
+
+/// Reads the arguments of one call, in order. Used by generated code.
+///
+/// Unknown names are passed over, so that a peer may send what a later version of the service takes; a surplus
+/// positional argument is refused, because nobody can tell what it was meant for.
+public struct ArgumentReader {
+    private enum Form {
+        case none
+        case positional
+        /// Where each name's value stands; of duplicates, the last.
+        case named([String: Range<Int>])
+    }
+
+    private let bytes: UnsafeRawBufferPointer
+    private let signature: MethodSignature
+    private var reader: JSONReader
+    private var form: Form
+    private var index = 0
+
+    /// - Parameter params: the JSON text of an array or an object, or nothing at all.
+    package init(_ params: UnsafeRawBufferPointer, of signature: MethodSignature) throws {
+        bytes = params
+        self.signature = signature
+        reader = JSONReader(params)
+        form = .none
+        guard !params.isEmpty else { return }
+        do {
+            form = try Self.open(&reader)
+        } catch {
+            throw RPCError(
+                .invalidArguments, "the params of \(signature.wireName): \(error)", outcome: .notExecuted)
+        }
+    }
+
+    /// Reads the next argument.
+    public mutating func next<Value: Decodable>(_ name: StaticString) throws -> Value {
+        guard try advance(name) else { throw missing(name) }
+        return try decode(name)
+    }
+
+    /// Reads the next argument, which may be missing.
+    public mutating func next<Value: Decodable>(_ name: StaticString) throws -> Value? {
+        guard try advance(name) else { return nil }
+        return try decode(name)
+    }
+
+    /// Checks that nothing is left over.
+    package mutating func finish() throws {
+        guard case .positional = form, index <= signature.parameters.count else { return }
+        if try attempt("", { reader throws(JSONError) in try reader.nextElement() }) {
+            let takes = signature.parameters.count
+            throw RPCError(
+                .invalidArguments,
+                "too many arguments: \(signature.wireName) takes \(takes == 0 ? "none" : String(takes))",
+                outcome: .notExecuted)
+        }
+    }
+
+    /// Moves to the value of the next parameter; false when there is none.
+    private mutating func advance(_ name: StaticString) throws -> Bool {
+        index += 1
+        switch form {
+        case .none:
+            return false
+        case .positional:
+            let there = try attempt(name) { reader throws(JSONError) in try reader.nextElement() }
+            if !there { form = .none }
+            return there
+        case .named(let members):
+            guard let range = members[name.description] else { return false }
+            reader = JSONReader(UnsafeRawBufferPointer(rebasing: bytes[range]))
+            return true
+        }
+    }
+
+    private mutating func decode<Value: Decodable>(_ name: StaticString) throws -> Value {
+        do {
+            return try reader.decode(Value.self)
+        } catch let error as DecodingError {
+            throw RPCError(
+                .invalidArguments, "argument '\(name)' of \(signature.wireName): \(error.explanation)",
+                outcome: .notExecuted)
+        }
+    }
+
+    private mutating func attempt<Result>(
+        _ name: StaticString, _ body: (inout JSONReader) throws(JSONError) -> Result
+    ) throws -> Result {
+        do {
+            return try body(&reader)
+        } catch {
+            throw RPCError(
+                .invalidArguments, "argument '\(name)' of \(signature.wireName): \(error)", outcome: .notExecuted)
+        }
+    }
+
+    private func missing(_ name: StaticString) -> RPCError {
+        let signature = self.signature
+        let list = signature.parameters.map { "\($0.name): \($0.type)" }.joined(separator: ", ")
+        return RPCError(
+            .invalidArguments, "argument '\(name)' of \(signature.wireName)(\(list)) is missing", outcome: .notExecuted)
+    }
+
+    private static func open(_ reader: inout JSONReader) throws(JSONError) -> Form {
+        guard try reader.peek() == .object else {
+            try reader.enterArray()
+            return .positional
+        }
+        var members: [String: Range<Int>] = [:]
+        try reader.enterObject()
+        while let key = try reader.nextMember() {
+            members[try key.string()] = try reader.skipValue()
+        }
+        return .named(members)
+    }
+}

@@ -1,0 +1,40 @@
+// Arguments on their way out: one value after another into a positional JSON array.
+
+package import JSONCodec
+
+/// Writes the arguments of one call, in order. Used by generated code.
+public struct ArgumentWriter {
+    private let output: JSONOutput
+    private var isFirst = true
+
+    package init(_ output: JSONOutput) {
+        self.output = output
+        output.append(UInt8(ascii: "["))
+    }
+
+    /// Writes the next argument.
+    public mutating func write<Value: Encodable>(_ value: Value) throws {
+        separate()
+        try output.encode(value)
+    }
+
+    /// Writes the next argument.
+    public mutating func write(_ value: Int) {
+        separate()
+        output.append(Int64(value))
+    }
+
+    /// Writes the next argument.
+    public mutating func write(_ value: String) {
+        separate()
+        output.append(quoted: value)
+    }
+
+    package func finish() {
+        output.append(UInt8(ascii: "]"))
+    }
+
+    private mutating func separate() {
+        if isFirst { isFirst = false } else { output.append(UInt8(ascii: ",")) }
+    }
+}

@@ -1,0 +1,36 @@
+// The border between the compiler plugin and the library: what `@Service` writes calls only what stands here, plus
+// the initialisers of `Method`, `Post`, `MethodTable`, `ServiceDescription` and `MethodSignature.Parameter`, and
+// `Subject.call` and `.post`. Changing any of these changes the plugin's expansion tests in the same commit.
+
+/// The arguments of one method as a value. Generated, one struct per method.
+public protocol MethodArguments: Sendable {
+    /// Reads the arguments in the order of declaration.
+    init(from reader: inout ArgumentReader) throws
+    /// Writes the arguments in the order of declaration.
+    func write(to writer: inout ArgumentWriter) throws
+}
+
+/// The arguments of a method that takes none.
+public struct NoArguments: MethodArguments {
+    /// Made by generated code.
+    public init() {}
+    /// Reads nothing.
+    public init(from reader: inout ArgumentReader) {}
+    /// Writes nothing.
+    public func write(to writer: inout ArgumentWriter) {}
+}
+
+/// The result of a method that returns none: `null` on the wire.
+public struct NoResult: Codable, Sendable, Hashable {
+    /// Made by generated code.
+    public init() {}
+
+    /// Takes whatever stands there: what a foreign peer answers for "done" is its own affair.
+    public init(from decoder: any Decoder) {}
+
+    /// Writes `null`.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encodeNil()
+    }
+}

@@ -1,0 +1,28 @@
+// One requirement that has a reply, typed: how it is named, how it is invoked, how its arguments and result travel.
+
+/// A requirement of a service that is called and answered.
+///
+/// The client encodes with it, the server decodes and invokes with it, and local proxies hand it on unchanged.
+public struct Method<Service: Sendable, Arguments: MethodArguments, Result: Codable & Sendable>: Sendable {
+    /// The name, the parameters and the shape.
+    public let signature: MethodSignature
+    let service: ServiceDescription
+    let invoke: @Sendable (Service, Arguments) async throws -> Result
+
+    /// Made by generated code.
+    public init(
+        _ name: String, of service: ServiceDescription, parameters: [MethodSignature.Parameter] = [],
+        result: String? = nil, invoke: @escaping @Sendable (Service, Arguments) async throws -> Result
+    ) {
+        signature = MethodSignature(
+            service: service.name, name: name, parameters: parameters, result: result, shape: .call)
+        self.service = service
+        self.invoke = invoke
+    }
+
+    /// Calls the method on an object that is here. What a subject that has the object does in the end.
+    /// - Throws: what the object throws.
+    public func callAsFunction(on object: Service, _ arguments: Arguments) async throws -> Result {
+        try await invoke(object, arguments)
+    }
+}

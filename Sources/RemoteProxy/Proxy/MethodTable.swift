@@ -1,0 +1,27 @@
+// The method table of one protocol: everything the server, discovery and local proxies know about it.
+
+/// All methods of a service, in the order of declaration. Written by `@Service`.
+public struct MethodTable<Service: Sendable>: Sendable {
+    /// The service's name and declared errors.
+    public let service: ServiceDescription
+    let entries: [any ServiceMethod<Service>]
+
+    /// Made by generated code.
+    public init(_ service: ServiceDescription, _ methods: [any ServiceMethod<Service>]) {
+        self.service = service
+        entries = methods
+    }
+
+    /// The names and shapes of all methods.
+    public var signatures: [MethodSignature] { entries.map(\.signature) }
+}
+
+/// An entry of a method table: a `Method` or a `Post`. Not for conformance by others.
+public protocol ServiceMethod<Service>: Sendable {
+    /// The service as an existential.
+    associatedtype Service: Sendable
+    /// The name, the parameters and the shape.
+    var signature: MethodSignature { get }
+    /// What the dispatcher calls when a message names this method.
+    func _export(_ proxy: some ServiceProxy<Service>) -> _ExportedMethod
+}

@@ -1,0 +1,24 @@
+// One requirement that has no reply, typed: the second shape.
+
+/// A requirement of a service that is posted: one way, never waiting, never failing.
+public struct Post<Service: Sendable, Arguments: MethodArguments>: Sendable {
+    /// The name, the parameters and the shape.
+    public let signature: MethodSignature
+    let deliver: @Sendable (Service, Arguments) async -> Void
+
+    /// Made by generated code.
+    public init(
+        _ name: String, of service: ServiceDescription, parameters: [MethodSignature.Parameter] = [],
+        deliver: @escaping @Sendable (Service, Arguments) async -> Void
+    ) {
+        signature = MethodSignature(
+            service: service.name, name: name, parameters: parameters, result: nil, shape: .post)
+        self.deliver = deliver
+    }
+
+    /// Delivers the post to an object that is here, on the object's actor if it has one, and returns when it has run.
+    /// What a subject that cannot deliver at once does later.
+    public func callAsFunction(on object: Service, _ arguments: Arguments) async {
+        await deliver(object, arguments)
+    }
+}

@@ -1,0 +1,90 @@
+// How a call failed, and what became of the work: the one error type that this library itself throws.
+
+import RPCWire
+
+/// Why a remote call has no result. The caller's own cancellation is `CancellationError` instead, and errors listed in
+/// `@Service(errors:)` arrive as themselves.
+public struct RPCError: Error, Sendable {
+    /// What happened to the work that the call asked for.
+    public enum Outcome: String, Sendable, Hashable {
+        /// The subject was never reached. Calling again cannot run anything twice.
+        case notExecuted
+        /// The subject ran, or began to, and the failure is its answer.
+        case executed
+        /// The call left this process and its answer never came: the subject may have run or not.
+        case unknown
+    }
+
+    /// The kind of failure, by its JSON-RPC number.
+    public var code: Code
+    /// What happened and what to do about it, for people.
+    public var message: String
+    /// What became of the work.
+    public var outcome: Outcome
+    /// Details from the peer as JSON text, if it sent any.
+    public var data: String?
+    /// The local fault behind this one, if there is one.
+    public var underlying: (any Error)?
+
+    /// Makes an error. A subject may throw one to choose the code and the message that its caller sees.
+    public init(
+        _ code: Code, _ message: String, outcome: Outcome, data: String? = nil, underlying: (any Error)? = nil
+    ) {
+        self.code = code
+        self.message = message
+        self.outcome = outcome
+        self.data = data
+        self.underlying = underlying
+    }
+}
+
+extension RPCError {
+    /// A JSON-RPC error number. Open: numbers outside -32768 … -32000 are the application's own.
+    public struct Code: Sendable, Hashable, RawRepresentable {
+        /// The number on the wire.
+        public let rawValue: Int
+
+        /// Any number, known or not.
+        public init(rawValue: Int) { self.rawValue = rawValue }
+
+        /// What was received is not JSON.
+        public static let parseError = Code(rawValue: -32700)
+        /// What was received is JSON but not a JSON-RPC message.
+        public static let invalidRequest = Code(rawValue: -32600)
+        /// The peer has no such service, object or method.
+        public static let unimplemented = Code(rawValue: -32601)
+        /// The arguments do not fit the method's parameters.
+        public static let invalidArguments = Code(rawValue: -32602)
+        /// The subject threw an error that is not listed in `@Service(errors:)`.
+        public static let internalError = Code(rawValue: -32603)
+        /// The call was cancelled at the peer's end.
+        public static let cancelled = Code(rawValue: -32800)
+        /// The request is larger than the peer takes.
+        public static let requestTooLarge = Code(rawValue: -32007)
+        /// The result is larger than a frame may be.
+        public static let responseTooLarge = Code(rawValue: -32008)
+        /// The peer is at one of its limits; the message names it.
+        public static let busy = Code(rawValue: -32009)
+        /// The batch has more members than the peer takes.
+        public static let batchTooLarge = Code(rawValue: -32010)
+        /// No connection could be had, or the peer is stopping.
+        public static let unavailable = Code(rawValue: -32050)
+        /// The connection broke after the call was sent and before its reply came.
+        public static let connectionLost = Code(rawValue: -32051)
+        /// The time allowed for the call ran out.
+        public static let deadlineExceeded = Code(rawValue: -32052)
+        /// The client was closed by its owner.
+        public static let closed = Code(rawValue: -32053)
+        /// A declared error of the service, carried in `data`.
+        public static let application = Code(rawValue: 1)
+        /// The address given to the client cannot be understood.
+        public static let invalidAddress = Code(rawValue: -32057)
+        /// The peer answered with something that is not a valid reply to this call.
+        public static let invalidReply = Code(rawValue: -32058)
+    }
+}
+
+extension RPCError: CustomStringConvertible {
+    /// The message, the number and the outcome, in one line.
+    public var description: String { "\(message) (\(code.rawValue), \(outcome.rawValue))" }
+}
