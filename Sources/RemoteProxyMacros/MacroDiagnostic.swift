@@ -159,6 +159,12 @@ extension MacroDiagnostic {
         Self("\(subject) cannot be variadic; write '[\(type)]'", at: offset)
     }
 
+    static func defaultValue(_ subject: TypeSubject, at offset: Int) -> Self {
+        Self(
+            "\(subject) cannot have a default value in a protocol; write an extension with a shorter function",
+            at: offset)
+    }
+
     static func specifier(_ subject: TypeSubject, _ specifier: String, at offset: Int) -> Self {
         specifier == "inout"
             ? Self("\(subject) cannot be inout: values travel as copies; return the new value", at: offset)

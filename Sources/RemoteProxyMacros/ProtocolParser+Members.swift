@@ -131,13 +131,13 @@ extension ProtocolParser {
         }
         let type = try type()
         let isVariadic = cursor.take("...")
+        let hasDefault = cursor.isAt("=")
         try skipDefaultValue()
         return ParameterSyntax(
             label: label.text, name: name.text, specifiers: specifiers, type: type, isVariadic: isVariadic,
-            offset: name.range.lowerBound)
+            hasDefault: hasDefault, offset: name.range.lowerBound)
     }
 
-    /// The compiler refuses default values in protocols itself.
     private mutating func skipDefaultValue() throws(ParsingFault) {
         guard cursor.take("=") else { return }
         while !cursor.isAt(","), !cursor.isAt(")") {

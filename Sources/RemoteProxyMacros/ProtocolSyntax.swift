@@ -69,6 +69,7 @@ struct ParameterSyntax {
     var specifiers: [String] = []
     var type: TypeSyntax
     var isVariadic = false
+    var hasDefault = false
     var offset: Int
 }
 

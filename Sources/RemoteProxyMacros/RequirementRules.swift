@@ -108,6 +108,7 @@ struct RequirementRules {
             throw .specifier(subject, specifier, at: parameter.offset)
         }
         if parameter.isVariadic { throw .variadic(subject, parameter.type.spelling, at: parameter.offset) }
+        if parameter.hasDefault { throw .defaultValue(subject, at: parameter.offset) }
         guard parameter.type.shape == .value else { throw .type(subject, parameter.type, at: parameter.offset) }
     }
 

@@ -20,7 +20,7 @@ struct ServiceRules {
         model.attributes = syntax.declaration.attributes.filter(Self.isCarriedByType).map(\.spelling)
         judgeProtocol()
         judgeInheritance(&model)
-        for member in syntax.members where member.kind != .typeAlias {
+        for member in syntax.members where !isPassedOver(member) {
             do {
                 model.requirements.append(try RequirementRules(member).requirement())
             } catch {
@@ -31,6 +31,11 @@ struct ServiceRules {
         nameEntries(of: &model)
         diagnostics.sort { Self.offset($0) < Self.offset($1) }
         return model
+    }
+
+    /// Primary associated types are refused in the protocol's head already.
+    private func isPassedOver(_ member: MemberSyntax) -> Bool {
+        member.kind == .typeAlias || member.kind == .associatedType && syntax.genericsOffset != nil
     }
 
     private static func offset(_ diagnostic: MacroDiagnostic) -> Int {

@@ -36,12 +36,18 @@ struct ServiceStub {
         model.isProxyable && syntax.genericsOffset == nil && syntax.whereOffset == nil && syntax.faults.isEmpty
     }
 
+    /// Whether the member's text cannot stand in a type, mostly because it could not stand in the protocol either.
+    private func isUnspeakable(_ member: MemberSyntax) -> Bool {
+        let names = member.parameters.map(\.name).filter { $0 != "_" }
+        let availability = member.head.attributes.filter { $0.name == "available" }
+        return RequirementRules.isReserved(SwiftName.plain(member.name)) || Set(names).count != names.count
+            || member.hasWhere && !member.hasGenerics || member.effects.other != nil
+            || availability.contains { Availability($0.arguments ?? "").isUnsupported }
+    }
+
     /// One member as a declaration that does nothing; an empty line where none is needed; nil where none can be written.
     private func witness(of member: MemberSyntax) -> String? {
-        let names = member.parameters.map(\.name).filter { $0 != "_" }
-        guard !RequirementRules.isReserved(SwiftName.plain(member.name)), Set(names).count == names.count else {
-            return nil
-        }
+        guard member.kind == .initializer || !isUnspeakable(member) else { return nil }
         let head = prefix(of: member) + member.source
         switch member.kind {
         case .typeAlias: return ""
