@@ -1,0 +1,185 @@
+// What is written for protocols that can be remote.
+
+import Testing
+
+@testable import RemoteProxyMacros
+
+struct ExpansionTests {
+    @Test func `a protocol becomes a proxy, a method table and argument structs`() {
+        let expanding = Expanding(
+            """
+
+
+            /// Arithmetic.
+            @Service(errors: ArithmeticFailure.self)
+            public protocol Calculator: Sendable {
+                /// Adds.
+                func add(_ a: Int, to b: [Int?]) async throws -> Int
+                func note(_ text: String)
+                func reset() async throws
+                var total: Int { get async throws }
+            }
+            """, attribute: "@Service(errors: ArithmeticFailure.self)")
+        #expect(expanding.messages == [])
+        #expect(expanding.expansion.expandedSource == Golden.calculator)
+    }
+
+    @Test func `parameters keep their labels outside and their names on the wire`() {
+        let expanding = Expanding(
+            "protocol P: Sendable { func f(_ a: Int, in b: Int, c: Int, `let` d: Int, `for`: Int) async throws }")
+        #expect(
+            expanding.lines(with: "func f") == [
+                "nonisolated(nonsending) func f(_ a: Int, in b: Int, c: Int, `let` d: Int, for: Int) async throws {"
+            ])
+        #expect(
+            expanding.lines(with: "service.f") == [
+                "try await service.f(arguments.a, in: arguments.b, c: arguments.c, `let`: arguments.d, for: arguments.`for`)"
+            ])
+        #expect(expanding.lines(with: "reader.next(\"for\")") == ["self.`for` = try reader.next(\"for\")"])
+    }
+
+    @Test func `overloads are told apart by their full names, and only overloads`() {
+        let expanding = Expanding(
+            """
+            protocol P: Sendable {
+                func add(_ a: Int, to b: Int) async throws
+                func add()
+                var add: Int { get async throws }
+                func single(_ a: Int, to b: Int)
+            }
+            """)
+        #expect(expanding.messages == [])
+        #expect(
+            expanding.lines(with: ", of: service").map { String($0.prefix { $0 != "," }) } == [
+                "\"add(_:to:)\"", "\"add()\"", "\"add\"", "\"single\"",
+            ])
+        #expect(
+            expanding.lines(with: "[Methods.") == [
+                "Methods.service, [Methods.`add(_:to:)`, Methods.`add()`, Methods.add, Methods.single])"
+            ])
+        #expect(expanding.lines(with: "struct AddToArguments").count == 1)
+    }
+
+    @Test func `generated names keep away from names in the protocol`() {
+        let expanding = Expanding(
+            "protocol P: Sendable { func service(_ m: Methods, a: AddArguments) async throws; func add(_ a: Int) }")
+        #expect(expanding.lines(with: "enum Methods") == ["nonisolated enum Methods_ {"])
+        #expect(expanding.lines(with: "struct AddArguments") == ["struct AddArguments_: RemoteProxy.MethodArguments {"])
+        #expect(expanding.lines(with: "static let service_").count == 1)
+    }
+
+    @Test(arguments: [
+        ("public ", "public ", "public "), ("package ", "package ", "package "), ("internal ", "", ""), ("", "", ""),
+        ("fileprivate ", "fileprivate ", ""), ("private ", "private ", ""),
+        ("nonisolated public ", "public nonisolated ", "public "),
+    ])
+    func `the proxy is as accessible as its protocol`(modifiers: String, type: String, member: String) {
+        let expanding = Expanding("\(modifiers)protocol P: Sendable { func f() }")
+        #expect(expanding.lines(with: "struct PProxy") == ["\(type)struct PProxy: P, RemoteProxy.ServiceProxy {"])
+        #expect(expanding.lines(with: "func f()") == ["\(member)func f() {"])
+    }
+
+    @Test func `in a public extension the members are public and the proxy is by itself`() {
+        let expanding = Expanding("protocol P: Sendable { func f() }", inside: ["public extension Outer {}"])
+        #expect(expanding.lines(with: "struct PProxy") == ["struct PProxy: P, RemoteProxy.ServiceProxy {"])
+        #expect(expanding.lines(with: "func f()") == ["public func f() {"])
+    }
+
+    @Test func `documentation of every form is carried over, other comments are not`() {
+        let expanding = Expanding(
+            """
+            // Not this.
+            /// One line,
+            /// and another.
+            protocol P: Sendable { // nor this
+                /** A block
+                    on lines. */
+                func f() /// f's own
+                /// Of g.
+                /* not this */
+                @discardableResult
+                func g() async throws -> Int
+            }
+            """)
+        #expect(
+            expanding.expansion.expandedSource.hasPrefix(
+                "/// One line,\n/// and another.\nstruct PProxy"))
+        #expect(expanding.expansion.expandedSource.contains("    /** A block\n    on lines. */\n    func f() {"))
+        #expect(
+            expanding.expansion.expandedSource.contains(
+                "    /// Of g.\n    @discardableResult\n    nonisolated(nonsending) func g() async throws -> Int {"))
+        #expect(!expanding.expansion.expandedSource.contains("this"))
+    }
+
+    @Test func `global actors isolate posts and leave calls where their callers are`() {
+        let expanding = Expanding(
+            "@MainActor protocol P: Sendable { @MainActor func f(); @MainActor func g() async throws }")
+        #expect(expanding.expansion.expandedSource.hasPrefix("@MainActor\nstruct PProxy"))
+        #expect(expanding.expansion.expandedSource.contains("    @MainActor\n    func f() {"))
+        #expect(expanding.expansion.expandedSource.contains("\n\n    nonisolated(nonsending) func g() async throws {"))
+    }
+
+    @Test func `a requirement that only some versions have is listed only there`() {
+        let expanding = Expanding(
+            "protocol P: Sendable { @available(macOS 15, iOS 18, *) func f(); @available(swift 6) func g() }")
+        #expect(
+            expanding.lines(with: "entries.append") == [
+                "if #available(macOS 15, iOS 18, *) { entries.append(Methods.f) }", "entries.append(Methods.g)",
+            ])
+        #expect(expanding.lines(with: "@available(macOS 15, iOS 18, *)").count == 2)
+    }
+
+    @Test func `what is deprecated is deprecated wherever it is mentioned`() {
+        let expanding = Expanding(
+            #"protocol P: Sendable { @available(*, deprecated, message: "use \" g") func f() }"#)
+        #expect(expanding.lines(with: #"@available(*, deprecated, message: "use \" g")"#).count == 2)
+        #expect(expanding.lines(with: "It lists deprecated methods").count == 1)
+    }
+
+    @Test func `a class-bound protocol has a class for a proxy`() {
+        #expect(
+            Expanding("protocol P: AnyObject, Sendable {}").lines(with: "PProxy") == [
+                "final class PProxy: P, RemoteProxy.ServiceProxy {"
+            ])
+    }
+
+    @Test func `protocols that only the compiler knows are inherited with a word of warning`() {
+        let expanding = Expanding("protocol P: Marker & Sendable, Module.Other {}")
+        #expect(expanding.messages == [])
+        #expect(expanding.lines(with: "// Marker, Module.Other: inherited").count == 1)
+    }
+
+    @Test func `errors are repeated as they are written`() {
+        let expanding = Expanding(
+            "protocol P: Sendable {}",
+            attribute: "@RemoteProxy.Service(\n  errors: A.self, // one\n  B.C<Int, Int>.self,\n)")
+        #expect(
+            expanding.lines(with: "ServiceDescription") == [
+                "static let service = RemoteProxy.ServiceDescription(\"P\", errors: [A.self, B.C<Int, Int>.self])"
+            ])
+    }
+
+    @Test func `types and names reach discovery as written, with even spacing and no comments`() {
+        let expanding = Expanding(
+            "protocol P: Sendable { func f(_ a: [ String /* key */:Result<Int,Failure> ]?, `b c`: A . B) async throws -> ( Int ) }"
+        )
+        #expect(
+            expanding.lines(with: ".init(") == [
+                "\"f\", of: service, parameters: [.init(\"a\", \"[String: Result<Int, Failure>]?\"), "
+                    + ".init(\"b c\", \"A.B\")], result: \"(Int)\") {"
+            ])
+    }
+
+    @Test func `comments and strings cannot be taken for Swift`() {
+        let expanding = Expanding(
+            ##"""
+            @Tag("}\("}" + #"\#("}")"#)", """
+            } " \(") }")
+            """, #"}""#) /* } /* } */ } */ protocol P: Sendable { // }
+                func f(_ a: Int /* ) */) async throws -> /* { */ Int
+            }
+            """##)
+        #expect(expanding.messages == [])
+        #expect(expanding.lines(with: "func f") == ["nonisolated(nonsending) func f(_ a: Int) async throws -> Int {"])
+    }
+}

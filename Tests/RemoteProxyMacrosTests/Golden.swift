@@ -1,0 +1,1 @@
+enum Golden { static let calculator = "" }
