@@ -22,18 +22,27 @@ package struct NumberTable {
         count += 1
     }
 
+    package func slot(of key: Int64) -> Int? {
+        find(key).map { slots[$0] }
+    }
+
     /// Takes the key out and returns its slot, or nil when it is not there.
     package mutating func remove(_ key: Int64) -> Int? {
+        guard let index = find(key) else { return nil }
+        let slot = slots[index]
+        closeGap(at: index)
+        count -= 1
+        return slot
+    }
+
+    private func find(_ key: Int64) -> Int? {
         guard key > 0 else { return nil }
         var index = home(key)
         while keys[index] != key {
             if keys[index] == 0 { return nil }
             index = (index + 1) & mask
         }
-        let slot = slots[index]
-        closeGap(at: index)
-        count -= 1
-        return slot
+        return index
     }
 
     private func home(_ key: Int64) -> Int { Int(truncatingIfNeeded: key) & mask }

@@ -1,7 +1,7 @@
 // The calls this end has made and not yet seen the end of. Pure: events in, decisions out, time passed in.
 //
-// A call is *waiting* (for a connection) or *sent* (its bytes stand in a stream's outgoing queue from a known
-// offset). It leaves the table exactly once, through whichever of these comes first: its reply, its deadline, its
+// A call is *waiting* (for a connection) or *sent* (its bytes stand in the outgoing queue of a known stream from a
+// known offset). It leaves the table exactly once, through whichever of these comes first: its reply, its deadline, its
 // caller's cancellation, the loss of the connection, the end of the session. Only the event that removed a call may
 // tell its caller; every other event finds nothing and does nothing. `IncomingCalls` is the mirror image.
 
@@ -19,11 +19,22 @@ package struct OutgoingCalls {
         package let wasSent: Bool
     }
 
+    /// A position in one of the streams that served this end, one after the other.
+    package struct Place: Sendable, Hashable {
+        package let stream: Int
+        package let offset: UInt64
+
+        package init(stream: Int, offset: UInt64) {
+            self.stream = stream
+            self.offset = offset
+        }
+    }
+
     private struct Entry {
         var id: Int64
         var deadline: Instant
-        /// Where the call begins in the stream, once it has been given to one.
-        var offset: UInt64?
+        /// Where the call begins in which stream, once it has been given to one.
+        var place: Place?
     }
 
     private var entries: [Entry?] = []
@@ -39,7 +50,7 @@ package struct OutgoingCalls {
     package mutating func start(deadline: Instant) -> Ticket {
         let id = nextID
         nextID += 1
-        let entry = Entry(id: id, deadline: deadline, offset: nil)
+        let entry = Entry(id: id, deadline: deadline, place: nil)
         let slot: Int
         if let free = freeSlots.popLast() {
             slot = free
@@ -52,22 +63,29 @@ package struct OutgoingCalls {
         return Ticket(id: id, slot: slot)
     }
 
-    /// The call was given to a stream, beginning at `offset` of its outgoing queue.
-    package mutating func sent(_ ticket: Ticket, at offset: UInt64) {
+    /// The call was given to a stream.
+    package mutating func sent(_ ticket: Ticket, at place: Place) {
         guard contains(ticket) else { return }
-        entries[ticket.slot]?.offset = offset
+        entries[ticket.slot]?.place = place
     }
 
     /// A reply arrived. Nil when no such call is waiting for one: the peer's fault or a late reply; ignored.
     package mutating func replied(to id: Int64) -> Ticket? {
         guard let slot = slots.remove(id) else { return nil }
-        let wasSent = entries[slot]?.offset != nil
-        guard wasSent else {
+        guard entries[slot]?.place != nil else {
             // A reply to what was never asked. The call goes on waiting.
             slots.insert(id, slot)
             return nil
         }
         return release(slot, id)
+    }
+
+    /// The peer refused the call before any work because it is going away. The call waits for another connection;
+    /// nil when no such call was sent.
+    package mutating func refused(_ id: Int64) -> Ticket? {
+        guard let slot = slots.slot(of: id), entries[slot]?.place != nil else { return nil }
+        entries[slot]?.place = nil
+        return Ticket(id: id, slot: slot)
     }
 
     /// The caller gave up. Nil when the call has already ended.
@@ -80,12 +98,12 @@ package struct OutgoingCalls {
         tickets { $0.deadline <= now }.map { remove($0) }
     }
 
-    /// The connection is gone after `sent` bytes. Removes the calls whose bytes had begun to leave; those that had
-    /// not wait again, and `waiting` lists them.
-    package mutating func connectionLost(sent: UInt64) -> [Removed] {
-        let lost = tickets { entry in entry.offset.map { $0 < sent } ?? false }.map { remove($0) }
-        for slot in entries.indices { entries[slot]?.offset = nil }
-        return lost
+    /// A stream is gone after `sent` bytes. Removes the calls of which a byte had left; the stream's other calls
+    /// wait again, and `waiting` lists them.
+    package mutating func lost(stream: Int, sent: UInt64) -> [Removed] {
+        let unsent = tickets { $0.place?.stream == stream && $0.place.map { $0.offset >= sent } == true }
+        for ticket in unsent { entries[ticket.slot]?.place = nil }
+        return tickets { $0.place?.stream == stream }.map { remove($0) }
     }
 
     /// The session ends. Removes every call.
@@ -94,7 +112,7 @@ package struct OutgoingCalls {
     }
 
     /// The calls that wait to be sent, in the order they were made.
-    package var waiting: [Ticket] { tickets { $0.offset == nil } }
+    package var waiting: [Ticket] { tickets { $0.place == nil } }
 
     /// The earliest deadline in the table.
     package var nextDeadline: Instant? {
@@ -118,7 +136,7 @@ package struct OutgoingCalls {
     }
 
     private mutating func remove(_ ticket: Ticket) -> Removed {
-        let wasSent = entries[ticket.slot]?.offset != nil
+        let wasSent = entries[ticket.slot]?.place != nil
         _ = slots.remove(ticket.id)
         return Removed(ticket: release(ticket.slot, ticket.id), wasSent: wasSent)
     }
