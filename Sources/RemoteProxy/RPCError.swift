@@ -1,6 +1,6 @@
 // How a call failed, and what became of the work: the one error type that this library itself throws.
 
-import RPCWire
+package import RPCWire
 
 /// Why a remote call has no result. The caller's own cancellation is `CancellationError` instead, and errors listed in
 /// `@Service(errors:)` arrive as themselves.
@@ -47,40 +47,42 @@ extension RPCError {
         /// Any number, known or not.
         public init(rawValue: Int) { self.rawValue = rawValue }
 
+        package init(_ code: ErrorCode) { rawValue = code.number }
+
         /// What was received is not JSON.
-        public static let parseError = Code(rawValue: -32700)
+        public static let parseError = Code(.parseError)
         /// What was received is JSON but not a JSON-RPC message.
-        public static let invalidRequest = Code(rawValue: -32600)
+        public static let invalidRequest = Code(.invalidRequest)
         /// The peer has no such service, object or method.
-        public static let unimplemented = Code(rawValue: -32601)
+        public static let unimplemented = Code(.methodNotFound)
         /// The arguments do not fit the method's parameters.
-        public static let invalidArguments = Code(rawValue: -32602)
+        public static let invalidArguments = Code(.invalidParams)
         /// The subject threw an error that is not listed in `@Service(errors:)`.
-        public static let internalError = Code(rawValue: -32603)
+        public static let internalError = Code(.internalError)
         /// The call was cancelled at the peer's end.
-        public static let cancelled = Code(rawValue: -32800)
+        public static let cancelled = Code(.cancelled)
         /// The request is larger than the peer takes.
-        public static let requestTooLarge = Code(rawValue: -32007)
+        public static let requestTooLarge = Code(.requestTooLarge)
         /// The result is larger than a frame may be.
-        public static let responseTooLarge = Code(rawValue: -32008)
+        public static let responseTooLarge = Code(.responseTooLarge)
         /// The peer is at one of its limits; the message names it.
-        public static let busy = Code(rawValue: -32009)
+        public static let busy = Code(.busy)
         /// The batch has more members than the peer takes.
-        public static let batchTooLarge = Code(rawValue: -32010)
+        public static let batchTooLarge = Code(.batchTooLarge)
         /// No connection could be had, or the peer is stopping.
-        public static let unavailable = Code(rawValue: -32050)
+        public static let unavailable = Code(.unavailable)
         /// The connection broke after the call was sent and before its reply came.
-        public static let connectionLost = Code(rawValue: -32051)
+        public static let connectionLost = Code(.connectionLost)
         /// The time allowed for the call ran out.
-        public static let deadlineExceeded = Code(rawValue: -32052)
+        public static let deadlineExceeded = Code(.deadlineExceeded)
         /// The client was closed by its owner.
-        public static let closed = Code(rawValue: -32053)
+        public static let closed = Code(.closed)
         /// A declared error of the service, carried in `data`.
         public static let application = Code(rawValue: 1)
         /// The address given to the client cannot be understood.
-        public static let invalidAddress = Code(rawValue: -32057)
+        public static let invalidAddress = Code(.invalidAddress)
         /// The peer answered with something that is not a valid reply to this call.
-        public static let invalidReply = Code(rawValue: -32058)
+        public static let invalidReply = Code(.invalidReply)
     }
 }
 

@@ -1,11 +1,11 @@
 // The real greeter.
 
-public import Protocols
+package import Protocols
 
 /// Greets in English.
-public struct EnglishGreeter: Greeter {
+package struct EnglishGreeter: Greeter {
     /// A greeter; it has no state.
-    public init() {}
+    package init() {}
 
-    public func greet(_ name: String) async throws -> String { "Hello, \(name)!" }
+    package func greet(_ name: String) async throws -> String { "Hello, \(name)!" }
 }

@@ -1,12 +1,12 @@
 // The real counter: shared by all callers, so behind a lock.
 
-public import Protocols
+package import Protocols
 import Synchronization
 
 /// A counter and its notebook.
-public final class SharedCounter: Counter {
+package final class SharedCounter: Counter {
     /// How many notes are kept; the oldest go first.
-    public static let maximumNotes = 1_000
+    package static let maximumNotes = 1_000
 
     private struct State {
         var value = 0
@@ -16,9 +16,9 @@ public final class SharedCounter: Counter {
     private let state = Mutex(State())
 
     /// A counter at zero.
-    public init() {}
+    package init() {}
 
-    public func increment(by amount: Int) async throws -> Int {
+    package func increment(by amount: Int) async throws -> Int {
         try state.withLock { state in
             let (sum, overflow) = state.value.addingReportingOverflow(amount)
             guard !overflow else { throw ArithmeticFailure.overflow }
@@ -27,16 +27,16 @@ public final class SharedCounter: Counter {
         }
     }
 
-    public func next() async throws -> Int { try await increment(by: 1) }
+    package func next() async throws -> Int { try await increment(by: 1) }
 
-    public func value() async throws -> Int { state.withLock { $0.value } }
+    package func value() async throws -> Int { state.withLock { $0.value } }
 
-    public func note(_ text: String) {
+    package func note(_ text: String) {
         state.withLock { state in
             state.notes.append(text)
             if state.notes.count > Self.maximumNotes { state.notes.removeFirst() }
         }
     }
 
-    public func notes() async throws -> [String] { state.withLock { $0.notes } }
+    package func notes() async throws -> [String] { state.withLock { $0.notes } }
 }

@@ -114,6 +114,11 @@ package struct OutgoingCalls {
     /// The calls that wait to be sent, in the order they were made.
     package var waiting: [Ticket] { tickets { $0.place == nil } }
 
+    /// Whether a reply may still come over a stream.
+    package func isWaiting(on stream: Int) -> Bool {
+        entries.contains { $0?.place?.stream == stream }
+    }
+
     /// The earliest deadline in the table.
     package var nextDeadline: Instant? {
         entries.lazy.compactMap { $0?.deadline }.min()

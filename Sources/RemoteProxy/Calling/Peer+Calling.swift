@@ -99,18 +99,28 @@ extension Peer {
         after.perform(self)
     }
 
-    /// A reply came in over any connection of this peer.
-    func replied(to id: RPCIdentifier, with end: CallEnd) {
+    /// A reply came in over one of this peer's connections.
+    func replied(to id: RPCIdentifier, with end: CallEnd, over connection: Connection) {
         guard case .integer(let number) = id else { return }
-        let call = state.withLock { state -> OutgoingCall? in
-            guard let ticket = state.outgoing.replied(to: number) else { return nil }
-            return state.take(ticket.slot)
+        let (call, isLeft) = state.withLock { state -> (OutgoingCall?, Bool) in
+            guard let ticket = state.outgoing.replied(to: number) else { return (nil, false) }
+            return (state.take(ticket.slot), state.connection !== connection)
         }
         call?.continuation?.resume(returning: end)
+        if isLeft { finishIfDone(connection) }
+    }
+
+    /// Closes a connection that takes no new calls as soon as nothing is awaited from it any more.
+    func finishIfDone(_ connection: Connection) {
+        let isDone = state.withLock { state in
+            state.connection !== connection && !state.outgoing.isWaiting(on: connection.number)
+        }
+        if isDone, connection.requestsInFlight == 0 { connection.stream.finish() }
     }
 
     /// The peer refused a call before any work because it is going away: the call tries the next connection.
-    func refused(_ id: RPCIdentifier) {
+    func refused(_ id: RPCIdentifier, over connection: Connection) {
+        defer { finishIfDone(connection) }
         guard case .integer(let number) = id else { return }
         let after = state.withLock { state -> AfterLock in
             guard let ticket = state.outgoing.refused(number), let call = state.calls[ticket.slot] else {

@@ -11,7 +11,7 @@ extension RPCError {
             .unavailable, "the call could not be sent within the time allowed for it: \(why)", outcome: .notExecuted)
     }
 
-    static func connectionLost(_ why: String) -> RPCError {
+    package static func connectionLost(_ why: String) -> RPCError {
         RPCError(
             .connectionLost, "the connection was lost before the reply came: \(why)", outcome: .unknown)
     }

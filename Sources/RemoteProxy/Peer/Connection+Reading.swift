@@ -43,7 +43,7 @@ extension Connection {
         case .refused(let error):
             answer(.null, with: error, in: nil)
             // Bytes that were never JSON are not a caller with a typing error but somebody else's protocol.
-            if isFirstMessage, error.code == ErrorCode.parseError { refuseFurther() }
+            if isFirstMessage, error.code == .parseError { refuseFurther() }
         }
     }
 
@@ -52,14 +52,14 @@ extension Connection {
         case .request(let request):
             accept(request, in: batch)
         case .result(let id, let value):
-            if !isHello(id, failed: false) { peer.replied(to: id, with: .result(value)) }
+            if !isHello(id, failed: false) { peer.replied(to: id, with: .result(value), over: self) }
         case .failure(let id, let error):
             guard !isHello(id, failed: true) else { return }
-            if error.code == RPCError.Code.unavailable.rawValue {
+            if error.code == .unavailable {
                 leave(because: error.message)
-                peer.refused(id)
+                peer.refused(id, over: self)
             } else {
-                peer.replied(to: id, with: .failure(error))
+                peer.replied(to: id, with: .failure(error), over: self)
             }
         case .invalid(let id, let error):
             answer(id, with: error, in: batch)
@@ -70,11 +70,13 @@ extension Connection {
 
     /// The framing is broken: where the next message begins is anybody's guess, so nothing more is read.
     private func refuse(_ error: FramingError) {
-        if let text = error.plainAnswer {
-            text.withUnsafeBytes { _ = stream.append($0, framing: .lines) }
-        } else {
+        switch error.answer {
+        case .http(let refusal):
+            Bytes(refusal).withUnsafeBytes { _ = stream.append($0, framing: .lines) }
+            stream.flush()
+        case .reply(let error):
             noteFraming()
-            answer(.null, with: ErrorObject(code: error.code, message: error.description), in: nil)
+            answer(.null, with: error, in: nil)
         }
         peer.log("closed \(stream.remoteAddress): \(error)")
         refuseFurther()

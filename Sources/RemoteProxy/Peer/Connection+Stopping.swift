@@ -6,13 +6,13 @@ package import RPCWire
 extension Connection {
     /// The subject returned. Tells why it had been asked to stop, if it had.
     func finish(_ request: IncomingRequest) -> IncomingCalls.Stop? {
-        let (stop, onDrained) = answering.withLock { answering in
+        let (stop, isDrained) = answering.withLock { answering in
             answering.release(request.slot)
             let stop = answering.calls.finish(slot: request.slot)
-            return (stop, answering.calls.isDrained ? answering.onDrained : nil)
+            return (stop, answering.calls.isDrained)
         }
         // After this turn, so that the last answer is in the queue before the connection finishes.
-        if let onDrained { stream.loop.submit(onDrained) }
+        if isDrained, !isOurKind { stream.loop.submit { [stream] in stream.finish() } }
         return stop
     }
 
@@ -52,18 +52,20 @@ extension Connection {
         for worker in workers { worker.task?.cancel() }
     }
 
-    /// Begins nothing new; what runs goes on. `whenDone` is called on the loop when the last has answered.
-    package func drain(whenDone: @escaping @Sendable () -> Void) {
+    /// Begins nothing new; what runs goes on. The connection ends when the last call has answered: a peer of our own
+    /// kind is told, and closes its end when it has all its answers, so that a call on its way here is refused and
+    /// not lost; for another peer this end closes.
+    package func drain() {
         let isDrained = answering.withLock { answering in
             answering.calls.drain()
-            answering.onDrained = whenDone
             return answering.calls.isDrained
         }
         if isOurKind {
             append { MessageEncoder.writeNotification(SystemMethod.drain, in: $0) }
             stream.flush()
+        } else if isDrained {
+            stream.finish()
         }
-        if isDrained { stream.loop.submit(whenDone) }
     }
 
     /// How many requests run now; for limits over all connections and for statistics.

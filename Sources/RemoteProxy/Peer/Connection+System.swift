@@ -68,7 +68,9 @@ extension Connection {
 
     /// The other end is going away: new calls wait for the next connection.
     func leave(because why: String) {
-        if peer.detach(self, why: why) { events.leaving(self, why) }
+        guard peer.detach(self, why: why) else { return }
+        events.leaving(self, why)
+        peer.finishIfDone(self)
     }
 
     private func welcome(_ request: Request, in batch: BatchReply?) {

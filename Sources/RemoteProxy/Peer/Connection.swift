@@ -50,7 +50,6 @@ package final class Connection: @unchecked Sendable {
         var calls: IncomingCalls
         var workers: [Worker?] = []
         var wakeAt = Instant.distantFuture
-        var onDrained: (@Sendable () -> Void)?
     }
     let answering: Mutex<Answering>
 
