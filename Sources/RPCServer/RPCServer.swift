@@ -68,6 +68,11 @@ public final class RPCServer: Sendable {
         await driver.stop(grace: grace)
     }
 
+    /// Returns once the server has stopped, whoever stopped it.
+    public func waitUntilStopped() async {
+        await driver.waitUntilStopped()
+    }
+
     /// How many connections there are now.
     public var connectionCount: Int { driver.connectionCount }
 }
