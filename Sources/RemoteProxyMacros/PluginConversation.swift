@@ -1,0 +1,33 @@
+// One message of the compiler in, one answer out. Whatever arrives, something is answered: a compiler that waits for
+// an answer hangs the user's build.
+
+/// Which macros there are, and how each kind of request is answered.
+struct PluginConversation {
+    let macros: [String: @Sendable (ExpansionRequest) -> Expansion]
+
+    func answer(to message: [UInt8]) -> [UInt8] {
+        PluginJSON.encode(reply(to: message))
+    }
+
+    private func reply(to message: [UInt8]) -> PluginMessage {
+        guard let request = PluginJSON.decode(HostMessage.self, from: message) else {
+            return failure("the compiler sent a message that the macro plugin cannot read")
+        }
+        if request.getCapability != nil {
+            return PluginMessage(getCapabilityResult: .init())
+        }
+        guard let expansion = request.expandAttachedMacro else {
+            return failure("the compiler asked the macro plugin for something other than an attached macro")
+        }
+        guard let expand = macros[expansion.macro.typeName] else {
+            return failure("the macro plugin has no macro '\(expansion.macro.typeName)'")
+        }
+        return PluginMessage(expandMacroResult: expand(expansion))
+    }
+
+    /// An expansion that failed is an answer to any request; a compiler that expects another kind reports a mismatch.
+    private func failure(_ message: String) -> PluginMessage {
+        let diagnostic = Expansion.Diagnostic(message: message, position: .init(fileName: "", offset: 0))
+        return PluginMessage(expandMacroResult: Expansion(expandedSource: "", diagnostics: [diagnostic]))
+    }
+}

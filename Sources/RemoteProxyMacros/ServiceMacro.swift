@@ -1,0 +1,64 @@
+// The request for one `@Service` in, the source of the proxy and the messages out. Judges first, writes last.
+
+/// The macro `@Service`.
+enum ServiceMacro {
+    @Sendable
+    static func expand(_ request: ExpansionRequest) -> Expansion {
+        var parser = ProtocolParser(request.declSyntax.source)
+        guard let syntax = parser.parse() else {
+            return Expansion(expandedSource: "", diagnostics: [place(.notAProtocol(), in: request)])
+        }
+        var rules = ServiceRules(syntax)
+        let surroundings = request.lexicalContext?.first?.source
+        let model = rules.model(
+            defaultAccess: surroundings.flatMap(EnclosingScope.defaultAccess) ?? .internal,
+            errors: ServiceAttribute.errors(in: request.attributeSyntax.source))
+        guard !rules.diagnostics.isEmpty else { return Expansion(expandedSource: ServiceExpansion(model).source) }
+        return Expansion(
+            expandedSource: "",
+            diagnostics: rules.diagnostics.map { place($0, in: request) })
+    }
+
+    private static func place(_ diagnostic: MacroDiagnostic, in request: ExpansionRequest) -> Expansion.Diagnostic {
+        let (location, offset) =
+            switch diagnostic.place {
+            case .declaration(let offset): (request.declSyntax.location, offset)
+            case .attribute: (request.attributeSyntax.location, 0)
+            }
+        return Expansion.Diagnostic(
+            message: diagnostic.message,
+            position: .init(fileName: location?.fileName ?? "", offset: (location?.offset ?? 0) + offset))
+    }
+}
+
+/// The attribute as written: `@Service(errors: A.self, B.self)`.
+enum ServiceAttribute {
+    /// The expressions after `errors:`, as spelled. The compiler has checked them.
+    static func errors(in source: String) -> [String] {
+        var cursor = TokenCursor(source)
+        while !cursor.isAtEnd, !cursor.isAt("(") { cursor.advance() }
+        guard cursor.take("("), cursor.take("errors"), cursor.take(":") else { return [] }
+        var errors: [String] = []
+        while !cursor.isAtEnd, !cursor.isAt(")") {
+            let start = cursor.index
+            while !cursor.isAtEnd, !cursor.isAt(","), !cursor.isAt(")") {
+                let isBracket = cursor.isAt("(") || cursor.isAt("[") || cursor.isAt("<")
+                if !isBracket || cursor.isAt("<") || !cursor.skipBrackets() { cursor.advance() }
+            }
+            errors.append(cursor.spelling(since: start))
+            _ = cursor.take(",")
+        }
+        return errors
+    }
+}
+
+/// The declaration around the protocol.
+enum EnclosingScope {
+    /// An extension may say what its members are.
+    static func defaultAccess(in source: String) -> ProtocolModel.Access? {
+        var parser = ProtocolParser(source)
+        let head = parser.declarationHead()
+        guard parser.cursor.isAt("extension") else { return nil }
+        return head.modifiers.lazy.compactMap(ProtocolModel.Access.init).first
+    }
+}

@@ -1,0 +1,124 @@
+// A protocol as written in, a model that can be expanded out, with a message for each thing that cannot be remote.
+
+/// Judges a protocol. One message per requirement: the first fault found.
+struct ServiceRules {
+    private(set) var diagnostics: [MacroDiagnostic] = []
+    private let syntax: ProtocolSyntax
+    private var plainName: String { SwiftName.plain(syntax.name) }
+
+    init(_ syntax: ProtocolSyntax) { self.syntax = syntax }
+
+    /// - Parameter defaultAccess: What the protocol is when it does not say.
+    mutating func model(defaultAccess: ProtocolModel.Access, errors: [String]) -> ProtocolModel {
+        var model = ProtocolModel(name: syntax.name)
+        model.documentation = syntax.declaration.documentation
+        model.errors = errors
+        model.access = syntax.declaration.modifiers.lazy.compactMap(ProtocolModel.Access.init).first ?? defaultAccess
+        model.isNonisolated = syntax.declaration.modifiers.contains("nonisolated")
+        model.attributes = syntax.declaration.attributes.filter(Self.isCarriedByType).map(\.spelling)
+        judgeProtocol()
+        judgeInheritance(&model)
+        for member in syntax.members where member.kind != .typeAlias {
+            do {
+                model.requirements.append(try RequirementRules(member).requirement())
+            } catch {
+                diagnostics.append(error)
+            }
+        }
+        diagnostics += syntax.faults.prefix(1).map { .notUnderstood(at: $0) }
+        nameEntries(of: &model)
+        diagnostics.sort { Self.offset($0) < Self.offset($1) }
+        return model
+    }
+
+    private static func offset(_ diagnostic: MacroDiagnostic) -> Int {
+        if case .declaration(let offset) = diagnostic.place { offset } else { 0 }
+    }
+
+    private static func isCarriedByType(_ attribute: AttributeSyntax) -> Bool {
+        ["available", "MainActor", "Swift.MainActor", "_Concurrency.MainActor"].contains(attribute.name)
+    }
+
+    private mutating func judgeProtocol() {
+        if let offset = syntax.genericsOffset {
+            diagnostics.append(.primaryAssociatedTypes(plainName, at: offset))
+        }
+        if let offset = syntax.whereOffset {
+            diagnostics.append(.whereClause(plainName, at: offset))
+        }
+        for attribute in syntax.declaration.attributes where attribute.name == "objc" {
+            diagnostics.append(.objectiveC(plainName, at: attribute.offset))
+        }
+    }
+
+    private mutating func judgeInheritance(_ model: inout ProtocolModel) {
+        var isSendable = false
+        for inherited in syntax.inherited {
+            let parts = inherited.spelling.split(separator: "&").map {
+                String($0.filter { $0 != " " }.trimmingPrefix("Swift."))
+            }
+            for part in parts {
+                switch part {
+                case "Sendable", "Error":
+                    isSendable = true
+                case "AnyObject", "class":
+                    model.isClass = true
+                case "Copyable", "Escapable", "SendableMetatype", "_Concurrency.SendableMetatype":
+                    break
+                case "Actor", "AnyActor", "DistributedActor", "_Concurrency.Actor":
+                    isSendable = true
+                    diagnostics.append(.inheritsActor(plainName, at: inherited.offset))
+                case _ where Self.demanding.contains(part) || part.hasPrefix("~"):
+                    diagnostics.append(.inheritsRequirements(plainName, from: part, at: inherited.offset))
+                default:
+                    model.inherited.append(part)
+                }
+            }
+        }
+        if !isSendable, syntax.faults.isEmpty, syntax.whereOffset == nil {
+            diagnostics.append(.notSendable(plainName, at: syntax.nameOffset))
+        }
+    }
+
+    /// Protocols of the standard library that ask for more than a proxy has.
+    private static let demanding: Set<String> = [
+        "AdditiveArithmetic", "AsyncIteratorProtocol", "AsyncSequence", "BidirectionalCollection", "BinaryInteger",
+        "BitwiseCopyable", "CaseIterable", "Codable", "CodingKey", "Collection", "Comparable",
+        "CustomDebugStringConvertible", "CustomStringConvertible", "Decodable", "Encodable", "Equatable", "Executor",
+        "GlobalActor", "Hashable", "Identifiable", "IteratorProtocol", "LosslessStringConvertible", "Numeric",
+        "OptionSet", "RandomAccessCollection", "RandomNumberGenerator", "RawRepresentable", "SerialExecutor",
+        "Sequence", "SetAlgebra", "Strideable", "TaskExecutor",
+    ]
+
+    /// Overloads get their full names; generated types get names that nothing in the protocol's text means.
+    private mutating func nameEntries(of model: inout ProtocolModel) {
+        let counts = Dictionary(grouping: model.requirements) { SwiftName.plain($0.name) }.mapValues(\.count)
+        var entries: Set<String> = []
+        var types = syntax.words
+        func free(_ wanted: String, _ taken: inout Set<String>) -> String {
+            var name = wanted
+            while !taken.insert(name).inserted { name += "_" }
+            return name
+        }
+        var kept: [Requirement] = []
+        model.names.methods = free("Methods", &types)
+        for var requirement in model.requirements {
+            let name = SwiftName.plain(requirement.name)
+            let isOverloaded = counts[name, default: 1] > 1
+            requirement.wireName = isOverloaded ? requirement.fullName : name
+            guard entries.insert(requirement.wireName).inserted else {
+                diagnostics.append(.sameName(requirement.fullName, at: requirement.offset))
+                continue
+            }
+            requirement.entryName = SwiftName.spelled(requirement.wireName)
+            let labels = isOverloaded ? requirement.parameters.compactMap(\.label).map(SwiftName.plain) : []
+            let base = ([name] + labels).map(Self.capitalized).joined() + "Arguments"
+            requirement.argumentsName = SwiftName.spelled(free(base, &types))
+            kept.append(requirement)
+        }
+        model.requirements = kept
+        model.names.service = free("service", &entries)
+    }
+
+    private static func capitalized(_ word: String) -> String { word.prefix(1).uppercased() + word.dropFirst() }
+}
