@@ -2,6 +2,7 @@
 
 public import RemoteProxy
 import RPCWire
+import Synchronization
 
 /// The command line that every server gets in one line: the options of `rpc-server` around your own objects.
 ///
@@ -50,7 +51,7 @@ public struct ServerCommand: Sendable {
         } catch {
             fail(1, "\(program): \(error)")
         }
-        Process.exit(0)
+        ProcessEnvironment.exit(0)
     }
 
     private func serve(_ settings: CommandSettings, as program: String) async throws {
@@ -61,7 +62,7 @@ public struct ServerCommand: Sendable {
         let server = RPCServer(configuration)
         export(server)
         let signals = try watchSignals(server)
-        defer { signals.cancel() }
+        defer { signals.close() }
         do {
             for url in settings.urls.isEmpty ? [Self.defaultURL] : settings.urls {
                 StandardStream.output.write(line: "listening on \(try await server.listen(on: url))")
@@ -75,20 +76,25 @@ public struct ServerCommand: Sendable {
 
     /// The first signal drains, the second does not wait.
     private func watchSignals(_ server: RPCServer) throws -> SignalSource {
-        let hasStopped = Atomic(false)
-        return try SignalSource([.terminate, .interrupt]) {
-            if hasStopped.exchange(true, ordering: .relaxed) { Process.exit(1) }
+        ProcessSignal.ignoreBrokenPipes()
+        let isStopping = Mutex(false)
+        return try SignalSource([.terminate, .interrupt], on: .shared) { _ in
+            let isSecond = isStopping.withLock { flag in
+                defer { flag = true }
+                return flag
+            }
+            if isSecond { ProcessEnvironment.exit(1) }
             Task { await server.stop() }
         }
     }
 
     private func finish(saying text: String) -> Never {
         StandardStream.output.write(line: text)
-        Process.exit(0)
+        ProcessEnvironment.exit(0)
     }
 
     private func fail(_ code: Int32, _ text: String) -> Never {
         StandardStream.error.write(line: text)
-        Process.exit(code)
+        ProcessEnvironment.exit(code)
     }
 }
