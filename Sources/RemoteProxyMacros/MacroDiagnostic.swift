@@ -102,7 +102,9 @@ extension MacroDiagnostic {
     }
 
     static func reserved(_ name: String, at offset: Int) -> Self {
-        Self("'\(name)' is a name that the generated proxy needs; choose another", at: offset)
+        Self(
+            "a requirement cannot be named '\(name)', which means something else in a proxy; choose another name",
+            at: offset)
     }
 
     static func sameName(_ name: String, at offset: Int) -> Self {

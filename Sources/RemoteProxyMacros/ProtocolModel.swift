@@ -5,8 +5,6 @@ struct ProtocolModel {
     enum Access: String {
         case `public`, `package`, `internal`, `fileprivate`, `private`
 
-        /// In front of the proxy.
-        var ofType: String { self == .internal ? "" : "\(rawValue) " }
         /// In front of the proxy's members. Narrower ones are as narrow as the proxy without being told.
         var ofMembers: String { self == .public || self == .package ? "\(rawValue) " : "" }
     }
@@ -14,12 +12,17 @@ struct ProtocolModel {
     /// As the source spells it.
     var name: String
     var access = Access.internal
+    /// Whether the extension around it says so and the proxy need not repeat it.
+    var inheritsAccess = false
     var documentation: [String] = []
     /// `@available` and `@MainActor`, as spelled; other global actors are inferred from the conformance.
     var attributes: [String] = []
     var isNonisolated = false
     /// Inherits `AnyObject`: the proxy is a class.
     var isClass = false
+    var isSendable = false
+    /// Inherits nothing that a proxy cannot be.
+    var isProxyable = true
     /// Inherited protocols that are not the standard library's: nobody but the compiler knows what they require.
     var inherited: [String] = []
     var requirements: [Requirement] = []
@@ -49,7 +52,7 @@ struct Requirement {
     var isProperty = false
     /// Says `nonisolated` itself.
     var isNonisolated = false
-    /// As the source spells it.
+    /// Without back-ticks.
     var name: String
     /// Where the name stands in the source of the protocol.
     var offset = 0
@@ -57,11 +60,14 @@ struct Requirement {
     /// The type as spelled; nil for none.
     var result: String?
     var documentation: [String] = []
-    /// Attributes of the requirement that its witness repeats.
+    /// Other attributes of the requirement that its witness repeats.
     var attributes: [String] = []
-    /// The platforms of `@available(macOS 15, *)`, if the requirement has it.
-    var availability: String?
-    /// Last on the wire: the name, or for overloads the full name with labels.
+    /// Its `@available` attributes, as spelled.
+    var availability: [String] = []
+    /// What `#available` asks before it is listed.
+    var conditions: [String] = []
+    var isDeprecated = false
+    /// On the wire: the name, or for overloads the full name with labels.
     var wireName = ""
     /// The name of its entry among the generated methods, spelled.
     var entryName = ""
@@ -69,19 +75,31 @@ struct Requirement {
     var argumentsName = ""
 
     struct Parameter {
-        /// As spelled; nil when the call has none.
+        /// Without back-ticks; nil when the call has none.
         var label: String?
-        /// As spelled.
+        /// Without back-ticks; also the name on the wire.
         var name: String
+        /// As spelled.
         var type: String
 
-        var wireName: String { SwiftName.plain(name) }
+        /// As a declaration or an expression spells it.
+        var spelling: String { SwiftName.spelled(name) }
+
+        /// As the parameter of a function.
+        var declaration: String {
+            guard let label else { return "_ \(spelling): \(type)" }
+            return SwiftName.label(label) + (label == name ? "" : " \(spelling)") + ": \(type)"
+        }
+
+        /// The same parameter, labelled with its own name.
+        var memberwise: Parameter { Parameter(label: name, name: name, type: type) }
     }
+
+    /// As a declaration or an expression spells it.
+    var spelling: String { SwiftName.spelled(name) }
 
     /// `add(_:to:)`.
     var fullName: String {
-        let name = SwiftName.plain(self.name)
-        guard !isProperty else { return name }
-        return "\(name)(\(parameters.map { SwiftName.plain($0.label ?? "_") + ":" }.joined()))"
+        isProperty ? name : "\(name)(\(parameters.map { ($0.label ?? "_") + ":" }.joined()))"
     }
 }

@@ -125,7 +125,7 @@ extension ProtocolParser {
         try cursor.expect(":")
         var specifiers: [String] = []
         while Self.specifiers.contains(cursor.current.text),
-            cursor.following.kind != .sign || Self.opensType(cursor.following)
+            cursor.following.kind != .sign || opensType(cursor.following)
         {
             specifiers.append(cursor.advance().text)
         }
@@ -151,9 +151,8 @@ extension ProtocolParser {
         }
     }
 
-    func opensTypeHere() -> Bool { Self.opensType(cursor.current) }
-
-    private static func opensType(_ token: SwiftToken) -> Bool { ["(", "[", "@", "~"].contains(token.text) }
+    /// Whether a word before this sign stands in front of a type.
+    func opensType(_ token: SwiftToken) -> Bool { ["(", "[", "@", "~"].contains(token.text) }
 
     private static let specifiers: Set<String> = [
         "inout", "borrowing", "consuming", "sending", "isolated", "__owned", "__shared", "_const",

@@ -55,7 +55,7 @@ extension ProtocolParser {
             return .suppressed
         case "any", "some", "repeat", "each", "inout", "borrowing", "consuming", "sending", "isolated", "nonisolated":
             let following = cursor.following
-            guard following.isName || opens(following), !following.startsLine || following.text != "func" else {
+            guard following.isName || opensType(following), !following.startsLine || following.text != "func" else {
                 return try postfixedType(depth: depth)
             }
             let word = cursor.advance().text
@@ -70,8 +70,6 @@ extension ProtocolParser {
             return try postfixedType(depth: depth)
         }
     }
-
-    private func opens(_ token: SwiftToken) -> Bool { ["(", "[", "@", "~"].contains(token.text) }
 
     private mutating func postfixedType(depth: Int) throws(ParsingFault) -> TypeSyntax.Shape {
         var shape = try primaryType(depth: depth)

@@ -39,7 +39,7 @@ struct RequirementRules {
             default: throw .unsupportedModifier(name, modifier, at: member.offset)
             }
         }
-        if Self.reserved.contains(name) { throw .reserved(name, at: member.offset) }
+        if Self.isReserved(name) { throw .reserved(name, at: member.offset) }
     }
 
     private func property() throws(MacroDiagnostic) -> Requirement {
@@ -54,7 +54,7 @@ struct RequirementRules {
         }
         try judgeThrownType(getter.effects)
         guard type.shape == .value else { throw .type(.property(name), type, at: member.offset) }
-        return Requirement(shape: .call, isProperty: true, name: member.name, result: type.spelling)
+        return Requirement(shape: .call, isProperty: true, name: name, result: type.spelling)
     }
 
     private func function() throws(MacroDiagnostic) -> Requirement {
@@ -73,7 +73,7 @@ struct RequirementRules {
             if let result { throw .resultWithoutEffects(name, result.spelling, at: member.offset) }
             shape = .post
         }
-        return Requirement(shape: shape, name: member.name, parameters: parameters, result: result?.spelling)
+        return Requirement(shape: shape, name: name, parameters: parameters, result: result?.spelling)
     }
 
     private func judgeThrownType(_ effects: EffectsSyntax) throws(MacroDiagnostic) {
@@ -86,11 +86,11 @@ struct RequirementRules {
         for parameter in member.parameters {
             try judge(parameter)
             let name = SwiftName.plain(parameter.name)
-            guard !parameters.contains(where: { $0.wireName == name }) else {
+            guard !parameters.contains(where: { $0.name == name }) else {
                 throw .repeatedParameter(name, of: self.name, at: parameter.offset)
             }
-            let label = parameter.label == "_" ? nil : parameter.label
-            parameters.append(.init(label: label, name: parameter.name, type: parameter.type.spelling))
+            let label = parameter.label == "_" ? nil : SwiftName.plain(parameter.label)
+            parameters.append(.init(label: label, name: name, type: parameter.type.spelling))
         }
         return parameters
     }
@@ -104,8 +104,7 @@ struct RequirementRules {
         let subject = TypeSubject.parameter(name, of: self.name)
         // A closure is refused as one, however it is passed.
         if parameter.type.shape == .function { throw .type(subject, parameter.type, at: parameter.offset) }
-        // `sending` asks nothing of values that are Sendable anyway.
-        for specifier in parameter.specifiers where specifier != "sending" {
+        if let specifier = parameter.specifiers.first {
             throw .specifier(subject, specifier, at: parameter.offset)
         }
         if parameter.isVariadic { throw .variadic(subject, parameter.type.spelling, at: parameter.offset) }
@@ -115,7 +114,13 @@ struct RequirementRules {
     private func carryAttributes(to requirement: inout Requirement) throws(MacroDiagnostic) {
         for attribute in member.head.attributes {
             switch attribute.name {
-            case "available", "discardableResult":
+            case "available":
+                let availability = Availability(attribute.arguments ?? "")
+                if availability.isUnsupported { throw .availability(name, at: member.offset) }
+                if availability.isDeprecated { requirement.isDeprecated = true }
+                requirement.conditions += availability.condition.map { [$0] } ?? []
+                requirement.availability.append(attribute.spelling)
+            case "discardableResult":
                 requirement.attributes.append(attribute.spelling)
             // A call runs wherever its caller is; only a post needs its requirement's actor.
             case "MainActor", "Swift.MainActor", "_Concurrency.MainActor":
@@ -129,6 +134,9 @@ struct RequirementRules {
         }
     }
 
-    /// Names of the generated proxy itself.
-    private static let reserved: Set<String> = ["proxySubject", "asService", "methodTable", "ProxiedService", "init"]
+    /// Whether the generated proxy has a member of that name itself, or every Swift type has.
+    static func isReserved(_ name: String) -> Bool {
+        ["proxySubject", "asService", "methodTable", "ProxiedService", "init", "self", "Self", "Type", "Protocol"]
+            .contains(name)
+    }
 }

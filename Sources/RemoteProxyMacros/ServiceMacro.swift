@@ -11,11 +11,11 @@ enum ServiceMacro {
         var rules = ServiceRules(syntax)
         let surroundings = request.lexicalContext?.first?.source
         let model = rules.model(
-            defaultAccess: surroundings.flatMap(EnclosingScope.defaultAccess) ?? .internal,
+            extensionAccess: surroundings.flatMap(EnclosingScope.defaultAccess),
             errors: ServiceAttribute.errors(in: request.attributeSyntax.source))
-        guard !rules.diagnostics.isEmpty else { return Expansion(expandedSource: ServiceExpansion(model).source) }
+        if rules.diagnostics.isEmpty { return Expansion(expandedSource: ServiceExpansion(model).source) }
         return Expansion(
-            expandedSource: "",
+            expandedSource: ServiceStub(syntax: syntax, model: model).source,
             diagnostics: rules.diagnostics.map { place($0, in: request) })
     }
 

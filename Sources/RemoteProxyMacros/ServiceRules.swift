@@ -8,12 +8,14 @@ struct ServiceRules {
 
     init(_ syntax: ProtocolSyntax) { self.syntax = syntax }
 
-    /// - Parameter defaultAccess: What the protocol is when it does not say.
-    mutating func model(defaultAccess: ProtocolModel.Access, errors: [String]) -> ProtocolModel {
+    /// - Parameter extensionAccess: What the extension around the protocol says its members are.
+    mutating func model(extensionAccess: ProtocolModel.Access? = nil, errors: [String]) -> ProtocolModel {
         var model = ProtocolModel(name: syntax.name)
         model.documentation = syntax.declaration.documentation
         model.errors = errors
-        model.access = syntax.declaration.modifiers.lazy.compactMap(ProtocolModel.Access.init).first ?? defaultAccess
+        let access = syntax.declaration.modifiers.lazy.compactMap(ProtocolModel.Access.init).first
+        model.access = access ?? extensionAccess ?? .internal
+        model.inheritsAccess = access == nil
         model.isNonisolated = syntax.declaration.modifiers.contains("nonisolated")
         model.attributes = syntax.declaration.attributes.filter(Self.isCarriedByType).map(\.spelling)
         judgeProtocol()
@@ -52,7 +54,6 @@ struct ServiceRules {
     }
 
     private mutating func judgeInheritance(_ model: inout ProtocolModel) {
-        var isSendable = false
         for inherited in syntax.inherited {
             let parts = inherited.spelling.split(separator: "&").map {
                 String($0.filter { $0 != " " }.trimmingPrefix("Swift."))
@@ -60,22 +61,24 @@ struct ServiceRules {
             for part in parts {
                 switch part {
                 case "Sendable", "Error":
-                    isSendable = true
+                    model.isSendable = true
                 case "AnyObject", "class":
                     model.isClass = true
                 case "Copyable", "Escapable", "SendableMetatype", "_Concurrency.SendableMetatype":
                     break
                 case "Actor", "AnyActor", "DistributedActor", "_Concurrency.Actor":
-                    isSendable = true
+                    model.isSendable = true
+                    model.isProxyable = false
                     diagnostics.append(.inheritsActor(plainName, at: inherited.offset))
                 case _ where Self.demanding.contains(part) || part.hasPrefix("~"):
+                    model.isProxyable = false
                     diagnostics.append(.inheritsRequirements(plainName, from: part, at: inherited.offset))
                 default:
                     model.inherited.append(part)
                 }
             }
         }
-        if !isSendable, syntax.faults.isEmpty, syntax.whereOffset == nil {
+        if !model.isSendable, syntax.faults.isEmpty, syntax.whereOffset == nil {
             diagnostics.append(.notSendable(plainName, at: syntax.nameOffset))
         }
     }
@@ -92,7 +95,7 @@ struct ServiceRules {
 
     /// Overloads get their full names; generated types get names that nothing in the protocol's text means.
     private mutating func nameEntries(of model: inout ProtocolModel) {
-        let counts = Dictionary(grouping: model.requirements) { SwiftName.plain($0.name) }.mapValues(\.count)
+        let counts = Dictionary(grouping: model.requirements, by: \.name).mapValues(\.count)
         var entries: Set<String> = []
         var types = syntax.words
         func free(_ wanted: String, _ taken: inout Set<String>) -> String {
@@ -103,7 +106,7 @@ struct ServiceRules {
         var kept: [Requirement] = []
         model.names.methods = free("Methods", &types)
         for var requirement in model.requirements {
-            let name = SwiftName.plain(requirement.name)
+            let name = requirement.name
             let isOverloaded = counts[name, default: 1] > 1
             requirement.wireName = isOverloaded ? requirement.fullName : name
             guard entries.insert(requirement.wireName).inserted else {
@@ -111,7 +114,7 @@ struct ServiceRules {
                 continue
             }
             requirement.entryName = SwiftName.spelled(requirement.wireName)
-            let labels = isOverloaded ? requirement.parameters.compactMap(\.label).map(SwiftName.plain) : []
+            let labels = isOverloaded ? requirement.parameters.compactMap(\.label) : []
             let base = ([name] + labels).map(Self.capitalized).joined() + "Arguments"
             requirement.argumentsName = SwiftName.spelled(free(base, &types))
             kept.append(requirement)

@@ -42,10 +42,18 @@ enum SwiftName {
             ? String(spelling.dropFirst().dropLast()) : spelling
     }
 
-    /// With back-ticks where the source needs them.
+    /// With back-ticks where a declaration or an expression needs them.
     static func spelled(_ name: String) -> String {
-        let isWord = name.utf8.allSatisfy(SwiftLexer.continuesWord) && !(name.utf8.first.map(isDigit) ?? true)
-        return isWord && !keywords.contains(name) ? name : "`\(name)`"
+        isWord(name) && !keywords.contains(name) ? name : "`\(name)`"
+    }
+
+    /// With back-ticks where a label needs them: most keywords do not.
+    static func label(_ name: String) -> String {
+        isWord(name) && !["inout", "let", "var"].contains(name) ? name : "`\(name)`"
+    }
+
+    private static func isWord(_ name: String) -> Bool {
+        name.utf8.allSatisfy(SwiftLexer.continuesWord) && !(name.utf8.first.map(isDigit) ?? true)
     }
 
     /// As a string literal.
@@ -73,5 +81,7 @@ enum SwiftName {
         "precedencegroup", "private", "protocol", "public", "repeat", "rethrows", "return", "self", "static",
         "struct", "subscript", "super", "switch", "throw", "throws", "true", "try", "typealias", "var", "where",
         "while", "_",
+        // Words that mean something at the start of an expression.
+        "any", "await", "consume", "copy", "discard", "each", "some", "then", "unsafe", "yield",
     ]
 }

@@ -1,0 +1,76 @@
+// A protocol that was refused in, a proxy that compiles out. Its members repeat the protocol's own text and do
+// nothing: it is there so that the user reads the one message about the protocol, and not twenty about a missing type.
+
+/// Writes the stand-in for a proxy.
+struct ServiceStub {
+    let syntax: ProtocolSyntax
+    let model: ProtocolModel
+
+    /// The whole expansion.
+    var source: String {
+        let witnesses = syntax.members.map { witness(of: $0) }
+        // What cannot conform can at least be named, made and exported.
+        let conforms = canInherit && !witnesses.contains { $0 == nil }
+        let isSendable = model.isSendable || !canInherit
+        let service = "any \(model.name)" + (isSendable ? "" : " & Swift.Sendable")
+        let access = model.access.ofMembers
+        let members: [[String]] = [
+            [
+                "\(access)typealias ProxiedService = \(service)",
+                "\(access)nonisolated let proxySubject: any RemoteProxy.Subject<\(service)>",
+                "\(access)nonisolated init(subject: any RemoteProxy.Subject<\(service)>) { self.proxySubject = subject }",
+                "\(access)nonisolated var asService: \(service) { \(conforms ? "self" : Self.nothing) }",
+                "\(access)nonisolated static var methodTable: RemoteProxy.MethodTable<\(service)> { \(Self.nothing) }",
+            ],
+            conforms ? witnesses.compactMap(\.self) : [],
+        ]
+        let head = model.attributes + ["// This proxy does nothing, because its protocol was refused."]
+        let declaration = ServiceExpansion(model).declaration(conforms: conforms)
+        return (head + SourceLines.block(declaration, SourceLines.paragraphs(members))).joined(separator: "\n") + "\n"
+    }
+
+    /// Names are qualified, since the protocol may have a requirement of that name.
+    private static let nothing = "Swift.fatalError()"
+
+    private var canInherit: Bool {
+        model.isProxyable && syntax.genericsOffset == nil && syntax.whereOffset == nil && syntax.faults.isEmpty
+    }
+
+    /// One member as a declaration that does nothing; an empty line where none is needed; nil where none can be written.
+    private func witness(of member: MemberSyntax) -> String? {
+        let names = member.parameters.map(\.name).filter { $0 != "_" }
+        guard !RequirementRules.isReserved(SwiftName.plain(member.name)), Set(names).count == names.count else {
+            return nil
+        }
+        let head = prefix(of: member) + member.source
+        switch member.kind {
+        case .typeAlias: return ""
+        case .associatedType, .directive: return nil
+        case .function, .initializer: return "\(head) { \(Self.nothing) }"
+        case .property, .subscript:
+            let accessors = member.accessors.map(Self.accessor)
+            return accessors.isEmpty ? nil : "\(head) { \(accessors.joined(separator: " ")) }"
+        }
+    }
+
+    private func prefix(of member: MemberSyntax) -> String {
+        let attributes = member.head.attributes.filter { $0.name == "available" }.map(\.spelling)
+        let modifiers = member.head.modifiers.compactMap { modifier -> String? in
+            switch modifier {
+            case "class": "static"
+            case "mutating": model.isClass ? nil : modifier
+            case "static", "nonmutating", "prefix", "postfix", "nonisolated", "nonisolated(nonsending)": modifier
+            default: nil
+            }
+        }
+        return (attributes + modifiers).map { $0 + " " }.joined() + model.access.ofMembers
+    }
+
+    private static func accessor(_ accessor: AccessorSyntax) -> String {
+        let thrown = accessor.effects.thrownType.map { "(\($0))" } ?? ""
+        let effects =
+            (accessor.effects.isAsync ? " async" : "") + (accessor.effects.isThrowing ? " throws\(thrown)" : "")
+        let modifiers = accessor.modifiers.map { $0 + " " }.joined()
+        return "\(modifiers)\(accessor.keyword)\(effects) { \(nothing) }"
+    }
+}
