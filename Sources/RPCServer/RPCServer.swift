@@ -1,7 +1,7 @@
 // The end that listens: the public face. What it does is in `ServerDriver`.
 
-public import RemoteProxy
 import RPCWire
+public import RemoteProxy
 
 /// Hosts objects and serves calls to them on any number of addresses.
 ///

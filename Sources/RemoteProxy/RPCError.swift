@@ -1,6 +1,6 @@
 // How a call failed, and what became of the work: the one error type that this library itself throws.
 
-package import RPCWire
+import RPCWire
 
 /// Why a remote call has no result. The caller's own cancellation is `CancellationError` instead, and errors listed in
 /// `@Service(errors:)` arrive as themselves.
@@ -47,42 +47,40 @@ extension RPCError {
         /// Any number, known or not.
         public init(rawValue: Int) { self.rawValue = rawValue }
 
-        package init(_ code: ErrorCode) { rawValue = code.number }
-
         /// What was received is not JSON.
-        public static let parseError = Code(.parseError)
+        public static let parseError = Code(rawValue: ErrorCode.parseError)
         /// What was received is JSON but not a JSON-RPC message.
-        public static let invalidRequest = Code(.invalidRequest)
+        public static let invalidRequest = Code(rawValue: ErrorCode.invalidRequest)
         /// The peer has no such service, object or method.
-        public static let unimplemented = Code(.methodNotFound)
+        public static let unimplemented = Code(rawValue: ErrorCode.methodNotFound)
         /// The arguments do not fit the method's parameters.
-        public static let invalidArguments = Code(.invalidParams)
+        public static let invalidArguments = Code(rawValue: ErrorCode.invalidParams)
         /// The subject threw an error that is not listed in `@Service(errors:)`.
-        public static let internalError = Code(.internalError)
+        public static let internalError = Code(rawValue: ErrorCode.internalError)
         /// The call was cancelled at the peer's end.
-        public static let cancelled = Code(.cancelled)
+        public static let cancelled = Code(rawValue: ErrorCode.cancelled)
         /// The request is larger than the peer takes.
-        public static let requestTooLarge = Code(.requestTooLarge)
+        public static let requestTooLarge = Code(rawValue: ErrorCode.requestTooLarge)
         /// The result is larger than a frame may be.
-        public static let responseTooLarge = Code(.responseTooLarge)
+        public static let responseTooLarge = Code(rawValue: ErrorCode.responseTooLarge)
         /// The peer is at one of its limits; the message names it.
-        public static let busy = Code(.busy)
+        public static let busy = Code(rawValue: ErrorCode.busy)
         /// The batch has more members than the peer takes.
-        public static let batchTooLarge = Code(.batchTooLarge)
+        public static let batchTooLarge = Code(rawValue: ErrorCode.batchTooLarge)
         /// No connection could be had, or the peer is stopping.
-        public static let unavailable = Code(.unavailable)
+        public static let unavailable = Code(rawValue: ErrorCode.unavailable)
         /// The connection broke after the call was sent and before its reply came.
-        public static let connectionLost = Code(.connectionLost)
+        public static let connectionLost = Code(rawValue: ErrorCode.connectionLost)
         /// The time allowed for the call ran out.
-        public static let deadlineExceeded = Code(.deadlineExceeded)
+        public static let deadlineExceeded = Code(rawValue: ErrorCode.deadlineExceeded)
         /// The client was closed by its owner.
-        public static let closed = Code(.closed)
+        public static let closed = Code(rawValue: ErrorCode.closed)
         /// A declared error of the service, carried in `data`.
         public static let application = Code(rawValue: 1)
         /// The address given to the client cannot be understood.
-        public static let invalidAddress = Code(.invalidAddress)
+        public static let invalidAddress = Code(rawValue: ErrorCode.invalidAddress)
         /// The peer answered with something that is not a valid reply to this call.
-        public static let invalidReply = Code(.invalidReply)
+        public static let invalidReply = Code(rawValue: ErrorCode.invalidReply)
     }
 }
 

@@ -4,7 +4,8 @@ extension CommandOption {
     static let all: [CommandOption] = [
         CommandOption(
             name: "--listen", argument: "URL",
-            help: "listen on tcp://HOST:PORT, tcp://[V6]:PORT or unix:///PATH; may be repeated; port 0 takes a free one "
+            help:
+                "listen on tcp://HOST:PORT, tcp://[V6]:PORT or unix:///PATH; may be repeated; port 0 takes a free one "
                 + "(default \(ServerCommand.defaultURL))"
         ) { (value, settings) throws(CommandFault) in settings.urls.append(value) },
         .number("--threads", "N", \.threads, "threads that serve connections"),

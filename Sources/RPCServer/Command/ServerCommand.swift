@@ -1,7 +1,7 @@
 // A server's whole program: command line in, server running, signals watched, exit code out.
 
-public import RemoteProxy
 import RPCWire
+public import RemoteProxy
 import Synchronization
 
 /// The command line that every server gets in one line: the options of `rpc-server` around your own objects.

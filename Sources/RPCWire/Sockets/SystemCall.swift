@@ -34,8 +34,8 @@ enum Transfer {
 }
 
 /// The clock that no one can set.
-enum MonotonicClock {
-    static var now: Instant {
+package enum MonotonicClock {
+    package static var now: Instant {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)
         return Instant(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))

@@ -44,7 +44,8 @@ final class BatchReply: Sendable {
     private func tooLarge() -> Bytes {
         let output = JSONOutput()
         let error = ErrorObject(
-            .batchReplyTooLarge, "the answers to the batch have more than \(limit) bytes (maximumFrameSize)")
+            code: ErrorCode.batchReplyTooLarge,
+            message: "the answers to the batch have more than \(limit) bytes (maximumFrameSize)")
         MessageEncoder.writeFailure(id: .null, error: error, in: output)
         return Bytes(copying: output.bytes)
     }

@@ -4,18 +4,21 @@ import RPCWire
 
 extension ErrorObject {
     static func busy(_ limit: Int) -> ErrorObject {
-        ErrorObject(RPCError(
-            .busy, "\(limit) requests of this connection are running (maximumRequestsInFlight)", outcome: .notExecuted))
+        ErrorObject(
+            RPCError(
+                .busy, "\(limit) requests of this connection are running (maximumRequestsInFlight)",
+                outcome: .notExecuted))
     }
 
-    static let draining = ErrorObject(RPCError(
-        .unavailable, "the server is stopping", outcome: .notExecuted))
+    static let draining = ErrorObject(
+        RPCError(
+            .unavailable, "the server is stopping", outcome: .notExecuted))
 
     /// Says what is there instead, since a wrong name is the commonest mistake of a hand-written client.
     static func unknown(_ method: Bytes, _ exports: Exports) -> ErrorObject {
         let name = method.description
-        let service = name.prefix { $0 != "." }
-        let there = exports.services.first { $0.signatures.first?.service == service[...] }
+        let service = String(name.prefix { $0 != "." && $0 != "[" })
+        let there = exports.services.first { $0.signatures.first?.service == service }
         let hint =
             there.map { "\(service) has \($0.signatures.map(\.name).joined(separator: ", "))" }
             ?? "rpc.discover lists what there is"

@@ -2,8 +2,8 @@
 // long as the subjects do not suspend: the semantics of async at the price of a plain call. When one does suspend, the
 // loop gets control back and sets another worker to the rest; the first goes on when its subject does.
 
-package import RPCWire
 import JSONCodec
+package import RPCWire
 
 /// `@unchecked Sendable`: everything here is touched on the loop's thread only.
 package final class RequestRunner: @unchecked Sendable {

@@ -1,7 +1,7 @@
 // One call on its way out and back: the message it sends and the caller that waits for its end.
 
-package import JSONCodec
-package import RPCWire
+import JSONCodec
+import RPCWire
 
 /// How a call ended, as the peer's driver tells its caller.
 enum CallEnd: Sendable {

@@ -1,7 +1,9 @@
 // The driver of `OutgoingCalls`: lock, feed the event, unlock, act. Callers come from any thread; replies, deadlines
 // and losses come from the loop. Whoever takes a call out of the table resumes its caller, and nobody else.
 
+import JSONCodec
 import RPCWire
+import Synchronization
 
 extension Peer {
     /// Sends a call and waits for its end, however it ends.

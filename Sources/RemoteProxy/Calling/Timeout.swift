@@ -11,7 +11,7 @@ public func withTimeout<Result>(
     _ duration: Duration, _ body: () async throws -> Result
 ) async rethrows -> Result {
     var scope = CallScope.current ?? CallScope()
-    let deadline = Instant.now.advanced(by: duration)
+    let deadline = MonotonicClock.now.advanced(by: duration)
     scope.deadline = min(scope.deadline ?? deadline, deadline)
     return try await CallScope.$current.withValue(scope) { try await body() }
 }

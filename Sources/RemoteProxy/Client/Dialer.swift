@@ -7,11 +7,13 @@ package struct Dialer: Sendable {
     /// Why dialling can never succeed, if so.
     let fault: RPCError?
     /// Calls back once, on the loop, unless the returned closure was called before: it gives the attempt up.
-    let dial: @Sendable (_ done: @escaping @Sendable (Result<any ByteStream, DialError>) -> Void) -> @Sendable () -> Void
+    let dial:
+        @Sendable (_ done: @escaping @Sendable (Result<any ByteStream, DialError>) -> Void) -> @Sendable () -> Void
 
     package init(
         loop: any Loop, fault: RPCError? = nil,
-        dial: @escaping @Sendable (@escaping @Sendable (Result<any ByteStream, DialError>) -> Void)
+        dial:
+            @escaping @Sendable (@escaping @Sendable (Result<any ByteStream, DialError>) -> Void)
             -> @Sendable () -> Void
     ) {
         self.loop = loop

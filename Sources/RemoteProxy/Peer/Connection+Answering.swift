@@ -3,6 +3,7 @@
 
 import JSONCodec
 import RPCWire
+import Synchronization
 
 extension Connection {
     func accept(_ request: Request, in batch: BatchReply?) {

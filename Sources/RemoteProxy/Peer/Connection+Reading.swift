@@ -1,6 +1,7 @@
 // The reading side of a connection: frames to messages, each message to where it belongs. On the loop.
 
 import RPCWire
+import Synchronization
 
 extension Connection {
     /// How many requests may wait for a worker before the rest of the bytes wait too. A peer that pipelines more is
@@ -43,7 +44,7 @@ extension Connection {
         case .refused(let error):
             answer(.null, with: error, in: nil)
             // Bytes that were never JSON are not a caller with a typing error but somebody else's protocol.
-            if isFirstMessage, error.code == .parseError { refuseFurther() }
+            if isFirstMessage, error.code == ErrorCode.parseError { refuseFurther() }
         }
     }
 
@@ -55,7 +56,7 @@ extension Connection {
             if !isHello(id, failed: false) { peer.replied(to: id, with: .result(value), over: self) }
         case .failure(let id, let error):
             guard !isHello(id, failed: true) else { return }
-            if error.code == .unavailable {
+            if error.code == ErrorCode.unavailable {
                 leave(because: error.message)
                 peer.refused(id, over: self)
             } else {
@@ -70,13 +71,12 @@ extension Connection {
 
     /// The framing is broken: where the next message begins is anybody's guess, so nothing more is read.
     private func refuse(_ error: FramingError) {
-        switch error.answer {
-        case .http(let refusal):
-            Bytes(refusal).withUnsafeBytes { _ = stream.append($0, framing: .lines) }
+        if let text = error.plainAnswer {
+            text.withUnsafeBytes { _ = stream.append($0, framing: .lines) }
             stream.flush()
-        case .reply(let error):
+        } else {
             noteFraming()
-            answer(.null, with: error, in: nil)
+            answer(.null, with: ErrorObject(code: error.code, message: "\(error)"), in: nil)
         }
         peer.log("closed \(stream.remoteAddress): \(error)")
         refuseFurther()

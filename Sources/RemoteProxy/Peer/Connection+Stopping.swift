@@ -1,7 +1,8 @@
 // How requests in progress are stopped — cancelled by the peer, past their deadline, nobody left to answer — and how a
 // connection drains. A stopped request keeps its place until its subject has returned.
 
-package import RPCWire
+import RPCWire
+import Synchronization
 
 extension Connection {
     /// The subject returned. Tells why it had been asked to stop, if it had.

@@ -2,6 +2,7 @@
 
 import JSONCodec
 import RPCWire
+import Synchronization
 
 enum SystemMethod {
     static let hello = "rpc.hello"

@@ -23,21 +23,21 @@ extension ErrorObject {
         } else if let error = error as? RPCError {
             self.init(error)
         } else if error is CancellationError {
-            self.init(.cancelled, "the subject was cancelled")
+            self.init(code: ErrorCode.cancelled, message: "the subject was cancelled")
         } else {
             // The text stays here: it may hold paths, names or secrets. The number ties the two ends together.
             let reference = String(UInt32.random(in: .min ... .max), radix: 36)
             log("\(service.name) threw an undeclared error, reference \(reference): \(error)")
             self.init(
-                .internalError,
-                "\(service.name) failed; its log has the details under the reference \(reference)")
+                code: ErrorCode.internalError,
+                message: "\(service.name) failed; its log has the details under the reference \(reference)")
         }
     }
 
     init(_ error: RPCError) {
         let expected = error.code.usualOutcome
         let data = error.data ?? (error.outcome == expected ? nil : "{\"outcome\":\"\(error.outcome.rawValue)\"}")
-        self.init(ErrorCode(error.code.rawValue), error.message, data: data.map { Bytes($0) })
+        self.init(code: error.code.rawValue, message: error.message, data: data.map { Bytes($0) })
     }
 
     private init?<Failure: Error & Codable & Sendable>(_ error: any Error, declaredAs type: Failure.Type) {
@@ -45,8 +45,9 @@ extension ErrorObject {
         let output = JSONOutput()
         let data = DeclaredError(type: String(describing: type), error: failure)
         guard (try? output.encode(data)) != nil else { return nil }
-        let code = ErrorCode(RPCError.Code.application.rawValue)
-        self.init(code, "\(type).\(failure)", data: Bytes(copying: output.bytes))
+        self.init(
+            code: RPCError.Code.application.rawValue, message: "\(type).\(failure)",
+            data: Bytes(copying: output.bytes))
     }
 
     /// What the caller of a method of `service` catches.
@@ -57,7 +58,7 @@ extension ErrorObject {
         {
             return failure
         }
-        let code = RPCError.Code(self.code)
+        let code = RPCError.Code(rawValue: self.code)
         let outcome = details?.outcome.flatMap(RPCError.Outcome.init(rawValue:)) ?? code.usualOutcome
         return RPCError(code, message, outcome: outcome, data: data?.description)
     }

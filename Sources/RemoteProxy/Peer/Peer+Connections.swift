@@ -1,6 +1,7 @@
 // How connections come and go under a peer, and how the peer itself ends.
 
-package import RPCWire
+import RPCWire
+import Synchronization
 
 extension Peer {
     /// The connection is ready: what waited goes out over it, in the order it was called.
