@@ -1,4 +1,4 @@
-import RemoteProxy
+public import RemoteProxy
 
 /// Arithmetic on whole numbers.
 @Service(errors: ArithmeticFailure.self)

@@ -1,4 +1,4 @@
-import RemoteProxy
+public import RemoteProxy
 
 /// A number that everybody shares, and a notebook beside it.
 @Service(errors: ArithmeticFailure.self)

@@ -1,4 +1,4 @@
-import RemoteProxy
+public import RemoteProxy
 
 /// Sends back what it gets, at once or later: for measuring and for trying out.
 @Service

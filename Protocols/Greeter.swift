@@ -1,4 +1,4 @@
-import RemoteProxy
+public import RemoteProxy
 
 /// Says hello.
 @Service

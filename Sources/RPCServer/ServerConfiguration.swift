@@ -1,7 +1,7 @@
 // The times and limits of a server, each with its default and its effect.
 
 import RPCWire
-package import RemoteProxy
+import RemoteProxy
 
 extension RPCServer {
     /// The times and limits of a server. All have defaults; each is an option of `ServerCommand`.

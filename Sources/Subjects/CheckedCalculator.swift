@@ -1,7 +1,7 @@
 // The real calculator. It computes with reporting arithmetic: a plain `+` traps on overflow, and a trap in one subject
 // ends the whole server with everybody's calls.
 
-package import Protocols
+import Protocols
 
 /// Arithmetic that throws where Swift's operators would trap.
 package struct CheckedCalculator: Calculator {

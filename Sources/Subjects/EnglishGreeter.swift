@@ -1,6 +1,6 @@
 // The real greeter.
 
-package import Protocols
+import Protocols
 
 /// Greets in English.
 package struct EnglishGreeter: Greeter {

@@ -1,6 +1,6 @@
 // The real echo.
 
-package import Protocols
+import Protocols
 
 /// Sends back what it gets.
 package struct PlainEcho: Echo {

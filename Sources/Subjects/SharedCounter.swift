@@ -1,6 +1,6 @@
 // The real counter: shared by all callers, so behind a lock.
 
-package import Protocols
+import Protocols
 import Synchronization
 
 /// A counter and its notebook.

@@ -2,6 +2,7 @@
 
 import Protocols
 import RPCServer
+import RemoteProxy
 import Subjects
 
 @main

@@ -1,20 +1,20 @@
 // One option of the command line: how it is written, what the help says of it, what it does to the settings.
 
-struct CommandOption {
+struct CommandOption: Sendable {
     let name: String
     /// What stands after the name, in the help's capitals; nil for a switch.
     let argument: String?
     let help: String
-    let apply: (_ value: String, _ settings: inout CommandSettings) throws(CommandFault) -> Void
+    let apply: @Sendable (_ value: String, _ settings: inout CommandSettings) throws(CommandFault) -> Void
 
-    static func `switch`(_ name: String, _ help: String, _ apply: @escaping (inout CommandSettings) -> Void) -> Self {
+    static func `switch`(_ name: String, _ help: String, _ apply: @escaping @Sendable (inout CommandSettings) -> Void) -> Self {
         Self(name: name, argument: nil, help: help) { (_, settings) throws(CommandFault) in apply(&settings) }
     }
 
     /// A whole number of at least `least`, straight into a member of the configuration.
     static func number(
         _ name: String, _ argument: String, least: Int = 1,
-        _ member: WritableKeyPath<RPCServer.Configuration, Int>, _ help: String
+        _ member: any WritableKeyPath<RPCServer.Configuration, Int> & Sendable, _ help: String
     ) -> Self {
         let usual = RPCServer.Configuration()[keyPath: member]
         return Self(name: name, argument: argument, help: "\(help) (default \(usual))") {

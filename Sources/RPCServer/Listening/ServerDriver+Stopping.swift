@@ -2,6 +2,7 @@
 
 import RPCWire
 import RemoteProxy
+import Synchronization
 
 extension ServerDriver {
     func stop(grace: Duration?) async {
