@@ -1,0 +1,169 @@
+// Receives bytes that claim to be JSON and walks over them value by value, refusing what RFC 8259 does not allow.
+// Hands ranges, keys, strings and integers to the envelope scanner, and whole values to `Decodable` types.
+
+/// What kind of value stands at the cursor.
+package enum JSONKind: Sendable {
+    case object, array, string, number, `true`, `false`, null
+}
+
+/// A cursor over one JSON text. Does not own the memory: it is valid for as long as the bytes are.
+///
+/// After an error the cursor's place is not defined; the text is to be given up.
+package struct JSONReader {
+    /// Deeper limits than this are lowered to it: the kinds of the open containers are kept in as many bits.
+    package static let deepestLimit = 1024
+    package static let longestNumber = 1024
+
+    let base: UnsafePointer<UInt8>
+    let count: Int
+    let maximumDepth: Int
+    package internal(set) var position = 0
+    /// How many containers are open around the cursor.
+    var depth = 0
+    /// Whether the cursor stands right behind the opening bracket of the innermost container.
+    var isFirst = false
+
+    package init(_ bytes: UnsafeRawBufferPointer, maximumDepth: Int = 512) {
+        // An empty text has no address; nothing is ever read from the stand-in.
+        let start = bytes.baseAddress ?? UnsafeRawPointer(bitPattern: 1).unsafelyUnwrapped
+        base = start.assumingMemoryBound(to: UInt8.self)
+        count = bytes.count
+        self.maximumDepth = min(maximumDepth, Self.deepestLimit)
+    }
+
+    /// The kind of the next value. Skips white space, nothing more.
+    @inline(__always)
+    package mutating func peek() throws(JSONError) -> JSONKind {
+        switch try nextByte() {
+        case UInt8(ascii: "\""): return .string
+        case UInt8(ascii: "{"): return .object
+        case UInt8(ascii: "["): return .array
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"): return .number
+        case UInt8(ascii: "t"): return .true
+        case UInt8(ascii: "f"): return .false
+        case UInt8(ascii: "n"): return .null
+        default: throw unexpected(.value)
+        }
+    }
+
+    // MARK: Containers
+
+    package mutating func enterArray() throws(JSONError) {
+        guard try nextByte() == UInt8(ascii: "[") else { throw unexpected(.array) }
+        try enter()
+    }
+
+    /// Moves to the next element, or behind the closing bracket and returns false.
+    package mutating func nextElement() throws(JSONError) -> Bool {
+        let byte = try nextByte()
+        if byte == UInt8(ascii: "]") {
+            leave()
+            return false
+        }
+        if isFirst {
+            isFirst = false
+        } else {
+            guard byte == UInt8(ascii: ",") else { throw unexpected(.commaOrBracket) }
+            position &+= 1
+        }
+        return true
+    }
+
+    package mutating func enterObject() throws(JSONError) {
+        guard try nextByte() == UInt8(ascii: "{") else { throw unexpected(.object) }
+        try enter()
+    }
+
+    /// Moves to the value of the next member, or behind the closing brace and returns nil.
+    package mutating func nextMember() throws(JSONError) -> JSONKey? {
+        var byte = try nextByte()
+        if byte == UInt8(ascii: "}") {
+            leave()
+            return nil
+        }
+        if isFirst {
+            isFirst = false
+        } else {
+            guard byte == UInt8(ascii: ",") else { throw unexpected(.commaOrBrace) }
+            position &+= 1
+            byte = try nextByte()
+        }
+        guard byte == UInt8(ascii: "\"") else { throw unexpected(.memberName) }
+        let name = try scanString()
+        guard try nextByte() == UInt8(ascii: ":") else { throw unexpected(.colon) }
+        position &+= 1
+        return JSONKey(base: base, text: name)
+    }
+
+    private mutating func enter() throws(JSONError) {
+        guard depth < maximumDepth else { throw failure(.tooDeep(limit: maximumDepth)) }
+        depth &+= 1
+        position &+= 1
+        isFirst = true
+    }
+
+    private mutating func leave() {
+        depth &-= 1
+        position &+= 1
+        isFirst = false
+    }
+
+    // MARK: Values
+
+    package mutating func readString() throws(JSONError) -> String {
+        guard try nextByte() == UInt8(ascii: "\"") else { throw unexpected(.string) }
+        return try scanString().string(in: base)
+    }
+
+    /// The number at the cursor if it is written as an integer that an `Int64` holds. A fraction, an exponent, `-0` or
+    /// a greater number gives nil and leaves the cursor where it is: what is echoed must not change its spelling.
+    package mutating func readInt64() throws(JSONError) -> Int64? {
+        guard try peek() == .number else { throw unexpected(.number) }
+        let number = try scanNumber()
+        guard number.isInteger, !(number.isNegative && number.significand == 0),
+            let integer = number.integer(as: Int64.self, in: base)
+        else {
+            position = number.start
+            return nil
+        }
+        return integer
+    }
+
+    /// Refuses anything but white space behind the value.
+    package mutating func finish() throws(JSONError) {
+        skipWhiteSpace()
+        guard position >= count else { throw failure(.trailingBytes) }
+    }
+
+    // MARK: Bytes
+
+    /// The next byte that is not white space; the cursor then stands at it.
+    @inline(__always)
+    mutating func nextByte() throws(JSONError) -> UInt8 {
+        if position < count {
+            let byte = base[position]
+            if byte > 0x20 { return byte }
+        }
+        skipWhiteSpace()
+        guard position < count else { throw failure(.unexpectedEnd) }
+        return base[position]
+    }
+
+    mutating func skipWhiteSpace() {
+        while position < count {
+            switch base[position] {
+            case UInt8(ascii: " "), UInt8(ascii: "\n"), UInt8(ascii: "\r"), UInt8(ascii: "\t"): position &+= 1
+            default: return
+            }
+        }
+    }
+
+    @inline(never)
+    func failure(_ reason: JSONError.Reason) -> JSONError { JSONError(offset: position, reason: reason) }
+
+    @inline(never)
+    func unexpected(_ expected: JSONError.Expectation) -> JSONError {
+        guard position < count else { return failure(.unexpectedEnd) }
+        return failure(.unexpectedByte(base[position], expected: expected))
+    }
+}
