@@ -48,39 +48,39 @@ extension RPCError {
         public init(rawValue: Int) { self.rawValue = rawValue }
 
         /// What was received is not JSON.
-        public static let parseError = Code(rawValue: -32700)
+        public static let parseError = Code(rawValue: ErrorCode.parseError)
         /// What was received is JSON but not a JSON-RPC message.
-        public static let invalidRequest = Code(rawValue: -32600)
+        public static let invalidRequest = Code(rawValue: ErrorCode.invalidRequest)
         /// The peer has no such service, object or method.
-        public static let unimplemented = Code(rawValue: -32601)
+        public static let unimplemented = Code(rawValue: ErrorCode.methodNotFound)
         /// The arguments do not fit the method's parameters.
-        public static let invalidArguments = Code(rawValue: -32602)
+        public static let invalidArguments = Code(rawValue: ErrorCode.invalidParams)
         /// The subject threw an error that is not listed in `@Service(errors:)`.
-        public static let internalError = Code(rawValue: -32603)
+        public static let internalError = Code(rawValue: ErrorCode.internalError)
         /// The call was cancelled at the peer's end.
-        public static let cancelled = Code(rawValue: -32800)
+        public static let cancelled = Code(rawValue: ErrorCode.cancelled)
         /// The request is larger than the peer takes.
-        public static let requestTooLarge = Code(rawValue: -32007)
+        public static let requestTooLarge = Code(rawValue: ErrorCode.requestTooLarge)
         /// The result is larger than a frame may be.
-        public static let responseTooLarge = Code(rawValue: -32008)
+        public static let responseTooLarge = Code(rawValue: ErrorCode.responseTooLarge)
         /// The peer is at one of its limits; the message names it.
-        public static let busy = Code(rawValue: -32009)
+        public static let busy = Code(rawValue: ErrorCode.busy)
         /// The batch has more members than the peer takes.
-        public static let batchTooLarge = Code(rawValue: -32010)
+        public static let batchTooLarge = Code(rawValue: ErrorCode.batchTooLarge)
         /// No connection could be had, or the peer is stopping.
-        public static let unavailable = Code(rawValue: -32050)
+        public static let unavailable = Code(rawValue: ErrorCode.unavailable)
         /// The connection broke after the call was sent and before its reply came.
-        public static let connectionLost = Code(rawValue: -32051)
+        public static let connectionLost = Code(rawValue: ErrorCode.connectionLost)
         /// The time allowed for the call ran out.
-        public static let deadlineExceeded = Code(rawValue: -32052)
+        public static let deadlineExceeded = Code(rawValue: ErrorCode.deadlineExceeded)
         /// The client was closed by its owner.
-        public static let closed = Code(rawValue: -32053)
+        public static let closed = Code(rawValue: ErrorCode.closed)
         /// A declared error of the service, carried in `data`.
         public static let application = Code(rawValue: 1)
         /// The address given to the client cannot be understood.
-        public static let invalidAddress = Code(rawValue: -32057)
+        public static let invalidAddress = Code(rawValue: ErrorCode.invalidAddress)
         /// The peer answered with something that is not a valid reply to this call.
-        public static let invalidReply = Code(rawValue: -32058)
+        public static let invalidReply = Code(rawValue: ErrorCode.invalidReply)
     }
 }
 

@@ -1,7 +1,7 @@
 // Arguments on their way in: the `params` of a message, by position or by name, handed out in the order of the
 // method's parameters.
 
-package import JSONCodec
+import JSONCodec
 
 /// Reads the arguments of one call, in order. Used by generated code.
 ///

@@ -2,7 +2,8 @@
 
 package import JSONCodec
 
-/// Writes the arguments of one call, in order. Used by generated code.
+/// Writes the arguments of one call, in order. Used by generated code, which must not care which overload it gets:
+/// all throw, though only the general one ever does.
 public struct ArgumentWriter {
     private let output: JSONOutput
     private var isFirst = true
@@ -19,13 +20,13 @@ public struct ArgumentWriter {
     }
 
     /// Writes the next argument.
-    public mutating func write(_ value: Int) {
+    public mutating func write(_ value: Int) throws {
         separate()
         output.append(Int64(value))
     }
 
     /// Writes the next argument.
-    public mutating func write(_ value: String) {
+    public mutating func write(_ value: String) throws {
         separate()
         output.append(quoted: value)
     }

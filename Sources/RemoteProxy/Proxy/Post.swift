@@ -4,6 +4,7 @@
 public struct Post<Service: Sendable, Arguments: MethodArguments>: Sendable {
     /// The name, the parameters and the shape.
     public let signature: MethodSignature
+    let service: ServiceDescription
     let deliver: @Sendable (Service, Arguments) async -> Void
 
     /// Made by generated code.
@@ -13,6 +14,7 @@ public struct Post<Service: Sendable, Arguments: MethodArguments>: Sendable {
     ) {
         signature = MethodSignature(
             service: service.name, name: name, parameters: parameters, result: nil, shape: .post)
+        self.service = service
         self.deliver = deliver
     }
 

@@ -1,0 +1,78 @@
+// How a server stops: nobody new, nothing new, what runs goes on for the grace time, then the rest is cut off.
+
+import RPCWire
+import RemoteProxy
+import Synchronization
+
+extension ServerDriver {
+    func stop(grace: Duration?) async {
+        beginStop(grace: grace)
+        await waitUntilStopped()
+    }
+
+    func waitUntilStopped() async {
+        await withCheckedContinuation { continuation in
+            let isStopped = state.withLock { state in
+                if state.phase != .stopped { state.waiters.append(continuation) }
+                return state.phase == .stopped
+            }
+            if isStopped { continuation.resume() }
+        }
+    }
+
+    /// A second call with another grace time only adds an earlier end.
+    func beginStop(grace: Duration?) {
+        let (listeners, connections, loop, done) = state.withLock { state in
+            if state.phase == .serving { state.phase = .stopping }
+            defer { state.listeners = [] }
+            let loop = state.runners.first?.loop
+            return (state.listeners, Array(state.connections.values), loop, state.finishIfDone())
+        }
+        for listener in listeners { listener.close() }
+        for connection in connections { connection.drain() }
+        done?.perform()
+        if let loop, done == nil {
+            let end = loop.now.advanced(by: grace ?? configuration.grace)
+            loop.schedule(at: end) { [weak self] in self?.abort() }
+        }
+    }
+
+    /// Cuts off whatever is left.
+    func abort() {
+        let (listeners, connections, done) = state.withLock { state in
+            if state.phase == .serving { state.phase = .stopping }
+            defer { state.listeners = [] }
+            return (state.listeners, Array(state.connections.values), state.finishIfDone())
+        }
+        for listener in listeners { listener.close() }
+        for connection in connections { connection.stream.abort() }
+        done?.perform()
+    }
+}
+
+extension ServerDriver.State {
+    /// What is left to do once the last connection is gone.
+    struct Done {
+        var waiters: [CheckedContinuation<Void, Never>]
+        var runners: [RequestRunner]
+
+        func perform() {
+            for runner in runners {
+                runner.stop()
+                // Behind everything that the loop still has to do, the end of its idle workers included.
+                (runner.loop as? EventLoop)?.shutdown()
+            }
+            for waiter in waiters { waiter.resume() }
+        }
+    }
+
+    mutating func finishIfDone() -> Done? {
+        guard phase == .stopping, connections.isEmpty else { return nil }
+        phase = .stopped
+        defer {
+            waiters = []
+            runners = []
+        }
+        return Done(waiters: waiters, runners: runners)
+    }
+}

@@ -1,0 +1,130 @@
+// Listeners in, connections out: accepts, limits, spreads connections over the loops, drains and stops.
+
+import RPCWire
+import RemoteProxy
+import Synchronization
+
+final class ServerDriver: Sendable {
+    struct State {
+        enum Phase { case serving, stopping, stopped }
+
+        var phase = Phase.serving
+        var listeners: [Listener] = []
+        var connections: [Int: Connection] = [:]
+        var accepted = 0
+        var runners: [RequestRunner] = []
+        var waiters: [CheckedContinuation<Void, Never>] = []
+    }
+
+    let configuration: RPCServer.Configuration
+    private let exports: Exports
+    let state = Mutex(State())
+
+    init(_ configuration: RPCServer.Configuration, exports: Exports) {
+        self.configuration = configuration
+        self.exports = exports
+    }
+
+    var connectionCount: Int { state.withLock { $0.connections.count } }
+
+    @discardableResult
+    func listen(on url: String) async throws -> String {
+        let endpoint = try self.endpoint(url)
+        let loop = try firstLoop(for: url)
+        let listener: Listener
+        do {
+            listener = try await Listener.listen(on: endpoint, loop: loop) { [weak self] socket, address in
+                self?.accept(socket, from: address)
+            }
+        } catch {
+            throw ListenError(url: url, description: "\(error)")
+        }
+        let isServing = state.withLock { state in
+            guard state.phase == .serving else { return false }
+            state.listeners.append(listener)
+            return true
+        }
+        guard isServing else {
+            listener.close()
+            throw RPCError.closed(outcome: .notExecuted)
+        }
+        return listener.endpoint.description
+    }
+
+    private func endpoint(_ url: String) throws -> Endpoint {
+        let endpoint: Endpoint
+        do throws(EndpointError) {
+            endpoint = try Endpoint(url)
+        } catch {
+            throw ListenError(url: url, description: error.description)
+        }
+        guard endpoint.isLoopback || configuration.allowsOtherMachines else {
+            throw ListenError(
+                url: url,
+                description: "\(url) can be reached from other machines, and there is nothing yet to keep strangers "
+                    + "out: listen on loopback, or say allowsOtherMachines (--insecure) if you mean it")
+        }
+        return endpoint
+    }
+
+    /// The loops start with the first address, not with the server: one that never listens costs nothing.
+    private func firstLoop(for url: String) throws -> EventLoop {
+        try state.withLock { state in
+            guard state.phase == .serving else { throw RPCError.closed(outcome: .notExecuted) }
+            do throws(SystemError) {
+                while state.runners.count < max(1, configuration.threads) {
+                    let loop = try EventLoop(name: "rpc-\(state.runners.count)")
+                    state.runners.append(RequestRunner(loop: loop))
+                }
+            } catch {
+                throw ListenError(url: url, description: "cannot serve \(url): \(error)")
+            }
+            return state.runners[0].loop as? EventLoop ?? .shared
+        }
+    }
+
+    private func accept(_ socket: Socket, from address: SocketAddress) {
+        let place = state.withLock { state -> (number: Int, runner: RequestRunner)? in
+            guard state.phase == .serving, state.connections.count < configuration.maximumConnections else {
+                return nil
+            }
+            state.accepted += 1
+            return (state.accepted, state.runners[state.accepted % state.runners.count])
+        }
+        guard let place, let loop = place.runner.loop as? EventLoop else {
+            configuration.log(
+                "refused \(address): there are \(configuration.maximumConnections) connections (maximumConnections)")
+            return socket.close()
+        }
+        let stream = SocketStream(
+            socket, on: loop, remoteAddress: "\(address)", limits: configuration.outputLimits, pausesReading: true)
+        serve(stream, number: place.number, runner: place.runner)
+    }
+
+    private func serve(_ stream: any ByteStream, number: Int, runner: RequestRunner) {
+        let peer = Peer(
+            runner: runner, exports: exports, settings: configuration.peerSettings, log: configuration.log)
+        var events = Connection.Events()
+        events.ended = { [weak self] _, why in
+            // The session ends with its connection.
+            peer.close(.connectionLost(why))
+            self?.ended(number)
+        }
+        let connection = Connection(stream, number: number, peer: peer, role: .accepted, events: events)
+        let isServing = state.withLock { state in
+            guard state.phase == .serving else { return false }
+            state.connections[number] = connection
+            return true
+        }
+        guard isServing else { return stream.abort() }
+        stream.loop.submit { connection.open() }
+    }
+
+    private func ended(_ number: Int) {
+        let done = state.withLock { state in
+            state.connections[number] = nil
+            return state.finishIfDone()
+        }
+        done?.perform()
+    }
+}

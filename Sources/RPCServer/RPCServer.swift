@@ -1,0 +1,78 @@
+// The end that listens: the public face. What it does is in `ServerDriver`.
+
+import RPCWire
+public import RemoteProxy
+
+/// Hosts objects and serves calls to them on any number of addresses.
+///
+/// ```swift
+/// let server = RPCServer()
+/// server.export(GreeterProxy(EnglishGreeter()))
+/// try await server.run("tcp://127.0.0.1:7070")
+/// ```
+///
+/// Calls run as tasks, several at a time, each cancelled when its caller cancels, when its deadline passes or when
+/// the connection is lost. A subject that throws harms nobody; one that traps ends the process, as everywhere in
+/// Swift. Posts of one connection run in order.
+public final class RPCServer: Sendable {
+    private let exports = Exports()
+    private let driver: ServerDriver
+
+    /// A server that listens nowhere yet.
+    public init(_ configuration: Configuration = Configuration()) {
+        driver = ServerDriver(configuration, exports: exports)
+    }
+
+    deinit { driver.abort() }
+
+    /// Makes an object callable, under a name if there are several of one service. Any proxy will do: around an object
+    /// that is here, or around another server's. Exporting again under the same name replaces the former.
+    public func export(_ proxy: some ServiceProxy, named name: String? = nil) {
+        exports.add(proxy, named: name)
+    }
+
+    /// Listens on one more address and returns it, with the real port if it asked for port 0. Serves from then on.
+    /// - Throws: `ListenError` when the address cannot be understood or had, or is not loopback and
+    ///   `Configuration.allowsOtherMachines` is false; `RPCError` with the code `.closed` after `stop`.
+    @discardableResult
+    public func listen(on url: String) async throws -> String {
+        try await driver.listen(on: url)
+    }
+
+    /// Listens on the addresses and serves until `stop` is called or the calling task is cancelled, which stops the
+    /// server in its own grace time. Returns when all is over.
+    /// - Throws: what `listen(on:)` throws; then nothing has been left listening.
+    public func run(_ urls: String...) async throws {
+        try await run(urls)
+    }
+
+    /// Like `run(_:)` with the addresses in an array.
+    public func run(_ urls: [String]) async throws {
+        do {
+            for url in urls { try await driver.listen(on: url) }
+        } catch {
+            await driver.stop(grace: .zero)
+            throw error
+        }
+        await withTaskCancellationHandler {
+            await driver.waitUntilStopped()
+        } onCancel: {
+            driver.beginStop(grace: nil)
+        }
+    }
+
+    /// Stops: accepts nobody, begins nothing new, tells clients, lets running calls finish, closes. Calls still
+    /// running after the grace time are cancelled and their connections closed. Returns when all is over.
+    /// - Parameter grace: how long running calls may take; nil for the configured time.
+    public func stop(grace: Duration? = nil) async {
+        await driver.stop(grace: grace)
+    }
+
+    /// Returns once the server has stopped, whoever stopped it.
+    public func waitUntilStopped() async {
+        await driver.waitUntilStopped()
+    }
+
+    /// How many connections there are now.
+    public var connectionCount: Int { driver.connectionCount }
+}

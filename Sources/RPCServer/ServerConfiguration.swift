@@ -1,0 +1,53 @@
+// The times and limits of a server, each with its default and its effect.
+
+import RPCWire
+import RemoteProxy
+
+extension RPCServer {
+    /// The times and limits of a server. All have defaults; each is an option of `ServerCommand`.
+    public struct Configuration: Sendable {
+        /// How many threads serve connections. A connection stays on one.
+        public var threads = 1
+        /// How many connections there may be; more are closed as soon as they come.
+        public var maximumConnections = 10_000
+        /// How many calls of one connection may run at the same time; more are refused with `.busy`.
+        public var maximumRequestsInFlight = 1_024
+        /// The most bytes that one message may have, either way.
+        public var maximumFrameSize = 16 * 1_024 * 1_024
+        /// How many members a batch may have.
+        public var maximumBatch = 1_000
+        /// How deep arrays and objects may be nested in a message.
+        public var maximumDepth = 512
+        /// Bytes waiting for a peer that does not read, above which it is not read from either.
+        public var pauseReading = 1_024 * 1_024
+        /// Bytes waiting for a peer that does not read, above which it is disconnected.
+        public var maximumQueuedOutput = 32 * 1_024 * 1_024
+        /// How long running calls may take to finish when the server stops.
+        public var grace: Duration = .seconds(10)
+        /// Whether addresses may be listened on that other machines can reach.
+        public var allowsOtherMachines = false
+        /// Told, in a line of text, what no caller gets to hear.
+        public var log: @Sendable (String) -> Void = { _ in }
+
+        /// All defaults.
+        public init() {}
+    }
+}
+
+extension RPCServer.Configuration {
+    var peerSettings: Peer.Settings {
+        var settings = Peer.Settings()
+        settings.maximumRequestsInFlight = maximumRequestsInFlight
+        settings.frames.maximumFrameSize = maximumFrameSize
+        settings.maximumBatch = maximumBatch
+        settings.maximumDepth = maximumDepth
+        return settings
+    }
+
+    var outputLimits: OutputLimits {
+        var limits = OutputLimits()
+        limits.pauseReading = pauseReading
+        limits.maximum = maximumQueuedOutput
+        return limits
+    }
+}

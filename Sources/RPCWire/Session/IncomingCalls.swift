@@ -1,0 +1,106 @@
+// The calls this end is running for its peer. Pure: events in, decisions out, time passed in.
+//
+// A call is *running* or *stopping* (cancelled or past its deadline, but its subject has not returned yet). It leaves
+// the table only when its subject has returned: a cancelled call keeps its place until then, or a peer that calls and
+// cancels without pause would run any number of subjects at once. `OutgoingCalls` is the mirror image.
+
+package struct IncomingCalls {
+    package enum Admission: Sendable, Hashable {
+        /// Run it; the slot names it from now on.
+        case run(slot: Int)
+        /// Refuse it before any work: the peer has this many calls running.
+        case busy(limit: Int)
+        /// Refuse it before any work: this end is finishing.
+        case draining
+    }
+
+    /// Why a call was told to stop.
+    package enum Stop: Sendable, Hashable {
+        case cancelled
+        case deadline
+    }
+
+    private struct Entry {
+        /// Nil for a post: it has no answer and cannot be cancelled by name.
+        var id: RPCIdentifier?
+        var deadline: Instant
+        var stop: Stop?
+    }
+
+    private let limit: Int
+    private var entries: [Entry?] = []
+    private var freeSlots: [Int] = []
+    private var isDraining = false
+
+    package init(limit: Int) { self.limit = limit }
+
+    package private(set) var count = 0
+
+    /// Whether this end is finishing and nothing runs any more.
+    package var isDrained: Bool { isDraining && count == 0 }
+
+    /// A request arrived.
+    package mutating func start(_ id: RPCIdentifier?, deadline: Instant) -> Admission {
+        guard !isDraining else { return .draining }
+        guard count < limit else { return .busy(limit: limit) }
+        count += 1
+        let entry = Entry(id: id, deadline: deadline, stop: nil)
+        if let slot = freeSlots.popLast() {
+            entries[slot] = entry
+            return .run(slot: slot)
+        }
+        entries.append(entry)
+        return .run(slot: entries.count - 1)
+    }
+
+    /// The subject returned. Tells why it had been asked to stop, if it had.
+    package mutating func finish(slot: Int) -> Stop? {
+        guard entries.indices.contains(slot), let entry = entries[slot] else { return nil }
+        entries[slot] = nil
+        freeSlots.append(slot)
+        count -= 1
+        return entry.stop
+    }
+
+    /// The peer cancelled a call. The slot to stop, or nil: unknown, finished or already stopping; ignored.
+    package mutating func cancel(_ id: RPCIdentifier) -> Int? {
+        for slot in entries.indices {
+            guard let entry = entries[slot], entry.id == id, entry.stop == nil else { continue }
+            entries[slot]?.stop = .cancelled
+            return slot
+        }
+        return nil
+    }
+
+    /// Time passed. The slots whose deadline is due and that must now stop.
+    package mutating func expire(at now: Instant) -> [Int] {
+        stop(.deadline) { $0.deadline <= now }
+    }
+
+    /// The connection is gone: every call must stop, since nobody waits for its answer.
+    package mutating func connectionLost() -> [Int] {
+        stop(.cancelled) { _ in true }
+    }
+
+    /// This end is finishing: what runs goes on, nothing new begins.
+    package mutating func drain() { isDraining = true }
+
+    /// The earliest deadline of a call that has not been told to stop.
+    package var nextDeadline: Instant? {
+        entries.lazy.compactMap { $0 }.filter { $0.stop == nil && $0.deadline < .distantFuture }.map(\.deadline).min()
+    }
+
+    package func isStopping(slot: Int) -> Bool {
+        entries.indices.contains(slot) && entries[slot]?.stop != nil
+    }
+
+    private mutating func stop(_ reason: Stop, where matches: (Entry) -> Bool) -> [Int] {
+        var stopped: [Int] = []
+        for slot in entries.indices {
+            guard let entry = entries[slot], entry.stop == nil, matches(entry) else { continue }
+            entries[slot]?.stop = reason
+            stopped.append(slot)
+        }
+        return stopped
+    }
+}

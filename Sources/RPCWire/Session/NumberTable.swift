@@ -1,0 +1,80 @@
+// Call numbers to slots. A general dictionary spends more on hashing than all else in a reply's path; call numbers
+// are handed out one after the other, so the number itself is the perfect hash.
+
+/// A map from positive numbers to slots, with open addressing.
+package struct NumberTable {
+    /// 0 marks an empty place, so keys are positive.
+    private var keys: [Int64]
+    private var slots: [Int]
+    private var mask: Int
+    package private(set) var count = 0
+
+    package init() {
+        keys = Array(repeating: 0, count: 16)
+        slots = Array(repeating: 0, count: 16)
+        mask = 15
+    }
+
+    package mutating func insert(_ key: Int64, _ slot: Int) {
+        guard key > 0 else { return }
+        if count * 2 > mask { grow() }
+        place(key, slot)
+        count += 1
+    }
+
+    package func slot(of key: Int64) -> Int? {
+        find(key).map { slots[$0] }
+    }
+
+    /// Takes the key out and returns its slot, or nil when it is not there.
+    package mutating func remove(_ key: Int64) -> Int? {
+        guard let index = find(key) else { return nil }
+        let slot = slots[index]
+        closeGap(at: index)
+        count -= 1
+        return slot
+    }
+
+    private func find(_ key: Int64) -> Int? {
+        guard key > 0 else { return nil }
+        var index = home(key)
+        while keys[index] != key {
+            if keys[index] == 0 { return nil }
+            index = (index + 1) & mask
+        }
+        return index
+    }
+
+    private func home(_ key: Int64) -> Int { Int(truncatingIfNeeded: key) & mask }
+
+    private mutating func place(_ key: Int64, _ slot: Int) {
+        var index = home(key)
+        while keys[index] != 0 { index = (index + 1) & mask }
+        keys[index] = key
+        slots[index] = slot
+    }
+
+    /// Moves back whatever probing had pushed past the gap, so that no tombstones pile up.
+    private mutating func closeGap(at removed: Int) {
+        var gap = removed
+        var index = (gap + 1) & mask
+        while keys[index] != 0 {
+            let distance = (index - home(keys[index])) & mask
+            if distance >= (index - gap) & mask {
+                keys[gap] = keys[index]
+                slots[gap] = slots[index]
+                gap = index
+            }
+            index = (index + 1) & mask
+        }
+        keys[gap] = 0
+    }
+
+    private mutating func grow() {
+        let old = zip(keys, slots).filter { $0.0 != 0 }
+        mask = mask * 2 + 1
+        keys = Array(repeating: 0, count: mask + 1)
+        slots = Array(repeating: 0, count: mask + 1)
+        for (key, slot) in old { place(key, slot) }
+    }
+}

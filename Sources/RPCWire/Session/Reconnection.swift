@@ -1,0 +1,66 @@
+// When a client dials, waits and dials again. Pure: events in, decisions out; time and chance passed in.
+//
+// `closed` is the only final phase: a server that is away, however long, never ends a client.
+
+package struct Reconnection {
+    package enum Phase: Sendable, Hashable {
+        /// Nobody has asked for a connection yet.
+        case idle
+        case connecting
+        case connected
+        case waiting(until: Instant)
+        case closed
+    }
+
+    package enum Action: Sendable, Hashable {
+        case nothing
+        case dial
+        /// Dial again at this moment, unless told otherwise before.
+        case wait(until: Instant)
+    }
+
+    private let backoff: Backoff
+    private var failures = 0
+    package private(set) var phase = Phase.idle
+
+    package init(backoff: Backoff) { self.backoff = backoff }
+
+    /// A caller needs a connection.
+    package mutating func wanted() -> Action {
+        guard phase == .idle else { return .nothing }
+        phase = .connecting
+        return .dial
+    }
+
+    /// The dialled connection is ready for calls. False when it came too late and must be dropped.
+    package mutating func connected() -> Bool {
+        guard phase == .connecting else { return false }
+        phase = .connected
+        failures = 0
+        return true
+    }
+
+    /// The attempt failed or the connection was lost.
+    /// - Parameter chance: a random number in 0 ..< 1.
+    package mutating func lost(at now: Instant, chance: Double) -> Action {
+        guard phase == .connecting || phase == .connected else { return .nothing }
+        let until = now.advanced(by: backoff.delay(afterFailures: failures, chance: chance))
+        failures += 1
+        phase = .waiting(until: until)
+        return .wait(until: until)
+    }
+
+    /// The wait is over.
+    package mutating func waited() -> Action {
+        guard case .waiting = phase else { return .nothing }
+        phase = .connecting
+        return .dial
+    }
+
+    /// The owner closes the client. False when it was closed before.
+    package mutating func close() -> Bool {
+        guard phase != .closed else { return false }
+        phase = .closed
+        return true
+    }
+}

@@ -1,0 +1,93 @@
+// Where to listen or to connect, as people write it: tcp://127.0.0.1:7070, tcp://[::1]:7070, tcp://host:7070,
+// unix:///run/app.sock. Nothing is looked up here.
+
+package enum Endpoint: Sendable, Hashable {
+    /// A name or a numeric address; an IPv6 address stands without its brackets.
+    case tcp(host: String, port: UInt16)
+    case unix(path: String)
+
+    package init(_ text: String) throws(EndpointError) {
+        guard let mark = text.range(ofFirst: "://") else {
+            throw EndpointError(text, "has no scheme", example: "tcp://\(text.isEmpty ? "127.0.0.1:7070" : text)")
+        }
+        let rest = text[mark.upperBound...]
+        guard text.unicodeScalars.allSatisfy({ $0.value > 0x20 && $0.value != 0x7F }) else {
+            throw EndpointError(text, "contains a blank or a control character")
+        }
+        switch text[..<mark.lowerBound].lowercased() {
+        case "tcp": self = try Endpoint.tcp(rest, in: text)
+        case "unix": self = try Endpoint.unix(rest, in: text)
+        case let scheme: throw EndpointError(text, "has the scheme \"\(scheme)\", but only tcp and unix are known")
+        }
+    }
+
+    /// Whether only this machine can be at the other end, as far as can be told without looking the name up.
+    package var isLoopback: Bool {
+        switch self {
+        case .unix: true
+        case .tcp(let host, let port):
+            host.lowercased() == "localhost" || SocketAddress(numericHost: host, port: port)?.isLoopback == true
+        }
+    }
+
+    private static func tcp(_ rest: Substring, in text: String) throws(EndpointError) -> Endpoint {
+        let place = rest.hasSuffix("/") ? rest.dropLast() : rest
+        if let wrong = place.first(where: { "/?#@".contains($0) }) {
+            throw EndpointError(text, "has a \"\(wrong)\" where only host and port can be")
+        }
+        guard let colon = place.lastIndex(of: ":"), place.last != "]" else {
+            throw EndpointError(text, "has no port", example: "tcp://\(place.isEmpty ? "127.0.0.1" : place):7070")
+        }
+        let (host, digits) = (place[..<colon], place[place.index(after: colon)...])
+        guard !digits.isEmpty, digits.utf8.allSatisfy({ 0x30...0x39 ~= $0 }), let port = UInt16(digits) else {
+            throw EndpointError(text, "has the port \"\(digits)\", which is not a number from 0 to 65535")
+        }
+        if host.isEmpty { throw EndpointError(text, "has no host", example: "tcp://127.0.0.1:\(port)") }
+        if host.hasPrefix("["), host.hasSuffix("]") {
+            let address = String(host.dropFirst().dropLast())
+            guard address.contains(":"), SocketAddress(numericHost: address, port: port) != nil else {
+                throw EndpointError(text, "has \"\(address)\" in brackets, which is not an IPv6 address")
+            }
+            return .tcp(host: address, port: port)
+        }
+        guard !host.contains(where: { ":[]".contains($0) }) else {
+            throw EndpointError(text, "has an IPv6 address without brackets", example: "tcp://[::1]:\(port)")
+        }
+        return .tcp(host: String(host), port: port)
+    }
+
+    private static func unix(_ rest: Substring, in text: String) throws(EndpointError) -> Endpoint {
+        guard rest.hasPrefix("/"), rest.count > 1 else {
+            throw EndpointError(text, "needs the whole path of a socket file", example: "unix:///run/app.sock")
+        }
+        guard rest.utf8.count <= SocketAddress.longestPath else {
+            throw EndpointError(
+                text, "has a path of \(rest.utf8.count) bytes; at most \(SocketAddress.longestPath) fit")
+        }
+        return .unix(path: String(rest))
+    }
+}
+
+extension Endpoint: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .tcp(let host, let port): host.contains(":") ? "tcp://[\(host)]:\(port)" : "tcp://\(host):\(port)"
+        case .unix(let path): "unix://\(path)"
+        }
+    }
+}
+
+/// One line: what was wrong, and what would be right.
+package struct EndpointError: Error, Hashable, CustomStringConvertible {
+    package let description: String
+
+    init(_ text: String, _ fault: String, example: String = "tcp://127.0.0.1:7070 or unix:///run/app.sock") {
+        description = "the address \"\(text)\" \(fault); write for instance \(example)"
+    }
+}
+
+extension String {
+    fileprivate func range(ofFirst mark: String) -> Range<Index>? {
+        indices.lazy.first { self[$0...].hasPrefix(mark) }.map { $0..<index($0, offsetBy: mark.count) }
+    }
+}

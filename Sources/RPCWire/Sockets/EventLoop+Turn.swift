@@ -1,0 +1,143 @@
+// What the loop's thread does, turn by turn: wait until something is ready, deliver what has arrived, fire timers, run
+// the queue, and send in one write per stream what all of that has queued.
+
+import Synchronization
+
+extension EventLoop {
+    /// How much of the queue one turn runs before it looks at the sockets again.
+    private static let itemsPerTurn = 1_000
+    private static let timePerTurn = Duration.milliseconds(1)
+
+    /// The thread's life.
+    func run() {
+        runner.store(SystemThread.current, ordering: .relaxed)
+        repeat { turn() } while !isDone()
+    }
+
+    private func turn() {
+        deliverEvents(selector.wait(timeToSleep()))
+        fireTimers()
+        runQueue()
+        flushStreams()
+    }
+
+    /// How long the loop may sleep; nil is until somebody wakes it.
+    private func timeToSleep() -> Duration? {
+        guard queue.isEmpty, !hasMail.load(ordering: .acquiring) else { return .zero }
+        timers.dropCancelledFirst()
+        let until = timers.nextDeadline ?? .distantFuture
+        // Under the lock, so that whoever posts either is seen here or sees that a wake-up is due.
+        let isFree = inbox.withLock { inbox in
+            guard inbox.items.isEmpty else { return false }
+            inbox.sleepsUntil = until
+            return true
+        }
+        guard isFree else { return .zero }
+        return until == .distantFuture ? nil : MonotonicClock.now.duration(to: until)
+    }
+
+    private func deliverEvents(_ count: Int) {
+        timeOfThisItem = nil
+        fetchMail(wakingUp: true)
+        for index in 0..<count {
+            let event = selector.event(index)
+            registrations[event.tag]?.ready(event.readiness)
+            timeOfThisItem = nil
+        }
+    }
+
+    private func fireTimers() {
+        guard let next = timers.nextDeadline, next <= now else { return }
+        let now = now
+        let mark = timers.mark
+        while let timer = timers.popDue(at: now, before: mark) {
+            if let work = timer.takeWork() {
+                work()
+            } else {
+                cancelledTimers.number.subtract(1, ordering: .relaxed)
+            }
+            timeOfThisItem = nil
+        }
+    }
+
+    private func runQueue() {
+        let end = MonotonicClock.now.advanced(by: EventLoop.timePerTurn)
+        for count in 1...EventLoop.itemsPerTurn {
+            fetchMail()
+            guard let item = queue.popFirst() else { return }
+            switch item {
+            case .job(let job): job.runSynchronously(on: asUnownedTaskExecutor())
+            case .work(let work): work()
+            case .timer(let timer): timers.insert(timer)
+            }
+            timeOfThisItem = nil
+            if count % 8 == 0, MonotonicClock.now > end { return }
+        }
+    }
+
+    private func flushStreams() {
+        guard !unflushed.isEmpty else { return }
+        swap(&unflushed, &flushing)
+        for stream in flushing { stream.flushAtEndOfTurn() }
+        flushing.removeAll(keepingCapacity: true)
+    }
+
+    /// Takes over what other threads have posted.
+    func fetchMail(wakingUp: Bool = false) {
+        guard wakingUp || hasMail.load(ordering: .acquiring) else { return }
+        inbox.withLock { inbox in
+            if wakingUp { inbox.sleepsUntil = nil }
+            for item in inbox.items { queue.append(item) }
+            inbox.items.removeAll(keepingCapacity: true)
+            hasMail.store(false, ordering: .relaxed)
+        }
+    }
+
+    /// Whether the thread can go: only after `shutdown`, when nothing is left to do.
+    private func isDone() -> Bool {
+        guard isEnding, queue.isEmpty, registrations.count == 0, unflushed.isEmpty else { return false }
+        return inbox.withLock { inbox in
+            guard inbox.items.isEmpty else { return false }
+            inbox.hasThread = false
+            inbox.sleepsUntil = nil
+            runner.store(0, ordering: .relaxed)
+            return true
+        }
+    }
+
+    /// Ends everything that lives on the loop.
+    func end() {
+        isEnding = true
+        timers.removeAll()
+        for handler in registrations.handlers { handler.loopWillEnd() }
+    }
+}
+
+// MARK: for those who wait on descriptors; called on the loop
+
+extension EventLoop {
+    func register(
+        _ handler: any Selectable, _ descriptor: Int32, _ interest: Interest
+    ) throws(SystemError) -> Registration {
+        let registration = registrations.insert(handler, descriptor: descriptor)
+        do throws(SystemError) {
+            try selector.add(descriptor, interest, tag: registration.tag)
+        } catch {
+            registrations.remove(registration)
+            throw error
+        }
+        if isEnding { submit { handler.loopWillEnd() } }
+        return registration
+    }
+
+    func change(_ registration: Registration, _ interest: Interest) throws(SystemError) {
+        try selector.change(registration.descriptor, interest, tag: registration.tag)
+    }
+
+    /// Before the descriptor is closed.
+    func deregister(_ registration: Registration) {
+        guard registrations[registration.tag] != nil else { return }
+        selector.remove(registration.descriptor)
+        registrations.remove(registration)
+    }
+}

@@ -1,0 +1,135 @@
+// A thread that waits on sockets, timers and work, and runs whatever comes: the `Loop` that real connections live on.
+// This file is what everybody may call from anywhere; `EventLoop+Turn.swift` is what the thread does.
+
+import Synchronization
+
+/// `@unchecked Sendable`: `inbox` is a lock and `runner` an atomic; everything under "The thread's own" is touched
+/// only by the thread named in `runner`. When that thread ends and a later one takes over, `inbox` stands between.
+package final class EventLoop: Loop, @unchecked Sendable {
+    /// How the loop asks the system what is ready.
+    package enum Backend: Sendable, CaseIterable {
+        #if os(Linux)
+            case epoll
+        #endif
+        case poll
+
+        package static var best: Backend { allCases[0] }
+    }
+
+    /// The loop of everybody who does not bring one: clients, above all. Started by its first work, never ended.
+    package static let shared: EventLoop = {
+        do { return try EventLoop(name: "rpc-loop") } catch { fatalError("no event loop can be made: \(error)") }
+    }()
+
+    package let name: String
+    let inbox = Mutex(Inbox())
+    /// Whether `inbox` holds anything, so that the loop looks there only if it does.
+    let hasMail = Atomic(false)
+    /// The identity of the thread that runs the loop, or 0.
+    let runner = Atomic<UInt>(0)
+    let selector: any Selector
+    let cancelledTimers: CancelledCount
+
+    // The thread's own.
+    var queue = RunQueue()
+    var timers = TimerHeap()
+    var registrations = Registrations()
+    var isEnding = false
+    let readBuffer = ReadBuffer()
+    /// Streams that have queued output in this turn, and the list that becomes this one next time.
+    var unflushed: ContiguousArray<SocketStream> = []
+    var flushing: ContiguousArray<SocketStream> = []
+    /// The time as read by the piece of work that now runs, if it has asked.
+    var timeOfThisItem: Instant?
+
+    /// What came from other threads and waits for the loop.
+    struct Inbox {
+        var items: ContiguousArray<LoopItem> = []
+        /// While the loop is asleep or about to be: until when at most.
+        var sleepsUntil: Instant?
+        var hasThread = false
+        var isShutDown = false
+    }
+
+    /// The thread is started when there is something to do.
+    package init(name: String, backend: Backend = .best) throws(SystemError) {
+        self.name = name
+        cancelledTimers = timers.cancelled
+        switch backend {
+        #if os(Linux)
+            case .epoll: selector = try Epoll()
+        #endif
+        case .poll: selector = try Poll()
+        }
+    }
+
+    package var isCurrent: Bool { runner.load(ordering: .relaxed) == SystemThread.current }
+
+    /// On the loop, the time at which the current piece of work first asked: work that blocks may not make the
+    /// deadlines of the next piece come early.
+    package var now: Instant {
+        guard isCurrent else { return MonotonicClock.now }
+        if let timeOfThisItem { return timeOfThisItem }
+        let now = MonotonicClock.now
+        timeOfThisItem = now
+        return now
+    }
+
+    package func submit(_ work: @escaping @Sendable () -> Void) { add(.work(work)) }
+
+    package func enqueue(_ job: consuming ExecutorJob) { add(.job(UnownedJob(job))) }
+
+    @discardableResult
+    package func schedule(at instant: Instant, _ work: @escaping @Sendable () -> Void) -> any LoopTimer {
+        let timer = ScheduledTimer(instant, cancelledTimers, work)
+        if isCurrent { timers.insert(timer) } else { post(.timer(timer), due: instant) }
+        return timer
+    }
+
+    /// Ends every stream, listener and timer of the loop; the thread ends when all work is done. Work and jobs that
+    /// come later are still run, by a thread that lives as long as there are any. Returns at once.
+    package func shutdown() {
+        let isFirst = inbox.withLock { inbox in
+            defer { inbox.isShutDown = true }
+            return !inbox.isShutDown
+        }
+        if isFirst { submit { [self] in end() } }
+    }
+
+    private func add(_ item: LoopItem) {
+        guard isCurrent else { return post(item, due: nil) }
+        // What another thread has posted before came first, even if it has not been fetched yet.
+        fetchMail()
+        queue.append(item)
+    }
+
+    /// - Parameter due: when a timer is to fire; work is due at once.
+    private func post(_ item: LoopItem, due: Instant?) {
+        enum Next { case nothing, wake, start }
+        let next: Next = inbox.withLock { inbox in
+            inbox.items.append(item)
+            hasMail.store(true, ordering: .releasing)
+            if !inbox.hasThread {
+                inbox.hasThread = true
+                return .start
+            }
+            guard let sleepsUntil = inbox.sleepsUntil, due.map({ $0 < sleepsUntil }) ?? true else { return .nothing }
+            // One wake-up is enough.
+            inbox.sleepsUntil = nil
+            return .wake
+        }
+        switch next {
+        case .nothing: break
+        case .wake: selector.wake()
+        case .start: startThread()
+        }
+    }
+
+    private func startThread() {
+        do throws(SystemError) {
+            try SystemThread.start(name: name) { [self] in run() }
+        } catch {
+            fatalError("the event loop \(name) gets no thread: \(error)")
+        }
+    }
+}

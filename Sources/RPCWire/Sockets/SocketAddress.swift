@@ -1,0 +1,104 @@
+// An address as the kernel wants it: a family, and bytes that only the kernel reads.
+
+import CSystem
+
+/// `@unchecked Sendable` is not needed: a C structure of numbers, copied like any value.
+package struct SocketAddress: Sendable, CustomStringConvertible {
+    private var storage = sockaddr_storage()
+    private var length: socklen_t
+
+    /// Takes what a system call writes; nil if the call fails.
+    init?(_ fill: (UnsafeMutablePointer<sockaddr_storage>, UnsafeMutablePointer<socklen_t>) -> Int32) {
+        length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+        guard fill(&storage, &length) >= 0 else { return nil }
+    }
+
+    /// Takes one of the addresses that the resolver found.
+    init?(copying address: UnsafePointer<sockaddr>?, length: socklen_t) {
+        guard let address, length <= socklen_t(MemoryLayout<sockaddr_storage>.size) else { return nil }
+        self.length = length
+        withUnsafeMutableBytes(of: &storage) {
+            $0.copyMemory(from: UnsafeRawBufferPointer(start: address, count: Int(length)))
+        }
+    }
+
+    /// The most bytes that fit into the address of a Unix-domain socket, its end mark not counted.
+    static let longestPath = MemoryLayout.size(ofValue: sockaddr_un().sun_path) - 1
+
+    init?(path: String) {
+        guard path.utf8.count <= SocketAddress.longestPath else { return nil }
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+        length = socklen_t(MemoryLayout<sockaddr_un>.size)
+        withUnsafeMutableBytes(of: &storage) { $0.storeBytes(of: address, as: sockaddr_un.self) }
+    }
+
+    /// An address written in numbers: no name to look up.
+    init?(numericHost host: String, port: UInt16) {
+        var hints = addrinfo()
+        hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV
+        hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+        var list: UnsafeMutablePointer<addrinfo>?
+        guard getaddrinfo(host, String(port), &hints, &list) == 0, let found = list else { return nil }
+        defer { freeaddrinfo(list) }
+        self.init(copying: found.pointee.ai_addr, length: found.pointee.ai_addrlen)
+    }
+
+    var family: Int32 { Int32(storage.ss_family) }
+
+    func withPointer<Result>(_ body: (UnsafePointer<sockaddr_storage>, socklen_t) -> Result) -> Result {
+        withUnsafePointer(to: storage) { body($0, length) }
+    }
+
+    /// The address as the URL that reaches it. A mapped IPv4 address is written as what it is.
+    package var endpoint: Endpoint? {
+        switch family {
+        case AF_UNIX: path.map(Endpoint.unix)
+        case AF_INET:
+            read(sockaddr_in.self).map { .tcp(host: text($0.sin_addr, AF_INET), port: UInt16(bigEndian: $0.sin_port)) }
+        case AF_INET6: read(sockaddr_in6.self).map { .tcp(host: hostOf6($0), port: UInt16(bigEndian: $0.sin6_port)) }
+        default: nil
+        }
+    }
+
+    /// Whether only this machine can be at the other end.
+    package var isLoopback: Bool {
+        switch family {
+        case AF_UNIX: true
+        case AF_INET, AF_INET6:
+            if case .tcp(let host, _)? = endpoint { host == "::1" || host.hasPrefix("127.") } else { false }
+        default: false
+        }
+    }
+
+    package var description: String { endpoint?.description ?? (family == AF_UNIX ? "unix://" : "unknown") }
+
+    /// Empty for the connecting end of a Unix-domain socket, which has no name.
+    private var path: String? {
+        guard let address = read(sockaddr_un.self) else { return nil }
+        return withUnsafeBytes(of: address.sun_path) { bytes in
+            let path = String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            return path.isEmpty ? nil : path
+        }
+    }
+
+    private func hostOf6(_ address: sockaddr_in6) -> String {
+        let host = text(address.sin6_addr, AF_INET6)
+        if host.hasPrefix("::ffff:"), host.contains(".") { return String(host.dropFirst("::ffff:".count)) }
+        return address.sin6_scope_id == 0 ? host : "\(host)%\(address.sin6_scope_id)"
+    }
+
+    private func text<Address>(_ address: Address, _ family: Int32) -> String {
+        withUnsafeTemporaryAllocation(of: CChar.self, capacity: 64) { text in
+            withUnsafePointer(to: address) { inet_ntop(family, $0, text.baseAddress, 64) }
+                .map { String(cString: $0) } ?? "?"
+        }
+    }
+
+    private func read<Address>(_: Address.Type) -> Address? {
+        withUnsafeBytes(of: storage) { bytes in
+            bytes.count >= MemoryLayout<Address>.size ? bytes.loadUnaligned(as: Address.self) : nil
+        }
+    }
+}

@@ -1,0 +1,138 @@
+// How bytes arrive and how the stream ends. Everything here runs on the loop.
+
+import Synchronization
+
+extension SocketStream: Selectable {
+    /// How many full reads one stream gets in a turn before its neighbours have theirs.
+    private static let readsPerTurn = 4
+    /// How long a peer may take to close after we have.
+    private static let longestLinger = Duration.seconds(1)
+
+    func begin(_ receiver: any ByteStreamReceiver) {
+        self.receiver = receiver
+        if outcome != nil { return report() }
+        do throws(SystemError) {
+            registration = try eventLoop.register(self, socket.descriptor, interest)
+        } catch {
+            end(.failed(error.description))
+        }
+    }
+
+    func ready(_ readiness: Readiness) {
+        if readiness.contains(.writable) { roomAppeared() }
+        // A broken connection is reported for ever, also while reading is paused: read on to its end.
+        if readiness.contains(.hungUp) || readiness.contains(.readable) {
+            read(atMost: SocketStream.readsPerTurn, isHungUp: readiness.contains(.hungUp))
+        }
+    }
+
+    func loopWillEnd() { end(.local) }
+
+    private func read(atMost limit: Int, isHungUp: Bool = false) {
+        for _ in 0..<limit {
+            guard isOpen else { return }
+            if hasReadEnd {
+                // Both directions are over and somebody still waits for room.
+                if isHungUp { end(.remote) }
+                return
+            }
+            if pausesReading, !isHungUp, peerIsSlow { return setInterest(interest.subtracting(.reading)) }
+            switch eventLoop.readBuffer.read(from: socket, generously: readsMuch, deliver: deliver) {
+            case .delivered(let filled):
+                readsMuch = filled
+                if !filled { return }
+            case .wouldBlock: return
+            case .endOfStream: return readEnd()
+            case .failed(let error): return end(.failed(error.description))
+            }
+        }
+    }
+
+    /// Reads what is there, for the last time.
+    func drainReads() { read(atMost: 1_024, isHungUp: true) }
+
+    private func deliver(_ bytes: Bytes) {
+        if !discards { receiver?.received(bytes) }
+    }
+
+    private var isOpen: Bool {
+        outcome == nil
+            && outgoing.withLock { outgoing in
+                switch outgoing.phase {
+                case .open: return true
+                case .finishing:
+                    discards = true
+                    return true
+                case .ended: return false
+                }
+            }
+    }
+
+    private var peerIsSlow: Bool {
+        // Only while the loop waits for room: whoever else is writing does not tell when reading can go on.
+        outgoing.withLock { $0.writer == .blocked && $0.waiting > limits.pauseReading }
+    }
+
+    /// The peer says no more; what is queued for it may still be read by it.
+    private func readEnd() {
+        hasReadEnd = true
+        setInterest(interest.subtracting(.reading))
+        let isIdle = outgoing.withLock { outgoing in
+            _ = outgoing.finish(.remote)
+            return outgoing.waiting == 0 && outgoing.writer == .nobody
+        }
+        if isIdle || hasSentEnd { end(.remote) } else { flushLater() }
+    }
+
+    /// All has been sent. Closing now could make the kernel answer what the peer still sends with a reset, and a reset
+    /// takes the last reply away from a peer that has not read it yet: say that it is the end, and wait for theirs.
+    func sendEnd() {
+        guard outcome == nil, !hasSentEnd else { return }
+        hasSentEnd = true
+        discards = true
+        if hasReadEnd || registration == nil { return end(.local) }
+        socket.shutdownSending()
+        setInterest(.reading)
+        lingering = eventLoop.schedule(at: eventLoop.now.advanced(by: SocketStream.longestLinger)) { [weak self] in
+            self?.end(.local)
+        }
+    }
+
+    func setInterest(_ wanted: Interest) {
+        guard wanted != interest, outcome == nil else { return }
+        interest = wanted
+        guard let registration else { return }
+        do throws(SystemError) {
+            try eventLoop.change(registration, wanted)
+        } catch {
+            end(.failed(error.description))
+        }
+    }
+
+    /// The last step: lets the descriptor go as soon as no writer uses it, and tells the receiver.
+    func close() {
+        guard outcome == nil else { return }
+        let ending: (StreamEnd, UInt64)? = outgoing.withLock { outgoing in
+            guard outgoing.isUnused, case .ended(let end) = outgoing.phase else { return nil }
+            outgoing.empty()
+            return (end, outgoing.sent)
+        }
+        // If a writer still uses the descriptor, it comes back here.
+        guard let ending else { return }
+        outcome = ending
+        flight = SendBuffer()
+        patience?.cancel()
+        lingering?.cancel()
+        (patience, lingering) = (nil, nil)
+        if let registration { eventLoop.deregister(registration) }
+        registration = nil
+        socket.close()
+        report()
+    }
+
+    private func report() {
+        guard let outcome, let receiver else { return }
+        self.receiver = nil
+        receiver.ended(outcome.end, sent: outcome.sent)
+    }
+}

@@ -1,0 +1,115 @@
+// How queued output leaves. The writer may be any thread; when the socket is full, the loop takes over.
+
+import Synchronization
+
+extension SocketStream {
+    /// How often a writer other than the loop goes on with what others have queued meanwhile.
+    private static let turnsForOthers = 16
+
+    /// On the loop: all that is queued in this turn leaves in one write.
+    func flushLater() {
+        guard !isUnflushed else { return }
+        isUnflushed = true
+        eventLoop.unflushed.append(self)
+    }
+
+    func flushAtEndOfTurn() {
+        isUnflushed = false
+        if outgoing.withLock({ $0.beginWriting() }) { write() }
+    }
+
+    /// The caller holds the writer's place, and gives it back here.
+    func write() {
+        let isLoop = eventLoop.isCurrent
+        var next = outgoing.withLock { $0.next(&flight) }
+        var turns = 0
+        while next == .send {
+            turns += 1
+            let count = flight.count
+            switch socket.send(flight.bytes) {
+            case .bytes(count) where isLoop || turns < SocketStream.turnsForOthers:
+                flight.removeAll()
+                next = outgoing.withLock { outgoing in
+                    outgoing.didSend(count)
+                    return outgoing.next(&flight)
+                }
+            case .bytes(let part):
+                // After half a write the next would block, so it is not tried.
+                flight.removeFirst(part)
+                return handOver(sent: part)
+            case .wouldBlock:
+                return handOver(sent: 0)
+            case .failed(let error):
+                outgoing.withLock { _ = $0.block() }
+                return onLoop { $0.writingFailed(error) }
+            }
+        }
+        switch next {
+        case .send, .rest: break
+        case .finish: onLoop { $0.sendEnd() }
+        case .close: onLoop { $0.close() }
+        }
+    }
+
+    /// The loop goes on when the socket takes more.
+    private func handOver(sent: Int) {
+        let goesOn = outgoing.withLock { outgoing in
+            outgoing.didSend(sent)
+            return outgoing.block()
+        }
+        onLoop { goesOn ? $0.awaitRoom() : $0.close() }
+    }
+
+    private func onLoop(_ step: @escaping @Sendable (SocketStream) -> Void) {
+        if eventLoop.isCurrent { step(self) } else { eventLoop.submit { [self] in step(self) } }
+    }
+
+    // MARK: on the loop
+
+    private func awaitRoom() {
+        guard outcome == nil else { return }
+        startPatience()
+        setInterest(interest.union(.writing))
+    }
+
+    func roomAppeared() {
+        guard outgoing.withLock({ $0.resumeWriting() }) else { return setInterest(interest.subtracting(.writing)) }
+        write()
+        let (isBlocked, waiting) = outgoing.withLock { ($0.writer == .blocked, $0.waiting) }
+        if !isBlocked {
+            patience?.cancel()
+            patience = nil
+            setInterest(interest.subtracting(.writing))
+        }
+        if !interest.contains(.reading), !hasReadEnd, waiting <= limits.pauseReading / 2 {
+            setInterest(interest.union(.reading))
+        }
+    }
+
+    /// A peer that takes nothing for so long is as good as gone.
+    private func startPatience() {
+        guard patience == nil else { return }
+        let sent = outgoing.withLock { $0.sent }
+        patience = eventLoop.schedule(at: eventLoop.now.advanced(by: limits.patience)) { [weak self] in
+            self?.patienceIsOver(sentBefore: sent)
+        }
+    }
+
+    private func patienceIsOver(sentBefore: UInt64) {
+        patience = nil
+        let (sent, waiting) = outgoing.withLock { ($0.sent, $0.waiting) }
+        guard waiting > 0 else { return }
+        if sent > sentBefore { return startPatience() }
+        end(
+            .failed(
+                "the peer has taken none of \(waiting) waiting bytes for OutputLimits.patience = \(limits.patience)"))
+    }
+
+    /// The peer is gone, but what it has said before can still be read, and the receiver wants it first.
+    private func writingFailed(_ error: SystemError) {
+        drainReads()
+        end(.failed(error.description))
+        // If somebody else had ended the stream while the writer was at work, it is the writer who closes.
+        close()
+    }
+}

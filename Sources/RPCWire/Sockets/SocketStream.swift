@@ -1,0 +1,87 @@
+// A connected socket as a stream of messages. Queues what is appended, sends it from whichever thread flushes, tells
+// the receiver on the loop what arrives and how it ended. This file is what everybody may call from anywhere.
+
+import Synchronization
+
+/// `@unchecked Sendable`: `outgoing` is a lock; `flight` belongs to whoever holds the writer's place in it; what stands
+/// under "The loop's own" is touched only on the loop.
+package final class SocketStream: ByteStream, @unchecked Sendable {
+    package let remoteAddress: String
+    /// The user who runs the other end of a Unix-domain socket.
+    package let peerUser: UInt32?
+    package var loop: any Loop { eventLoop }
+
+    let eventLoop: EventLoop
+    let socket: Socket
+    let limits: OutputLimits
+    let pausesReading: Bool
+    let outgoing = Mutex(Outgoing())
+    /// What the present writer is sending.
+    var flight = SendBuffer()
+
+    // The loop's own.
+    var receiver: (any ByteStreamReceiver)?
+    var registration: Registration?
+    var interest: Interest = .reading
+    /// The last read was so big that the next gets more room.
+    var readsMuch = false
+    /// Already on the loop's list of streams to flush.
+    var isUnflushed = false
+    /// The receiver has asked for the end: what still arrives is thrown away.
+    var discards = false
+    var hasSentEnd = false
+    var hasReadEnd = false
+    var patience: (any LoopTimer)?
+    var lingering: (any LoopTimer)?
+    var outcome: (end: StreamEnd, sent: UInt64)?
+
+    /// - Parameter pausesReading: whether a peer that does not read is not read from either. For servers: if both ends
+    ///   did so, two that have much to say to each other would wait for ever.
+    package init(
+        _ socket: Socket, on loop: EventLoop, remoteAddress: String, limits: OutputLimits = OutputLimits(),
+        pausesReading: Bool = false
+    ) {
+        self.socket = socket
+        self.eventLoop = loop
+        self.remoteAddress = remoteAddress
+        self.limits = limits
+        self.pausesReading = pausesReading
+        peerUser = socket.peerUser
+        socket.prepareForMessages()
+    }
+
+    package func open(_ receiver: any ByteStreamReceiver) {
+        if eventLoop.isCurrent { begin(receiver) } else { eventLoop.submit { [self] in begin(receiver) } }
+    }
+
+    @discardableResult
+    package func append(_ payload: UnsafeRawBufferPointer, framing: Framing) -> UInt64 {
+        let (offset, isOverLimit) = outgoing.withLock {
+            $0.append(payload, framing: framing, limit: limits.maximum)
+        }
+        if isOverLimit {
+            end(
+                .failed(
+                    "the peer reads too slowly: more than OutputLimits.maximum = \(limits.maximum) bytes wait for it"))
+        }
+        return offset
+    }
+
+    package func flush() {
+        guard !eventLoop.isCurrent else { return flushLater() }
+        if outgoing.withLock({ $0.beginWriting() }) { write() }
+    }
+
+    package func finish() {
+        guard outgoing.withLock({ $0.finish(.local) }) else { return }
+        flush()
+    }
+
+    package func abort() { end(.local) }
+
+    /// Ends the stream from anywhere; the descriptor is closed and the receiver told on the loop, never from in here.
+    func end(_ end: StreamEnd) {
+        guard outgoing.withLock({ $0.end(end) }) else { return }
+        eventLoop.submit { [self] in close() }
+    }
+}

@@ -1,0 +1,33 @@
+// A system call that failed, as one line: which call, which errno, what it means.
+
+import CSystem
+
+package struct SystemError: Error, Hashable, CustomStringConvertible {
+    package let call: String
+    package let code: Int32
+
+    init(_ call: String, code: Int32) {
+        self.call = call
+        self.code = code
+    }
+
+    /// The failure of the call that has just been made on this thread.
+    init(_ call: String) { self.init(call, code: system_errno()) }
+
+    package var description: String {
+        "\(call): \(SystemError.names[code] ?? "errno \(code)") (\(String(cString: strerror(code))))"
+    }
+
+    /// The system has numbers and sentences for errors, but people search for the names.
+    private static let names: [Int32: String] = [
+        EACCES: "EACCES", EADDRINUSE: "EADDRINUSE", EADDRNOTAVAIL: "EADDRNOTAVAIL", EAFNOSUPPORT: "EAFNOSUPPORT",
+        EAGAIN: "EAGAIN", EBADF: "EBADF", ECONNABORTED: "ECONNABORTED", ECONNREFUSED: "ECONNREFUSED",
+        ECONNRESET: "ECONNRESET", EEXIST: "EEXIST", EHOSTDOWN: "EHOSTDOWN", EHOSTUNREACH: "EHOSTUNREACH",
+        EINTR: "EINTR", EINVAL: "EINVAL", EIO: "EIO", EISCONN: "EISCONN", EISDIR: "EISDIR", ELOOP: "ELOOP",
+        EMFILE: "EMFILE", EMSGSIZE: "EMSGSIZE", ENAMETOOLONG: "ENAMETOOLONG", ENETDOWN: "ENETDOWN",
+        ENETRESET: "ENETRESET", ENETUNREACH: "ENETUNREACH", ENFILE: "ENFILE", ENOBUFS: "ENOBUFS", ENOENT: "ENOENT",
+        ENOMEM: "ENOMEM", ENOSPC: "ENOSPC", ENOTCONN: "ENOTCONN", ENOTDIR: "ENOTDIR", ENOTSOCK: "ENOTSOCK",
+        EPERM: "EPERM", EPIPE: "EPIPE", EPROTO: "EPROTO", EPROTOTYPE: "EPROTOTYPE", EROFS: "EROFS",
+        ETIMEDOUT: "ETIMEDOUT",
+    ]
+}

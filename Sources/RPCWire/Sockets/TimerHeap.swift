@@ -1,0 +1,125 @@
+// The timers of one loop: a binary heap by time, in which cancelled timers stay until they come up or outnumber the
+// living ones.
+
+import Synchronization
+
+/// One piece of work that waits for its time. Whoever takes the work, runs or drops it: firing and cancelling
+/// cannot both have it.
+final class ScheduledTimer: LoopTimer {
+    let deadline: Instant
+    private let work: Mutex<(@Sendable () -> Void)?>
+    private let cancelled: CancelledCount
+
+    init(_ deadline: Instant, _ cancelled: CancelledCount, _ work: @escaping @Sendable () -> Void) {
+        self.deadline = deadline
+        self.cancelled = cancelled
+        self.work = Mutex(work)
+    }
+
+    func cancel() {
+        // What the work holds on to is let go here and now, outside the lock.
+        if takeWork() != nil { cancelled.number.add(1, ordering: .relaxed) }
+    }
+
+    func takeWork() -> (@Sendable () -> Void)? {
+        work.withLock { work in
+            let taken = work
+            work = nil
+            return taken
+        }
+    }
+
+    var isCancelled: Bool { work.withLock { $0 == nil } }
+}
+
+/// How many timers of a heap have been cancelled, from any thread, since it was last tidied up.
+final class CancelledCount: Sendable {
+    let number = Atomic<Int>(0)
+}
+
+struct TimerHeap {
+    private struct Entry {
+        let deadline: Instant
+        /// Timers of the same moment fire in the order they were set.
+        let sequence: UInt64
+        let timer: ScheduledTimer
+
+        func isBefore(_ other: Entry) -> Bool {
+            deadline != other.deadline ? deadline < other.deadline : sequence < other.sequence
+        }
+    }
+
+    let cancelled = CancelledCount()
+    private var entries: ContiguousArray<Entry> = []
+    private var nextSequence: UInt64 = 0
+
+    var count: Int { entries.count }
+    var nextDeadline: Instant? { entries.first?.deadline }
+
+    mutating func insert(_ timer: ScheduledTimer) {
+        let waste = cancelled.number.load(ordering: .relaxed)
+        if waste > 64, waste > entries.count / 2 { removeCancelled() }
+        entries.append(Entry(deadline: timer.deadline, sequence: nextSequence, timer: timer))
+        nextSequence += 1
+        siftUp(entries.count - 1)
+    }
+
+    /// The number that the next timer to be inserted will have. See `popDue`.
+    var mark: UInt64 { nextSequence }
+
+    /// Takes the first timer that is due, unless it was inserted after `mark`: a timer that sets itself again
+    /// for "now" must not keep the loop from everything else.
+    mutating func popDue(at now: Instant, before mark: UInt64) -> ScheduledTimer? {
+        guard let first = entries.first, first.deadline <= now, first.sequence < mark else { return nil }
+        removeFirst()
+        return first.timer
+    }
+
+    /// Nobody should wake up for a timer that is cancelled.
+    mutating func dropCancelledFirst() {
+        while let first = entries.first, first.timer.isCancelled {
+            removeFirst()
+            cancelled.number.subtract(1, ordering: .relaxed)
+        }
+    }
+
+    mutating func removeAll() {
+        entries.removeAll()
+        cancelled.number.store(0, ordering: .relaxed)
+    }
+
+    private mutating func removeFirst() {
+        entries.swapAt(0, entries.count - 1)
+        entries.removeLast()
+        if !entries.isEmpty { siftDown(0) }
+    }
+
+    private mutating func removeCancelled() {
+        cancelled.number.store(0, ordering: .relaxed)
+        entries.removeAll { $0.timer.isCancelled }
+        for index in stride(from: entries.count / 2 - 1, through: 0, by: -1) { siftDown(index) }
+    }
+
+    private mutating func siftUp(_ start: Int) {
+        var index = start
+        while index > 0 {
+            let parent = (index - 1) / 2
+            guard entries[index].isBefore(entries[parent]) else { return }
+            entries.swapAt(index, parent)
+            index = parent
+        }
+    }
+
+    private mutating func siftDown(_ start: Int) {
+        var index = start
+        while true {
+            var least = index
+            let left = 2 * index + 1
+            if left < entries.count, entries[left].isBefore(entries[least]) { least = left }
+            if left + 1 < entries.count, entries[left + 1].isBefore(entries[least]) { least = left + 1 }
+            if least == index { return }
+            entries.swapAt(index, least)
+            index = least
+        }
+    }
+}

@@ -1,0 +1,49 @@
+// The file that a Unix-domain listener is found by. What a dead server has left is replaced; a living server, a file
+// of another kind and a symbolic link are not touched.
+
+import CSystem
+
+struct UnixSocketFile {
+    private static let rights: mode_t = 0o600
+
+    private let path: String
+    private let device: dev_t
+    private let inode: ino_t
+
+    /// Binds the socket to the path; only the own user may connect.
+    static func bind(_ socket: Socket, _ address: SocketAddress, _ path: String) throws(SystemError) -> UnixSocketFile {
+        if let old = status(path) {
+            switch old.st_mode & mode_t(S_IFMT) {
+            case mode_t(S_IFSOCK): break
+            case mode_t(S_IFLNK): throw SystemError("bind", code: ELOOP)
+            default: throw SystemError("bind", code: EEXIST)
+            }
+            guard try isDead(address) else { throw SystemError("bind", code: EADDRINUSE) }
+            unlink(path)
+        }
+        // Linux gives the file the rights of the socket, so that there is no moment at which others may connect; and
+        // unlike a umask this does not change the files that other threads make meanwhile.
+        _ = fchmod(socket.descriptor, UnixSocketFile.rights)
+        try SystemCall.make("bind") { address.withPointer { system_bind(socket.descriptor, $0, $1) } }
+        // Elsewhere the file is made private afterwards.
+        _ = chmod(path, UnixSocketFile.rights)
+        guard let new = status(path) else { throw SystemError("lstat") }
+        return UnixSocketFile(path: path, device: new.st_dev, inode: new.st_ino)
+    }
+
+    /// Removes the file if it is still the one that was made: another server may have put its own there.
+    func remove() {
+        guard let found = UnixSocketFile.status(path), found.st_dev == device, found.st_ino == inode else { return }
+        unlink(path)
+    }
+
+    private static func isDead(_ address: SocketAddress) throws(SystemError) -> Bool {
+        let probe = try Socket.make(for: address)
+        return address.withPointer { system_connect(probe.descriptor, $0, $1) } < 0 && system_errno() == ECONNREFUSED
+    }
+
+    private static func status(_ path: String) -> stat? {
+        var status = stat()
+        return lstat(path, &status) == 0 ? status : nil
+    }
+}

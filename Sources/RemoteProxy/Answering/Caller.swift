@@ -1,0 +1,20 @@
+// Who is calling, as a subject sees it.
+
+/// The other end of the connection over which the running call came.
+public struct Caller: Sendable {
+    /// Where it calls from: `tcp://127.0.0.1:51234`, or `unix:///run/app.sock`.
+    public let address: String
+    /// Names the conversation; the same for all its calls. Not guessable.
+    public let session: String
+    let peer: Peer
+
+    /// The caller of the call being served by this task; nil outside one.
+    public static var current: Caller? { CallScope.current?.caller }
+}
+
+extension ServiceProxy {
+    /// A proxy for an object that the caller has exported at its own end.
+    public init(_ caller: Caller, named name: String? = nil) {
+        self.init(subject: RemoteSubject(peer: caller.peer, object: name, owner: nil))
+    }
+}

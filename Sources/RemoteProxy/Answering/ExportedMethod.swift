@@ -1,0 +1,55 @@
+// A method with its types forgotten: what the dispatcher finds under a wire name.
+
+import JSONCodec
+import RPCWire
+
+/// A method bound to a proxy, ready to be run with arguments from the wire. Opaque outside the library.
+public struct _ExportedMethod: Sendable {
+    let signature: MethodSignature
+    let service: ServiceDescription
+    /// Decodes the arguments, runs the subject, encodes its result at the end of the output.
+    let run: @Sendable (_ params: Bytes?, _ output: JSONOutput) async throws -> Void
+}
+
+extension Method: ServiceMethod {
+    /// Calls go to the proxy's subject.
+    public func _export(_ proxy: some ServiceProxy<Service>) -> _ExportedMethod {
+        let subject = proxy.proxySubject
+        return _ExportedMethod(signature: signature, service: service) { params, output in
+            let arguments = try Arguments(params, of: signature)
+            let result = try await subject.call(self, arguments)
+            do {
+                try output.encode(result)
+            } catch {
+                throw RPCError(
+                    .internalError, "the result of \(signature.wireName) cannot be encoded: \(error)",
+                    outcome: .executed, underlying: error)
+            }
+        }
+    }
+}
+
+extension Post: ServiceMethod {
+    /// Posts go to the proxy itself, since only the protocol knows which actor they belong to.
+    public func _export(_ proxy: some ServiceProxy<Service>) -> _ExportedMethod {
+        let object = proxy.asService
+        return _ExportedMethod(signature: signature, service: service) { params, _ in
+            await deliver(object, try Arguments(params, of: signature))
+        }
+    }
+}
+
+extension MethodArguments {
+    fileprivate init(_ params: Bytes?, of signature: MethodSignature) throws {
+        self = try (params ?? .none).withUnsafeBytes { bytes in
+            var reader = try ArgumentReader(bytes, of: signature)
+            let arguments = try Self(from: &reader)
+            try reader.finish()
+            return arguments
+        }
+    }
+}
+
+extension Bytes {
+    fileprivate static let none = Bytes("")
+}

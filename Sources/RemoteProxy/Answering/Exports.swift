@@ -1,0 +1,58 @@
+// What a peer may call at this end: wire names to methods. Written rarely, read by every request.
+
+package import RPCWire
+import Synchronization
+
+package final class Exports: Sendable {
+    private struct Table {
+        var methods: [MethodName: _ExportedMethod] = [:]
+        /// In the order of export, for discovery: the object's name and its methods.
+        var services: [(object: String?, signatures: [MethodSignature])] = []
+    }
+
+    private let table = Mutex(Table())
+
+    package init() {}
+
+    /// Makes a proxy's methods callable as `Service.method`, or as `Service[name].method`. A later export under the
+    /// same name takes the place of the earlier one.
+    package func add<Proxy: ServiceProxy>(_ proxy: Proxy, named object: String?) {
+        let entries = Proxy.methodTable.entries
+        let service = Proxy.methodTable.service.name
+        table.withLock { table in
+            for entry in entries {
+                let name = MethodName(service: service, object: object, method: entry.signature.name)
+                table.methods[name] = entry._export(proxy)
+            }
+            table.services.removeAll { $0.object == object && $0.signatures.first?.service == service }
+            table.services.append((object, entries.map(\.signature)))
+        }
+    }
+
+    package func method(named name: Bytes) -> _ExportedMethod? {
+        table.withLock { $0.methods[MethodName(name)] }
+    }
+
+    var services: [(object: String?, signatures: [MethodSignature])] {
+        table.withLock { $0.services }
+    }
+}
+
+/// A wire name by its bytes: looked up without ever becoming a string.
+private struct MethodName: Hashable {
+    let bytes: Bytes
+
+    init(_ bytes: Bytes) { self.bytes = bytes }
+
+    init(service: String, object: String?, method: String) {
+        bytes = Bytes(object.map { "\(service)[\($0)].\(method)" } ?? "\(service).\(method)")
+    }
+
+    func hash(into hasher: inout Hasher) {
+        bytes.withUnsafeBytes { hasher.combine(bytes: $0) }
+    }
+
+    static func == (left: MethodName, right: MethodName) -> Bool {
+        left.bytes.withUnsafeBytes { left in right.bytes.withUnsafeBytes { left.elementsEqual($0) } }
+    }
+}

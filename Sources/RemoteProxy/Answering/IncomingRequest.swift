@@ -1,0 +1,16 @@
+// One request on its way through a subject and back.
+
+import RPCWire
+
+struct IncomingRequest: Sendable {
+    let connection: Connection
+    /// The place in the connection's `IncomingCalls`.
+    let slot: Int
+    /// Nil for a notification, which is never answered.
+    let id: RPCIdentifier?
+    let method: _ExportedMethod
+    let params: Bytes?
+    let deadline: Instant
+    /// Where the answer goes if the request came in a batch.
+    let batch: BatchReply?
+}

@@ -1,0 +1,106 @@
+// Runs requests on the loop, in place. A worker is a task on the loop that takes one request after the other for as
+// long as the subjects do not suspend: the semantics of async at the price of a plain call. When one does suspend, the
+// loop gets control back and sets another worker to the rest; the first goes on when its subject does.
+
+import JSONCodec
+package import RPCWire
+
+/// `@unchecked Sendable`: everything here is touched on the loop's thread only.
+package final class RequestRunner: @unchecked Sendable {
+    package let loop: any Loop
+    private var inbox = RequestQueue()
+    private var idle: [Worker] = []
+    private var isChecking = false
+    /// Idle workers kept for the next burst; each is a task of about a kilobyte.
+    private let maximumIdleWorkers = 64
+
+    package init(loop: any Loop) { self.loop = loop }
+
+    /// How many requests wait for a worker.
+    var backlog: Int { inbox.count }
+
+    func accept(_ request: IncomingRequest) {
+        inbox.append(request)
+        guard !isChecking else { return }
+        isChecking = true
+        loop.submit { [self] in check() }
+    }
+
+    /// Work and jobs share one queue on the loop: this runs again right after the worker it wakes has emptied the
+    /// inbox or suspended in a subject.
+    private func check() {
+        guard !inbox.isEmpty else {
+            isChecking = false
+            return
+        }
+        if let worker = idle.popLast() { worker.resume() } else { startWorker() }
+        loop.submit { [self] in check() }
+    }
+
+    private func startWorker() {
+        let worker = Worker()
+        worker.task = Task(executorPreference: loop) { [self] in await work(worker) }
+    }
+
+    private func work(_ worker: Worker) async {
+        // A cancelled task stays cancelled: its worker is used up.
+        while !Task.isCancelled {
+            while !Task.isCancelled, let request = inbox.popFirst() {
+                await request.connection.run(request, on: worker)
+            }
+            guard idle.count < maximumIdleWorkers else { return }
+            await withUnsafeContinuation { continuation in
+                worker.parked = continuation
+                idle.append(worker)
+            }
+        }
+    }
+
+    /// Lets idle workers go. For the end of a loop.
+    package func stop() {
+        loop.submit { [self] in
+            for worker in idle {
+                worker.task?.cancel()
+                worker.resume()
+            }
+            idle = []
+        }
+    }
+}
+
+/// `@unchecked Sendable`: touched on the loop's thread only.
+final class Worker: @unchecked Sendable {
+    var task: Task<Void, Never>?
+    var parked: UnsafeContinuation<Void, Never>?
+    /// The reply being written, reused from request to request.
+    let output = JSONOutput()
+
+    func resume() {
+        parked?.resume()
+        parked = nil
+    }
+}
+
+/// First in, first out, without moving what is behind.
+private struct RequestQueue {
+    private var items: [IncomingRequest?] = []
+    private var head = 0
+
+    var count: Int { items.count - head }
+    var isEmpty: Bool { head == items.count }
+
+    mutating func append(_ request: IncomingRequest) { items.append(request) }
+
+    mutating func popFirst() -> IncomingRequest? {
+        guard head < items.count else { return nil }
+        defer {
+            items[head] = nil
+            head += 1
+            if head == items.count {
+                items.removeAll(keepingCapacity: true)
+                head = 0
+            }
+        }
+        return items[head]
+    }
+}

@@ -1,0 +1,38 @@
+// One call on its way out and back: the message it sends and the caller that waits for its end.
+
+import JSONCodec
+import RPCWire
+
+/// How a call ended, as the peer's driver tells its caller.
+enum CallEnd: Sendable {
+    /// The peer's result, still JSON.
+    case result(Bytes)
+    /// The peer's error.
+    case failure(ErrorObject)
+    /// This end gave up on it.
+    case failed(RPCError)
+    /// The caller's task was cancelled.
+    case cancelled
+}
+
+/// A call's message and its waiting caller. Reused from call to call for its buffer.
+///
+/// `@unchecked Sendable`: its caller alone touches it until it is handed to `Peer.start`; from then until the
+/// continuation is resumed everything here is guarded by the peer's lock.
+final class OutgoingCall: @unchecked Sendable {
+    /// The message without its end; the id and the time left are added when a connection takes it.
+    let message = JSONOutput()
+    var isPost = false
+    var ticket: OutgoingCalls.Ticket?
+    var continuation: UnsafeContinuation<CallEnd, Never>?
+    /// Cancelled before it was started.
+    var isCancelled = false
+
+    func reset() {
+        message.removeAll()
+        isPost = false
+        ticket = nil
+        continuation = nil
+        isCancelled = false
+    }
+}

@@ -1,0 +1,66 @@
+// The subject that is elsewhere: turns a method and its arguments into a message for the peer, and the peer's answer
+// into the result or the error. Everything left of here knows Swift; everything right of here knows JSON.
+
+import JSONCodec
+import RPCWire
+
+struct RemoteSubject<Service: Sendable>: Subject {
+    let peer: Peer
+    /// Which of several objects of this service at the other end; nil for the unnamed one.
+    let object: String?
+    /// Whoever keeps the connection up, kept alive for as long as somebody can call through it.
+    let owner: (any AnyObject & Sendable)?
+
+    func call<Arguments, Result>(
+        _ method: Method<Service, Arguments, Result>, _ arguments: Arguments
+    ) async throws -> Result {
+        let call = peer.makeCall()
+        defer { peer.recycle(call) }
+        try encode(method.signature, arguments, into: call.message)
+        switch await peer.perform(call) {
+        case .result(let json): return try decode(json, of: method.signature)
+        case .failure(let error): throw error.thrown(by: method.service)
+        case .failed(let error): throw error
+        case .cancelled: throw CancellationError()
+        }
+    }
+
+    func post<Arguments>(_ post: Post<Service, Arguments>, _ arguments: Arguments, now: (Service) -> Void) {
+        let call = peer.makeCall()
+        call.isPost = true
+        do {
+            try encode(post.signature, arguments, into: call.message)
+            peer.send(post: call)
+        } catch {
+            // A post reports nothing to its caller; the log is the only place left.
+            peer.log("the post \(post.signature.wireName) was not sent: \(error)")
+            peer.recycle(call)
+        }
+    }
+
+    private func encode(
+        _ signature: MethodSignature, _ arguments: some MethodArguments, into message: JSONOutput
+    ) throws {
+        MessageEncoder.openRequest(service: signature.service, object: object, method: signature.name, in: message)
+        var writer = ArgumentWriter(message)
+        do {
+            try arguments.write(to: &writer)
+        } catch {
+            throw RPCError(
+                .invalidArguments, "the arguments of \(signature.wireName) cannot be encoded: \(error)",
+                outcome: .notExecuted, underlying: error)
+        }
+        writer.finish()
+    }
+
+    private func decode<Result: Decodable>(_ json: Bytes, of signature: MethodSignature) throws -> Result {
+        do {
+            return try json.withUnsafeBytes { try decodeJSON(Result.self, from: $0) }
+        } catch {
+            let reason = (error as? DecodingError)?.explanation ?? "\(error)"
+            throw RPCError(
+                .invalidReply, "the result of \(signature.wireName) is not a \(Result.self): \(reason)",
+                outcome: .executed, underlying: error)
+        }
+    }
+}

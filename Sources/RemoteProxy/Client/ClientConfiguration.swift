@@ -1,0 +1,63 @@
+// The times and limits of a client, each with its default and its effect.
+
+import RPCWire
+
+extension RPCClient {
+    /// The times and limits of a client. All have defaults.
+    public struct Configuration: Sendable {
+        /// How messages are told apart on the connection.
+        public enum Framing: Sendable, Hashable {
+            /// A 4-byte length before each message. For servers made with this library.
+            case lengthPrefixed
+            /// A message per line.
+            case lines
+            /// `Content-Length` headers, as language servers have them.
+            case headers
+        }
+
+        /// What a call may take, all in all: waiting for a connection, the way there, the work, the way back.
+        /// Shortened by `withTimeout` and by the deadline of a call being served.
+        public var timeout: Duration = .seconds(30)
+        /// What one attempt to connect may take, greeting included.
+        public var connectTimeout: Duration = .seconds(10)
+        /// The longest wait before the first new attempt to connect; it doubles with each failure. The actual wait is
+        /// a random part of it.
+        public var reconnectBase: Duration = .milliseconds(100)
+        /// The longest wait between two attempts.
+        public var reconnectLimit: Duration = .seconds(10)
+        /// How many calls may be pending before new ones are refused with `.busy`.
+        public var maximumPendingCalls = 65_536
+        /// The most bytes that one message may have, either way.
+        public var maximumFrameSize = 16 * 1_024 * 1_024
+        /// How many calls from the server to this client's exports may run at the same time.
+        public var maximumRequestsInFlight = 1_024
+        /// How messages are framed. Choose another for a JSON-RPC server that is not made with this library.
+        public var framing: Framing = .lengthPrefixed
+        /// Told, in a line of text, what no caller gets to hear: ignored messages, posts that could not be sent.
+        public var log: @Sendable (String) -> Void = { _ in }
+
+        /// All defaults.
+        public init() {}
+    }
+}
+
+extension RPCClient.Configuration {
+    var peerSettings: Peer.Settings {
+        var settings = Peer.Settings()
+        settings.timeout = timeout
+        settings.maximumPendingCalls = maximumPendingCalls
+        settings.frames.maximumFrameSize = maximumFrameSize
+        settings.maximumRequestsInFlight = maximumRequestsInFlight
+        return settings
+    }
+
+    var wireFraming: RPCWire.Framing {
+        switch framing {
+        case .lengthPrefixed: .lengthPrefixed
+        case .lines: .lines
+        case .headers: .headers
+        }
+    }
+
+    var backoff: Backoff { Backoff(base: reconnectBase, limit: reconnectLimit) }
+}

@@ -1,0 +1,29 @@
+// How a client gets a stream to its server: over a socket, or in tests over memory.
+
+package import RPCWire
+
+package struct Dialer: Sendable {
+    package let loop: any Loop
+    /// Why dialling can never succeed, if so.
+    let fault: RPCError?
+    /// Calls back once, on the loop, unless the returned closure was called before: it gives the attempt up.
+    let dial:
+        @Sendable (_ done: @escaping @Sendable (Result<any ByteStream, DialError>) -> Void) -> @Sendable () -> Void
+
+    package init(
+        loop: any Loop, fault: RPCError? = nil,
+        dial:
+            @escaping @Sendable (@escaping @Sendable (Result<any ByteStream, DialError>) -> Void)
+            -> @Sendable () -> Void
+    ) {
+        self.loop = loop
+        self.fault = fault
+        self.dial = dial
+    }
+}
+
+/// Why an attempt failed, in words for people.
+package struct DialError: Error, CustomStringConvertible {
+    package let description: String
+    package init(_ description: String) { self.description = description }
+}

@@ -1,0 +1,77 @@
+// The end that dials: the public face. What it does is in `Reconnector`, which dials, and `Peer`, which calls.
+
+import RPCWire
+
+/// A connection to a server that is made on first use, shared by any number of tasks, and made again for as long as
+/// the client lives.
+///
+/// ```swift
+/// let client = RPCClient("tcp://127.0.0.1:7070")
+/// let greeter: any Greeter = GreeterProxy(client)
+/// print(try await greeter.greet("world"))
+/// ```
+///
+/// Calls made while there is no connection wait for one until their own deadline. Calls that were sent when the
+/// connection broke fail with `.connectionLost` and the outcome `.unknown`; those that provably never left are sent
+/// again. A client that nobody holds any more, not even through a proxy, closes.
+public final class RPCClient: Sendable {
+    private let reconnector: Reconnector
+    let peer: Peer
+    private let exports = Exports()
+
+    /// - Parameters:
+    ///   - url: where the server listens: `tcp://host:port`, `tcp://[::1]:port` or `unix:///path`. A URL that cannot
+    ///     be understood makes every call throw `RPCError` with the code `.invalidAddress`.
+    public convenience init(_ url: String, _ configuration: Configuration = Configuration()) {
+        self.init(.socket(url, configuration.connectTimeout), configuration)
+    }
+
+    package init(
+        _ dialer: Dialer, _ configuration: Configuration = Configuration(),
+        chance: @escaping @Sendable () -> Double = { .random(in: 0..<1) }
+    ) {
+        reconnector = Reconnector(dialer, configuration, exports: exports, chance: chance)
+        peer = reconnector.peer
+        if let fault = dialer.fault { reconnector.close(because: fault) }
+    }
+
+    deinit { close() }
+
+    /// Makes an object at this end callable by the server's subjects, through `Caller.current`.
+    public func export(_ proxy: some ServiceProxy, named name: String? = nil) {
+        exports.add(proxy, named: name)
+    }
+
+    /// The state now and every change of it, until the client is closed. Each access begins anew.
+    public var states: AsyncStream<State> { reconnector.states.subscribe() }
+
+    /// Ends every pending call at once with the code `.closed`, and the connection. Never waits. Calls made later
+    /// throw the same.
+    public func close() {
+        reconnector.close(because: .closed(outcome: .notExecuted))
+    }
+}
+
+extension RPCClient {
+    /// Where a client stands with its server.
+    public enum State: Sendable, Hashable {
+        /// No call has been made yet.
+        case idle
+        /// Dialling, or waiting for the server's greeting.
+        case connecting
+        /// Calls go out at once.
+        case connected
+        /// The last attempt failed or the connection was lost; the next attempt is made then.
+        case waiting(until: ContinuousClock.Instant)
+        /// Closed by its owner. The last state.
+        case closed
+    }
+}
+
+extension ServiceProxy {
+    /// A proxy for an object at the other end of a client's connection. Keeps the client alive.
+    /// - Parameter name: which object, if the server exported several of this service.
+    public init(_ client: RPCClient, named name: String? = nil) {
+        self.init(subject: RemoteSubject(peer: client.peer, object: name, owner: client))
+    }
+}

@@ -1,0 +1,161 @@
+// The driver of `Reconnection`: dials, greets, hands the ready connection to the peer, and begins again when it is
+// lost. Lock, feed the event, unlock, act.
+
+import RPCWire
+import Synchronization
+
+final class Reconnector: Sendable {
+    private struct State {
+        var machine: Reconnection
+        /// The attempt or the connection that counts; whatever another one reports comes too late.
+        var attempt = 0
+        var connection: Connection?
+        var giveUp: (@Sendable () -> Void)?
+        var timer: (any LoopTimer)?
+    }
+
+    let peer: Peer
+    let states = StateBroadcast(RPCClient.State.idle)
+    private let dialer: Dialer
+    private let framing: Framing
+    private let connectTimeout: Duration
+    private let chance: @Sendable () -> Double
+    private let state: Mutex<State>
+
+    init(
+        _ dialer: Dialer, _ configuration: RPCClient.Configuration, exports: Exports,
+        chance: @escaping @Sendable () -> Double
+    ) {
+        self.dialer = dialer
+        self.chance = chance
+        framing = configuration.wireFraming
+        connectTimeout = configuration.connectTimeout
+        state = Mutex(State(machine: Reconnection(backoff: configuration.backoff)))
+        peer = Peer(
+            runner: RequestRunner(loop: dialer.loop), exports: exports, settings: configuration.peerSettings,
+            log: configuration.log)
+        peer.whenConnectionWanted { [weak self] in self?.wanted() }
+    }
+
+    /// A call waits and there is no connection.
+    private func wanted() {
+        perform(state.withLock { $0.machine.wanted() })
+    }
+
+    private func perform(_ action: Reconnection.Action) {
+        switch action {
+        case .nothing: break
+        case .dial: dial()
+        case .wait(let until): wait(until: until)
+        }
+    }
+
+    private func dial() {
+        states.send(.connecting)
+        let attempt = state.withLock { state in
+            state.attempt += 1
+            return state.attempt
+        }
+        let giveUp = dialer.dial { [weak self] result in self?.dialled(result, attempt) }
+        let timer = dialer.loop.schedule(at: dialer.loop.now.advanced(by: connectTimeout)) { [weak self] in
+            self?.timedOut(attempt)
+        }
+        let isLate = state.withLock { state in
+            guard state.attempt == attempt, state.machine.phase == .connecting else { return true }
+            state.giveUp = giveUp
+            state.timer = timer
+            return false
+        }
+        if isLate { timer.cancel() }
+    }
+
+    private func dialled(_ result: Result<any ByteStream, DialError>, _ attempt: Int) {
+        switch result {
+        case .failure(let error):
+            lost(attempt, because: error.description)
+        case .success(let stream):
+            var events = Connection.Events()
+            events.ready = { [weak self] _ in self?.ready(attempt) }
+            events.leaving = { [weak self] _, why in self?.lost(attempt, because: why) }
+            events.ended = { [weak self] _, why in self?.lost(attempt, because: why) }
+            let connection = Connection(stream, number: attempt, peer: peer, role: .dialled(framing), events: events)
+            let isCurrent = state.withLock { state in
+                guard state.attempt == attempt, state.machine.phase == .connecting else { return false }
+                state.connection = connection
+                return true
+            }
+            if isCurrent { connection.open() } else { stream.abort() }
+        }
+    }
+
+    private func ready(_ attempt: Int) {
+        let (isReady, timer) = state.withLock { state -> (Bool, (any LoopTimer)?) in
+            guard state.attempt == attempt, state.machine.connected() else { return (false, nil) }
+            return (true, state.timer)
+        }
+        timer?.cancel()
+        if isReady { states.send(.connected) }
+    }
+
+    private func timedOut(_ attempt: Int) {
+        let (connection, giveUp) = state.withLock { state -> (Connection?, (@Sendable () -> Void)?) in
+            guard state.attempt == attempt, state.machine.phase == .connecting else { return (nil, nil) }
+            return (state.connection, state.giveUp)
+        }
+        giveUp?()
+        connection?.stream.abort()
+        lost(attempt, because: "no greeting within \(connectTimeout) (connectTimeout)")
+    }
+
+    private func lost(_ attempt: Int, because why: String) {
+        let now = dialer.loop.now
+        let (action, timer) = state.withLock { state -> (Reconnection.Action, (any LoopTimer)?) in
+            guard state.attempt == attempt else { return (.nothing, nil) }
+            let action = state.machine.lost(at: now, chance: chance())
+            guard action != .nothing else { return (.nothing, nil) }
+            defer {
+                state.connection = nil
+                state.giveUp = nil
+                state.timer = nil
+            }
+            return (action, state.timer)
+        }
+        timer?.cancel()
+        if action != .nothing { peer.unavailable(because: why) }
+        perform(action)
+    }
+
+    private func wait(until instant: Instant) {
+        states.send(.waiting(until: .now + dialer.loop.now.duration(to: instant)))
+        let timer = dialer.loop.schedule(at: instant) { [weak self] in
+            guard let self else { return }
+            perform(state.withLock { $0.machine.waited() })
+        }
+        let isClosed = state.withLock { state in
+            state.timer = timer
+            return state.machine.phase == .closed
+        }
+        if isClosed { timer.cancel() }
+    }
+
+    func close(because reason: RPCError) {
+        let old = state.withLock { state -> State? in
+            guard state.machine.close() else { return nil }
+            state.attempt += 1
+            defer {
+                state.connection = nil
+                state.giveUp = nil
+                state.timer = nil
+            }
+            return state
+        }
+        guard let old else { return }
+        old.timer?.cancel()
+        old.giveUp?()
+        peer.close(reason)
+        old.connection?.stream.finish()
+        peer.runner.stop()
+        states.send(.closed)
+        states.finish()
+    }
+}

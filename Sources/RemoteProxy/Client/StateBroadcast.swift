@@ -1,0 +1,58 @@
+// The latest state and everybody who wants to hear of the next.
+
+import Synchronization
+
+final class StateBroadcast<State: Sendable & Equatable>: Sendable {
+    private struct Listeners {
+        var latest: State
+        var isFinished = false
+        var next = 0
+        var continuations: [Int: AsyncStream<State>.Continuation] = [:]
+    }
+
+    private let listeners: Mutex<Listeners>
+
+    init(_ state: State) {
+        listeners = Mutex(Listeners(latest: state))
+    }
+
+    /// Begins with the latest state. A listener that falls far behind misses the oldest changes, never the newest.
+    func subscribe() -> AsyncStream<State> {
+        let (stream, continuation) = AsyncStream.makeStream(of: State.self, bufferingPolicy: .bufferingNewest(64))
+        let key = listeners.withLock { listeners -> Int? in
+            continuation.yield(listeners.latest)
+            guard !listeners.isFinished else { return nil }
+            listeners.next += 1
+            listeners.continuations[listeners.next] = continuation
+            return listeners.next
+        }
+        guard let key else {
+            continuation.finish()
+            return stream
+        }
+        continuation.onTermination = { [weak self] _ in self?.unsubscribe(key) }
+        return stream
+    }
+
+    func send(_ state: State) {
+        let all = listeners.withLock { listeners -> [AsyncStream<State>.Continuation] in
+            guard !listeners.isFinished, listeners.latest != state else { return [] }
+            listeners.latest = state
+            return Array(listeners.continuations.values)
+        }
+        for continuation in all { continuation.yield(state) }
+    }
+
+    func finish() {
+        let all = listeners.withLock { listeners in
+            listeners.isFinished = true
+            defer { listeners.continuations = [:] }
+            return Array(listeners.continuations.values)
+        }
+        for continuation in all { continuation.finish() }
+    }
+
+    private func unsubscribe(_ key: Int) {
+        listeners.withLock { _ = $0.continuations.removeValue(forKey: key) }
+    }
+}

@@ -1,0 +1,50 @@
+// What `rpc.discover` answers: an OpenRPC document made from the live exports, so that it can never be out of date.
+
+import JSONCodec
+
+enum Discovery {
+    static func write(_ exports: Exports, in output: JSONOutput) {
+        let methods = exports.services.flatMap { service in
+            service.signatures.map { OpenRPCMethod($0, object: service.object) }
+        }
+        let document = OpenRPCDocument(methods: methods)
+        // Strings all the way down: there is nothing in it that could fail to encode.
+        try? output.encode(document)
+    }
+}
+
+private struct OpenRPCDocument: Encodable {
+    struct Info: Encodable {
+        var title = "RemoteProxy"
+        var version = "1.0.0"
+    }
+
+    var openrpc = "1.2.6"
+    var info = Info()
+    var methods: [OpenRPCMethod]
+}
+
+/// A method without a `result` is a notification.
+private struct OpenRPCMethod: Encodable {
+    struct Content: Encodable {
+        var name: String
+        var required: Bool?
+        var schema: JSONSchema
+    }
+
+    var name: String
+    var paramStructure = "either"
+    var params: [Content]
+    var result: Content?
+
+    init(_ signature: MethodSignature, object: String?) {
+        name = object.map { "\(signature.service)[\($0)].\(signature.name)" } ?? signature.wireName
+        params = signature.parameters.map { parameter in
+            let schema = JSONSchema(swiftType: parameter.type)
+            return Content(name: parameter.name, required: !schema.isOptional, schema: schema)
+        }
+        if signature.shape == .call {
+            result = Content(name: "result", schema: JSONSchema(swiftType: signature.result ?? "Void"))
+        }
+    }
+}

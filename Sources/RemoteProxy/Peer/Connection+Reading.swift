@@ -1,0 +1,89 @@
+// The reading side of a connection: frames to messages, each message to where it belongs. On the loop.
+
+import RPCWire
+import Synchronization
+
+extension Connection {
+    /// How many requests may wait for a worker before the rest of the bytes wait too. A peer that pipelines more is
+    /// served at the pace of its subjects instead of being refused.
+    private static let maximumBacklog = 256
+
+    func readFrames() {
+        isReadingLater = false
+        while !isRefused {
+            guard peer.runner.backlog < Self.maximumBacklog else { return readLater() }
+            do {
+                guard let frame = try frames.next() else { return }
+                noteFraming()
+                accept(messages.decode(frame))
+                isFirstMessage = false
+            } catch {
+                return refuse(error)
+            }
+        }
+    }
+
+    private func readLater() {
+        isReadingLater = true
+        stream.loop.submit { [self] in readFrames() }
+    }
+
+    private func noteFraming() {
+        guard isFirstMessage, let framing = frames.framing else { return }
+        agreement.withLock { $0.framing = framing }
+    }
+
+    private func accept(_ incoming: Incoming) {
+        switch incoming {
+        case .single(let message):
+            accept(message, in: nil)
+        case .batch(let messages):
+            let answered = messages.count { $0.isAnswered }
+            let batch = answered == 0 ? nil : BatchReply(count: answered, limit: peer.settings.frames.maximumFrameSize)
+            for message in messages { accept(message, in: batch) }
+        case .refused(let error):
+            answer(.null, with: error, in: nil)
+            // Bytes that were never JSON are not a caller with a typing error but somebody else's protocol.
+            if isFirstMessage, error.code == ErrorCode.parseError { refuseFurther() }
+        }
+    }
+
+    private func accept(_ message: Message, in batch: BatchReply?) {
+        switch message {
+        case .request(let request):
+            accept(request, in: batch)
+        case .result(let id, let value):
+            if !isHello(id, failed: false) { peer.replied(to: id, with: .result(value), over: self) }
+        case .failure(let id, let error):
+            guard !isHello(id, failed: true) else { return }
+            if error.code == ErrorCode.unavailable {
+                leave(because: error.message)
+                peer.refused(id, over: self)
+            } else {
+                peer.replied(to: id, with: .failure(error), over: self)
+            }
+        case .invalid(let id, let error):
+            answer(id, with: error, in: batch)
+        case .ignored(let why):
+            peer.log("ignored a message from \(stream.remoteAddress): \(why)")
+        }
+    }
+
+    /// The framing is broken: where the next message begins is anybody's guess, so nothing more is read.
+    private func refuse(_ error: FramingError) {
+        if let text = error.plainAnswer {
+            text.withUnsafeBytes { _ = stream.append($0, framing: .lines) }
+            stream.flush()
+        } else {
+            noteFraming()
+            answer(.null, with: ErrorObject(code: error.code, message: "\(error)"), in: nil)
+        }
+        peer.log("closed \(stream.remoteAddress): \(error)")
+        refuseFurther()
+    }
+
+    private func refuseFurther() {
+        isRefused = true
+        stream.finish()
+    }
+}

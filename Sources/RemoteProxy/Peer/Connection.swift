@@ -1,0 +1,115 @@
+// One stream under a peer: bytes in, frames, messages; replies go to the calling side, requests to the answering
+// side. Ends with the stream.
+
+package import RPCWire
+import Synchronization
+
+/// `@unchecked Sendable`: the reading side (`frames`, `isFirstMessage`, …) is touched on the loop's thread only;
+/// what other threads see is immutable or behind a lock.
+package final class Connection: @unchecked Sendable {
+    /// Which end of the connection this is, and what that end does first.
+    package enum Role: Sendable {
+        /// This end dialled and says hello before anything else.
+        case dialled(Framing)
+        /// This end was dialled and is told the framing by the first byte.
+        case accepted
+    }
+
+    /// What the owner of the connection is told, on the loop.
+    package struct Events: Sendable {
+        /// Calls may go over the connection.
+        package var ready: @Sendable (Connection) -> Void = { _ in }
+        /// The other end takes no new calls; answers to those it has will still come.
+        package var leaving: @Sendable (Connection, _ why: String) -> Void = { _, _ in }
+        /// The connection is gone. Once, and last.
+        package var ended: @Sendable (Connection, _ why: String) -> Void = { _, _ in }
+
+        package init() {}
+    }
+
+    let peer: Peer
+    package let stream: any ByteStream
+    /// Tells this connection from the others that serve the same peer.
+    let number: Int
+    let role: Role
+    let events: Events
+    /// What subjects see of the other end.
+    let caller: Caller
+
+    // The reading side, on the loop.
+    var frames: FrameDecoder
+    let messages: MessageDecoder
+    var isFirstMessage = true
+    var isRefused = false
+    var isReadingLater = false
+    var posts = PostQueue()
+    /// What the peer's calls may take unless they say otherwise; nil for peers that never said hello.
+    var assumedTimeout: Duration?
+
+    struct Answering {
+        var calls: IncomingCalls
+        var workers: [Worker?] = []
+        var wakeAt = Instant.distantFuture
+    }
+    let answering: Mutex<Answering>
+
+    struct Agreement {
+        /// The framing of what this end sends; known once the peer has sent its first byte.
+        var framing: Framing?
+        /// Both ends are ours, so members that other programs do not know may be sent.
+        var isOurKind = false
+    }
+    let agreement: Mutex<Agreement>
+
+    /// - Parameter number: tells this connection from the others that serve the same peer.
+    package init(_ stream: any ByteStream, number: Int, peer: Peer, role: Role, events: Events) {
+        self.stream = stream
+        self.number = number
+        self.peer = peer
+        self.role = role
+        self.events = events
+        caller = Caller(address: stream.remoteAddress, session: peer.session, peer: peer)
+        let settings = peer.settings
+        var framing: Framing?
+        if case .dialled(let chosen) = role { framing = chosen }
+        frames = FrameDecoder(limits: settings.frames, framing: framing)
+        messages = MessageDecoder(maximumDepth: settings.maximumDepth, maximumBatch: settings.maximumBatch)
+        answering = Mutex(Answering(calls: IncomingCalls(limit: settings.maximumRequestsInFlight)))
+        agreement = Mutex(Agreement(framing: framing))
+    }
+
+    /// Opens the stream. An accepted connection is ready at once; a dialled one when its hello has been answered.
+    package func open() {
+        stream.open(self)
+        switch role {
+        case .dialled: sayHello()
+        case .accepted:
+            peer.attach(self)
+            events.ready(self)
+        }
+    }
+
+    var outgoingFraming: Framing { agreement.withLock { $0.framing ?? .lines } }
+    var isOurKind: Bool { agreement.withLock { $0.isOurKind } }
+}
+
+extension Connection: ByteStreamReceiver {
+    package func received(_ bytes: Bytes) {
+        guard !isRefused else { return }
+        frames.append(bytes)
+        if !isReadingLater { readFrames() }
+    }
+
+    package func ended(_ end: StreamEnd, sent: UInt64) {
+        let why =
+            switch end {
+            case .local: "closed at this end"
+            case .remote: "closed by \(stream.remoteAddress)"
+            case .failed(let text): text
+            }
+        isRefused = true
+        stopRequests()
+        peer.ended(self, sent: sent, why: why)
+        events.ended(self, why)
+    }
+}

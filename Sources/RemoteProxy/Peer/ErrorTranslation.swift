@@ -1,0 +1,84 @@
+// Errors across the wire, both directions in one place: what a subject threw becomes an error object without giving
+// away what the service did not declare, and an error object becomes what the caller catches.
+
+import JSONCodec
+import RPCWire
+
+/// What stands in `error.data` between our own ends. Foreign peers may put anything there.
+private struct DeclaredError<Failure: Codable>: Codable {
+    var type: String
+    var error: Failure
+}
+
+private struct ErrorDetails: Codable {
+    var type: String?
+    var outcome: String?
+}
+
+extension ErrorObject {
+    /// The answer to a call whose subject threw.
+    init(_ error: any Error, thrownBy service: ServiceDescription, log: (String) -> Void) {
+        if let declared = service.errors.lazy.compactMap({ ErrorObject(error, declaredAs: $0) }).first {
+            self = declared
+        } else if let error = error as? RPCError {
+            self.init(error)
+        } else if error is CancellationError {
+            self.init(code: ErrorCode.cancelled, message: "the subject was cancelled")
+        } else {
+            // The text stays here: it may hold paths, names or secrets. The number ties the two ends together.
+            let reference = String(UInt32.random(in: .min ... .max), radix: 36)
+            log("\(service.name) threw an undeclared error, reference \(reference): \(error)")
+            self.init(
+                code: ErrorCode.internalError,
+                message: "\(service.name) failed; its log has the details under the reference \(reference)")
+        }
+    }
+
+    init(_ error: RPCError) {
+        let expected = error.code.usualOutcome
+        let data = error.data ?? (error.outcome == expected ? nil : "{\"outcome\":\"\(error.outcome.rawValue)\"}")
+        self.init(code: error.code.rawValue, message: error.message, data: data.map { Bytes($0) })
+    }
+
+    private init?<Failure: Error & Codable & Sendable>(_ error: any Error, declaredAs type: Failure.Type) {
+        guard let failure = error as? Failure else { return nil }
+        let output = JSONOutput()
+        let data = DeclaredError(type: String(describing: type), error: failure)
+        guard (try? output.encode(data)) != nil else { return nil }
+        self.init(
+            code: RPCError.Code.application.rawValue, message: "\(type).\(failure)",
+            data: Bytes(copying: output.bytes))
+    }
+
+    /// What the caller of a method of `service` catches.
+    func thrown(by service: ServiceDescription) -> any Error {
+        let details = data.flatMap { $0.withUnsafeBytes { try? decodeJSON(ErrorDetails.self, from: $0) } }
+        if let name = details?.type, let type = service.errors.first(where: { String(describing: $0) == name }),
+            let failure = declared(as: type)
+        {
+            return failure
+        }
+        let code = RPCError.Code(rawValue: self.code)
+        let outcome = details?.outcome.flatMap(RPCError.Outcome.init(rawValue:)) ?? code.usualOutcome
+        return RPCError(code, message, outcome: outcome, data: data?.description)
+    }
+
+    private func declared<Failure: Error & Codable & Sendable>(as type: Failure.Type) -> (any Error)? {
+        data?.withUnsafeBytes { try? decodeJSON(DeclaredError<Failure>.self, from: $0).error }
+    }
+}
+
+extension RPCError.Code {
+    /// What became of the work when a peer answers with this code and says no more.
+    var usualOutcome: RPCError.Outcome {
+        switch self {
+        case .parseError, .invalidRequest, .unimplemented, .invalidArguments, .requestTooLarge, .busy, .batchTooLarge,
+            .unavailable:
+            .notExecuted
+        case .connectionLost:
+            .unknown
+        default:
+            .executed
+        }
+    }
+}

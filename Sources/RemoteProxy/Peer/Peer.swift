@@ -1,0 +1,119 @@
+// One end of a conversation, whoever dialled: it calls, and it answers for what is exported. It outlives the
+// connections that serve it one after the other. Calls come from proxies above; connections come and go below.
+
+package import RPCWire
+import Synchronization
+
+package final class Peer: Sendable {
+    /// The limits and times of one end.
+    package struct Settings: Sendable {
+        package var timeout: Duration = .seconds(30)
+        package var maximumPendingCalls = 65_536
+        package var frames = FrameLimits()
+        package var maximumDepth = 512
+        package var maximumBatch = 1_000
+        package var maximumRequestsInFlight = 1_024
+
+        package init() {}
+    }
+
+    struct State {
+        var outgoing = OutgoingCalls()
+        /// The driver's side of each slot.
+        var calls: [OutgoingCall?] = []
+        /// Where new calls go; nil while there is none.
+        var connection: Connection?
+        /// Why no call may be made any more.
+        var closed: RPCError?
+        /// When the loop will next look for deadlines.
+        var wakeAt = Instant.distantFuture
+        /// Why there is no connection, for the callers that run out of time waiting for one.
+        var whyUnavailable = "no connection was made"
+        var onWanted: (@Sendable () -> Void)?
+        var spare: [OutgoingCall] = []
+    }
+
+    package let loop: any Loop
+    package let settings: Settings
+    let exports: Exports
+    let runner: RequestRunner
+    /// Names this conversation in logs and in `Caller`. Not guessable.
+    package let session = Peer.makeSession()
+    let log: @Sendable (String) -> Void
+    let state = Mutex(State())
+
+    package init(
+        runner: RequestRunner, exports: Exports, settings: Settings = Settings(),
+        log: @escaping @Sendable (String) -> Void = { _ in }
+    ) {
+        loop = runner.loop
+        self.runner = runner
+        self.exports = exports
+        self.settings = settings
+        self.log = log
+    }
+
+    /// Has `dial` called whenever a call waits and there is no connection.
+    func whenConnectionWanted(_ dial: @escaping @Sendable () -> Void) {
+        state.withLock { $0.onWanted = dial }
+    }
+
+    func connectionWanted() {
+        state.withLock { $0.onWanted }?()
+    }
+
+    func wake(at instant: Instant) {
+        loop.schedule(at: instant) { [weak self] in self?.deadlineDue() }
+    }
+
+    /// A call with an empty message.
+    func makeCall() -> OutgoingCall {
+        state.withLock { $0.spare.popLast() } ?? OutgoingCall()
+    }
+
+    /// Gives a call back when its end is known.
+    func recycle(_ call: OutgoingCall) {
+        state.withLock { $0.recycle(call) }
+    }
+
+    private static func makeSession() -> String {
+        var random = SystemRandomNumberGenerator()
+        let halves = (random.next() as UInt64, random.next() as UInt64)
+        return [halves.0, halves.1].map { half in
+            let digits = String(half, radix: 16)
+            return String(repeating: "0", count: 16 - digits.count) + digits
+        }.joined()
+    }
+}
+
+extension Peer.State {
+    /// Why no call may begin now, if so.
+    func refusal(_ settings: Peer.Settings) -> CallEnd? {
+        if let closed { return .failed(closed) }
+        guard outgoing.count < settings.maximumPendingCalls else {
+            return .failed(.tooManyPending(settings.maximumPendingCalls))
+        }
+        return nil
+    }
+
+    mutating func recycle(_ call: OutgoingCall) {
+        call.reset()
+        if spare.count < 64 { spare.append(call) }
+    }
+
+    mutating func hold(_ call: OutgoingCall, in slot: Int) {
+        if slot == calls.count { calls.append(call) } else { calls[slot] = call }
+    }
+
+    mutating func take(_ slot: Int) -> OutgoingCall? {
+        defer { calls[slot] = nil }
+        return calls[slot]
+    }
+
+    /// Takes out the driver's side of removed calls and says how each ended.
+    mutating func take(
+        _ removed: [OutgoingCalls.Removed], _ end: (_ wasSent: Bool) -> CallEnd
+    ) -> [(OutgoingCall, CallEnd)] {
+        removed.compactMap { removed in take(removed.ticket.slot).map { ($0, end(removed.wasSent)) } }
+    }
+}

@@ -1,0 +1,22 @@
+// The real echo.
+
+import Protocols
+
+/// Sends back what it gets.
+package struct PlainEcho: Echo {
+    /// The longest delay that `later` grants: a peer must not park calls for ever.
+    package static let longestDelay = 60_000
+
+    /// An echo; it has no state.
+    package init() {}
+
+    package func text(_ text: String) async throws -> String { text }
+
+    package func record(_ record: Record) async throws -> Record { record }
+
+    package func later(_ text: String, afterMilliseconds: Int) async throws -> String {
+        let delay = min(max(afterMilliseconds, 0), Self.longestDelay)
+        try await Task.sleep(for: .milliseconds(delay))
+        return text
+    }
+}

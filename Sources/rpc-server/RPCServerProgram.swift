@@ -1,0 +1,16 @@
+// The server of the sample services: their real objects behind the command line that every server gets.
+
+import Protocols
+import RPCServer
+import RemoteProxy
+import Subjects
+
+@main
+struct RPCServerProgram {
+    static func main() async {
+        await ServerCommand(
+            exports: CalculatorProxy(CheckedCalculator()), GreeterProxy(EnglishGreeter()), EchoProxy(PlainEcho()),
+            CounterProxy(SharedCounter())
+        ).run()
+    }
+}

@@ -1,0 +1,82 @@
+// Every (state, event) pair of a call being run for the peer: running, stopping and returned.
+
+import RPCWire
+import Testing
+
+@Suite struct `Incoming calls` {
+    private static let later = Instant(nanoseconds: 1_000)
+    private static let id = RPCIdentifier.string("seven")
+
+    enum Situation: CaseIterable { case running, stopping, returned }
+
+    private func table(_ situation: Situation, limit: Int = 2) -> IncomingCalls {
+        var calls = IncomingCalls(limit: limit)
+        _ = calls.start(Self.id, deadline: Self.later)
+        if situation == .stopping { _ = calls.cancel(Self.id) }
+        if situation == .returned { _ = calls.finish(slot: 0) }
+        return calls
+    }
+
+    @Test(arguments: Situation.allCases)
+    func `only a running call can be cancelled, and it keeps its place`(_ situation: Situation) {
+        var calls = table(situation)
+        #expect(calls.cancel(Self.id) == (situation == .running ? 0 : nil))
+        #expect(calls.count == (situation == .returned ? 0 : 1))
+        #expect(calls.isStopping(slot: 0) == (situation != .returned))
+    }
+
+    @Test(arguments: Situation.allCases)
+    func `a call that returns says why it had been stopped`(_ situation: Situation) {
+        var calls = table(situation)
+        #expect(calls.finish(slot: 0) == (situation == .stopping ? .cancelled : nil))
+        #expect(calls.count == 0)
+    }
+
+    @Test(arguments: Situation.allCases)
+    func `a deadline stops a running call once`(_ situation: Situation) {
+        var calls = table(situation)
+        #expect(calls.nextDeadline == (situation == .running ? Self.later : nil))
+        #expect(calls.expire(at: Instant(nanoseconds: 999)).isEmpty)
+        #expect(calls.expire(at: Self.later) == (situation == .running ? [0] : []))
+        #expect(calls.expire(at: Self.later).isEmpty)
+        if situation == .running { #expect(calls.finish(slot: 0) == .deadline) }
+    }
+
+    @Test(arguments: Situation.allCases)
+    func `a lost connection stops what runs`(_ situation: Situation) {
+        var calls = table(situation)
+        #expect(calls.connectionLost() == (situation == .running ? [0] : []))
+        #expect(calls.connectionLost().isEmpty)
+    }
+
+    @Test(arguments: Situation.allCases)
+    func `draining begins nothing and is done when all have returned`(_ situation: Situation) {
+        var calls = table(situation)
+        calls.drain()
+        #expect(calls.start(nil, deadline: .distantFuture) == .draining)
+        #expect(calls.isDrained == (situation == .returned))
+        _ = calls.finish(slot: 0)
+        #expect(calls.isDrained)
+    }
+
+    @Test func `a cancelled call counts until its subject has returned`() {
+        var calls = table(.stopping, limit: 1)
+        #expect(calls.start(.integer(8), deadline: .distantFuture) == .busy(limit: 1))
+        _ = calls.finish(slot: 0)
+        #expect(calls.start(.integer(8), deadline: .distantFuture) == .run(slot: 0))
+    }
+
+    @Test func `a post has a place but no name to cancel it by`() {
+        var calls = IncomingCalls(limit: 1)
+        #expect(calls.start(nil, deadline: .distantFuture) == .run(slot: 0))
+        #expect(calls.cancel(.null) == nil)
+        #expect(calls.start(nil, deadline: .distantFuture) == .busy(limit: 1))
+    }
+
+    @Test func `slots beyond the table are nobody`() {
+        var calls = IncomingCalls(limit: 1)
+        #expect(calls.finish(slot: 3) == nil)
+        #expect(!calls.isStopping(slot: -1))
+        #expect(calls.count == 0)
+    }
+}

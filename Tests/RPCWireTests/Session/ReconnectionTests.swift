@@ -1,0 +1,76 @@
+// Every (phase, event) pair of a client's connection, and the waits in between.
+
+import RPCWire
+import Testing
+
+@Suite struct `Reconnection` {
+    private static let now = Instant(nanoseconds: 5)
+
+    enum Start: CaseIterable { case idle, connecting, connected, waiting, closed }
+
+    private func machine(_ start: Start) -> Reconnection {
+        var machine = Reconnection(backoff: Backoff())
+        if start != .idle { _ = machine.wanted() }
+        if start == .connected { _ = machine.connected() }
+        if start == .waiting { _ = machine.lost(at: Self.now, chance: 0.5) }
+        if start == .closed { _ = machine.close() }
+        return machine
+    }
+
+    @Test(arguments: Start.allCases)
+    func `only the first call dials`(_ start: Start) {
+        var machine = machine(start)
+        #expect(machine.wanted() == (start == .idle ? .dial : .nothing))
+    }
+
+    @Test(arguments: Start.allCases)
+    func `a connection counts only while one is being made`(_ start: Start) {
+        var machine = machine(start)
+        #expect(machine.connected() == (start == .connecting))
+    }
+
+    @Test(arguments: Start.allCases)
+    func `a loss waits only where there was something to lose`(_ start: Start) {
+        var machine = machine(start)
+        let action = machine.lost(at: Self.now, chance: 0.5)
+        let until = Self.now.advanced(by: .milliseconds(50))
+        #expect(action == (start == .connecting || start == .connected ? .wait(until: until) : .nothing))
+    }
+
+    @Test(arguments: Start.allCases)
+    func `the end of a wait dials, unless closed meanwhile`(_ start: Start) {
+        var machine = machine(start)
+        #expect(machine.waited() == (start == .waiting ? .dial : .nothing))
+    }
+
+    @Test(arguments: Start.allCases)
+    func `closing is final and happens once`(_ start: Start) {
+        var machine = machine(start)
+        #expect(machine.close() == (start != .closed))
+        #expect(!machine.close())
+        #expect(machine.wanted() == .nothing)
+        #expect(!machine.connected())
+        #expect(machine.lost(at: Self.now, chance: 0) == .nothing)
+        #expect(machine.waited() == .nothing)
+    }
+
+    @Test func `waits double up to the limit and begin anew after a success`() {
+        var machine = machine(.connecting)
+        var waits: [Int64] = []
+        for _ in 0..<9 {
+            guard case .wait(let until) = machine.lost(at: Instant(nanoseconds: 0), chance: 1) else { break }
+            waits.append(until.nanoseconds / 1_000_000)
+            _ = machine.waited()
+        }
+        #expect(waits == [100, 200, 400, 800, 1_600, 3_200, 6_400, 10_000, 10_000])
+        #expect(machine.connected())
+        #expect(machine.lost(at: Instant(nanoseconds: 0), chance: 1) == .wait(until: Instant(nanoseconds: 100_000_000)))
+    }
+
+    @Test(arguments: [-1, 0, 1, 62, 63, 64, Int.max])
+    func `any count of failures has a wait within the limit`(_ failures: Int) {
+        let backoff = Backoff(base: .seconds(1), limit: .seconds(10))
+        #expect((Duration.zero ... .seconds(10)).contains(backoff.delay(afterFailures: failures, chance: 0.999)))
+        #expect(Backoff(base: .seconds(Int64.max), limit: .seconds(3)).delay(afterFailures: failures, chance: 1) <= .seconds(3))
+    }
+}

@@ -1,0 +1,132 @@
+// A loop that runs when told to, on the thread of the test, with a clock that is moved by hand. Tasks that prefer it
+// as their executor run on that thread as well, so that whole conversations are one deterministic sequence.
+
+package import RPCWire
+import Synchronization
+
+package final class ManualLoop: Loop {
+    private struct State {
+        var now = Instant(nanoseconds: 0)
+        var queue: [Item] = []
+        var timers: [Timer] = []
+        var timersSet = 0
+    }
+
+    private enum Item {
+        case job(UnownedJob)
+        case work(@Sendable () -> Void)
+    }
+
+    private struct Timer {
+        let deadline: Instant
+        let number: Int
+        let work: @Sendable () -> Void
+    }
+
+    private let state = Mutex(State())
+    /// The thread that runs the loop now, or 0.
+    private let runner = Atomic<UInt>(0)
+
+    package init() {}
+
+    package var now: Instant { state.withLock { $0.now } }
+    package var isCurrent: Bool { runner.load(ordering: .relaxed) == SystemThread.current }
+
+    package func submit(_ work: @escaping @Sendable () -> Void) { state.withLock { $0.queue.append(.work(work)) } }
+
+    package func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        state.withLock { $0.queue.append(.job(job)) }
+    }
+
+    @discardableResult
+    package func schedule(at instant: Instant, _ work: @escaping @Sendable () -> Void) -> any LoopTimer {
+        let number = state.withLock { state in
+            state.timersSet += 1
+            state.timers.append(Timer(deadline: instant, number: state.timersSet, work: work))
+            return state.timersSet
+        }
+        return Handle(loop: self, number: number)
+    }
+
+    private final class Handle: LoopTimer {
+        private let loop: ManualLoop
+        private let number: Int
+
+        init(loop: ManualLoop, number: Int) {
+            self.loop = loop
+            self.number = number
+        }
+
+        func cancel() { loop.state.withLock { $0.timers.removeAll { $0.number == number } } }
+    }
+
+    /// When the next timer is due.
+    package var nextDeadline: Instant? { state.withLock { $0.timers.map(\.deadline).min() } }
+
+    /// Runs one item of the queue, or one timer that is due. Answers whether there was one.
+    @discardableResult
+    package func step() -> Bool {
+        let item: Item? = state.withLock { state in
+            if !state.queue.isEmpty { return state.queue.removeFirst() }
+            let next = state.timers.indices.min {
+                (state.timers[$0].deadline, state.timers[$0].number) < (
+                    state.timers[$1].deadline, state.timers[$1].number
+                )
+            }
+            guard let next, state.timers[next].deadline <= state.now else { return nil }
+            return .work(state.timers.remove(at: next).work)
+        }
+        guard let item else { return false }
+        let previous = runner.exchange(SystemThread.current, ordering: .relaxed)
+        defer { runner.store(previous, ordering: .relaxed) }
+        switch item {
+        case .job(let job): job.runSynchronously(on: asUnownedTaskExecutor())
+        case .work(let work): work()
+        }
+        return true
+    }
+
+    /// Runs until nothing is left to do at this moment of the clock.
+    package func run() {
+        while step() {}
+    }
+
+    /// Moves the clock, stopping at every timer on the way and running all that comes of it.
+    package func advance(by duration: Duration) {
+        run()
+        let end = now.advanced(by: duration)
+        while let next = nextDeadline, next <= end {
+            state.withLock { $0.now = max($0.now, next) }
+            run()
+        }
+        state.withLock { $0.now = end }
+        run()
+    }
+
+    /// Runs an asynchronous body to its end and answers its result. Whenever nothing else is left to do, the clock
+    /// jumps to the next timer.
+    package func complete<Success: Sendable>(
+        _ body: @escaping @Sendable () async throws -> Success
+    ) throws -> Success {
+        let outcome = Outcome<Success>()
+        Task(executorPreference: self) {
+            do { outcome.set(.success(try await body())) } catch { outcome.set(.failure(error)) }
+        }
+        while true {
+            run()
+            if let result = outcome.result { return try result.get() }
+            guard let next = nextDeadline else { throw ManualLoopIsStuck() }
+            state.withLock { $0.now = max($0.now, next) }
+        }
+    }
+
+    private final class Outcome<Success: Sendable>: Sendable {
+        private let value = Mutex<Result<Success, any Error>?>(nil)
+        var result: Result<Success, any Error>? { value.withLock { $0 } }
+        func set(_ result: Result<Success, any Error>) { value.withLock { $0 = result } }
+    }
+}
+
+/// The body waits for something that neither the queue nor a timer of the loop will bring.
+package struct ManualLoopIsStuck: Error {}
