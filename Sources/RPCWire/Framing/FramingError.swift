@@ -26,21 +26,14 @@ package enum FramingError: Error, Sendable, Hashable {
 }
 
 extension FramingError {
-    /// The last thing a peer reads before the stream is closed.
-    package enum Answer: Sendable {
-        /// To be sent as it is, without framing.
-        case http(refusal: String)
-        /// To be sent as a reply without an id, in the framing of the peer, or as a line when that is not known.
-        case reply(ErrorObject)
+    /// The number of the error that answers it, under the id null, before the stream is closed.
+    package var code: Int {
+        if case .frameTooLarge = self { ErrorCode.requestTooLarge } else { ErrorCode.parseError }
     }
 
-    package var answer: Answer {
-        switch self {
-        case .http: .http(refusal: Self.httpRefusal)
-        case .frameTooLarge: .reply(ErrorObject(.requestTooLarge, description))
-        case .unrecognised, .headerBlockTooLarge, .tooManyHeaderLines, .header:
-            .reply(ErrorObject(.parseError, description))
-        }
+    /// What is sent as it is, in place of an error, to a peer that does not read JSON-RPC.
+    package var plainAnswer: [UInt8]? {
+        self == .http ? Array(Self.httpRefusal.utf8) : nil
     }
 
     /// No cross-origin header: a web page must not even learn what is listening here.
@@ -48,9 +41,9 @@ extension FramingError {
         HTTP/1.1 400 Bad Request\r
         Connection: close\r
         Content-Type: text/plain\r
-        Content-Length: 41\r
+        Content-Length: 40\r
         \r
-        This port speaks JSON-RPC 2.0, not HTTP.\n
+        This port speaks JSON-RPC 2.0, not HTTP.
         """
 }
 

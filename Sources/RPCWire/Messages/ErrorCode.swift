@@ -1,35 +1,31 @@
-// Every error number that this library sends, in one table. `RPCError.Code` gives the ones a user meets a name there.
+// Every error number that this library sends, in one table. `RPCError.Code` names the ones that a caller may meet.
 
-package struct ErrorCode: Sendable, Hashable {
-    package let number: Int
-
-    package init(_ number: Int) { self.number = number }
-
+package enum ErrorCode {
     // JSON-RPC 2.0, section 5.1.
-    package static let parseError = ErrorCode(-32700)
-    package static let invalidRequest = ErrorCode(-32600)
-    package static let methodNotFound = ErrorCode(-32601)
-    package static let invalidParams = ErrorCode(-32602)
-    package static let internalError = ErrorCode(-32603)
+    package static let parseError = -32700
+    package static let invalidRequest = -32600
+    package static let methodNotFound = -32601
+    package static let invalidParams = -32602
+    package static let internalError = -32603
 
     // The language server protocol's.
-    package static let cancelled = ErrorCode(-32800)
+    package static let cancelled = -32800
 
     // As jsonrpsee numbers its limits.
-    package static let requestTooLarge = ErrorCode(-32007)
-    package static let responseTooLarge = ErrorCode(-32008)
-    package static let busy = ErrorCode(-32009)
-    package static let batchTooLarge = ErrorCode(-32010)
-    package static let batchReplyTooLarge = ErrorCode(-32011)
+    package static let requestTooLarge = -32007
+    package static let responseTooLarge = -32008
+    package static let busy = -32009
+    package static let batchTooLarge = -32010
+    package static let batchReplyTooLarge = -32011
 
     // Our own, in the range that the specification leaves to servers.
-    package static let unavailable = ErrorCode(-32050)
-    package static let connectionLost = ErrorCode(-32051)
-    package static let deadlineExceeded = ErrorCode(-32052)
-    package static let closed = ErrorCode(-32053)
-    package static let denied = ErrorCode(-32054)
-    package static let unauthenticated = ErrorCode(-32055)
-    package static let subjectGone = ErrorCode(-32056)
-    package static let invalidAddress = ErrorCode(-32057)
-    package static let invalidReply = ErrorCode(-32058)
+    package static let unavailable = -32050
+    package static let connectionLost = -32051
+    package static let deadlineExceeded = -32052
+    package static let closed = -32053
+    package static let denied = -32054
+    package static let unauthenticated = -32055
+    package static let subjectGone = -32056
+    package static let invalidAddress = -32057
+    package static let invalidReply = -32058
 }
