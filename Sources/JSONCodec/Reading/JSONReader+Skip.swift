@@ -6,7 +6,9 @@ extension JSONReader {
         let kind = try peek()
         let start = position
         switch kind {
-        case .object, .array: try skipContainer()
+        case .object, .array:
+            var none = NoContainerNotes()
+            try skipContainer(&none)
         default: try skipScalar(kind)
         }
         return start..<position
@@ -36,7 +38,9 @@ extension JSONReader {
         position &+= length
     }
 
-    private mutating func skipContainer() throws(JSONError) {
+    /// The cursor stands at the opening bracket. Every container met, this one first, is told to `notes`.
+    @inline(__always)
+    mutating func skipContainer(_ notes: inout some ContainerNotes) throws(JSONError) {
         let outside = depth
         var objects = OpenContainers()
         repeat {
@@ -44,9 +48,11 @@ extension JSONReader {
             let kind = try peek()
             switch kind {
             case .object:
+                notes.opened(at: position)
                 try enterObject()
                 objects[depth] = true
             case .array:
+                notes.opened(at: position)
                 try enterArray()
                 objects[depth] = false
             default: try skipScalar(kind)
@@ -58,9 +64,21 @@ extension JSONReader {
                 } else {
                     if try nextElement() { break }
                 }
+                notes.closed(at: position)
             }
         } while depth > outside
     }
+}
+
+/// Learns where containers begin and end while they are skipped.
+protocol ContainerNotes {
+    mutating func opened(at offset: Int)
+    mutating func closed(at offset: Int)
+}
+
+struct NoContainerNotes: ContainerNotes {
+    @inline(__always) func opened(at offset: Int) {}
+    @inline(__always) func closed(at offset: Int) {}
 }
 
 /// Which of the open containers are objects, one bit for each level.

@@ -1,0 +1,78 @@
+// Everything that can be wrong with a value, said in `DecodingError`: where it stands, what was expected, what was
+// found. A text that is no JSON carries the reader's error as the underlying one.
+
+extension DecodingStatePointer {
+    /// Remembers that the text is not JSON, so that the decoding fails even if a type passes over this error.
+    @inline(never)
+    func malformed(_ error: JSONError) -> DecodingError {
+        let first = pointee.malformed ?? error
+        pointee.malformed = first
+        return DecodingError.malformed(first)
+    }
+}
+
+extension DecodingError {
+    static func malformed(_ error: JSONError) -> DecodingError {
+        .dataCorrupted(
+            Context(codingPath: [], debugDescription: "The text is not valid JSON: \(error)", underlyingError: error))
+    }
+
+    /// A container or decoder was kept beyond the decoding that it belongs to.
+    static var outlived: DecodingError {
+        .dataCorrupted(Context(codingPath: [], debugDescription: "A container was used after its value was decoded."))
+    }
+}
+
+extension DecodingFramePointer {
+    func context(_ text: String, at key: (any CodingKey)? = nil) -> DecodingError.Context {
+        DecodingError.Context(codingPath: key.map { codingPath + [$0] } ?? codingPath, debugDescription: text)
+    }
+
+    @inline(never)
+    func wrongContainer(_ type: Any.Type, found: JSONKind) -> DecodingError {
+        if found == .null {
+            return .valueNotFound(type, context("Expected a container of \(type) but found null instead."))
+        }
+        return .typeMismatch(type, context("Expected to decode \(type) but found \(found.name) instead."))
+    }
+
+    /// The token at the reader's cursor is not a value of this type.
+    @inline(never)
+    func mismatch(_ type: Any.Type, at key: (any CodingKey)? = nil) -> any Error {
+        let state = pointee.state
+        var reader = state.pointee.reader
+        do throws(JSONError) {
+            let kind = try reader.peek()
+            let range = kind == .number ? try reader.skipValue() : 0..<0
+            switch kind {
+            case .null:
+                return DecodingError.valueNotFound(type, context("Expected \(type) but found null instead.", at: key))
+            case .number where type != String.self && type != Bool.self:
+                let bytes = UnsafeBufferPointer(start: reader.base + range.lowerBound, count: range.count)
+                let number = String(decoding: bytes, as: UTF8.self)
+                return DecodingError.dataCorrupted(context("The number \(number) does not fit in \(type).", at: key))
+            default:
+                return DecodingError.typeMismatch(
+                    type, context("Expected to decode \(type) but found \(kind.name) instead.", at: key))
+            }
+        } catch { return state.malformed(error) }
+    }
+
+    @inline(never)
+    func keyNotFound(_ key: some CodingKey) -> DecodingError {
+        .keyNotFound(key, context("No value associated with key \(key) (\"\(key.stringValue)\")."))
+    }
+}
+
+extension JSONKind {
+    var name: String {
+        switch self {
+        case .object: "a dictionary"
+        case .array: "an array"
+        case .string: "a string"
+        case .number: "a number"
+        case .true, .false: "a bool"
+        case .null: "null"
+        }
+    }
+}

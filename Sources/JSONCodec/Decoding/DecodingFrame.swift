@@ -1,0 +1,200 @@
+// One value that is being decoded: where it stands in the text and how far it has been read. Frames lie in fixed
+// memory and are used again and again; decoders and containers point at them.
+
+typealias DecodingFramePointer = UnsafeMutablePointer<DecodingFrame>
+
+struct DecodingFrame {
+    enum Kind {
+        case unopened, object, array
+    }
+
+    let state: DecodingStatePointer
+    let index: Int
+
+    /// Names the current use of the frame. What holds another number is from an earlier one.
+    var serial: UInt = 0
+    var kind = Kind.unopened
+    /// There is no value: a super decoder was asked for a member that does not exist, and reads null.
+    var isMissing = false
+    /// Made by `nestedContainer` or `superDecoder`, and in the user's hands until the value around it is decoded.
+    var isNested = false
+    /// A decoder was handed out, whose copies nobody can count.
+    var isLoose = false
+    var parent: DecodingFramePointer?
+    var step = PathStep.none
+    var storedKey: (any CodingKey)?
+
+    /// The value's first byte, and the byte behind it once that is known.
+    var start = 0
+    var end: Int?
+    /// How many containers are open around the value.
+    var depth = 0
+    /// Object: where reading goes on. Array: the farthest place that an element was read to.
+    var cursor = 0
+    var isFirst = true
+    /// Object: the cursor stands at the value of the last member of the list.
+    var isAtValue = false
+    var members = MemberList()
+    var boxes: ContainerBoxes
+
+    init(state: DecodingStatePointer, index: Int, boxes: ContainerBoxes) {
+        self.state = state
+        self.index = index
+        self.boxes = boxes
+    }
+}
+
+extension DecodingFramePointer {
+    var codingPath: [any CodingKey] {
+        let outside = pointee.parent?.codingPath ?? []
+        return (pointee.storedKey ?? pointee.step.key).map { outside + [$0] } ?? outside
+    }
+
+    // MARK: Opening
+
+    /// What the value is; the reader then stands at it.
+    @inline(__always)
+    func peek() throws -> JSONKind {
+        if pointee.isMissing { return .null }
+        let state = pointee.state
+        state.seek(pointee.start, depth: pointee.depth)
+        do throws(JSONError) { return try state.pointee.reader.peek() } catch { throw state.malformed(error) }
+    }
+
+    /// Opens the value as an object; more than one container may read the same object.
+    @inline(__always)
+    func openObject() throws {
+        if pointee.kind == .object { return }
+        let kind = try peek()
+        guard kind == .object else { throw wrongContainer([String: Any].self, found: kind) }
+        do throws(JSONError) { try enterObject() } catch { throw pointee.state.malformed(error) }
+    }
+
+    @inline(__always)
+    private func enterObject() throws(JSONError) {
+        let state = pointee.state
+        try state.pointee.reader.enterObject()
+        pointee.kind = .object
+        pointee.cursor = state.pointee.reader.position
+        pointee.isFirst = true
+        pointee.isAtValue = false
+        if state.pointee.isCareful { while try advance(remembering: true) {} }
+    }
+
+    /// Opens the value as an array and returns where its first element would stand.
+    func openArray() throws -> Int {
+        let kind = try peek()
+        guard kind == .array else { throw wrongContainer([Any].self, found: kind) }
+        let state = pointee.state
+        do throws(JSONError) { try state.pointee.reader.enterArray() } catch { throw state.malformed(error) }
+        if pointee.kind == .unopened {
+            pointee.kind = .array
+            pointee.cursor = state.pointee.reader.position
+            pointee.isFirst = true
+        }
+        return state.pointee.reader.position
+    }
+
+    // MARK: Members
+
+    /// Goes on to the next member and notes its name. False behind the last one.
+    @inline(__always)
+    func advance(remembering: Bool) throws(JSONError) -> Bool {
+        if pointee.end != nil { return false }
+        let state = pointee.state
+        state.seek(pointee.cursor, depth: pointee.depth &+ 1)
+        if pointee.isAtValue {
+            try state.skipValue(remembering: remembering)
+            pointee.isAtValue = false
+            pointee.cursor = state.pointee.reader.position
+        }
+        state.pointee.reader.isFirst = pointee.isFirst
+        guard let key = try state.pointee.reader.nextMember() else {
+            pointee.end = state.pointee.reader.position
+            return false
+        }
+        pointee.isFirst = false
+        pointee.isAtValue = true
+        pointee.cursor = state.pointee.reader.position
+        let base = state.pointee.reader.base
+        let name = key.text.hasEscapes ? state.unescapedName(key) : (key.text.start, key.text.end &- key.text.start)
+        let mark = markOfName(base + name.0, name.1)
+        let known = pointee.members.append(
+            name: name.0, length: name.1, place: state.pointee.reader.position, mark: mark, in: base)
+        if known != nil { state.pointee.sawDuplicate = true }
+        return true
+    }
+
+    /// Puts the reader at the value of this member and returns its place; nil if the object has no such member.
+    ///
+    /// Members asked for in their order are found one behind the other. In any other order the object is read ahead as
+    /// far as it takes, each part of it once. Of duplicates the one found may not be the last: that is noticed when the
+    /// object is complete, and the document is then decoded again with care.
+    @inline(__always)
+    func find(_ name: String) throws -> Int? {
+        try name.utf8.withContiguousStorageIfAvailable { try find($0) } ?? findCopy(name)
+    }
+
+    @inline(never)
+    private func findCopy(_ name: String) throws -> Int? {
+        var copy = name
+        return try copy.withUTF8 { try find($0) }
+    }
+
+    private func find(_ name: UnsafeBufferPointer<UInt8>) throws -> Int? {
+        let state = pointee.state
+        do throws(JSONError) {
+            guard let number = try number(of: name) else { return nil }
+            let place = pointee.members[number].place
+            state.seek(place, depth: pointee.depth &+ 1)
+            return place
+        } catch { throw state.malformed(error) }
+    }
+
+    @inline(__always)
+    private func number(of name: UnsafeBufferPointer<UInt8>) throws(JSONError) -> Int? {
+        let base = pointee.state.pointee.reader.base
+        // In order: the member at the cursor, or the one behind it.
+        if !pointee.isAtValue, try advance(remembering: true), isLast(name, base) { return pointee.members.count &- 1 }
+        if pointee.isAtValue, isLast(name, base) { return pointee.members.count &- 1 }
+        if let known = pointee.members.last(named: name, in: base) { return known }
+        while try advance(remembering: true) {
+            if isLast(name, base) { return pointee.members.count &- 1 }
+        }
+        return nil
+    }
+
+    @inline(__always)
+    private func isLast(_ name: UnsafeBufferPointer<UInt8>, _ base: UnsafePointer<UInt8>) -> Bool {
+        let member = pointee.members[pointee.members.count &- 1]
+        guard member.length == name.count, let start = name.baseAddress else { return member.length == name.count }
+        return equalBytes(base + member.name, start, member.length)
+    }
+
+    /// The value at this place has been read up to where the reader stands.
+    @inline(__always)
+    func passed(_ place: Int) {
+        guard pointee.isAtValue, pointee.cursor == place else { return }
+        pointee.cursor = pointee.state.pointee.reader.position
+        pointee.isAtValue = false
+    }
+
+    /// Reads what is left of the value, so that all of it has been checked and its end is known.
+    @inline(__always)
+    func finish() throws(JSONError) {
+        guard pointee.end == nil, !pointee.isMissing else { return }
+        let state = pointee.state
+        switch pointee.kind {
+        case .object: while try advance(remembering: false) {}
+        case .array:
+            state.seek(pointee.cursor, depth: pointee.depth &+ 1)
+            state.pointee.reader.isFirst = pointee.isFirst
+            while try state.pointee.reader.nextElement() { try state.skipValue(remembering: false) }
+            pointee.end = state.pointee.reader.position
+        case .unopened:
+            state.seek(pointee.start, depth: pointee.depth)
+            try state.skipValue(remembering: false)
+            pointee.end = state.pointee.reader.position
+        }
+    }
+}

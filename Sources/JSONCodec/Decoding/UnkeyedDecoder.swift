@@ -1,0 +1,141 @@
+// The unkeyed container: reads the elements of its frame's array one behind the other. A copy of it goes its own way.
+
+struct UnkeyedDecoder: UnkeyedDecodingContainer {
+    /// Alive as long as any copy is, which tells the frame when it may be used again.
+    private final class Hold {}
+
+    private let frame: DecodingFramePointer
+    private let serial: UInt
+    private let hold: Hold
+    private var cursor: Int
+    private(set) var currentIndex = 0
+
+    init(opening frame: DecodingFramePointer) throws {
+        self.frame = frame
+        serial = frame.pointee.serial
+        hold = Hold()
+        cursor = try frame.openArray()
+        frame.pointee.boxes.keep(hold)
+    }
+
+    var codingPath: [any CodingKey] { (try? live())?.codingPath ?? [] }
+
+    @inline(__always)
+    private func live() throws -> DecodingFramePointer {
+        guard frame.pointee.serial == serial else { throw DecodingError.outlived }
+        return frame
+    }
+
+    /// The elements are counted by reading ahead.
+    var count: Int? {
+        guard let frame = try? live() else { return nil }
+        let state = frame.pointee.state
+        var copy = self
+        var count = currentIndex
+        do {
+            while try copy.moveToElement(frame) {
+                do throws(JSONError) { try state.skipValue(remembering: true) } catch { throw state.malformed(error) }
+                copy.currentIndex += 1
+                copy.cursor = state.pointee.reader.position
+                count += 1
+            }
+        } catch { return nil }
+        return count
+    }
+
+    var isAtEnd: Bool {
+        guard let frame = try? live(), let hasElement = try? moveToElement(frame) else { return true }
+        return !hasElement
+    }
+
+    /// Puts the reader at the next element; false at the end.
+    @inline(__always)
+    private func moveToElement(_ frame: DecodingFramePointer) throws -> Bool {
+        let state = frame.pointee.state
+        state.seek(cursor, depth: frame.pointee.depth &+ 1)
+        state.pointee.reader.isFirst = currentIndex == 0
+        do throws(JSONError) { return try state.pointee.reader.nextElement() } catch { throw state.malformed(error) }
+    }
+
+    @inline(__always)
+    private func begin(_ type: Any.Type) throws -> DecodingFramePointer {
+        let frame = try live()
+        guard try moveToElement(frame) else {
+            throw DecodingError.valueNotFound(
+                type, frame.context("Unkeyed container is at end.", at: JSONPathKey(index: currentIndex)))
+        }
+        return frame
+    }
+
+    @inline(__always)
+    private mutating func advance(_ frame: DecodingFramePointer) {
+        cursor = frame.pointee.state.pointee.reader.position
+        currentIndex &+= 1
+        if cursor > frame.pointee.cursor {
+            frame.pointee.cursor = cursor
+            frame.pointee.isFirst = false
+        }
+    }
+
+    mutating func decodeNil() throws -> Bool {
+        let frame = try begin(Any?.self)
+        guard try frame.readNull() else { return false }
+        advance(frame)
+        return true
+    }
+
+    mutating func decode<Value: JSONPrimitive>(_ type: Value.Type) throws -> Value { try token(type) }
+
+    @inline(__always)
+    mutating func token<Value: JSONPrimitive>(_ type: Value.Type) throws -> Value {
+        let frame = try begin(type)
+        let value = try frame.read(type, at: JSONPathKey(index: currentIndex))
+        advance(frame)
+        return value
+    }
+
+    mutating func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
+        let frame = try begin(type)
+        let value = try frame.pointee.state.decode(type, in: frame, .index(currentIndex))
+        advance(frame)
+        return value
+    }
+
+    // MARK: Nested
+
+    mutating func nestedContainer<Nested: CodingKey>(
+        keyedBy type: Nested.Type
+    ) throws -> KeyedDecodingContainer<Nested> {
+        let (frame, child) = try child(KeyedDecodingContainer<Nested>.self)
+        try child.openObject()
+        try pass(frame, child)
+        return child.keyedContainer()
+    }
+
+    mutating func nestedUnkeyedContainer() throws -> any UnkeyedDecodingContainer {
+        let (frame, child) = try child((any UnkeyedDecodingContainer).self)
+        let container = try UnkeyedDecoder(opening: child)
+        try pass(frame, child)
+        return container
+    }
+
+    mutating func superDecoder() throws -> any Decoder {
+        let (frame, child) = try child((any Decoder).self)
+        child.pointee.isLoose = true
+        try pass(frame, child)
+        return ValueDecoder(frame: child, serial: child.pointee.serial)
+    }
+
+    private func child(_ type: Any.Type) throws -> (DecodingFramePointer, DecodingFramePointer) {
+        let frame = try begin(type)
+        return (frame, try frame.pointee.state.pushNested(in: frame, JSONPathKey(index: currentIndex)))
+    }
+
+    /// The next element stands behind this one, which is read later or never.
+    private mutating func pass(_ frame: DecodingFramePointer, _ child: DecodingFramePointer) throws {
+        let state = frame.pointee.state
+        state.seek(child.pointee.start, depth: child.pointee.depth)
+        do throws(JSONError) { try state.skipValue(remembering: true) } catch { throw state.malformed(error) }
+        advance(frame)
+    }
+}

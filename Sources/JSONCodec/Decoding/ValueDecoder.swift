@@ -1,0 +1,86 @@
+// What a type's `init(from:)` receives: the decoder of one value, which is also its single-value container.
+
+struct ValueDecoder: Decoder, SingleValueDecodingContainer {
+    let frame: DecodingFramePointer
+    let serial: UInt
+
+    var codingPath: [any CodingKey] { frame.pointee.serial == serial ? frame.codingPath : [] }
+    var userInfo: [CodingUserInfoKey: Any] { [:] }
+
+    @inline(__always)
+    private func live() throws -> DecodingFramePointer {
+        guard frame.pointee.serial == serial else { throw DecodingError.outlived }
+        return frame
+    }
+
+    func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
+        let frame = try live()
+        try frame.openObject()
+        return frame.keyedContainer()
+    }
+
+    func unkeyedContainer() throws -> any UnkeyedDecodingContainer { try UnkeyedDecoder(opening: live()) }
+    func singleValueContainer() throws -> any SingleValueDecodingContainer {
+        _ = try live()
+        return self
+    }
+
+    // MARK: Single value
+
+    func decodeNil() -> Bool {
+        guard let frame = try? live(), let kind = try? frame.peek() else { return false }
+        return kind == .null
+    }
+
+    func decode<Value: JSONPrimitive>(_ type: Value.Type) throws -> Value { try token(type) }
+
+    @inline(__always)
+    func token<Value: JSONPrimitive>(_ type: Value.Type) throws -> Value {
+        let frame = try live()
+        let state = frame.pointee.state
+        guard !frame.pointee.isMissing else {
+            throw DecodingError.valueNotFound(type, frame.context("Expected \(type) but found null instead."))
+        }
+        state.seek(frame.pointee.start, depth: frame.pointee.depth)
+        let value = try frame.read(type)
+        frame.pointee.end = state.pointee.reader.position
+        return value
+    }
+
+    func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
+        let frame = try live()
+        let state = frame.pointee.state
+        guard !frame.pointee.isMissing else {
+            throw DecodingError.valueNotFound(type, frame.context("Expected \(type) but found null instead."))
+        }
+        state.seek(frame.pointee.start, depth: frame.pointee.depth)
+        let value = try state.decode(type, in: frame, .none)
+        frame.pointee.end = state.pointee.reader.position
+        return value
+    }
+}
+
+extension DecodingFramePointer {
+    /// The primitive at the reader's cursor.
+    @inline(__always)
+    func read<Value: JSONPrimitive>(_ type: Value.Type, at key: @autoclosure () -> (any CodingKey)? = nil) throws
+        -> Value
+    {
+        let state = pointee.state
+        let value: Value?
+        do throws(JSONError) { value = try Value.read(&state.pointee.reader) } catch { throw state.malformed(error) }
+        guard let value else { throw mismatch(type, at: key()) }
+        return value
+    }
+
+    /// Whether null stands at the reader's cursor, which is then moved behind it.
+    @inline(__always)
+    func readNull() throws -> Bool {
+        let state = pointee.state
+        do throws(JSONError) {
+            guard try state.pointee.reader.nextByte() == UInt8(ascii: "n") else { return false }
+            try state.pointee.reader.skipLiteral("null")
+            return true
+        } catch { throw state.malformed(error) }
+    }
+}

@@ -1,0 +1,196 @@
+// One encoding at work: receives a value from `JSONOutput`, lets it write itself through the containers of the open
+// frames, and leaves JSON in the output.
+
+typealias EncodingStatePointer = UnsafeMutablePointer<EncodingState>
+
+private let pool = StatePool()
+
+struct EncodingState {
+    static let maximumDepth = 512
+    /// Values may wrap one another without a container between them; the stack bounds these as well.
+    static let maximumFrames = 1024
+
+    /// Something to be changed in the output when all is written: a member replaced, a container that went on late.
+    struct Edit {
+        let range: Range<Int>
+        let replacement: EncodingStatePointer?
+    }
+
+    var output: UnsafeMutablePointer<OutputBuffer>
+    let frames: UnsafeMutablePointer<EncodingFramePointer>
+    private var madeFrames = 0
+    /// The innermost open frame.
+    var top = -1
+    private var lastSerial: UInt = 0
+    var failure: (any Error)?
+    var edits: [Edit] = []
+    var detached: [DetachedContainer] = []
+    /// What leads to the outermost frame, where that is not the whole document.
+    var pathOutside: [any CodingKey] = []
+    var plans = TypeTable<EncodingPlan>()
+
+    private init(output: UnsafeMutablePointer<OutputBuffer>) {
+        self.output = output
+        frames = .allocate(capacity: Self.maximumFrames)
+    }
+
+    static func take(writingTo output: UnsafeMutablePointer<OutputBuffer>) -> EncodingStatePointer {
+        let state = pool.take {
+            let made = EncodingStatePointer.allocate(capacity: 1)
+            made.initialize(to: EncodingState(output: output))
+            return made
+        }
+        state.pointee.output = output
+        return state
+    }
+
+    @inline(__always)
+    mutating func nextSerial() -> UInt {
+        lastSerial &+= 1
+        return lastSerial
+    }
+
+    @inline(__always)
+    mutating func frame(_ index: Int, of state: EncodingStatePointer) -> EncodingFramePointer {
+        if index < madeFrames { return frames[index] }
+        return makeFrame(index, of: state)
+    }
+
+    @inline(never)
+    private mutating func makeFrame(_ index: Int, of state: EncodingStatePointer) -> EncodingFramePointer {
+        let made = EncodingFramePointer.allocate(capacity: 1)
+        made.initialize(to: EncodingFrame(state: state, index: index, boxes: ContainerBoxes(serial: nextSerial())))
+        (frames + index).initialize(to: made)
+        madeFrames = index + 1
+        return made
+    }
+}
+
+extension EncodingState {
+    /// A whole document. What is written when this throws is for the caller to remove.
+    static func encode<Value: Encodable>(_ value: Value, into output: UnsafeMutablePointer<OutputBuffer>) throws {
+        let state = take(writingTo: output)
+        defer { state.giveBack() }
+        let start = output.pointee.count
+        try state.encode(value, .none, depth: 0)
+        if let failure = state.pointee.failure { throw failure }
+        if output.pointee.count == start {
+            throw EncodingError.invalidValue(
+                value,
+                EncodingError.Context(
+                    codingPath: [], debugDescription: "Top-level \(Value.self) did not encode any values."))
+        }
+        if !state.pointee.edits.isEmpty { state.applyEdits(from: start) }
+    }
+}
+
+extension EncodingStatePointer {
+    @inline(never)
+    private func close() {
+        pointee.failure = nil
+        pointee.edits.removeAll()
+        pointee.detached.removeAll()
+        pointee.pathOutside.removeAll()
+    }
+
+    /// Ends the use of this memory; containers that still point into it find another serial number.
+    @inline(__always)
+    func giveBack() {
+        if pointee.top >= 0 { end(downTo: -1) }
+        if pointee.failure != nil || !pointee.edits.isEmpty || !pointee.detached.isEmpty
+            || !pointee.pathOutside.isEmpty
+        {
+            close()
+        }
+        pool.giveBack(self)
+    }
+
+    // MARK: Values
+
+    /// Writes a value behind what is written. `depth` counts the containers around it.
+    @inline(__always)
+    func encode<Value: Encodable>(_ value: Value, _ step: PathStep, depth: Int) throws {
+        let plan = pointee.plans.plan(for: Value.self) { EncodingPlan(Value.self) }
+        if case .ordinary = plan { return try encodeNaturally(value, step, depth: depth) }
+        let frame = try push(step, depth: depth)
+        let level = frame.pointee.index
+        defer { end(downTo: level &- 1) }
+        try plan.encode(value, in: frame)
+    }
+
+    /// By the type's own `encode(to:)`.
+    @inline(__always)
+    func encodeNaturally<Value: Encodable>(_ value: Value, _ step: PathStep, depth: Int) throws {
+        let frame = try push(step, depth: depth)
+        let level = frame.pointee.index
+        do {
+            try value.encode(to: ValueEncoder(frame: frame, serial: frame.pointee.serial))
+        } catch {
+            end(downTo: level &- 1)
+            throw error
+        }
+        if pointee.top > level { close(above: level) }
+        // A document of nothing is an error, a member of nothing an empty object.
+        if frame.pointee.kind != .empty || level > 0 { frame.close() }
+        end(downTo: level &- 1)
+    }
+
+    @inline(__always)
+    func push(_ step: PathStep, depth: Int, storedKey: (any CodingKey)? = nil) throws -> EncodingFramePointer {
+        let level = pointee.top &+ 1
+        guard level < EncodingState.maximumFrames, depth <= EncodingState.maximumDepth else { throw tooDeep() }
+        let frame = pointee.frame(level, of: self)
+        pointee.top = level
+        frame.pointee.serial = pointee.nextSerial()
+        frame.pointee.kind = .empty
+        frame.pointee.isDetachable = false
+        frame.pointee.isContinuation = false
+        frame.pointee.start = pointee.output.pointee.count
+        frame.pointee.depth = depth
+        frame.pointee.count = 0
+        frame.pointee.step = step
+        if frame.pointee.storedKey != nil { frame.pointee.storedKey = nil }
+        return frame
+    }
+
+    /// The one frame of a continuation.
+    func pushOutermost(depth: Int) -> EncodingFramePointer {
+        let frame = pointee.frame(0, of: self)
+        pointee.top = 0
+        frame.pointee.serial = pointee.nextSerial()
+        frame.pointee.isDetachable = false
+        frame.pointee.depth = depth
+        frame.pointee.step = .none
+        frame.pointee.storedKey = nil
+        return frame
+    }
+
+    @inline(never)
+    private func tooDeep() -> any Error {
+        let path = pointee.top >= 0 ? pointee.frames[pointee.top].codingPath : pointee.pathOutside
+        let reason = "Nested deeper than \(EncodingState.maximumDepth) levels."
+        return EncodingError.invalidValue("", EncodingError.Context(codingPath: path, debugDescription: reason))
+    }
+
+    /// Ends the frames above a level without writing anything.
+    @inline(__always)
+    func end(downTo level: Int) {
+        while pointee.top > level {
+            let frame = pointee.frames[pointee.top]
+            frame.pointee.serial = 0
+            frame.pointee.boxes.endUse { pointee.nextSerial() }
+            frame.pointee.members.removeAll()
+            pointee.top &-= 1
+        }
+    }
+
+    /// Completes the values above a level, since their surroundings are complete.
+    func close(above level: Int) {
+        var index = pointee.top
+        while index > level {
+            pointee.frames[index].close()
+            index &-= 1
+        }
+        end(downTo: level)
+    }
+}

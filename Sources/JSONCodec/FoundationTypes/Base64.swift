@@ -1,0 +1,99 @@
+// Data as Foundation's coder writes it by default: a base64 string. Data is reached as what the standard library
+// knows it to be, a collection of bytes.
+
+enum Base64 {
+    private static let alphabet: StaticString = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+
+    static func encode(_ value: some Encodable, in frame: EncodingFramePointer) throws {
+        guard let bytes = value as? any Sequence<UInt8> else {
+            throw frame.invalid(value, "Expected a sequence of bytes.")
+        }
+        write(bytes, to: &frame.output.pointee)
+    }
+
+    private static func write(_ bytes: some Sequence<UInt8>, to output: inout OutputBuffer) {
+        let done: Void? = bytes.withContiguousStorageIfAvailable { write($0, to: &output) }
+        if done == nil { Array(bytes).withUnsafeBufferPointer { write($0, to: &output) } }
+    }
+
+    /// The alphabet's slash is escaped like any other.
+    private static func write(_ bytes: UnsafeBufferPointer<UInt8>, to output: inout OutputBuffer) {
+        let target = output.reserve(bytes.count / 3 * 8 + 10)
+        var to = 0
+        func put(_ byte: UInt8) {
+            if byte == UInt8(ascii: "/") {
+                target[to] = UInt8(ascii: "\\")
+                to &+= 1
+            }
+            target[to] = byte
+            to &+= 1
+        }
+        put(UInt8(ascii: "\""))
+        var from = 0
+        while from < bytes.count {
+            let taken = min(3, bytes.count &- from)
+            var group = UInt32(bytes[from]) &<< 16
+            if taken > 1 { group |= UInt32(bytes[from &+ 1]) &<< 8 }
+            if taken > 2 { group |= UInt32(bytes[from &+ 2]) }
+            for index in 0..<4 {
+                let sixBits = Int(group &>> UInt32(18 &- 6 &* index)) & 63
+                put(index <= taken ? alphabet.utf8Start[sixBits] : UInt8(ascii: "="))
+            }
+            from &+= 3
+        }
+        put(UInt8(ascii: "\""))
+        output.commit(to)
+    }
+}
+
+extension Base64 {
+    static func decode<Value: Decodable>(_ type: Value.Type, in frame: DecodingFramePointer) throws -> Value {
+        let text = try frame.read(String.self)
+        guard let bytes = bytes(of: text) else {
+            throw DecodingError.dataCorrupted(frame.context("Encountered Data is not valid Base64."))
+        }
+        guard let collection = type as? any RangeReplaceableCollection<UInt8>.Type,
+            let value = make(collection, of: bytes) as? Value
+        else { throw frame.mismatch(type) }
+        return value
+    }
+
+    private static func make<Made: RangeReplaceableCollection<UInt8>>(_ type: Made.Type, of bytes: [UInt8]) -> Made {
+        Made(bytes)
+    }
+
+    /// Nil unless the text is whole groups of four with proper padding, and nothing else.
+    private static func bytes(of text: String) -> [UInt8]? {
+        var text = text
+        return text.withUTF8 { digits in
+            guard digits.count % 4 == 0 else { return nil }
+            let padding = digits.suffix(2).reversed().prefix { $0 == UInt8(ascii: "=") }.count
+            var isValid = true
+            let bytes = [UInt8](unsafeUninitializedCapacity: digits.count / 4 * 3) { target, count in
+                var group: UInt32 = 0
+                for at in 0..<digits.count {
+                    let isPadding = at >= digits.count - padding
+                    let sixBits = isPadding ? 0 : values[Int(digits[at])]
+                    if sixBits > 63 { isValid = false }
+                    group = group &<< 6 | UInt32(sixBits & 63)
+                    if at & 3 == 3 {
+                        target[count] = UInt8(truncatingIfNeeded: group &>> 16)
+                        target[count + 1] = UInt8(truncatingIfNeeded: group &>> 8)
+                        target[count + 2] = UInt8(truncatingIfNeeded: group)
+                        count += 3
+                        group = 0
+                    }
+                }
+                count -= padding
+            }
+            return isValid ? bytes : nil
+        }
+    }
+
+    /// The six bits of each digit; 255 for what is none.
+    private static let values: [UInt8] = {
+        var values = [UInt8](repeating: 255, count: 256)
+        for sixBits in 0..<64 { values[Int(alphabet.utf8Start[sixBits])] = UInt8(sixBits) }
+        return values
+    }()
+}

@@ -1,0 +1,92 @@
+// Decimal as Foundation's coder writes it: a JSON number with all its digits.
+
+enum DecimalForm {
+    static func encode(_ value: some Encodable, in frame: EncodingFramePointer) throws {
+        // A Decimal's description is its number; only that of NaN is no JSON.
+        guard let text = (value as? any CustomStringConvertible)?.description, text != "NaN" else {
+            throw frame.invalid(value, "Unable to encode Decimal.nan directly in JSON.")
+        }
+        frame.output.pointee.append(raw: text)
+    }
+}
+
+extension DecimalForm {
+    static func decode<Value: Decodable>(_ type: Value.Type, in frame: DecodingFramePointer) throws -> Value {
+        let state = frame.pointee.state
+        let found: JSONNumber?
+        do throws(JSONError) {
+            found = try state.pointee.reader.isAtNumber() ? state.pointee.reader.scanNumber() : nil
+        } catch { throw state.malformed(error) }
+        guard let number = found else { throw frame.mismatch(type) }
+        let base = state.pointee.reader.base
+        guard let parts = DecimalParts(number, in: base) else {
+            state.seek(number.start, depth: frame.pointee.depth)
+            throw frame.mismatch(type)
+        }
+        let natural = OutputMemory()
+        parts.write(to: &natural.buffer)
+        return try natural.decodeNaturally(type)
+    }
+}
+
+/// The fields that a Decimal codes itself by.
+private struct DecimalParts {
+    private var mantissa: UInt128 = 0
+    private var exponent = 0
+    private let isNegative: Bool
+
+    /// Nil for a number that no Decimal holds. Digits beyond the mantissa's are cut off.
+    init?(_ number: JSONNumber, in base: UnsafePointer<UInt8>) {
+        isNegative = number.isNegative
+        var inFraction = false
+        var isFull = false
+        var at = number.start
+        while at < number.end, base[at] | 0x20 != UInt8(ascii: "e") {
+            if base[at] == UInt8(ascii: ".") {
+                inFraction = true
+            } else if base[at] != UInt8(ascii: "-") {
+                if !isFull { isFull = !append(base[at] &- UInt8(ascii: "0")) }
+                if isFull { exponent += inFraction ? 0 : 1 } else { exponent -= inFraction ? 1 : 0 }
+            }
+            at += 1
+        }
+        if at < number.end { exponent += JSONNumber.exponent(in: base, from: at + 1, to: number.end) }
+        guard mantissa != 0 else {
+            exponent = 0
+            return
+        }
+        while exponent > 127, append(0) { exponent -= 1 }
+        while exponent < -128 || exponent < 127 && mantissa % 10 == 0 {
+            guard mantissa % 10 == 0 else { return nil }
+            mantissa /= 10
+            exponent += 1
+        }
+        guard exponent <= 127 else { return nil }
+    }
+
+    private mutating func append(_ digit: UInt8) -> Bool {
+        let (shifted, first) = mantissa.multipliedReportingOverflow(by: 10)
+        let (sum, second) = shifted.addingReportingOverflow(UInt128(digit))
+        if first || second { return false }
+        mantissa = sum
+        return true
+    }
+
+    func write(to output: inout OutputBuffer) {
+        var words: [UInt16] = []
+        var rest = mantissa
+        while rest > 0 {
+            words.append(UInt16(truncatingIfNeeded: rest))
+            rest &>>= 16
+        }
+        let padded = words + Array(repeating: 0, count: 8 - words.count)
+        output.append("{\"exponent\":")
+        output.append(integer: exponent)
+        output.append(",\"length\":")
+        output.append(integer: words.count)
+        output.append(isNegative && mantissa != 0 ? ",\"isNegative\":true" : ",\"isNegative\":false")
+        output.append(",\"isCompact\":true,\"mantissa\":[")
+        output.append(raw: padded.map(\.description).joined(separator: ","))
+        output.append("]}")
+    }
+}

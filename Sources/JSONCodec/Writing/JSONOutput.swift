@@ -1,0 +1,56 @@
+// Receives values and pieces of text, and keeps them as one growing run of JSON bytes for whoever sends them.
+
+/// Growable bytes that JSON is written to. Made once and reused; not for use from two threads at a time.
+package final class JSONOutput {
+    private static let keptCapacity = 1 << 20
+    private let buffer: UnsafeMutablePointer<OutputBuffer>
+
+    package init(capacity: Int = 256) {
+        buffer = .allocate(capacity: 1)
+        buffer.initialize(to: OutputBuffer(capacity: capacity))
+    }
+
+    deinit {
+        buffer.pointee.deallocate()
+        buffer.deallocate()
+    }
+
+    package var count: Int { buffer.pointee.count }
+
+    /// Valid until the next mutation.
+    package var bytes: UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(start: buffer.pointee.base, count: buffer.pointee.count)
+    }
+
+    /// Keeps the memory for the next use, up to a mebibyte.
+    package func removeAll() {
+        buffer.pointee.truncate(to: 0)
+        buffer.pointee.shrink(to: Self.keptCapacity)
+    }
+
+    package func truncate(to count: Int) { buffer.pointee.truncate(to: count) }
+
+    package func append(_ byte: UInt8) { buffer.pointee.append(byte) }
+    package func append(_ bytes: UnsafeRawBufferPointer) {
+        bytes.withMemoryRebound(to: UInt8.self) { buffer.pointee.append($0) }
+    }
+    package func append(_ text: StaticString) { buffer.pointee.append(text) }
+    package func append(raw text: String) { buffer.pointee.append(raw: text) }
+
+    /// A JSON string in quotes, escaped as Foundation escapes it by default: a slash becomes `\/`.
+    package func append(quoted text: String) { buffer.pointee.append(quoted: text) }
+
+    /// In decimal.
+    package func append(_ integer: Int64) { buffer.pointee.append(integer: integer) }
+
+    /// Encodes a value at the end. When it throws an `EncodingError`, the output is as before.
+    package func encode<Value: Encodable>(_ value: Value) throws {
+        let start = buffer.pointee.count
+        do {
+            try EncodingState.encode(value, into: buffer)
+        } catch {
+            buffer.pointee.truncate(to: start)
+            throw error
+        }
+    }
+}

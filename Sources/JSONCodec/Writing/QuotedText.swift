@@ -1,0 +1,88 @@
+// Writes strings: quotes, and the escapes that Foundation writes by default.
+
+extension OutputBuffer {
+    @inline(__always)
+    mutating func append(quoted text: String) {
+        var text = text
+        text.withUTF8 { append(quoted: $0) }
+    }
+
+    @inline(__always)
+    mutating func append(quoted text: UnsafeBufferPointer<UInt8>) {
+        let target = reserve(text.count &+ 2)
+        target.pointee = UInt8(ascii: "\"")
+        guard let source = text.baseAddress else {
+            target[1] = UInt8(ascii: "\"")
+            commit(2)
+            return
+        }
+        let clean = Self.copyClean(source, text.count, to: target + 1)
+        guard clean == text.count else {
+            commit(clean &+ 1)
+            appendEscaped(UnsafeBufferPointer(rebasing: text[clean...]))
+            return
+        }
+        target[clean &+ 1] = UInt8(ascii: "\"")
+        commit(clean &+ 2)
+    }
+
+    /// Copies up to the first byte that needs an escape and returns how many bytes that were.
+    @inline(__always)
+    private static func copyClean(
+        _ source: UnsafePointer<UInt8>, _ count: Int, to target: UnsafeMutablePointer<UInt8>
+    ) -> Int {
+        var at = 0
+        while at &+ 8 <= count {
+            let eight = EightBytes(source, at: at)
+            let marks = eight.escapes
+            UnsafeMutableRawPointer(target).storeBytes(of: eight.word.littleEndian, toByteOffset: at, as: UInt64.self)
+            if marks != 0 { return at &+ EightBytes.count(before: marks) }
+            at &+= 8
+        }
+        while at < count {
+            let byte = source[at]
+            if needsEscape(byte) { break }
+            target[at] = byte
+            at &+= 1
+        }
+        return at
+    }
+
+    /// From the first byte that needs an escape to the closing quote.
+    @inline(never)
+    private mutating func appendEscaped(_ text: UnsafeBufferPointer<UInt8>) {
+        var rest = text
+        while let first = rest.first {
+            if Self.needsEscape(first) {
+                appendEscape(of: first)
+                rest = UnsafeBufferPointer(rebasing: rest.dropFirst())
+            } else if let source = rest.baseAddress {
+                let clean = Self.copyClean(source, rest.count, to: reserve(rest.count))
+                commit(clean)
+                rest = UnsafeBufferPointer(rebasing: rest.dropFirst(clean))
+            }
+        }
+        append(UInt8(ascii: "\""))
+    }
+
+    @inline(__always)
+    private static func needsEscape(_ byte: UInt8) -> Bool {
+        byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") || byte == UInt8(ascii: "/")
+    }
+
+    private mutating func appendEscape(of byte: UInt8) {
+        append(UInt8(ascii: "\\"))
+        switch byte {
+        case 0x08: append(UInt8(ascii: "b"))
+        case 0x09: append(UInt8(ascii: "t"))
+        case 0x0A: append(UInt8(ascii: "n"))
+        case 0x0C: append(UInt8(ascii: "f"))
+        case 0x0D: append(UInt8(ascii: "r"))
+        case 0x20...: append(byte)
+        default:
+            append(byte < 0x10 ? "u000" : "u001")
+            let digit = byte & 0xF
+            append(digit < 10 ? UInt8(ascii: "0") &+ digit : UInt8(ascii: "a") &+ digit &- 10)
+        }
+    }
+}
