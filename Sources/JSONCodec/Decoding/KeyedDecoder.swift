@@ -30,8 +30,12 @@ struct KeyedDecoder<Key: CodingKey>: KeyedDecodingContainerProtocol {
         return true
     }
 
-    @inline(__always)
     func decode<Value: JSONPrimitive>(_ type: Value.Type, forKey key: Key) throws -> Value {
+        try token(type, forKey: key)
+    }
+
+    @inline(__always)
+    func token<Value: JSONPrimitive>(_ type: Value.Type, forKey key: Key) throws -> Value {
         let frame = try live()
         guard let place = try frame.find(key.stringValue) else { throw frame.keyNotFound(key) }
         let value = try frame.read(type, at: key)
@@ -40,7 +44,7 @@ struct KeyedDecoder<Key: CodingKey>: KeyedDecodingContainerProtocol {
     }
 
     @inline(__always)
-    func decodeIfPresent<Value: JSONPrimitive>(_ type: Value.Type, forKey key: Key) throws -> Value? {
+    func tokenIfPresent<Value: JSONPrimitive>(_ type: Value.Type, forKey key: Key) throws -> Value? {
         let frame = try live()
         guard let place = try frame.find(key.stringValue) else { return nil }
         let value = try frame.readNull() ? nil : frame.read(type, at: key)

@@ -84,8 +84,10 @@ struct UnkeyedDecoder: UnkeyedDecodingContainer {
         return true
     }
 
+    mutating func decode<Value: JSONPrimitive>(_ type: Value.Type) throws -> Value { try token(type) }
+
     @inline(__always)
-    mutating func decode<Value: JSONPrimitive>(_ type: Value.Type) throws -> Value {
+    mutating func token<Value: JSONPrimitive>(_ type: Value.Type) throws -> Value {
         let frame = try begin(type)
         let value = try frame.read(type, at: JSONPathKey(index: currentIndex))
         advance(frame)

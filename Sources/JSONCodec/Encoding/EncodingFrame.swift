@@ -112,7 +112,9 @@ extension EncodingFramePointer {
         let text = UnsafePointer(output.pointee.base)
         let length = end &- place &- 2
         let nameMark = markOfName(text + (place &+ 1), length)
-        if let earlier = pointee.members.append(name: place &+ 1, length: length, place: place, mark: nameMark, in: text) {
+        if let earlier = pointee.members.append(
+            name: place &+ 1, length: length, place: place, mark: nameMark, in: text)
+        {
             // Written again: the later value stands, with everything up to the member that followed the earlier one.
             let cut = pointee.members[earlier].place..<pointee.members[earlier &+ 1].place
             pointee.state.pointee.edits.append(EncodingState.Edit(range: cut, replacement: nil))

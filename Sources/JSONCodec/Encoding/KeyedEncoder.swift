@@ -17,8 +17,10 @@ struct KeyedEncoder<Key: CodingKey>: KeyedEncodingContainerProtocol {
         frame.output.pointee.append("null")
     }
 
+    func encode<Value: JSONPrimitive>(_ value: Value, forKey key: Key) throws { try token(value, forKey: key) }
+
     @inline(__always)
-    func encode<Value: JSONPrimitive>(_ value: Value, forKey key: Key) throws {
+    func token<Value: JSONPrimitive>(_ value: Value, forKey key: Key) throws {
         let frame = try writable()
         guard value.hasJSONText else { throw frame.noText(for: value, at: key) }
         frame.beginMember(key.stringValue)
@@ -37,11 +39,6 @@ struct KeyedEncoder<Key: CodingKey>: KeyedEncodingContainerProtocol {
             frame.takeBack(to: mark)
             throw error
         }
-    }
-
-    @inline(__always)
-    func encodeIfPresent<Value: JSONPrimitive>(_ value: Value?, forKey key: Key) throws {
-        if let value { try encode(value, forKey: key) }
     }
 
     func encodeIfPresent<Value: Encodable>(_ value: Value?, forKey key: Key) throws {

@@ -18,8 +18,10 @@ struct UnkeyedEncoder: UnkeyedEncodingContainer {
         frame.output.pointee.append("null")
     }
 
+    func encode<Value: JSONPrimitive>(_ value: Value) throws { try token(value) }
+
     @inline(__always)
-    func encode<Value: JSONPrimitive>(_ value: Value) throws {
+    func token<Value: JSONPrimitive>(_ value: Value) throws {
         let frame = try writable()
         guard value.hasJSONText else {
             throw frame.noText(for: value, at: JSONPathKey(index: frame.pointee.count))

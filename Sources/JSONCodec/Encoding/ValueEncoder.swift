@@ -43,8 +43,10 @@ struct ValueEncoder: Encoder, SingleValueEncodingContainer {
         frame.pointee.kind = .scalar
     }
 
+    func encode<Value: JSONPrimitive>(_ value: Value) throws { try token(value) }
+
     @inline(__always)
-    func encode<Value: JSONPrimitive>(_ value: Value) throws {
+    func token<Value: JSONPrimitive>(_ value: Value) throws {
         let frame = try unwritten(value)
         guard value.hasJSONText else { throw frame.noText(for: value) }
         value.write(to: &frame.output.pointee)
