@@ -1,6 +1,6 @@
 // The real echo.
 
-import Protocols
+package import Protocols
 
 /// Sends back what it gets.
 package struct PlainEcho: Echo {

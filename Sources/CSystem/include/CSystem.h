@@ -255,6 +255,13 @@ static inline int system_watch_signal(int number, int pipe) {
     return sigaction(number, &action, NULL);
 }
 
+static inline void system_unblock_signal(int number) {
+    sigset_t signals;
+    sigemptyset(&signals);
+    sigaddset(&signals, number);
+    (void)pthread_sigmask(SIG_UNBLOCK, &signals, NULL);
+}
+
 static inline int system_default_signal(int number) { return signal(number, SIG_DFL) == SIG_ERR ? -1 : 0; }
 static inline int system_ignore_signal(int number) { return signal(number, SIG_IGN) == SIG_ERR ? -1 : 0; }
 

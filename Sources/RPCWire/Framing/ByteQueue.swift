@@ -1,0 +1,43 @@
+// Chunks as they arrived, read from the front. The decoder takes views from it and never looks back.
+
+struct ByteQueue: Sendable {
+    private var front: Bytes?
+    /// How much of `front` has been read.
+    private var offset = 0
+    /// What follows, in two stacks, so that a chunk is let go in constant time as soon as it is read.
+    private var soon: [Bytes] = []
+    private var later: [Bytes] = []
+
+    var isEmpty: Bool { front == nil }
+
+    /// How many unread bytes the first chunk has.
+    var frontCount: Int { front.map { $0.count - offset } ?? 0 }
+
+    mutating func append(_ bytes: Bytes) {
+        guard !bytes.isEmpty else { return }
+        if front == nil { front = bytes } else { later.append(bytes) }
+    }
+
+    /// Shows the unread bytes of the first chunk.
+    func withFront<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+        guard let front else { return body(UnsafeRawBufferPointer(start: nil, count: 0)) }
+        return front.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[offset...])) }
+    }
+
+    /// Removes and returns the first bytes, as a view of the first chunk, which must have as many.
+    mutating func take(_ count: Int) -> Bytes? {
+        let taken = front.map { $0[offset..<offset + count] }
+        skip(count)
+        return taken
+    }
+
+    mutating func skip(_ count: Int) {
+        offset += count
+        guard let front, offset >= front.count else { return }
+        offset = 0
+        if soon.isEmpty { swap(&soon, &later); soon.reverse() }
+        self.front = soon.popLast()
+    }
+
+    mutating func removeAll() { self = ByteQueue() }
+}

@@ -1,0 +1,70 @@
+// Why a stream of bytes cannot be cut into frames any further, and what the peer is told before the stream is closed.
+// Thrown by the decoder. Nothing here can be skipped: after any of these nobody knows where the next frame begins.
+
+package enum FramingError: Error, Sendable, Hashable {
+    /// An HTTP client, perhaps a browser that a web page has sent here.
+    case http
+    /// The first byte begins none of the framings.
+    case unrecognised(UInt8)
+    /// - Parameter length: what the peer declared; nil for a line whose end has not come.
+    case frameTooLarge(length: Int?, limit: Int)
+    case headerBlockTooLarge(limit: Int)
+    case tooManyHeaderLines(limit: Int)
+    case header(HeaderFault)
+
+    /// What is wrong with a header block.
+    package enum HeaderFault: String, Sendable, Hashable {
+        case noColon = "a header line has no colon"
+        case name = "a header name is not a token"
+        case unknownField = "only Content-Length and Content-Type are known as headers"
+        case controlCharacter = "a header value holds a control character"
+        case noCarriageReturn = "a header line does not end with CR LF"
+        case noContentLength = "the header block has no Content-Length"
+        case repeatedContentLength = "the header block has more than one Content-Length"
+        case contentLength = "Content-Length is not a number of one to ten digits"
+    }
+}
+
+extension FramingError {
+    /// The number of the error that answers it, under the id null, before the stream is closed.
+    package var code: Int {
+        if case .frameTooLarge = self { ErrorCode.requestTooLarge } else { ErrorCode.parseError }
+    }
+
+    /// What is sent as it is, in place of an error, to a peer that does not read JSON-RPC.
+    package var plainAnswer: [UInt8]? {
+        self == .http ? Array(Self.httpRefusal.utf8) : nil
+    }
+
+    /// No cross-origin header: a web page must not even learn what is listening here.
+    private static let httpRefusal = """
+        HTTP/1.1 400 Bad Request\r
+        Connection: close\r
+        Content-Type: text/plain\r
+        Content-Length: 40\r
+        \r
+        This port speaks JSON-RPC 2.0, not HTTP.
+        """
+}
+
+extension FramingError: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .http: "this port speaks JSON-RPC 2.0, not HTTP"
+        case .unrecognised(0x16): "this port does not speak TLS"
+        case .unrecognised(let byte): "the first byte, 0x\(hexadecimal(byte)), begins no known framing"
+        case .frameTooLarge(let length?, let limit):
+            "a message of \(length) bytes is over the limit of \(limit) (maximumFrameSize)"
+        case .frameTooLarge(nil, let limit): "a line is over the limit of \(limit) bytes (maximumFrameSize)"
+        case .headerBlockTooLarge(let limit):
+            "a header block is over the limit of \(limit) bytes (maximumHeaderBlock)"
+        case .tooManyHeaderLines(let limit):
+            "a header block is over the limit of \(limit) lines (maximumHeaderLines)"
+        case .header(let fault): fault.rawValue
+        }
+    }
+}
+
+private func hexadecimal(_ byte: UInt8) -> String {
+    (byte < 0x10 ? "0" : "") + String(byte, radix: 16, uppercase: true)
+}

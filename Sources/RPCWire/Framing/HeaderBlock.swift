@@ -1,0 +1,75 @@
+// Reads the lines of one header block and knows the length they announce. Strict on purpose: a web page that has
+// reached this port through a rebound host name chooses the request line, and its browser adds a true Content-Length.
+
+struct HeaderBlock: Sendable {
+    private(set) var contentLength: Int?
+    private(set) var lines = 0
+
+    /// Reads one line without its CR LF.
+    mutating func read(_ line: UnsafeRawBufferPointer, limits: FrameLimits) throws(FramingError) {
+        lines += 1
+        guard lines <= limits.maximumHeaderLines else {
+            throw .tooManyHeaderLines(limit: limits.maximumHeaderLines)
+        }
+        guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else {
+            throw Self.isRequestLine(line) ? .http : .header(.noColon)
+        }
+        let name = UnsafeRawBufferPointer(rebasing: line[..<colon])
+        guard !name.isEmpty, name.allSatisfy(Self.isTokenCharacter) else {
+            throw Self.isRequestLine(line) ? .http : .header(.name)
+        }
+        let value = line[(colon + 1)...]
+        guard value.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == UInt8(ascii: "\t") }) else {
+            throw .header(.controlCharacter)
+        }
+        if Self.equal(name, "content-length") {
+            try readLength(value, limits: limits)
+        } else if !Self.equal(name, "content-type") {
+            throw .header(.unknownField)
+        }
+    }
+
+    private mutating func readLength(_ value: Slice<UnsafeRawBufferPointer>, limits: FrameLimits) throws(FramingError) {
+        guard contentLength == nil else { throw .header(.repeatedContentLength) }
+        let isBlank = { (byte: UInt8) in byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
+        var digits = value.drop(while: isBlank)
+        while let last = digits.last, isBlank(last) { digits.removeLast() }
+        guard (1...10).contains(digits.count) else { throw .header(.contentLength) }
+        var length: Int64 = 0
+        for byte in digits {
+            guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) else { throw .header(.contentLength) }
+            // Ten digits fit many times over.
+            length = length * 10 + Int64(byte - UInt8(ascii: "0"))
+        }
+        contentLength = try checked(length: Int(clamping: length), against: limits)
+    }
+
+    private static func isRequestLine(_ line: UnsafeRawBufferPointer) -> Bool {
+        line.suffix(8).starts(with: "HTTP/".utf8)
+    }
+
+    private static func equal(_ name: UnsafeRawBufferPointer, _ lowercase: StaticString) -> Bool {
+        guard name.count == lowercase.utf8CodeUnitCount else { return false }
+        return zip(name, UnsafeBufferPointer(start: lowercase.utf8Start, count: name.count)).allSatisfy { pair in
+            pair.0 == pair.1 || (pair.0 | 0x20 == pair.1 && isLetter(pair.0))
+        }
+    }
+
+    private static func isTokenCharacter(_ byte: UInt8) -> Bool {
+        isLetter(byte) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+            || "!#$%&'*+-.^_`|~".utf8.contains(byte)
+    }
+}
+
+/// Whether a byte is one of A to Z, in either case.
+func isLetter(_ byte: UInt8) -> Bool {
+    (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
+}
+
+/// Refuses a length over the limit the moment it is known.
+func checked(length: Int, against limits: FrameLimits) throws(FramingError) -> Int {
+    guard length <= limits.maximumFrameSize else {
+        throw .frameTooLarge(length: length, limit: limits.maximumFrameSize)
+    }
+    return length
+}

@@ -1,0 +1,184 @@
+// The members of one message while it is being read, in whatever order they come; of a member that comes twice the
+// last one counts. Decides at the end what kind of message it was.
+//
+// Members are kept as ranges of the frame: a view costs a reference count, and only what is handed on is worth one.
+
+internal import JSONCodec
+
+struct Envelope {
+    private enum Version { case absent, right, wrong }
+    private enum Identifier { case absent, present(RPCIdentifier), wrong }
+    private enum Member { case absent, present(Range<Int>), wrong }
+    private struct Value {
+        let range: Range<Int>
+        let isNull: Bool
+    }
+
+    private var isObject = false
+    private var version = Version.absent
+    private var id = Identifier.absent
+    /// The text between the quotes.
+    private var method = Member.absent
+    private var params = Member.absent
+    private var timeout: Int64?
+    private var result: Value?
+    private var error: Value?
+
+    /// Reads the value at the cursor, to its end even when it cannot be a message.
+    @inline(__always)
+    init(_ reader: inout JSONReader, in text: UnsafeRawBufferPointer) throws(JSONError) {
+        guard case .object = try reader.peek() else {
+            _ = try reader.skipValue()
+            return
+        }
+        isObject = true
+        try reader.enterObject()
+        while let key = try reader.nextMember() { try read(key, &reader, in: text) }
+    }
+
+    /// Reads the value of the member whose name has just been read from `text`.
+    @inline(__always)
+    private mutating func read(
+        _ key: JSONKey, _ reader: inout JSONReader, in text: UnsafeRawBufferPointer
+    ) throws(JSONError) {
+        if key.isNamed("jsonrpc") {
+            version = try Self.isTwo(&reader, in: text) ? .right : .wrong
+        } else if key.isNamed("method") {
+            method = try Self.string(&reader)
+        } else if key.isNamed("params") {
+            params = try Self.params(&reader, in: text)
+        } else if key.isNamed("id") {
+            id = try RPCIdentifier(&reader, in: text).map { .present($0) } ?? .wrong
+        } else if key.isNamed("result") {
+            result = try Self.value(&reader)
+        } else if key.isNamed("error") {
+            error = try Self.value(&reader)
+        } else if key.isNamed("timeout") {
+            timeout = try Self.timeout(&reader)
+        } else {
+            _ = try reader.skipValue()
+        }
+    }
+
+    // MARK: Members
+
+    private static func isTwo(_ reader: inout JSONReader, in text: UnsafeRawBufferPointer) throws(JSONError) -> Bool {
+        guard case .present(let range) = try string(&reader) else { return false }
+        let version = UnsafeRawBufferPointer(rebasing: text[range])
+        if version.count == 3 { return version[0] == 0x32 && version[1] == 0x2E && version[2] == 0x30 }
+        // Longer, it can only be the same with escapes.
+        return hasEscapes(version) && unescaped(range, in: text) == "2.0"
+    }
+
+    private static func string(_ reader: inout JSONReader) throws(JSONError) -> Member {
+        let kind = try reader.peek()
+        let range = try reader.skipValue()
+        switch kind {
+        case .string: return .present(range.lowerBound + 1..<range.upperBound - 1)
+        // Some writers list every member they know, with null for those that do not apply.
+        case .null: return .absent
+        default: return .wrong
+        }
+    }
+
+    private static func params(
+        _ reader: inout JSONReader, in text: UnsafeRawBufferPointer
+    ) throws(JSONError) -> Member {
+        let kind = try reader.peek()
+        let range = try reader.skipValue()
+        switch kind {
+        case .array, .object:
+            let inside = UnsafeRawBufferPointer(rebasing: text[range.lowerBound + 1..<range.upperBound - 1])
+            return leadingBlanks(in: inside) == inside.count ? .absent : .present(range)
+        case .null: return .absent
+        default: return .wrong
+        }
+    }
+
+    /// Nil for anything but a whole number of milliseconds: the member is not JSON-RPC's and may mean something else.
+    private static func timeout(_ reader: inout JSONReader) throws(JSONError) -> Int64? {
+        if case .number = try reader.peek(), let number = try reader.readInt64() { return number >= 0 ? number : nil }
+        _ = try reader.skipValue()
+        return nil
+    }
+
+    private static func value(_ reader: inout JSONReader) throws(JSONError) -> Value {
+        let kind = try reader.peek()
+        let range = try reader.skipValue()
+        if case .null = kind { return Value(range: range, isNull: true) }
+        return Value(range: range, isNull: false)
+    }
+
+    private static func hasEscapes(_ text: UnsafeRawBufferPointer) -> Bool { text.contains(UInt8(ascii: "\\")) }
+
+    /// The string whose text between the quotes has this range; nil only if it had not been read as one before.
+    private static func unescaped(_ range: Range<Int>, in text: UnsafeRawBufferPointer) -> String? {
+        var reader = JSONReader(UnsafeRawBufferPointer(rebasing: text[range.lowerBound - 1..<range.upperBound + 1]))
+        return try? reader.readString()
+    }
+
+    // MARK: The message
+
+    /// - Parameters:
+    ///   - text: the bytes of `frame`.
+    @inline(__always)
+    func message(in frame: Bytes, _ text: UnsafeRawBufferPointer) -> Message {
+        if case .absent = method, result != nil || error != nil { return reply(in: frame) }
+        guard isObject else { return invalid("it must be an object") }
+        guard case .right = version else { return invalid("jsonrpc must be \"2.0\"") }
+        guard case .present(let name) = method else { return invalid("method must be a string") }
+        let identifier: RPCIdentifier?
+        switch id {
+        case .present(let id): identifier = id
+        case .absent: identifier = nil
+        case .wrong: return invalid("id must be a string, a number or null")
+        }
+        let arguments: Bytes?
+        switch params {
+        case .present(let range): arguments = frame[range]
+        case .absent: arguments = nil
+        case .wrong: return invalid("params must be an array or an object")
+        }
+        let method = Self.method(name, in: frame, text)
+        return .request(Request(id: identifier, method: method, params: arguments, timeout: timeout))
+    }
+
+    /// A view of the frame, copied only if the name has escapes.
+    private static func method(_ range: Range<Int>, in frame: Bytes, _ text: UnsafeRawBufferPointer) -> Bytes {
+        guard hasEscapes(UnsafeRawBufferPointer(rebasing: text[range])) else { return frame[range] }
+        return unescaped(range, in: text).map { Bytes($0) } ?? frame[range]
+    }
+
+    /// A reply that is not valid still ends its call, if it says which: the caller should not wait out its deadline.
+    private func reply(in frame: Bytes) -> Message {
+        guard case .present(let id) = id else { return .ignored("a reply without an id") }
+        guard case .right = version else { return invalidReply(to: id, "jsonrpc must be \"2.0\"") }
+        guard let error, !error.isNull else {
+            guard let result else { return invalidReply(to: id, "it has neither a result nor an error") }
+            return .result(id: id, value: frame[result.range])
+        }
+        guard result?.isNull ?? true else { return invalidReply(to: id, "it has both a result and an error") }
+        guard let object = ErrorObject(in: frame[error.range]) else {
+            return invalidReply(to: id, "its error has no code or no message")
+        }
+        return .failure(id: id, error: object)
+    }
+
+    private func invalidReply(to id: RPCIdentifier, _ why: String) -> Message {
+        let text = "the reply is not valid JSON-RPC: \(why)"
+        return .failure(id: id, error: ErrorObject(code: ErrorCode.invalidReply, message: text))
+    }
+
+    private func invalid(_ why: String) -> Message {
+        let error = ErrorObject(
+            code: ErrorCode.invalidRequest, message: "this is not a JSON-RPC 2.0 request: \(why)")
+        if case .present(let id) = id { return .invalid(id: id, error: error) }
+        return .invalid(id: .null, error: error)
+    }
+}
+
+extension JSONKey {
+    /// A literal is a `String` wherever it may be one, and a comparison of those costs more than the rest of a member.
+    @inline(__always)
+    fileprivate func isNamed(_ name: StaticString) -> Bool { matches(name) }
+}

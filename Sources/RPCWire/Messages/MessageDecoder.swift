@@ -1,0 +1,68 @@
+// Receives a frame, walks over it once from its first byte to its last, and hands on the messages in it. What is not
+// JSON to the end yields no message at all.
+
+internal import JSONCodec
+
+package struct MessageDecoder: Sendable {
+    private let maximumDepth: Int
+    private let maximumBatch: Int
+
+    package init(maximumDepth: Int = 512, maximumBatch: Int = 1_000) {
+        self.maximumDepth = maximumDepth
+        self.maximumBatch = maximumBatch
+    }
+
+    package func decode(_ frame: Bytes) -> Incoming {
+        frame.withUnsafeBytes { bytes in
+            do throws(JSONError) {
+                var reader = JSONReader(bytes, maximumDepth: maximumDepth)
+                if case .array = try reader.peek() { return try batch(&reader, in: frame, bytes) }
+                let envelope = try Envelope(&reader, in: bytes)
+                try reader.finish()
+                return .single(envelope.message(in: frame, bytes))
+            } catch {
+                return .refused(ErrorObject(code: ErrorCode.parseError, message: "this is not JSON: \(error)"))
+            }
+        }
+    }
+
+    private func batch(
+        _ reader: inout JSONReader, in frame: Bytes, _ text: UnsafeRawBufferPointer
+    ) throws(JSONError) -> Incoming {
+        var messages: [Message] = []
+        try reader.enterArray()
+        while try reader.nextElement() {
+            guard messages.count < maximumBatch else {
+                let why = "a batch has more than \(maximumBatch) members (maximumBatch)"
+                return .refused(ErrorObject(code: ErrorCode.batchTooLarge, message: why))
+            }
+            messages.append(try Envelope(&reader, in: text).message(in: frame, text))
+        }
+        try reader.finish()
+        guard !messages.isEmpty else {
+            return .refused(ErrorObject(code: ErrorCode.invalidRequest, message: "a batch has no members"))
+        }
+        return .batch(messages)
+    }
+
+    /// The id in the parameters of a cancellation, which are `{"id":…}`.
+    package static func identifier(in params: Bytes) -> RPCIdentifier? {
+        params.withUnsafeBytes { bytes in
+            var reader = JSONReader(bytes)
+            var id: RPCIdentifier?
+            do throws(JSONError) {
+                try reader.enterObject()
+                while let key = try reader.nextMember() {
+                    if key.matches("id") {
+                        id = try RPCIdentifier(&reader, in: bytes)
+                    } else {
+                        _ = try reader.skipValue()
+                    }
+                }
+                return id
+            } catch {
+                return nil
+            }
+        }
+    }
+}

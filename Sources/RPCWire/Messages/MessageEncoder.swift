@@ -1,0 +1,98 @@
+// Writes messages around the values that somebody else writes: first an opening, then the value straight into the same
+// output, then the closing. Members stand in one order always; replies name their id before their result.
+
+package import JSONCodec
+
+package enum MessageEncoder {
+    // MARK: Requests and notifications
+
+    /// Up to the parameters, which the caller appends as an array or an object.
+    package static func openRequest(method: String, in output: JSONOutput) {
+        output.append(#"{"jsonrpc":"2.0","method":"#)
+        output.append(quoted: method)
+        output.append(#","params":"#)
+    }
+
+    /// - Parameters:
+    ///   - service: the service's name and `method` the method's, as Swift names: written without a look for escapes.
+    ///   - object: any text, for one of several objects of the service.
+    package static func openRequest(service: String, object: String?, method: String, in output: JSONOutput) {
+        guard object == nil else {
+            return openRequest(method: "\(service)[\(object ?? "")].\(method)", in: output)
+        }
+        output.append(#"{"jsonrpc":"2.0","method":""#)
+        output.append(raw: service)
+        output.append(UInt8(ascii: "."))
+        output.append(raw: method)
+        output.append(#"","params":"#)
+    }
+
+    /// - Parameters:
+    ///   - id: nil makes it a notification.
+    ///   - timeout: in milliseconds; only for a peer that is known to be one of ours.
+    package static func closeRequest(id: Int64?, timeout: Int64?, in output: JSONOutput) {
+        if let timeout {
+            output.append(#","timeout":"#)
+            output.append(timeout)
+        }
+        if let id {
+            output.append(#","id":"#)
+            output.append(id)
+        }
+        output.append(UInt8(ascii: "}"))
+    }
+
+    /// A whole notification without parameters.
+    package static func writeNotification(_ method: String, in output: JSONOutput) {
+        output.append(#"{"jsonrpc":"2.0","method":"#)
+        output.append(quoted: method)
+        output.append(UInt8(ascii: "}"))
+    }
+
+    package static func writeCancel(of id: Int64, in output: JSONOutput) {
+        output.append(#"{"jsonrpc":"2.0","method":"$/cancelRequest","params":{"id":"#)
+        output.append(id)
+        output.append("}}")
+    }
+
+    // MARK: Replies
+
+    /// Up to the result, which the caller appends.
+    package static func openResult(id: RPCIdentifier, in output: JSONOutput) {
+        output.append(#"{"jsonrpc":"2.0","id":"#)
+        id.append(to: output)
+        output.append(#","result":"#)
+    }
+
+    package static func closeResult(in output: JSONOutput) {
+        output.append(UInt8(ascii: "}"))
+    }
+
+    package static func writeFailure(id: RPCIdentifier, error: ErrorObject, in output: JSONOutput) {
+        output.append(#"{"jsonrpc":"2.0","id":"#)
+        id.append(to: output)
+        output.append(#","error":{"code":"#)
+        output.append(Int64(error.code))
+        output.append(#","message":"#)
+        output.append(quoted: error.message)
+        if let data = error.data {
+            output.append(#","data":"#)
+            write(onOneLine: data, in: output)
+        }
+        output.append("}}")
+    }
+
+    /// JSON text that came from elsewhere may be spread over lines, which would end a message early where lines frame
+    /// messages. Outside strings a line feed means as much as a space, and inside it cannot stand.
+    private static func write(onOneLine text: Bytes, in output: JSONOutput) {
+        text.withUnsafeBytes { bytes in
+            var rest = bytes
+            while let lineFeed = firstLineFeed(in: rest) {
+                output.append(UnsafeRawBufferPointer(rebasing: rest[..<lineFeed]))
+                output.append(UInt8(ascii: " "))
+                rest = UnsafeRawBufferPointer(rebasing: rest[(lineFeed + 1)...])
+            }
+            output.append(rest)
+        }
+    }
+}

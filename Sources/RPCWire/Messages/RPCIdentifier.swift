@@ -1,0 +1,43 @@
+// The id of a call as its sender wrote it. Kept apart by type and spelling, so that 0, "0", 2^53 + 1, 1.0, UUIDs and
+// null alike go back exactly as they came.
+
+package import JSONCodec
+
+package enum RPCIdentifier: Hashable, Sendable {
+    case null
+    case integer(Int64)
+    /// Any other number, as written.
+    case number(String)
+    case string(String)
+}
+
+extension RPCIdentifier {
+    /// Reads the value at the cursor, which stands in `text`; nil when it has a type that an id may not have.
+    @inline(__always)
+    init?(_ reader: inout JSONReader, in text: UnsafeRawBufferPointer) throws(JSONError) {
+        switch try reader.peek() {
+        case .number:
+            if let integer = try reader.readInt64() {
+                self = .integer(integer)
+            } else {
+                self = .number(String(decoding: text[try reader.skipValue()], as: UTF8.self))
+            }
+        case .string: self = .string(try reader.readString())
+        case .null:
+            _ = try reader.skipValue()
+            self = .null
+        default:
+            _ = try reader.skipValue()
+            return nil
+        }
+    }
+
+    package func append(to output: JSONOutput) {
+        switch self {
+        case .null: output.append("null")
+        case .integer(let number): output.append(number)
+        case .number(let text): output.append(raw: text)
+        case .string(let text): output.append(quoted: text)
+        }
+    }
+}

@@ -1,0 +1,50 @@
+// What the framing tests share: bytes cut into pieces, fed one after the other, and what came out.
+
+import RPCWire
+
+struct Cut: Equatable, CustomStringConvertible {
+    var frames: [String] = []
+    var error: FramingError?
+
+    var description: String { "\(frames.prefix(5)) … (\(frames.count)), \(error.map { "\($0)" } ?? "no error")" }
+}
+
+/// Feeds the pieces to a decoder and takes every frame as soon as it is whole.
+func cut(_ pieces: some Sequence<some Collection<UInt8>>, limits: FrameLimits = .init(), framing: Framing? = nil) -> Cut
+{
+    var decoder = FrameDecoder(limits: limits, framing: framing)
+    var cut = Cut()
+    for piece in pieces {
+        decoder.append(bytes(piece))
+        do {
+            while let frame = try decoder.next() { cut.frames.append(frame.description) }
+        } catch {
+            cut.error = error
+        }
+    }
+    return cut
+}
+
+func cut(_ text: String, limits: FrameLimits = .init(), framing: Framing? = nil) -> Cut {
+    cut([Array(text.utf8)], limits: limits, framing: framing)
+}
+
+func bytes(_ collection: some Collection<UInt8>) -> Bytes {
+    Array(collection).withUnsafeBytes { Bytes(copying: $0) }
+}
+
+extension Array<UInt8> {
+    func pieces(of size: Int) -> [ArraySlice<UInt8>] {
+        stride(from: 0, to: count, by: size).map { self[$0..<Swift.min($0 + size, count)] }
+    }
+}
+
+func framed(_ texts: some Sequence<String>, _ framing: Framing) -> [UInt8] {
+    var sink: [UInt8] = []
+    for var text in texts {
+        text.withUTF8 { FrameEncoder.write(UnsafeRawBufferPointer($0), framing: framing, into: &sink) }
+    }
+    return sink
+}
+
+let allFramings: [Framing] = [.lengthPrefixed, .lines, .headers]
