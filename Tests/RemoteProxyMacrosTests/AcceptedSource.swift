@@ -4,7 +4,7 @@ enum AcceptedSource {
     static let text = #"""
         public import RemoteProxy
 
-        public struct ArithmeticFailure: Error, Codable {}
+        nonisolated public struct ArithmeticFailure: Error, Codable {}
         /// Arithmetic.
         @Service(errors: ArithmeticFailure.self)
         public protocol Calculator: Sendable {
@@ -72,13 +72,13 @@ enum AcceptedSource {
         }
         @Service protocol Nothing: Sendable {}
 
-        struct A: Codable, Sendable { struct B: Codable, Sendable { struct C<T: Codable & Sendable>: Codable, Sendable { let t: T } } }
+        nonisolated struct A: Codable, Sendable { nonisolated struct B: Codable, Sendable { nonisolated struct C<T: Codable & Sendable>: Codable, Sendable { let t: T } } }
         typealias UserID = String
         typealias MaybeInt = Int?
-        struct Methods: Codable, Sendable {}
-        struct AddArguments: Codable, Sendable {}
-        enum Failure: Error, Codable { case a }
-        enum Space { enum Failure2: Error, Codable { case a } }
+        nonisolated struct Methods: Codable, Sendable {}
+        nonisolated struct AddArguments: Codable, Sendable {}
+        nonisolated enum Failure: Error, Codable { case a }
+        nonisolated enum Space { nonisolated enum Failure2: Error, Codable { case a } }
 
         @Service(errors: Failure.self, Space.Failure2.self,)
         protocol Weird: Sendable {
@@ -122,7 +122,7 @@ enum AcceptedSource {
             @Service
             protocol Inner: Sendable { func f(_ i: Local) async throws -> Int
               func g() }
-            struct Local: Codable, Sendable {}
+            nonisolated struct Local: Codable, Sendable {}
         }
         extension Outer {
             @Service
