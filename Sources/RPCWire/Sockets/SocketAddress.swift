@@ -2,7 +2,6 @@
 
 import CSystem
 
-/// `@unchecked Sendable` is not needed: a C structure of numbers, copied like any value.
 package struct SocketAddress: Sendable, CustomStringConvertible {
     private var storage = sockaddr_storage()
     private var length: socklen_t

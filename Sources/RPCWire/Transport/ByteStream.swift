@@ -42,7 +42,7 @@ package protocol ByteStreamReceiver: AnyObject, Sendable {
 package enum StreamEnd: Sendable, Equatable {
     /// This side called `finish` or `abort`.
     case local
-    /// The peer closed in an orderly way.
+    /// The peer closed in an orderly way. What had been queued before was still sent, if the peer took it.
     case remote
     /// The system reported a fault; the text names the system call and its errno.
     case failed(String)
