@@ -75,6 +75,7 @@ extension SocketStream: Selectable {
     private func readEnd() {
         hasReadEnd = true
         setInterest(interest.subtracting(.reading))
+        if !discards, let receiver, receiver.peerFinished() { return }
         let isIdle = outgoing.withLock { outgoing in
             _ = outgoing.finish(.remote)
             return outgoing.waiting == 0 && outgoing.writer == .nobody

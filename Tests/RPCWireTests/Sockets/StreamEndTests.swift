@@ -103,6 +103,46 @@ struct StreamEndTests {
         }
     }
 
+    /// Answers long after the peer has said its last word.
+    private final class LateAnswer: ByteStreamReceiver {
+        private let stream: SocketStream
+        private let record: RecordingReceiver
+
+        init(_ stream: SocketStream) {
+            self.stream = stream
+            record = RecordingReceiver(on: stream.loop)
+        }
+
+        func received(_: Bytes) {}
+
+        func peerFinished() -> Bool {
+            stream.loop.schedule(at: stream.loop.now.advanced(by: .milliseconds(5))) { [stream] in
+                stream.append("late answer")
+                stream.finish()
+            }
+            return true
+        }
+
+        func ended(_ end: StreamEnd, sent: UInt64) { record.ended(end, sent: sent) }
+
+        func waitForEnd() async -> StreamEnd { await record.waitForEnd() }
+    }
+
+    @Test(arguments: EventLoop.Backend.allCases)
+    func `a peer that only reads any more can be answered later`(backend: EventLoop.Backend) async throws {
+        try await withLoop(backend) { loop in
+            let (near, far) = try Socket.pair()
+            let stream = SocketStream(near, on: loop, remoteAddress: "far")
+            let receiver = LateAnswer(stream)
+            stream.open(receiver)
+            far.write("question\n")
+            far.shutdownSending()
+            #expect(far.read() == "late answer\n")
+            #expect(far.read() == nil)
+            #expect(await receiver.waitForEnd() == .local)
+        }
+    }
+
     @Test(arguments: EventLoop.Backend.allCases)
     func `a reset by the peer is a failure that names the call`(backend: EventLoop.Backend) async throws {
         try await withLoop(backend) { loop in
