@@ -38,6 +38,15 @@ import Testing
         }
     }
 
+    @Test func `a number of few places takes the shortest text`() throws {
+        var random = Random(seed: 3)
+        for count in 0..<2000 {
+            let digits = Double(random.next() >> (12 + random.next() % 48))
+            let value = digits / pow(10, Double(count % 8)) * (count % 3 == 0 ? -1 : 1)
+            for near in [value, value.nextUp, value.nextDown] { #expect(try ours(near) == foundations(near)) }
+        }
+    }
+
     @Test func `a damaged text is taken or refused as Foundation does`() throws {
         var random = Random(seed: 11)
         let alphabet = Array(#"{}[]",:\u09aefltrns-+.1 "#.utf8) + [0x0A, 0x01, 0x80, 0xC3, 0xED, 0xFF]
