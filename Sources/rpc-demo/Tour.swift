@@ -20,8 +20,7 @@ struct Tour {
     }
 
     func play(on stage: Stage) async throws {
-        // Whether anybody is there is found out at once; a client would go on trying, which is what clients are for.
-        try await LineSocket.connect(to: url).close()
+        try await findSubjects()
         let start = ContinuousClock.now
         stage.opens(at: url, isOwnServer: isOwnServer)
 
@@ -37,6 +36,23 @@ struct Tour {
         }
         client.close()
         stage.closes(after: acts.count, start.duration(to: .now))
+    }
+
+    /// Whether the right server is there must be known at once. A client is no help with that: it would go on trying,
+    /// which is what clients are for.
+    private func findSubjects() async throws {
+        let socket = try await LineSocket.connect(to: url)
+        defer { socket.close() }
+        socket.type(#"{"jsonrpc":"2.0","id":0,"method":"rpc.discover"}"#)
+        let methods: String
+        do {
+            methods = try await socket.answer()
+        } catch {
+            throw Difference("what listens at \(url) does not answer JSON-RPC: \(error)")
+        }
+        for service in ["Calculator", "Greeter", "Echo", "Counter"] where !methods.contains("\"\(service).") {
+            throw Difference("the server at \(url) has no \(service); start rpc-server, which has all that is toured")
+        }
     }
 
     private func acts(with client: RPCClient) -> [any Act] {

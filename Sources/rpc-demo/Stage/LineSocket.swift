@@ -36,10 +36,13 @@ final class LineSocket: ByteStreamReceiver {
         stream.flush()
     }
 
-    /// The next line to arrive.
-    func answer() async throws -> String {
+    /// The next line to arrive. A peer that has none in time is hung up on.
+    func answer(within limit: Duration = .seconds(2)) async throws -> String {
+        let loop = stream.loop
+        let patience = loop.schedule(at: loop.now.advanced(by: limit)) { [stream] in stream.abort() }
+        defer { patience.cancel() }
         for await line in lines { return line }
-        throw Difference("the connection was closed instead of an answer")
+        throw Difference("no line came back")
     }
 
     func close() { stream.abort() }
