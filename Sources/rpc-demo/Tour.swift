@@ -47,6 +47,7 @@ struct Tour {
         let methods: String
         do {
             methods = try await socket.answer()
+            guard methods.hasPrefix("{") else { throw Difference("it says \(spoken(methods))") }
         } catch {
             throw Difference("what listens at \(url) does not answer JSON-RPC: \(error)")
         }

@@ -40,7 +40,7 @@ final class DemoProcess: @unchecked Sendable {
         }
         try process.run()
         // This end's copies, without which the output would never come to its end.
-        if terminal == nil { try output.fileHandleForWriting.close() }
+        try output.fileHandleForWriting.close()
         try errors.fileHandleForWriting.close()
     }
 
@@ -74,8 +74,13 @@ final class DemoProcess: @unchecked Sendable {
     static func text(of handle: FileHandle) async -> String {
         await onOtherThread {
             var text = Data()
-            // A terminal whose last program has gone ends with an error, which is an end too.
-            while let part = try? handle.read(upToCount: 65_536), !part.isEmpty { text += part }
+            var part = [UInt8](repeating: 0, count: 4_096)
+            while true {
+                // A terminal whose last program has gone ends with an error, and FileHandle would take that for all.
+                let count = read(handle.fileDescriptor, &part, part.count)
+                guard count > 0 else { break }
+                text += part[..<count]
+            }
             return String(decoding: text, as: UTF8.self)
         }
     }
