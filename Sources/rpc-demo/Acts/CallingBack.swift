@@ -1,16 +1,21 @@
 // Both ends are peers: a client exports objects too, and the server's subject calls the caller's.
+//
+// The protocols are `@usableFromInline` for one reason: in release builds Swift 6.3 overlooks the conformances that
+// macros write for internal protocols, and takes the only conformer that it does see for the only one there is.
 
 import RPCServer
 import RemoteProxy
 
 /// What the server offers.
 @Service
+@usableFromInline
 protocol Waiter: Sendable {
     func order(_ dish: String) async throws -> String
 }
 
 /// What the client offers to the waiter: a property to be asked for, and a post.
 @Service
+@usableFromInline
 protocol Guest: Sendable {
     var allergy: String { get async throws }
     func hear(_ news: String)
