@@ -96,10 +96,12 @@ struct ProtocolParser {
             do {
                 syntax.members.append(try member())
             } catch {
-                syntax.faults.append(error.offset)
+                let begin = cursor.tokens[start].range.lowerBound
                 // Going back costs; after so many faults nothing more is to be learnt.
                 if syntax.faults.count >= Self.mostFaults { return }
                 skipToNextMember(since: start)
+                // What was read as part of this member may be the next one.
+                syntax.faults.append(cursor.current.range.lowerBound > error.offset ? error.offset : begin)
             }
         }
         if !cursor.take("}") { syntax.faults.append(cursor.current.range.lowerBound) }

@@ -101,8 +101,8 @@ import Testing
         network.inject(faults)
         let call = Task(executorPreference: loop) { try await proxy.echo(2) }
         loop.run()
-        network.inject(WireFaults())
         network.cut()
+        network.inject(WireFaults())
         #expect(try loop.complete { try await call.value } == 2)
         #expect(probe.executed == [1, 2])
     }

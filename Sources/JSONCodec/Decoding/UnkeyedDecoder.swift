@@ -15,7 +15,7 @@ struct UnkeyedDecoder: UnkeyedDecodingContainer {
         serial = frame.pointee.serial
         hold = Hold()
         cursor = try frame.openArray()
-        frame.pointee.boxes.keep(hold)
+        frame.pointee.boxes.keep(hold, as: Hold.self)
     }
 
     var codingPath: [any CodingKey] { (try? live())?.codingPath ?? [] }
@@ -84,6 +84,7 @@ struct UnkeyedDecoder: UnkeyedDecodingContainer {
         return true
     }
 
+    @inline(__always)
     mutating func decode<Value: JSONPrimitive>(_ type: Value.Type) throws -> Value { try token(type) }
 
     @inline(__always)

@@ -32,6 +32,7 @@ struct ValueDecoder: Decoder, SingleValueDecodingContainer {
         return kind == .null
     }
 
+    @inline(__always)
     func decode<Value: JSONPrimitive>(_ type: Value.Type) throws -> Value { try token(type) }
 
     @inline(__always)

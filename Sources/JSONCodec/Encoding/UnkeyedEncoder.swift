@@ -18,6 +18,7 @@ struct UnkeyedEncoder: UnkeyedEncodingContainer {
         frame.output.pointee.append("null")
     }
 
+    @inline(__always)
     func encode<Value: JSONPrimitive>(_ value: Value) throws { try token(value) }
 
     @inline(__always)

@@ -43,6 +43,7 @@ struct ValueEncoder: Encoder, SingleValueEncodingContainer {
         frame.pointee.kind = .scalar
     }
 
+    @inline(__always)
     func encode<Value: JSONPrimitive>(_ value: Value) throws { try token(value) }
 
     @inline(__always)

@@ -74,8 +74,8 @@ struct MessageDecoderTests {
     }
 
     @Test func `escapes hide nothing`() {
-        let text =
-            #"{"json\u0072pc":"2\u002e0","m\u0065thod":"$\/cancel\u0052equest","param\u0073":{"id":1},"i\u0064":"\u0031"}"#
+        let names = #""json\u0072pc":"2\u002e0","m\u0065thod":"$\/cancel\u0052equest""#
+        let text = #"{\#(names),"param\u0073":{"id":1},"i\u0064":"\u0031"}"#
         #expect(summary(text) == [#"call "1" $/cancelRequest {"id":1}"#])
         #expect(summary(#"{"jsonrpc":"2.0","method":"méthode.è"}"#) == ["notification méthode.è"])
     }
@@ -141,8 +141,8 @@ struct MessageDecoderTests {
     }
 
     @Test func `only requests with an id and invalid ones are answered`() {
-        let text =
-            #"[{"jsonrpc":"2.0","method":"m","id":null},{"jsonrpc":"2.0","method":"m"},{"jsonrpc":"2.0","id":1,"result":1},1]"#
+        let members = [#""method":"m","id":null"#, #""method":"m""#, #""id":1,"result":1"#]
+        let text = "[" + members.map { #"{"jsonrpc":"2.0",\#($0)},"# }.joined() + "1]"
         guard case .batch(let messages) = MessageDecoder().decode(Bytes(text)) else { return }
         #expect(messages.map(\.isAnswered) == [true, false, false, true])
     }
