@@ -14,14 +14,20 @@ extension RPCServer {
         public var maximumRequestsInFlight = 1_024
         /// The most bytes that one message may have, either way.
         public var maximumFrameSize = 16 * 1_024 * 1_024
+        /// The most bytes that the headers before one message may have, for peers that frame with headers.
+        public var maximumHeaderBlock = 8_192
+        /// How many headers there may be before one message.
+        public var maximumHeaderLines = 64
         /// How many members a batch may have.
         public var maximumBatch = 1_000
-        /// How deep arrays and objects may be nested in a message.
+        /// How deep arrays and objects may be nested in a message; more than 1,024 counts as 1,024.
         public var maximumDepth = 512
         /// Bytes waiting for a peer that does not read, above which it is not read from either.
         public var pauseReading = 1_024 * 1_024
         /// Bytes waiting for a peer that does not read, above which it is disconnected.
         public var maximumQueuedOutput = 32 * 1_024 * 1_024
+        /// How long a peer may take none of the bytes waiting for it before it is disconnected.
+        public var patience: Duration = .seconds(30)
         /// How long running calls may take to finish when the server stops.
         public var grace: Duration = .seconds(10)
         /// Whether addresses may be listened on that other machines can reach.
@@ -39,6 +45,8 @@ extension RPCServer.Configuration {
         var settings = Peer.Settings()
         settings.maximumRequestsInFlight = maximumRequestsInFlight
         settings.frames.maximumFrameSize = maximumFrameSize
+        settings.frames.maximumHeaderBlock = maximumHeaderBlock
+        settings.frames.maximumHeaderLines = maximumHeaderLines
         settings.maximumBatch = maximumBatch
         settings.maximumDepth = maximumDepth
         return settings
@@ -48,6 +56,7 @@ extension RPCServer.Configuration {
         var limits = OutputLimits()
         limits.pauseReading = pauseReading
         limits.maximum = maximumQueuedOutput
+        limits.patience = patience
         return limits
     }
 }

@@ -7,8 +7,8 @@ import Subjects
 
 @main
 struct RPCServerProgram {
-    static func main() async {
-        await ServerCommand(
+    static func main() async throws {
+        try await ServerCommand(
             exports: CalculatorProxy(CheckedCalculator()), GreeterProxy(EnglishGreeter()), EchoProxy(PlainEcho()),
             CounterProxy(SharedCounter())
         ).run()

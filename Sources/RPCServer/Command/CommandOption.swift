@@ -1,44 +1,67 @@
 // One option of the command line: how it is written, what the help says of it, what it does to the settings.
 
 struct CommandOption: Sendable {
+    typealias Apply = @Sendable (_ value: String, _ settings: inout CommandSettings) throws(CommandFault) -> Void
+
     let name: String
     /// What stands after the name, in the help's capitals; nil for a switch.
     let argument: String?
     let help: String
-    let apply: @Sendable (_ value: String, _ settings: inout CommandSettings) throws(CommandFault) -> Void
+    let apply: Apply
 
-    static func `switch`(_ name: String, _ help: String, _ apply: @escaping @Sendable (inout CommandSettings) -> Void) -> Self {
+    static func `switch`(
+        _ name: String, _ help: String, _ apply: @escaping @Sendable (inout CommandSettings) -> Void
+    ) -> Self {
         Self(name: name, argument: nil, help: help) { (_, settings) throws(CommandFault) in apply(&settings) }
     }
 
-    /// A whole number of at least `least`, straight into a member of the configuration.
+    /// A whole number, straight into a member of the configuration.
     static func number(
-        _ name: String, _ argument: String, least: Int = 1,
+        _ name: String, _ argument: String, most: Int = .max,
         _ member: any WritableKeyPath<RPCServer.Configuration, Int> & Sendable, _ help: String
     ) -> Self {
         let usual = RPCServer.Configuration()[keyPath: member]
         return Self(name: name, argument: argument, help: "\(help) (default \(usual))") {
             (value, settings) throws(CommandFault) in
-            guard let number = Int(value), number >= least else {
-                throw CommandFault("\(name) takes a whole number from \(least) up, not '\(value)'")
+            guard let number = Int(value), (1...most).contains(number) else {
+                let range = most == .max ? "from 1 up" : "from 1 to \(most)"
+                throw CommandFault("\(name) takes a whole number \(range), not '\(value)'")
             }
             settings.configuration[keyPath: member] = number
         }
     }
-}
 
-/// What the command line asks for.
-struct CommandSettings {
-    var urls: [String] = []
-    var configuration = RPCServer.Configuration()
-    var isQuiet = false
-    var wantsHelp = false
-    var wantsVersion = false
+    /// A time in seconds, fractions allowed, straight into a member of the configuration.
+    static func seconds(
+        _ name: String, _ member: any WritableKeyPath<RPCServer.Configuration, Duration> & Sendable, _ help: String
+    ) -> Self {
+        let usual = RPCServer.Configuration()[keyPath: member].components.seconds
+        return Self(name: name, argument: "SECONDS", help: "\(help) (default \(usual))") {
+            (value, settings) throws(CommandFault) in
+            guard let seconds = Double(value), (0...86_400).contains(seconds) else {
+                throw CommandFault("\(name) takes seconds from 0 to 86400, not '\(value)'")
+            }
+            settings.configuration[keyPath: member] = .seconds(seconds)
+        }
+    }
 }
 
 /// What is wrong with the command line, in one line.
-struct CommandFault: Error {
+struct CommandFault: Error, Hashable {
     let text: String
 
-    init(_ text: String) { self.text = text }
+    init(_ text: String) { self.text = text.onOneLine }
+}
+
+extension String {
+    /// With control characters spelled out: whoever chose the text must not be able to write lines of his own into a
+    /// log, nor to command the terminal that shows it.
+    var onOneLine: String {
+        guard unicodeScalars.contains(where: \.isControl) else { return self }
+        return unicodeScalars.map { $0.isControl ? $0.escaped(asASCII: true) : String($0) }.joined()
+    }
+}
+
+extension Unicode.Scalar {
+    fileprivate var isControl: Bool { properties.generalCategory == .control || value == 0x2028 || value == 0x2029 }
 }

@@ -7,70 +7,87 @@ public import RemoteProxy
 ///
 /// ```swift
 /// @main struct Main {
-///     static func main() async {
-///         await ServerCommand(exports: GreeterProxy(EnglishGreeter())).run()
+///     static func main() async throws {
+///         try await ServerCommand(exports: GreeterProxy(EnglishGreeter())).run()
 ///     }
 /// }
 /// ```
 public struct ServerCommand: Sendable {
     /// Where a server listens that is told nothing else.
     public static let defaultURL = "tcp://127.0.0.1:7070"
-    /// The version that `--version` prints.
+    /// The version of this library, which `--version` prints unless the program has one of its own.
     public static let version = "0.1.0"
 
-    private let export: @Sendable (RPCServer) -> Void
+    private let version: String
+    private let export: @Sendable (RPCServer) async throws -> Void
 
     /// A program that serves the given proxies.
-    public init(exports proxies: any ServiceProxy...) {
-        export = { server in
+    public init(exports proxies: any ServiceProxy..., version: String = Self.version) {
+        self.init(version: version) { server in
             for proxy in proxies { server.export(proxy) }
         }
     }
 
-    /// A program that serves what `export` exports, for instance named objects.
-    public init(export: @escaping @Sendable (RPCServer) -> Void) {
+    /// A program that serves what `export` exports, for instance named objects or one that has to be opened first.
+    /// It is called once the command line has turned out to be right and before the server listens; when it throws, the
+    /// program says so in a line and exits with 1.
+    public init(version: String = Self.version, export: @escaping @Sendable (RPCServer) async throws -> Void) {
+        self.version = version
         self.export = export
     }
 
-    /// Does what the command line says and ends the process: with 0 after a signal or for `--help` and `--version`,
-    /// 64 when the command line is wrong, 1 when an address cannot be had.
+    /// Serves as the command line says until SIGTERM or SIGINT, lets running calls finish, and returns: what the
+    /// program has to put away it puts away then, and when `main` returns it exits with 0. A second signal ends the
+    /// process at once.
+    ///
+    /// Where there is nothing to serve the process ends here: with 0 after `--help` and `--version`, 64 when the command
+    /// line is wrong, 1 when an address cannot be had. Standard error then has one line that says why.
     /// - Parameter arguments: the program's name and what follows it.
-    public func run(_ arguments: [String] = CommandLine.arguments) async -> Never {
+    /// - Throws: `CancellationError` when the calling task was cancelled, which stops the server as a signal does.
+    public func run(_ arguments: [String] = CommandLine.arguments) async throws {
         let program = arguments.first?.split(separator: "/").last.map(String.init) ?? "rpc-server"
-        do {
-            let settings = try CommandOption.read(arguments.dropFirst())
-            if settings.wantsHelp {
-                finish(saying: CommandOption.help(for: program))
-            } else if settings.wantsVersion {
-                finish(saying: "\(program) \(Self.version)")
-            }
-            try await serve(settings, as: program)
-        } catch let fault as CommandFault {
-            fail(64, "\(program): \(fault.text); see \(program) --help")
+        let settings: CommandSettings
+        do throws(CommandFault) {
+            settings = try CommandSettings(arguments.dropFirst())
         } catch {
-            fail(1, "\(program): \(error)")
+            end(64, .error, "\(program): \(error.text); see \(program) --help")
         }
-        ProcessEnvironment.exit(0)
+        if settings.wantsHelp { end(0, .output, CommandHelp.text(for: program)) }
+        if settings.wantsVersion { end(0, .output, "\(program) \(version)") }
+        do {
+            try await serve(settings, as: program)
+        } catch {
+            end(1, .error, "\(program): \("\(error)".onOneLine)")
+        }
+        try Task.checkCancellation()
     }
 
     private func serve(_ settings: CommandSettings, as program: String) async throws {
+        let log: @Sendable (String) -> Void = { StandardStream.error.write(line: "\(program): \($0.onOneLine)") }
         var configuration = settings.configuration
-        if !settings.isQuiet {
-            configuration.log = { StandardStream.error.write(line: "\(program): \($0)") }
-        }
+        if !settings.isQuiet { configuration.log = log }
         let server = RPCServer(configuration)
-        export(server)
         let signals = try watchSignals(server)
         defer { signals.close() }
+        try await export(server)
         do {
-            for url in settings.urls.isEmpty ? [Self.defaultURL] : settings.urls {
-                StandardStream.output.write(line: "listening on \(try await server.listen(on: url))")
+            var urls: [String] = []
+            for url in settings.urls { urls.append(try await server.listen(on: url)) }
+            if let url = settings.openURL {
+                log("warning: \(url) can be reached from other machines, and nothing keeps strangers out (--insecure)")
             }
+            for url in urls { StandardStream.output.write(line: "listening on \(url)") }
+        } catch let error as RPCError where error.code == .closed {
+            // The signal came before the last address was had: nothing was promised, nothing is left to do.
         } catch {
             await server.stop(grace: .zero)
             throw error
         }
-        await server.waitUntilStopped()
+        await withTaskCancellationHandler {
+            await server.waitUntilStopped()
+        } onCancel: {
+            Task { await server.stop() }
+        }
     }
 
     /// The first signal drains, the second does not wait.
@@ -87,13 +104,8 @@ public struct ServerCommand: Sendable {
         }
     }
 
-    private func finish(saying text: String) -> Never {
-        StandardStream.output.write(line: text)
-        ProcessEnvironment.exit(0)
-    }
-
-    private func fail(_ code: Int32, _ text: String) -> Never {
-        StandardStream.error.write(line: text)
+    private func end(_ code: Int32, _ stream: StandardStream, _ text: String) -> Never {
+        stream.write(line: text)
         ProcessEnvironment.exit(code)
     }
 }

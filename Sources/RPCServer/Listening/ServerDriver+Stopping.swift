@@ -22,13 +22,12 @@ extension ServerDriver {
 
     /// A second call with another grace time only adds an earlier end.
     func beginStop(grace: Duration?) {
-        let (listeners, connections, loop, done) = state.withLock { state in
+        let (loop, connections, done) = state.withLock { state in
             if state.phase == .serving { state.phase = .stopping }
-            defer { state.listeners = [] }
             let loop = state.runners.first?.loop
-            return (state.listeners, Array(state.connections.values), loop, state.finishIfDone())
+            return (loop, Array(state.connections.values), state.finishIfDone())
         }
-        for listener in listeners { listener.close() }
+        closeListeners()
         for connection in connections { connection.drain() }
         done?.perform()
         if let loop, done == nil {
@@ -39,19 +38,33 @@ extension ServerDriver {
 
     /// Cuts off whatever is left.
     func abort() {
-        let (listeners, connections, done) = state.withLock { state in
+        let (connections, done) = state.withLock { state in
             if state.phase == .serving { state.phase = .stopping }
-            defer { state.listeners = [] }
-            return (state.listeners, Array(state.connections.values), state.finishIfDone())
+            return (Array(state.connections.values), state.finishIfDone())
         }
-        for listener in listeners { listener.close() }
+        closeListeners()
         for connection in connections { connection.stream.abort() }
         done?.perform()
+    }
+
+    /// On their loop, where a listener is closed at once: whoever has waited for the end may listen on the same
+    /// addresses again, and a process that exits leaves no socket file behind.
+    private func closeListeners() {
+        guard let loop = state.withLock({ $0.listeners.isEmpty ? nil : $0.runners.first?.loop }) else { return }
+        loop.submit { [self] in
+            let listeners = state.withLock { $0.listeners }
+            for listener in listeners { listener.close() }
+            let done = state.withLock { state in
+                state.listeners = []
+                return state.finishIfDone()
+            }
+            done?.perform()
+        }
     }
 }
 
 extension ServerDriver.State {
-    /// What is left to do once the last connection is gone.
+    /// What is left to do once the last connection and the last listener are gone.
     struct Done {
         var waiters: [CheckedContinuation<Void, Never>]
         var runners: [RequestRunner]
@@ -67,7 +80,7 @@ extension ServerDriver.State {
     }
 
     mutating func finishIfDone() -> Done? {
-        guard phase == .stopping, connections.isEmpty else { return nil }
+        guard phase == .stopping, connections.isEmpty, listeners.isEmpty else { return nil }
         phase = .stopped
         defer {
             waiters = []

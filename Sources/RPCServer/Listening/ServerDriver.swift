@@ -44,7 +44,12 @@ final class ServerDriver: Sendable {
             return true
         }
         guard isServing else {
-            listener.close()
+            await withCheckedContinuation { closed in
+                loop.submit {
+                    listener.close()
+                    closed.resume()
+                }
+            }
             throw RPCError.closed(outcome: .notExecuted)
         }
         return listener.endpoint.description

@@ -36,12 +36,12 @@ extension FramingError {
         self == .http ? Array(Self.httpRefusal.utf8) : nil
     }
 
-    /// No cross-origin header: a web page must not even learn what is listening here.
+    /// Sent as a line, whose end counts. No cross-origin header: a web page must not even learn what is listening here.
     private static let httpRefusal = """
         HTTP/1.1 400 Bad Request\r
         Connection: close\r
         Content-Type: text/plain\r
-        Content-Length: 40\r
+        Content-Length: 41\r
         \r
         This port speaks JSON-RPC 2.0, not HTTP.
         """

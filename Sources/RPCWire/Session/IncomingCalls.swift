@@ -36,6 +36,9 @@ package struct IncomingCalls {
 
     package private(set) var count = 0
 
+    /// Whether the next call would be refused as one too many.
+    package var isFull: Bool { count >= limit }
+
     /// Whether this end is finishing and nothing runs any more.
     package var isDrained: Bool { isDraining && count == 0 }
 

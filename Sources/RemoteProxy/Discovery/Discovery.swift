@@ -19,12 +19,12 @@ private struct OpenRPCDocument: Encodable {
         var version = "1.0.0"
     }
 
-    var openrpc = "1.2.6"
+    var openrpc = "1.3.2"
     var info = Info()
     var methods: [OpenRPCMethod]
 }
 
-/// A method without a `result` is a notification.
+/// A method without a `result` is a notification, which OpenRPC allows since 1.3.
 private struct OpenRPCMethod: Encodable {
     struct Content: Encodable {
         var name: String

@@ -16,6 +16,7 @@ extension Connection {
         switch admission {
         case .run(let slot):
             wake(at: deadline)
+            waitingRequests += 1
             peer.runner.accept(
                 IncomingRequest(
                     connection: self, slot: slot, id: request.id, method: method, params: request.params,
@@ -29,6 +30,7 @@ extension Connection {
 
     /// Runs one request and sends its answer. Posts of one connection run one after the other, in order.
     func run(_ request: IncomingRequest, on worker: Worker) async {
+        waitingRequests -= 1
         guard request.method.signature.shape == .post else { return await perform(request, on: worker) }
         guard posts.begin(request) else { return }
         var next: IncomingRequest? = request

@@ -11,7 +11,7 @@ extension Connection {
     func readFrames() {
         isReadingLater = false
         while !isRefused {
-            guard peer.runner.backlog < Self.maximumBacklog else { return readLater() }
+            guard peer.runner.backlog < Self.maximumBacklog, !isFullOfWaiting else { return readLater() }
             do {
                 guard let frame = try frames.next() else { return }
                 noteFraming()
@@ -22,6 +22,10 @@ extension Connection {
             }
         }
     }
+
+    /// The connection has as many requests as it may, but not all of them have begun: whether the next one is one too
+    /// many is known only when they have.
+    private var isFullOfWaiting: Bool { waitingRequests > 0 && answering.withLock { $0.calls.isFull } }
 
     private func readLater() {
         isReadingLater = true

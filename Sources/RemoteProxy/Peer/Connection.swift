@@ -42,6 +42,8 @@ package final class Connection: @unchecked Sendable {
     var isRefused = false
     var isReadingLater = false
     var posts = PostQueue()
+    /// Admitted requests that no worker has begun yet.
+    var waitingRequests = 0
     /// What the peer's calls may take unless they say otherwise; nil for peers that never said hello.
     var assumedTimeout: Duration?
 

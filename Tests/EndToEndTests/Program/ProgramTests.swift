@@ -1,0 +1,182 @@
+// What a person or a supervisor who starts `rpc-server` can rely on: its output, its exit codes, its signals.
+
+import Foundation
+import Testing
+
+/// One at a time, so that no child inherits another's pipes.
+@Suite(.serialized) struct `rpc-server` {
+    private static let value = #"{"jsonrpc":"2.0","method":"Counter.value","id":1}"#
+    private static func later(_ milliseconds: Int) -> String {
+        #"{"jsonrpc":"2.0","method":"Echo.later","params":["done",\#(milliseconds)],"id":2}"#
+    }
+
+    /// A client with a call that is running for sure, since a later one has been answered.
+    private static func clientWithCall(_ url: String, milliseconds: Int) throws -> RawClient {
+        let client = try RawClient(url)
+        client.say(later(milliseconds))
+        #expect(try brief(client.ask(value)) == "1=0")
+        return client
+    }
+
+    @Test(arguments: [SIGTERM, SIGINT])
+    func `it says where it listens and nothing else, serves, and ends with 0`(signal: Int32) async throws {
+        try await blocking {
+            let server = try ServerProgram("--listen", "tcp://127.0.0.1:0")
+            let url = try server.address()
+            #expect(url.hasPrefix("tcp://127.0.0.1:") && !url.hasSuffix(":0"))
+            let client = try RawClient(url, .headers)
+            #expect(try brief(client.ask(Self.value)) == "1=0")
+            server.signal(signal)
+            #expect(try client.hear() == nil)
+            client.finish()
+            #expect(server.end() == .init(code: 0, output: "", errors: ""))
+        }.get()
+    }
+
+    @Test func `it listens on as many addresses as it is given, and says so in their order`() async throws {
+        try await blocking {
+            let folder = try SocketFolder()
+            let server = try ServerProgram("--listen", "tcp://127.0.0.1:0", "--listen=\(folder.url)")
+            let first = try server.address()
+            #expect(try server.line() == "listening on \(folder.url)")
+            for url in [first, folder.url] { #expect(try brief(RawClient(url).ask(Self.value)) == "1=0") }
+            server.signal(SIGTERM)
+            #expect(server.end() == .init(code: 0, output: "", errors: ""))
+            #expect(!folder.hasSocket)
+        }.get()
+    }
+
+    @Test func `help and version go to standard output and end with 0`() async throws {
+        try await blocking {
+            let help = try ServerProgram("--help").end()
+            #expect(help.code == 0 && help.errors == "")
+            #expect(help.output.hasPrefix("usage: rpc-server [--listen URL]... [options]\n"))
+            #expect(try ServerProgram("--version").end() == .init(code: 0, output: "rpc-server 0.1.0\n", errors: ""))
+        }.get()
+    }
+
+    @Test(arguments: [
+        ("--bogus", "there is no option '--bogus'"),
+        ("--threads=none", "--threads takes a whole number from 1 to 1024, not 'none'"),
+        ("--listen=", "--listen: the address \"\" has no scheme; write for instance tcp://127.0.0.1:7070"),
+        (
+            "--listen=tcp://0.0.0.0:0",
+            "tcp://0.0.0.0:0 can be reached from other machines and nothing keeps strangers out; add --insecure if you "
+                + "mean it"
+        ),
+    ])
+    func `a wrong command line is answered in one line and ends with 64`(word: String, fault: String) async throws {
+        try await blocking {
+            let end = try ServerProgram(word).end()
+            #expect(end == .init(code: 64, output: "", errors: "rpc-server: \(fault); see rpc-server --help\n"))
+        }.get()
+    }
+
+    @Test func `an address in use is answered in one line and ends with 1`() async throws {
+        try await blocking {
+            let first = try ServerProgram("--listen", "tcp://127.0.0.1:0")
+            let url = try first.address()
+            let second = try ServerProgram("--listen", "tcp://127.0.0.1:0", "--listen", url).end()
+            #expect(second.code == 1 && second.output == "")
+            #expect(second.errors.hasPrefix("rpc-server: cannot listen on \(url): "))
+            #expect(second.errors.contains("EADDRINUSE") && second.errors.split(separator: "\n").count == 1)
+            #expect(try brief(RawClient(url).ask(Self.value)) == "1=0")
+        }.get()
+    }
+
+    @Test func `a signal lets running calls finish`() async throws {
+        try await blocking {
+            let server = try ServerProgram("--listen", "tcp://127.0.0.1:0")
+            let url = try server.address()
+            let client = try Self.clientWithCall(url, milliseconds: 300)
+            server.signal(SIGTERM)
+            #expect(try brief(client.hear()) == "2=\"done\"")
+            #expect(try client.hear() == nil)
+            client.finish()
+            #expect(server.end() == .init(code: 0, output: "", errors: ""))
+        }.get()
+    }
+
+    @Test func `while it drains it takes no new calls and no new connections`() async throws {
+        try await blocking {
+            let server = try ServerProgram("--listen", "tcp://127.0.0.1:0", "--grace", "0.3")
+            let url = try server.address()
+            let client = try Self.clientWithCall(url, milliseconds: 60_000)
+            server.signal(SIGTERM)
+            while try brief(client.ask(Self.value)) != "1!-32050" {}
+            #expect(throws: WireFault.self) { try RawClient(url) }
+            // The grace time is over before the call is.
+            #expect(try client.hear() == nil)
+            #expect(server.end() == .init(code: 0, output: "", errors: ""))
+        }.get()
+    }
+
+    @Test func `a second signal ends it at once`() async throws {
+        try await blocking {
+            let server = try ServerProgram("--listen", "tcp://127.0.0.1:0", "--grace", "3600")
+            let client = try Self.clientWithCall(try server.address(), milliseconds: 60_000)
+            server.signal(SIGTERM)
+            while try brief(client.ask(Self.value)) != "1!-32050" {}
+            server.signal(SIGINT)
+            #expect(server.end() == .init(code: 1, output: "", errors: ""))
+        }.get()
+    }
+
+    @Test func `a socket file left by a dead server is replaced, a living server's is not`() async throws {
+        try await blocking {
+            let folder = try SocketFolder()
+            let dead = try ServerProgram("--listen", folder.url)
+            #expect(try dead.address() == folder.url)
+            dead.signal(SIGKILL)
+            #expect(dead.end().code == -SIGKILL && folder.hasSocket)
+            let living = try ServerProgram("--listen", folder.url)
+            #expect(try living.address() == folder.url)
+            let refused = try ServerProgram("--listen", folder.url).end()
+            #expect(refused.code == 1 && refused.errors.contains("EADDRINUSE"))
+            #expect(try brief(RawClient(folder.url).ask(Self.value)) == "1=0")
+        }.get()
+    }
+
+    @Test func `with insecure it listens to everybody and warns once, even when quiet`() async throws {
+        try await blocking {
+            let server = try ServerProgram(
+                "--listen=tcp://0.0.0.0:0", "--listen=tcp://0.0.0.0:0", "--insecure", "--quiet")
+            for url in [try server.address(), try server.address()] {
+                #expect(try brief(RawClient(url).ask(Self.value)) == "1=0")
+            }
+            server.signal(SIGTERM)
+            let warning =
+                "rpc-server: warning: tcp://0.0.0.0:0 can be reached from other machines, and nothing keeps strangers "
+                + "out (--insecure)\n"
+            #expect(server.end() == .init(code: 0, output: "", errors: warning))
+        }.get()
+    }
+
+    @Test func `what it logs goes to standard error, one line each, and not at all when quiet`() async throws {
+        try await blocking {
+            for quiet in [false, true] {
+                let server = try ServerProgram("--listen=tcp://127.0.0.1:0", quiet ? "--quiet" : "--threads=2")
+                let client = try RawClient(try server.address())
+                client.send("GET / HTTP/1.1\r\n\r\n")
+                _ = try client.rest()
+                client.finish()
+                server.signal(SIGTERM)
+                let end = server.end()
+                #expect(end.code == 0 && end.output == "")
+                let lines = end.errors.split(separator: "\n")
+                #expect(lines.count == (quiet ? 0 : 1))
+                #expect(lines.allSatisfy { $0.hasPrefix("rpc-server: closed tcp://127.0.0.1:") })
+            }
+        }.get()
+    }
+
+    @Test func `limits on the command line hold on the wire`() async throws {
+        try await blocking {
+            let server = try ServerProgram(
+                "--listen=tcp://127.0.0.1:0", "--maximum-frame-size=200", "--maximum-batch=1")
+            let client = try RawClient(try server.address())
+            #expect(try brief(client.ask("[\(Self.value),\(Self.value)]")) == "null!-32010")
+            #expect(try brief(client.ask(Self.value + String(repeating: " ", count: 200))) == "null!-32007")
+        }.get()
+    }
+}

@@ -1,0 +1,99 @@
+// The built `rpc-server` as a child process: its arguments, its lines, its signals, its end.
+
+import Foundation
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+final class ServerProgram {
+    /// How a program ended and all that it said and had not been read before.
+    struct End: Equatable {
+        var code: Int32
+        var output: String
+        var errors: String
+    }
+
+    private let process = Process()
+    private let output = Pipe()
+    private let errors = Pipe()
+    private var unread: [UInt8] = []
+
+    init(_ arguments: String...) throws {
+        process.executableURL = try Self.binary()
+        process.arguments = arguments
+        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = output
+        process.standardError = errors
+        try process.run()
+    }
+
+    /// A test that fails leaves no server behind.
+    deinit { if process.isRunning { kill(process.processIdentifier, SIGKILL) } }
+
+    /// The next line on standard output, at most ten seconds from now.
+    func line() throws -> String {
+        while true {
+            if let end = unread.firstIndex(of: UInt8(ascii: "\n")) {
+                defer { unread.removeFirst(end + 1) }
+                return String(decoding: unread[..<end], as: UTF8.self)
+            }
+            guard try fill() else { throw WireFault("rpc-server ended: \(end())") }
+        }
+    }
+
+    /// The address of the next `listening on` line.
+    func address() throws -> String {
+        let line = try line()
+        guard line.hasPrefix("listening on ") else { throw WireFault("rpc-server printed \(line)") }
+        return String(line.dropFirst("listening on ".count))
+    }
+
+    func signal(_ number: Int32) { kill(process.processIdentifier, number) }
+
+    /// Waits for the end.
+    func end() -> End {
+        while (try? fill()) == true {}
+        process.waitUntilExit()
+        let said = errors.fileHandleForReading.readDataToEndOfFile()
+        let code = process.terminationReason == .exit ? process.terminationStatus : -process.terminationStatus
+        return End(
+            code: code, output: String(decoding: unread, as: UTF8.self), errors: String(decoding: said, as: UTF8.self))
+    }
+
+    private func fill() throws -> Bool {
+        let descriptor = output.fileHandleForReading.fileDescriptor
+        var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        guard poll(&entry, 1, 10_000) == 1 else { throw WireFault("rpc-server was silent for ten seconds") }
+        var window = [UInt8](repeating: 0, count: 4_096)
+        let count = read(descriptor, &window, window.count)
+        guard count > 0 else { return false }
+        unread += window[..<count]
+        return true
+    }
+
+    /// It is built into the same folder as the tests, or above it where those are in a bundle.
+    private static func binary() throws -> URL {
+        var folder = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
+        while folder.path != "/" {
+            let file = folder.appending(path: "rpc-server")
+            if FileManager.default.isExecutableFile(atPath: file.path) { return file }
+            folder.deleteLastPathComponent()
+        }
+        throw WireFault("rpc-server is not built")
+    }
+}
+
+/// A folder of its own for one test, with a path short enough for sockets.
+final class SocketFolder: Sendable {
+    let path = "/tmp/rpc-\(UUID().uuidString.prefix(8))"
+
+    init() throws { try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false) }
+
+    deinit { try? FileManager.default.removeItem(atPath: path) }
+
+    var url: String { "unix://\(path)/socket" }
+    var hasSocket: Bool { FileManager.default.fileExists(atPath: "\(path)/socket") }
+}

@@ -1,0 +1,18 @@
+// Where tests wait for the world outside: on a thread of their own, because the few threads that tasks share must not
+// be made to wait.
+
+import Foundation
+
+/// Runs a body that may block and returns its end.
+func blocking<Success: Sendable>(
+    _ body: @escaping @Sendable () throws -> Success
+) async -> Result<Success, any Error> {
+    await Task(executorPreference: ThreadPerJob()) { try body() }.result
+}
+
+private final class ThreadPerJob: TaskExecutor {
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        Thread.detachNewThread { [self] in job.runSynchronously(on: asUnownedTaskExecutor()) }
+    }
+}

@@ -1,0 +1,133 @@
+// Every limit at its edge: up to it all goes well; beyond it the answer names the limit and its value.
+
+import RPCServer
+import Testing
+
+@Suite struct `Limits on the wire` {
+    private static let value = #"{"jsonrpc":"2.0","method":"Counter.value","id":1}"#
+
+    /// A call of exactly so many bytes.
+    private static func call(bytes: Int) -> String {
+        let empty = #"{"jsonrpc":"2.0","method":"Echo.text","params":[""],"id":1}"#
+        let text = String(repeating: "x", count: bytes - empty.utf8.count)
+        return empty.replacing("\"\"]", with: "\"\(text)\"]")
+    }
+
+    @Test(arguments: WireFraming.allCases)
+    func `a message at the limit is taken; one byte more is answered and ends the connection`(
+        framing: WireFraming
+    ) async throws {
+        var configuration = RPCServer.Configuration()
+        configuration.maximumFrameSize = 1_000
+        try await withWire(configuration) { url in
+            let client = try RawClient(url, framing)
+            #expect(try brief(client.ask(Self.call(bytes: 1_000))).hasPrefix("1=\"xxx"))
+            client.say(Self.call(bytes: 1_001))
+            client.say(Self.value)
+            let refusal = try client.hear()
+            #expect(try brief(refusal) == "null!-32007")
+            #expect(refusal?.contains("1000") == true && refusal?.contains("maximumFrameSize") == true)
+            #expect(try client.hear() == nil)
+        }
+    }
+
+    @Test(arguments: [[0, 0xFF, 0xFF, 0xFF], [0x7F, 0xFF, 0xFF, 0xFF], [0xFF, 0xFF, 0xFF, 0xFF], [0x80, 0, 0, 1]])
+    func `a length over the limit is refused before a byte of it has come`(length: [UInt8]) async throws {
+        var configuration = RPCServer.Configuration()
+        configuration.maximumFrameSize = 1 << 20
+        try await withWire(configuration) { url in
+            let client = try RawClient(url, .lengthPrefixed)
+            #expect(try brief(client.ask(Self.value)) == "1=0")
+            client.send(length)
+            #expect(try brief(client.hear()) == "null!-32007")
+            #expect(try client.hear() == nil)
+        }
+    }
+
+    @Test func `a line without an end is refused when it is too long`() async throws {
+        var configuration = RPCServer.Configuration()
+        configuration.maximumFrameSize = 10_000
+        try await withWire(configuration) { url in
+            let client = try RawClient(url)
+            client.send("[" + String(repeating: " ", count: 10_001))
+            #expect(try brief(client.hear()) == "null!-32007")
+            #expect(try client.hear() == nil)
+        }
+    }
+
+    @Test func `headers have limits of their own`() async throws {
+        var configuration = RPCServer.Configuration()
+        configuration.maximumHeaderBlock = 200
+        configuration.maximumHeaderLines = 3
+        try await withWire(configuration) { url in
+            for block in [
+                "Content-Type: \(String(repeating: "x", count: 200))",
+                String(repeating: "Content-Type: x\r\n", count: 4),
+            ] {
+                let client = try RawClient(url, .headers)
+                client.send(block)
+                let refusal = try client.hear()
+                #expect(try brief(refusal) == "null!-32700")
+                #expect(refusal?.contains("maximumHeader") == true)
+                #expect(try client.hear() == nil)
+            }
+        }
+    }
+
+    @Test func `a reply over the limit becomes an error and the connection goes on`() async throws {
+        var configuration = RPCServer.Configuration()
+        configuration.maximumFrameSize = 1_000
+        try await withWire(configuration) { url in
+            let client = try RawClient(url)
+            let line = String(repeating: "x", count: 800)
+            for _ in 0..<2 { client.say(#"{"jsonrpc":"2.0","method":"Counter.note","params":["\#(line)"]}"#) }
+            #expect(try brief(client.ask(#"{"jsonrpc":"2.0","method":"Counter.notes","id":1}"#)) == "1!-32008")
+            #expect(try brief(client.ask(Self.value)) == "1=0")
+        }
+    }
+
+    @Test(arguments: [("[", "]"), (#"{"a":"#, "}")])
+    func `nesting is read as deep as allowed and no deeper`(open: String, close: String) async throws {
+        var configuration = RPCServer.Configuration()
+        configuration.maximumDepth = 64
+        try await withWire(configuration) { url in
+            let client = try RawClient(url)
+            // The message and its params are two of them.
+            for (depth, expected) in [(62, "1!-32602"), (63, "null!-32700")] {
+                let last = open == "[" ? "[]" : "{}"
+                let value =
+                    String(repeating: open, count: depth - 1) + last + String(repeating: close, count: depth - 1)
+                let call = #"{"jsonrpc":"2.0","id":1,"method":"Echo.text","params":[\#(value)]}"#
+                #expect(try brief(client.ask(call)) == expected, "\(depth)")
+            }
+        }
+    }
+
+    @Test func `more calls at a time than allowed are refused as busy, and only those`() async throws {
+        var configuration = RPCServer.Configuration()
+        configuration.maximumRequestsInFlight = 3
+        try await withWire(configuration) { url in
+            let later = { (id: Int) in #"{"jsonrpc":"2.0","method":"Echo.later","params":["x",60000],"id":\#(id)}"# }
+            let client = try RawClient(url)
+            for id in 1...3 { client.say(later(id)) }
+            let refusal = try client.ask(later(4))
+            #expect(try brief(refusal) == "4!-32009")
+            #expect(refusal?.contains("maximumRequestsInFlight") == true)
+            // The neighbour has a count of its own.
+            #expect(try brief(RawClient(url).ask(Self.value)) == "1=0")
+            client.say(#"{"jsonrpc":"2.0","method":"$/cancelRequest","params":{"id":2}}"#)
+            #expect(try brief(client.hear()) == "2!-32800")
+            #expect(try brief(client.ask(Self.value)) == "1=0")
+        }
+    }
+
+    @Test func `calls that are quickly done are never too many, however they come`() async throws {
+        var configuration = RPCServer.Configuration()
+        configuration.maximumRequestsInFlight = 2
+        try await withWire(configuration) { url in
+            let client = try RawClient(url)
+            client.send(String(repeating: Self.value + "\n", count: 500))
+            for _ in 0..<500 { #expect(try brief(client.hear()) == "1=0") }
+        }
+    }
+}

@@ -1,0 +1,145 @@
+// What a server makes callable, and what its subjects see and let be seen.
+
+import Protocols
+import RPCServer
+import RemoteProxy
+import Subjects
+import Synchronization
+import Testing
+
+@Suite struct `Exporting` {
+    /// A server on a free port and a client of it.
+    private func pair(
+        _ configuration: RPCServer.Configuration = .init()
+    ) async throws -> (server: RPCServer, client: RPCClient) {
+        let server = RPCServer(configuration)
+        return (server, RPCClient(try await server.listen(on: "tcp://127.0.0.1:0")))
+    }
+
+    @Test func `several objects of one service are told apart by name`() async throws {
+        let (server, client) = try await pair()
+        for name in ["anna", "bert", "with ] and \"quotes\""] {
+            server.export(GreeterProxy(ScriptedGreeter { "\(name) greets \($0)" }), named: name)
+        }
+        #expect(try await GreeterProxy(client, named: "anna").greet("you") == "anna greets you")
+        #expect(try await GreeterProxy(client, named: "bert").greet("you") == "bert greets you")
+        let odd = GreeterProxy(client, named: "with ] and \"quotes\"")
+        #expect(try await odd.greet("you") == "with ] and \"quotes\" greets you")
+        for missing in ["carl", nil] {
+            let error = await #expect(throws: RPCError.self) {
+                try await GreeterProxy(client, named: missing).greet("you")
+            }
+            #expect(error?.code == .unimplemented)
+            #expect(error?.outcome == .notExecuted)
+        }
+        await server.stop()
+    }
+
+    @Test func `exporting again replaces, for those already connected as well`() async throws {
+        let (server, client) = try await pair()
+        let greeter = GreeterProxy(client)
+        server.export(GreeterProxy(ScriptedGreeter { _ in "old" }))
+        #expect(try await greeter.greet("you") == "old")
+        server.export(GreeterProxy(ScriptedGreeter { _ in "new" }))
+        #expect(try await greeter.greet("you") == "new")
+        await server.stop()
+    }
+
+    @Test func `a proxy for another server is exported like any object`() async throws {
+        let (back, upstream) = try await pair()
+        back.export(CalculatorProxy(CheckedCalculator()))
+        let (front, client) = try await pair()
+        front.export(CalculatorProxy(upstream))
+        let calculator = CalculatorProxy(client)
+        #expect(try await calculator.add(20, 22) == 42)
+        await #expect(throws: ArithmeticFailure.divisionByZero) { try await calculator.divide(1, by: 0) }
+        await front.stop()
+        await back.stop()
+    }
+
+    @Test func `posts of one connection arrive in their order`() async throws {
+        let (server, client) = try await pair()
+        server.export(CounterProxy(SharedCounter()))
+        let counter = CounterProxy(client)
+        let lines = (0..<500).map { "line \($0)" }
+        for line in lines { counter.note(line) }
+        #expect(try await counter.notes() == lines)
+        await server.stop()
+    }
+
+    @Test func `a subject knows its caller, the same for all calls of a client`() async throws {
+        let (server, client) = try await pair()
+        server.export(
+            GreeterProxy(
+                ScriptedGreeter { _ in
+                    await Task.yield()
+                    return Caller.current.map { "\($0.address) \($0.session)" } ?? "nobody"
+                }))
+        let first = try await GreeterProxy(client).greet("1")
+        #expect(first.hasPrefix("tcp://127.0.0.1:"))
+        #expect(first.split(separator: " ").last?.count == 32)
+        #expect(try await GreeterProxy(client).greet("2") == first)
+        let other = RPCClient(try await server.listen(on: "tcp://127.0.0.1:0"))
+        let stranger = try await GreeterProxy(other).greet("3")
+        #expect(stranger.split(separator: " ").last != first.split(separator: " ").last)
+        #expect(Caller.current == nil)
+        await server.stop()
+    }
+
+    @Test func `a subject calls its caller back while it is being called`() async throws {
+        let (server, client) = try await pair()
+        server.export(
+            GreeterProxy(
+                ScriptedGreeter { name in
+                    guard let caller = Caller.current else { return "nobody" }
+                    return "\(try await CalculatorProxy(caller).add(40, 2)) for \(name)"
+                }))
+        client.export(CalculatorProxy(CheckedCalculator()))
+        #expect(try await GreeterProxy(client).greet("you") == "42 for you")
+        await server.stop()
+    }
+
+    @Test func `declared errors arrive as themselves`() async throws {
+        let (server, client) = try await pair()
+        server.export(CalculatorProxy(CheckedCalculator()))
+        let calculator = CalculatorProxy(client)
+        await #expect(throws: ArithmeticFailure.divisionByZero) { try await calculator.divide(1, by: 0) }
+        await #expect(throws: ArithmeticFailure.overflow) { try await calculator.add(.max, 1) }
+        await #expect(throws: ArithmeticFailure.overflow) { try await calculator.divide(.min, by: -1) }
+        await server.stop()
+    }
+
+    @Test func `an undeclared error stays at the server, and a number ties its log to the answer`() async throws {
+        struct Failure: Error { let path = "/etc/private", password = "hunter2" }
+        let log = LogLines()
+        var configuration = RPCServer.Configuration()
+        configuration.log = log.write
+        let (server, client) = try await pair(configuration)
+        server.export(GreeterProxy(ScriptedGreeter { _ in throw Failure() }))
+        let error = try #require(await #expect(throws: RPCError.self) { try await GreeterProxy(client).greet("you") })
+        #expect(error.code == .internalError)
+        #expect(error.outcome == .executed)
+        #expect(error.data == nil)
+        let text = "Greeter failed; its log has the details under the reference "
+        #expect(error.message.hasPrefix(text))
+        #expect(!error.message.contains("private") && !error.message.contains("hunter2"))
+        let reference = error.message.dropFirst(text.count)
+        let line = try #require(await log.first { $0.contains("undeclared") })
+        #expect(line.contains("reference \(reference):") && line.contains("/etc/private") && line.contains("hunter2"))
+        await server.stop()
+    }
+
+    @Test func `an RPCError that a subject throws arrives with its code, text and data`() async throws {
+        let (server, client) = try await pair()
+        server.export(
+            GreeterProxy(
+                ScriptedGreeter { _ in
+                    throw RPCError(.init(rawValue: 402), "pay first", outcome: .executed, data: "{\n\"price\": 3}")
+                }))
+        let error = await #expect(throws: RPCError.self) { try await GreeterProxy(client).greet("you") }
+        #expect(error?.code.rawValue == 402)
+        #expect(error?.message == "pay first")
+        #expect(error?.data?.contains("\"price\": 3") == true)
+        await server.stop()
+    }
+}

@@ -1,0 +1,98 @@
+// How a server ends: what runs may finish, what does not is cut off, and everybody who waits is told.
+
+import Protocols
+import RPCServer
+import RemoteProxy
+import Subjects
+import Testing
+
+@Suite struct `Stopping` {
+    private func serve(_ greeter: any Greeter) async throws -> (server: RPCServer, url: String) {
+        let server = RPCServer()
+        server.export(GreeterProxy(greeter))
+        return (server, try await server.listen(on: "tcp://127.0.0.1:0"))
+    }
+
+    @Test func `stop lets the running call finish`() async throws {
+        let held = HeldGreeter()
+        let (server, url) = try await serve(held)
+        let client = RPCClient(url)
+        async let answer = GreeterProxy(client).greet("slow")
+        _ = await held.events.first { $0 == .began("slow") }
+        async let stopped: Void = server.stop()
+        // The client is told that the server leaves while its call still runs.
+        _ = await client.states.first { state in if case .connected = state { false } else { true } }
+        held.release()
+        #expect(try await answer == "Hello at last, slow!")
+        await stopped
+        #expect(server.connectionCount == 0)
+        client.close()
+    }
+
+    @Test func `a call still running after the grace time is cancelled and its outcome unknown`() async throws {
+        let held = HeldGreeter()
+        let (server, url) = try await serve(held)
+        let client = RPCClient(url)
+        let answer = Task { try await GreeterProxy(client).greet("endless") }
+        _ = await held.events.first { $0 == .began("endless") }
+        await server.stop(grace: .zero)
+        #expect(await held.events.first { _ in true } == .cancelled("endless"))
+        let error = await #expect(throws: RPCError.self) { try await answer.value }
+        #expect(error?.code == .connectionLost)
+        #expect(error?.outcome == .unknown)
+        client.close()
+    }
+
+    @Test func `a second stop with less grace ends the first one's wait`() async throws {
+        let held = HeldGreeter()
+        let (server, url) = try await serve(held)
+        let client = RPCClient(url)
+        let answer = Task { try await GreeterProxy(client).greet("endless") }
+        _ = await held.events.first { $0 == .began("endless") }
+        async let patient: Void = server.stop(grace: .seconds(3_600))
+        await server.stop(grace: .zero)
+        await patient
+        await #expect(throws: RPCError.self) { try await answer.value }
+        client.close()
+    }
+
+    @Test func `run ends when its task is cancelled`() async throws {
+        let (server, url) = try await serve(EnglishGreeter())
+        let client = RPCClient(url)
+        #expect(try await GreeterProxy(client).greet("you") == "Hello, you!")
+        let running = Task { try await server.run() }
+        running.cancel()
+        try await running.value
+        #expect(server.connectionCount == 0)
+        await #expect(throws: RPCError.self) { try await server.listen(on: "tcp://127.0.0.1:0") }
+        client.close()
+    }
+
+    @Test func `everybody who waits for the end is told, before and after`() async throws {
+        let (server, _) = try await serve(EnglishGreeter())
+        async let run: Void = server.run("tcp://127.0.0.1:0")
+        async let wait: Void = server.waitUntilStopped()
+        await server.stop()
+        try? await run
+        await wait
+        await server.waitUntilStopped()
+        await server.stop()
+    }
+
+    @Test func `a server that nobody holds any more lets its address go`() async throws {
+        var server: RPCServer? = RPCServer()
+        let url = try #require(try await server?.listen(on: "tcp://127.0.0.1:0"))
+        server = nil
+        // The listener closes on its own thread: until it has, the address is refused.
+        let next = RPCServer()
+        while true {
+            do {
+                try await next.listen(on: url)
+                break
+            } catch let error as ListenError where error.description.contains("EADDRINUSE") {
+                await Task.yield()
+            }
+        }
+        await next.stop()
+    }
+}
