@@ -1,0 +1,1 @@
+// Nothing: this target is its header.
