@@ -21,8 +21,15 @@ struct Workload: Sendable {
 
     static func named(_ name: String) -> Workload? { all.first { $0.name == name } }
 
-    /// Runs it as often as asked for and reports the medians.
+    /// Runs it as often as asked for and reports the medians, with the machine's load as it was before.
     func report(_ options: Options) throws -> Report {
+        let load = ProcessState.load()
+        var report = try measure(options)
+        report.figures["load"] = load
+        return report
+    }
+
+    private func measure(_ options: Options) throws -> Report {
         switch kind {
         case .overSockets(let workload):
             return Report(self, try workload.figures(name, options))

@@ -18,6 +18,12 @@ struct ProcessState {
         self.wakeups = wakeups
     }
 
+    /// How many processes wanted a processor, on average over the last minute. Where it is not well below the number of
+    /// processors, wall-clock figures tell more about the neighbours.
+    static func load() -> Double? {
+        (try? text("/proc/loadavg"))?.split(separator: " ").first.flatMap { Double($0) }
+    }
+
     private static func number(_ label: String, in path: String) throws(BenchFailure) -> Int {
         for line in try text(path).split(separator: "\n") where line.hasPrefix(label) {
             let words = line.split(whereSeparator: { $0 == " " || $0 == "\t" })

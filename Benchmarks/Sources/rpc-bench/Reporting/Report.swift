@@ -3,7 +3,7 @@
 /// The result of one workload.
 struct Report {
     let workload: Workload
-    let figures: Figures
+    var figures: Figures
     /// Why there are no figures of ours.
     let unavailable: String?
 

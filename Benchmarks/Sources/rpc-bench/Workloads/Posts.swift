@@ -9,7 +9,8 @@ import Synchronization
 /// Takes letters and counts them. Not internal: whole-module optimisation takes the one handwritten type that conforms
 /// to an internal protocol for the only one, since it does not look at what macros write.
 @Service
-package protocol LetterBox: Sendable {
+@usableFromInline
+protocol LetterBox: Sendable {
     func drop(_ letter: Int)
     func count() async throws -> Int
 }
