@@ -216,3 +216,58 @@ struct OutOfOrder: Encodable {
         _ = never
     }
 }
+
+struct Pair: Codable, Equatable {
+    var a: Int
+    var b: String?
+    var c: [Int]?
+}
+
+final class Tree: Codable, Equatable {
+    var a: Tree?
+    var depth: Int { 1 + (a?.depth ?? 0) }
+    static func == (left: Tree, right: Tree) -> Bool { left.depth == right.depth }
+}
+
+/// Asks for its members from the last to the first, and for some that are not there.
+struct Backwards: Decodable {
+    var values: [Int]
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: AnyKey.self)
+        values = try (0..<300).reversed().map { number in
+            _ = try container.decodeIfPresent(Int.self, forKey: AnyKey(stringValue: "none \(number)"))
+            return try container.decode(Int.self, forKey: AnyKey(stringValue: "member \(number)"))
+        }
+    }
+}
+
+/// Tries an element as one type after the other, on copies of its container.
+struct Peeking: Decodable, Equatable {
+    var kinds: [String] = []
+    init(from decoder: any Decoder) throws {
+        var container = try decoder.unkeyedContainer()
+        while !container.isAtEnd {
+            var copy = container
+            if (try? copy.decode(Int.self)) != nil {
+                kinds.append("integer")
+            } else if (try? copy.decode([Int].self)) != nil {
+                kinds.append("list")
+            } else if try copy.decodeNil() {
+                kinds.append("null")
+            } else {
+                kinds.append("other")
+            }
+            if try !container.decodeNil() { _ = try container.superDecoder() }
+        }
+    }
+}
+
+/// Keeps what it was given for its decoding only.
+struct Keeper: Decodable {
+    var container: KeyedDecodingContainer<AnyKey>
+    var decoder: any Decoder
+    init(from decoder: any Decoder) throws {
+        self.decoder = decoder
+        container = try decoder.container(keyedBy: AnyKey.self)
+    }
+}

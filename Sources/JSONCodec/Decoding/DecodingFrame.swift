@@ -23,6 +23,8 @@ struct DecodingFrame {
     var parent: DecodingFramePointer?
     var step = PathStep.none
     var storedKey: (any CodingKey)?
+    /// The path to here, once someone has asked for it.
+    var path: [any CodingKey]?
 
     /// The value's first byte, and the byte behind it once that is known.
     var start = 0
@@ -47,11 +49,23 @@ struct DecodingFrame {
 }
 
 extension DecodingFramePointer {
+    /// Kept with the frame: a type that tries one thing after the other makes many errors at one place.
     var codingPath: [any CodingKey] {
-        let outside = pointee.parent?.codingPath ?? []
-        let base = pointee.state.pointee.reader.base
-        let key = pointee.storedKey ?? pointee.step.key(in: base, isQuoted: false)
-        return key.map { outside + [$0] } ?? outside
+        if let known = pointee.path { return known }
+        var outside: [DecodingFramePointer] = []
+        var level = pointee.parent
+        while let frame = level, frame.pointee.path == nil {
+            outside.append(frame)
+            level = frame.pointee.parent
+        }
+        var path = level?.pointee.path ?? []
+        for frame in outside.reversed() + [self] {
+            let base = pointee.state.pointee.reader.base
+            let key = frame.pointee.storedKey ?? frame.pointee.step.key(in: base, isQuoted: false)
+            if let key { path.append(key) }
+            frame.pointee.path = path
+        }
+        return path
     }
 
     // MARK: Opening

@@ -164,6 +164,7 @@ extension DecodingStatePointer {
         frame.pointee.parent = parent
         frame.pointee.step = step
         if frame.pointee.storedKey != nil { frame.pointee.storedKey = nil }
+        if frame.pointee.path != nil { frame.pointee.path = nil }
         pointee.reader.skipWhiteSpace()
         frame.pointee.start = pointee.reader.position
         frame.pointee.end = nil

@@ -68,25 +68,25 @@ extension Base64 {
         return text.withUTF8 { digits in
             guard digits.count % 4 == 0 else { return nil }
             let padding = digits.suffix(2).reversed().prefix { $0 == UInt8(ascii: "=") }.count
-            var isValid = true
+            var seen: UInt8 = 0
             let bytes = [UInt8](unsafeUninitializedCapacity: digits.count / 4 * 3) { target, count in
-                var group: UInt32 = 0
-                for at in 0..<digits.count {
-                    let isPadding = at >= digits.count - padding
-                    let sixBits = isPadding ? 0 : values[Int(digits[at])]
-                    if sixBits > 63 { isValid = false }
-                    group = group &<< 6 | UInt32(sixBits & 63)
-                    if at & 3 == 3 {
-                        target[count] = UInt8(truncatingIfNeeded: group &>> 16)
-                        target[count + 1] = UInt8(truncatingIfNeeded: group &>> 8)
-                        target[count + 2] = UInt8(truncatingIfNeeded: group)
-                        count += 3
-                        group = 0
+                values.withUnsafeBufferPointer { values in
+                    for group in 0..<digits.count / 4 {
+                        var bits: UInt32 = 0
+                        for at in group &* 4..<group &* 4 &+ 4 {
+                            let value = at < digits.count &- padding ? values[Int(digits[at])] : 0
+                            seen |= value
+                            bits = bits &<< 6 | UInt32(value & 63)
+                        }
+                        target[count] = UInt8(truncatingIfNeeded: bits &>> 16)
+                        target[count &+ 1] = UInt8(truncatingIfNeeded: bits &>> 8)
+                        target[count &+ 2] = UInt8(truncatingIfNeeded: bits)
+                        count &+= 3
                     }
                 }
-                count -= padding
+                count &-= padding
             }
-            return isValid ? bytes : nil
+            return seen < 64 ? bytes : nil
         }
     }
 

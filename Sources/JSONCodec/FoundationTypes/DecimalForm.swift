@@ -51,17 +51,12 @@ private struct DecimalParts {
             at += 1
         }
         if at < number.end { exponent += JSONNumber.exponent(in: base, from: at + 1, to: number.end) }
-        guard mantissa != 0 else {
-            exponent = 0
-            return
-        }
-        while exponent > 127, append(0) { exponent -= 1 }
-        while exponent < -128 || exponent < 127 && mantissa % 10 == 0 {
-            guard mantissa % 10 == 0 else { return nil }
+        guard (-128...127).contains(exponent) else { return nil }
+        if mantissa == 0 { exponent = 0 }
+        while exponent < 127, mantissa > 0, mantissa % 10 == 0 {
             mantissa /= 10
             exponent += 1
         }
-        guard exponent <= 127 else { return nil }
     }
 
     private mutating func append(_ digit: UInt8) -> Bool {

@@ -103,7 +103,8 @@ extension JSONReader {
         }
         let wholeStart = at
         var digits = scanDigits(&at, into: &number.significand)
-        guard digits > 0, digits == 1 || base[wholeStart] != UInt8(ascii: "0") else { throw malformedNumber(at) }
+        guard digits > 0 else { throw malformedNumber(at) }
+        guard digits == 1 || base[wholeStart] != UInt8(ascii: "0") else { throw malformedNumber(wholeStart &+ 1) }
         if at < count, base[at] == UInt8(ascii: ".") {
             number.isInteger = false
             at &+= 1

@@ -66,6 +66,7 @@ extension OutputBuffer {
             append(integer: whole)
             return
         }
+        if Value.self == Double.self, appendShort(Double(value)) { return }
         var text = value.description
         text.withUTF8 { digits in
             let isWhole =
@@ -73,5 +74,37 @@ extension OutputBuffer {
                 && digits[digits.count - 1] == UInt8(ascii: "0")
             append(isWhole ? UnsafeBufferPointer(rebasing: digits.dropLast(2)) : digits)
         }
+    }
+
+    /// A value of few decimal places in a few steps; false for any other.
+    ///
+    /// Two decimals of at most fifteen digits never read as the same Double, so if the one with the fewest places reads
+    /// back as the value, it is the shortest text.
+    private mutating func appendShort(_ value: Double) -> Bool {
+        let magnitude = value.magnitude
+        guard magnitude >= 0.001, magnitude < 10_000_000_000 else { return false }
+        var scale = 10.0
+        for places in 1...4 {
+            let digits = (magnitude * scale).rounded()
+            if digits / scale == magnitude {
+                let (whole, fraction) = UInt64(digits).quotientAndRemainder(dividingBy: UInt64(scale))
+                append(magnitude: whole, negative: value < 0 ? 1 : 0)
+                appendFraction(fraction, places)
+                return true
+            }
+            scale *= 10
+        }
+        return false
+    }
+
+    private mutating func appendFraction(_ fraction: UInt64, _ places: Int) {
+        let target = reserve(places &+ 1)
+        target.pointee = UInt8(ascii: ".")
+        var rest = fraction
+        for at in stride(from: places, to: 0, by: -1) {
+            target[at] = UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: rest % 10)
+            rest /= 10
+        }
+        commit(places &+ 1)
     }
 }
