@@ -26,15 +26,17 @@ extension Workload {
                 let (ownTime, serverTime) = (bench_processor_time(getpid()), bench_processor_time(site.server))
                 try await Task.sleep(for: .seconds(site.seconds))
                 let later = try ProcessState(of: site.server)
+                let (ownLater, serverLater) = (bench_processor_time(getpid()), bench_processor_time(site.server))
                 var figures = Figures()
                 figures["connections"] = Double(proxies.count)
                 figures["connections_per_s"] = Double(proxies.count) / connected
                 figures["server_bytes_each"] =
                     Double(quiet.residentBytes - before.residentBytes) / Double(proxies.count)
                 figures["server_wakeups_per_s"] = Double(later.wakeups - quiet.wakeups) / site.seconds
-                figures["server_cpu_us_per_s"] =
-                    Double(bench_processor_time(site.server) - serverTime) / 1_000 / site.seconds
-                figures["client_cpu_us_per_s"] = Double(bench_processor_time(getpid()) - ownTime) / 1_000 / site.seconds
+                figures["server_cpu_us_per_s"] = Double(serverLater - serverTime) / 1_000 / site.seconds
+                figures["client_cpu_us_per_s"] = Double(ownLater - ownTime) / 1_000 / site.seconds
+                // Else the connections would close at the last mention of them, before the clocks are read.
+                withExtendedLifetime(proxies) {}
                 return figures
             }))
 

@@ -13,8 +13,7 @@ extension Workload {
         kind: .alone { seconds in
             let direct: any Calculator = CheckedCalculator()
             let variants: [(name: String, calculator: any Calculator)] = [
-                ("proxy", CalculatorProxy(direct)),
-                ("proxy_of_proxy", CalculatorProxy(CalculatorProxy(direct))),
+                ("proxy", CalculatorProxy(direct))
             ]
             let share = seconds / Double(variants.count + 1)
             var figures = Figures()
