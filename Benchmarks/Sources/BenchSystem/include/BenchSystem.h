@@ -1,5 +1,5 @@
-// What the bench needs from the system and Swift's C module does not show: children that end with their parent, and
-// the processor time of any process.
+// What the bench needs from the system and Swift's C module does not show: children that end with their parent, the
+// processor time of any process, and a count of allocations.
 #ifndef BENCH_SYSTEM_H
 #define BENCH_SYSTEM_H
 
@@ -51,6 +51,12 @@ static inline uint64_t bench_processor_time(pid_t process) {
     if (clock_getcpuclockid(process, &clock) != 0 || clock_gettime(clock, &time) != 0) return 0;
     return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
+
+/// Starts or stops counting the allocations of this process.
+void bench_count_allocations(int on);
+
+/// How many have been counted so far.
+uint64_t bench_allocations(void);
 
 /// Allows as many descriptors as the system lets this process have.
 static inline long bench_raise_descriptor_limit(void) {

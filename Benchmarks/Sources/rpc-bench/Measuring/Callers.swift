@@ -2,6 +2,7 @@
 
 import BenchSystem
 import RawEcho
+import RemoteProxy
 
 /// Where a client child measures: the server it calls, and for how long.
 struct Site: Sendable {
@@ -16,12 +17,20 @@ struct Callers: Sendable {
     /// One call by the caller of the given number.
     let call: @Sendable (_ caller: Int) async throws -> Void
 
-    /// Warms up, then measures for the site's time.
+    /// Warms up, then measures for the site's time; then once more, shortly, to count allocations.
     func measure(at site: Site) async throws -> Figures {
         _ = try await run(seconds: min(0.3, site.seconds))
         let window = Window(server: site.server)
         let latencies = try await run(seconds: site.seconds)
-        return window.figures(calls: latencies.total, latencies: latencies)
+        var figures = window.figures(calls: latencies.total, latencies: latencies)
+        let meter: any Meter = MeterProxy(RPCClient(site.url))
+        let serverBefore = try await meter.allocations(counting: true)
+        bench_count_allocations(1)
+        let calls = Double(max(1, try await run(seconds: min(0.3, site.seconds)).total))
+        bench_count_allocations(0)
+        figures["client_allocations"] = Double(bench_allocations()) / calls
+        figures["server_allocations"] = Double(try await meter.allocations(counting: false) - serverBefore) / calls
+        return figures
     }
 
     private func run(seconds: Double) async throws -> Latencies {

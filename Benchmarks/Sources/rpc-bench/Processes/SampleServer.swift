@@ -1,4 +1,4 @@
-// The server's process: the sample services as rpc-server hosts them, and a letter box for posts.
+// The server's process: the sample services as rpc-server hosts them, a letter box for posts, and a meter.
 
 import Glibc
 import RPCServer
@@ -16,6 +16,7 @@ enum SampleServer {
         server.export(CalculatorProxy(CheckedCalculator()))
         server.export(EchoProxy(PlainEcho()))
         server.export(LetterBoxProxy(CountingLetterBox()))
+        server.export(MeterProxy(ProcessMeter()))
         print(try await server.listen(on: "tcp://127.0.0.1:0"))
         fflush(nil)
         await server.waitUntilStopped()

@@ -4,7 +4,7 @@ struct ResultTable {
     private static let columns = [
         ("calls_per_s", "calls/s"), ("p50_us", "p50 us"), ("p99_us", "p99 us"), ("client_cpu_us", "client us"),
         ("server_cpu_us", "server us"), ("raw_calls_per_s", "raw calls/s"), ("raw_p50_us", "raw p50"),
-        ("ratio", "ratio"), ("load", "load"),
+        ("ratio", "ratio"), ("client_allocations", "c allocs"), ("server_allocations", "s allocs"), ("load", "load"),
     ]
 
     let reports: [Report]

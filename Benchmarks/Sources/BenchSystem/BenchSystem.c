@@ -1,1 +1,0 @@
-// Nothing: this target is its header.
