@@ -1,16 +1,21 @@
 // One message of the compiler in, one answer out. Whatever arrives, something is answered: a compiler that waits for
 // an answer hangs the user's build.
 
+private import JSONCodec
+
 /// Which macros there are, and how each kind of request is answered.
 struct PluginConversation {
     let macros: [String: @Sendable (ExpansionRequest) -> Expansion]
 
     func answer(to message: [UInt8]) -> [UInt8] {
-        PluginJSON.encode(reply(to: message))
+        let output = JSONOutput()
+        // Our own messages hold nothing that JSON cannot: strings and small numbers.
+        try? output.encode(reply(to: message))
+        return Array(output.bytes)
     }
 
     private func reply(to message: [UInt8]) -> PluginMessage {
-        guard let request = PluginJSON.decode(HostMessage.self, from: message) else {
+        guard let request = try? message.withUnsafeBytes({ try decodeJSON(HostMessage.self, from: $0) }) else {
             return failure("the compiler sent a message that the macro plugin cannot read")
         }
         if request.getCapability != nil {

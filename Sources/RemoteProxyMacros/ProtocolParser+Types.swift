@@ -2,7 +2,6 @@
 
 extension ProtocolParser {
     mutating func type(depth: Int = 0) throws(ParsingFault) -> TypeSyntax {
-        guard depth < Self.deepestNesting else { throw ParsingFault(offset: cursor.current.range.lowerBound) }
         let start = cursor.index
         let offset = cursor.current.range.lowerBound
         var shape = try prefixedType(depth: depth)
@@ -37,6 +36,7 @@ extension ProtocolParser {
     }
 
     private mutating func prefixedType(depth: Int) throws(ParsingFault) -> TypeSyntax.Shape {
+        guard depth < Self.deepestNesting else { throw ParsingFault(offset: cursor.current.range.lowerBound) }
         switch cursor.current.text {
         case "@":
             cursor.advance()

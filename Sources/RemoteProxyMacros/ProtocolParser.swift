@@ -7,6 +7,8 @@ struct ProtocolParser {
     /// Types nested deeper are not understood; the compiler's own limit is not far above.
     static let deepestNesting = 64
 
+    private static let mostFaults = 20
+
     var cursor: TokenCursor
 
     init(_ source: String) { cursor = TokenCursor(source) }
@@ -22,6 +24,7 @@ struct ProtocolParser {
             try parseInheritance(of: &syntax)
         } catch {
             syntax.faults.append(error.offset)
+            syntax.isInheritanceKnown = false
             while !cursor.isAtEnd, !cursor.isAt("{") { cursor.advance() }
         }
         parseMembers(of: &syntax)
@@ -93,8 +96,12 @@ struct ProtocolParser {
             do {
                 syntax.members.append(try member())
             } catch {
-                syntax.faults.append(error.offset)
+                let begin = cursor.tokens[start].range.lowerBound
+                // Going back costs; after so many faults nothing more is to be learnt.
+                if syntax.faults.count >= Self.mostFaults { return }
                 skipToNextMember(since: start)
+                // What was read as part of this member may be the next one.
+                syntax.faults.append(cursor.current.range.lowerBound > error.offset ? error.offset : begin)
             }
         }
         if !cursor.take("}") { syntax.faults.append(cursor.current.range.lowerBound) }
@@ -102,7 +109,8 @@ struct ProtocolParser {
 
     /// Goes on at the next line that begins like a member.
     private mutating func skipToNextMember(since start: Int) {
-        if cursor.index == start { cursor.advance() }
+        cursor.rewind(to: start)
+        cursor.advance()
         while !cursor.isAtEnd, !cursor.isAt("}") {
             let token = cursor.current
             if token.startsLine, Self.introducers.contains(token.text) || Self.modifiers.contains(token.text) { return }

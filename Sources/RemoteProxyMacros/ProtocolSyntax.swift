@@ -7,6 +7,7 @@ struct ProtocolSyntax {
     var name: String
     var nameOffset: Int
     var inherited: [TypeSyntax] = []
+    var isInheritanceKnown = true
     /// Where `<` of primary associated types or a `where` clause stands.
     var genericsOffset: Int?
     var whereOffset: Int?

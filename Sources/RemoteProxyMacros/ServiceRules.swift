@@ -83,7 +83,7 @@ struct ServiceRules {
                 }
             }
         }
-        if !model.isSendable, syntax.faults.isEmpty, syntax.whereOffset == nil {
+        if !model.isSendable, syntax.isInheritanceKnown, syntax.whereOffset == nil {
             diagnostics.append(.notSendable(plainName, at: syntax.nameOffset))
         }
     }

@@ -28,6 +28,11 @@ struct TokenCursor {
         return token
     }
 
+    /// Goes back to a token that was read before.
+    mutating func rewind(to index: Int) {
+        self.index = min(index, self.index)
+    }
+
     /// Reads a token if it is the given one.
     mutating func take(_ text: String) -> Bool {
         guard isAt(text) else { return false }

@@ -1,1 +1,110 @@
-enum Golden { static let calculator = "" }
+// A whole expansion, as it is written. Read it as documentation of what `@Service` does.
+
+enum Golden {
+    static let calculator = """
+        /// Arithmetic.
+        public struct CalculatorProxy: Calculator, RemoteProxy.ServiceProxy {
+            public typealias ProxiedService = any Calculator
+            public nonisolated let proxySubject: any RemoteProxy.Subject<any Calculator>
+            public nonisolated init(subject: any RemoteProxy.Subject<any Calculator>) { self.proxySubject = subject }
+            public nonisolated var asService: any Calculator { self }
+
+            /// Adds.
+            public nonisolated(nonsending) func add(_ a: Int, to b: [Int?]) async throws -> Int {
+                try await self.proxySubject.call(Self.Methods.add, Self.Methods.AddArguments(a: a, b: b))
+            }
+
+            public func note(_ text: String) {
+                self.proxySubject.post(Self.Methods.note, Self.Methods.NoteArguments(text: text)) { $0.note(text) }
+            }
+
+            public nonisolated(nonsending) func reset() async throws {
+                _ = try await self.proxySubject.call(Self.Methods.reset, RemoteProxy.NoArguments())
+            }
+
+            public nonisolated(nonsending) var total: Int {
+                get async throws {
+                    try await self.proxySubject.call(Self.Methods.total, RemoteProxy.NoArguments())
+                }
+            }
+
+            /// All methods of the service, in the order of declaration.
+            public nonisolated static let methodTable = RemoteProxy.MethodTable<any Calculator>(
+                Methods.service, [Methods.add, Methods.note, Methods.reset, Methods.total])
+
+            /// The methods of Calculator, typed.
+            public nonisolated enum Methods {
+                static let service = RemoteProxy.ServiceDescription("Calculator", errors: [ArithmeticFailure.self])
+
+                /// `add(_:to:)` of Calculator.
+                public static let add = RemoteProxy.Method<any Calculator, AddArguments, Int>(
+                    "add", of: service, parameters: [.init("a", "Int"), .init("b", "[Int?]")], result: "Int") {
+                    service, arguments in
+                    try await service.add(arguments.a, to: arguments.b)
+                }
+
+                /// `note(_:)` of Calculator.
+                public static let note = RemoteProxy.Post<any Calculator, NoteArguments>(
+                    "note", of: service, parameters: [.init("text", "String")]) {
+                    service, arguments in
+                    let deliver: (String) async -> Void = service.note(_:)
+                    await deliver(arguments.text)
+                }
+
+                /// `reset()` of Calculator.
+                public static let reset = RemoteProxy.Method<any Calculator, RemoteProxy.NoArguments, RemoteProxy.NoResult>(
+                    "reset", of: service) {
+                    service, _ in
+                    try await service.reset()
+                    return RemoteProxy.NoResult()
+                }
+
+                /// `total` of Calculator.
+                public static let total = RemoteProxy.Method<any Calculator, RemoteProxy.NoArguments, Int>(
+                    "total", of: service, result: "Int") {
+                    service, _ in
+                    try await service.total
+                }
+
+                /// The arguments of `add(_:to:)`.
+                public struct AddArguments: RemoteProxy.MethodArguments {
+                    public let a: Int
+                    public let b: [Int?]
+
+                    public init(a: Int, b: [Int?]) {
+                        self.a = a
+                        self.b = b
+                    }
+
+                    public init(from reader: inout RemoteProxy.ArgumentReader) throws {
+                        self.a = try reader.next("a")
+                        self.b = try reader.next("b")
+                    }
+
+                    public func write(to writer: inout RemoteProxy.ArgumentWriter) throws {
+                        try writer.write(self.a)
+                        try writer.write(self.b)
+                    }
+                }
+
+                /// The arguments of `note(_:)`.
+                public struct NoteArguments: RemoteProxy.MethodArguments {
+                    public let text: String
+
+                    public init(text: String) {
+                        self.text = text
+                    }
+
+                    public init(from reader: inout RemoteProxy.ArgumentReader) throws {
+                        self.text = try reader.next("text")
+                    }
+
+                    public func write(to writer: inout RemoteProxy.ArgumentWriter) throws {
+                        try writer.write(self.text)
+                    }
+                }
+            }
+        }
+
+        """
+}

@@ -9,10 +9,13 @@ struct Refusal: CustomTestStringConvertible {
     var member: String
     var message: String
     var word: String
+    /// Whether the compiler takes it in a protocol without `@Service`.
+    var isSwift: Bool
 
-    init(_ member: String, at word: String, _ message: String) {
+    init(_ member: String, at word: String, isSwift: Bool = true, _ message: String) {
         self.member = member
         self.word = word
+        self.isSwift = isSwift
         self.message = message
     }
 
@@ -35,7 +38,7 @@ struct RefusalTests {
             "func add() async throws(Overflow)", at: "add",
             "'add' cannot throw only Overflow, because the connection can fail too; write 'throws' and "
                 + "'@Service(errors: Overflow.self)'"),
-        .init("func add(_ a: Int) rethrows", at: "add", "'add' cannot be 'rethrows'; write 'async throws'"),
+        .init("func add(_ a: Int) rethrows", at: "add", isSwift: false, "'add' cannot be 'rethrows'; write 'async throws'"),
         // Properties.
         .init(
             "var total: Int { get }", at: "total",
@@ -71,10 +74,10 @@ struct RefusalTests {
         .init(
             "#if DEBUG\n    func add()\n    #endif", at: "#if",
             "'#if' cannot stand in a service: both ends must see the same requirements; write two protocols"),
-        .init("optional func add()", at: "add", "'add' cannot be 'optional' in a service; remove it"),
-        .init("@objc func add()", at: "add", "'add' cannot be @objc; remove it"),
+        .init("optional func add()", at: "add", isSwift: false, "'add' cannot be 'optional' in a service; remove it"),
+        .init("@objc func add()", at: "add", isSwift: false, "'add' cannot be @objc; remove it"),
         .init(
-            "@available(*, unavailable) func add()", at: "add",
+            "@available(*, unavailable) func add()", at: "add", isSwift: false,
             "'add' can only have '@available' with versions or 'deprecated'; move it to another protocol"),
         // Names.
         .init(
@@ -94,7 +97,7 @@ struct RefusalTests {
             "func add<T: Codable>(_ a: T) async throws", at: "add",
             "'add' cannot be generic: both ends must know the types; name concrete types"),
         .init(
-            "func add() async throws where Self: AnyObject", at: "add",
+            "func add() async throws where Self: AnyObject", at: "add", isSwift: false,
             "'add' cannot be generic: both ends must know the types; name concrete types"),
         // Parameters.
         .init(
@@ -108,7 +111,7 @@ struct RefusalTests {
             "parameter 'a' of 'add' cannot be 'sending': values travel as copies; remove it"),
         .init("func add(_ a: Int...)", at: "a", "parameter 'a' of 'add' cannot be variadic; write '[Int]'"),
         .init(
-            "func add(_ a: Int = 1)", at: "a",
+            "func add(_ a: Int = 1)", at: "a", isSwift: false,
             "parameter 'a' of 'add' cannot have a default value in a protocol; write an extension with a shorter function"
         ),
         .init(
@@ -156,8 +159,8 @@ struct RefusalTests {
             "the result of 'ticks' is a stream, which cannot be remote yet; return an array or take a position to go on from"
         ),
         // What nobody understands.
-        .init("func add", at: "", "@Service does not understand this"),
-        .init("func add() async throws {}", at: "", "@Service does not understand this"),
+        .init("func add", at: "", isSwift: false, "@Service does not understand this"),
+        .init("func add() async throws {}", at: "", isSwift: false, "@Service does not understand this"),
     ]
 
     @Test(arguments: members)
@@ -263,11 +266,8 @@ struct RefusalTests {
                 public nonisolated static var methodTable: RemoteProxy.MethodTable<any House & Swift.Sendable> { Swift.fatalError() }
 
                 public func change(_ a: inout Int) throws -> Self { Swift.fatalError() }
-
                 static public var count: Int { get { Swift.fatalError() } set { Swift.fatalError() } }
-
                 public subscript(_ a: Int) -> Int { get async { Swift.fatalError() } }
-
                 public init?(door: Int) { Swift.fatalError() }
             }
 

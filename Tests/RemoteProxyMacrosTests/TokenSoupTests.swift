@@ -32,7 +32,7 @@ struct TokenSoupTests {
     @Test(arguments: 0..<8)
     func `mutated protocols are always answered, and a refusal always has a place inside the source`(part: Int) {
         var random = SeededGenerator(seed: UInt64(part))
-        for _ in 0..<300 {
+        for _ in 0..<150 {
             let source = Self.mutated(&random)
             let expanding = Expanding(source, attribute: source)
             for diagnostic in expanding.expansion.diagnostics {
@@ -47,7 +47,7 @@ struct TokenSoupTests {
     @Test(arguments: 0..<4)
     func `what is written for a mutated protocol has balanced brackets`(part: Int) {
         var random = SeededGenerator(seed: UInt64(100 + part))
-        for _ in 0..<200 {
+        for _ in 0..<100 {
             let expanding = Expanding(Self.mutated(&random, changes: 2))
             guard expanding.expansion.diagnostics.isEmpty else { continue }
             let source = expanding.expansion.expandedSource
@@ -60,15 +60,15 @@ struct TokenSoupTests {
 
     @Test func `a source cut anywhere is answered`() {
         let bytes = Array(Self.seeds[0].utf8)
-        for length in 0...bytes.count {
+        for length in stride(from: 0, through: bytes.count, by: 3) {
             let expanding = Expanding(String(decoding: bytes[..<length], as: UTF8.self))
             #expect(!expanding.expansion.diagnostics.isEmpty)
         }
     }
 
     @Test(arguments: ["(", "[", "<", "{", "\"\\(", "/*", "@a(", "#", "`", "&", "any ", "(a: ", "#if ", "-> ", "A<"])
-    func `the same token a hundred thousand times takes no longer than it should`(token: String) {
-        let soup = String(repeating: token, count: 100_000)
+    func `the same token ten thousand times takes no longer than it should`(token: String) {
+        let soup = String(repeating: token, count: 10_000)
         _ = Expanding(soup)
         _ = Expanding("protocol P: Sendable { \(soup)")
         _ = Expanding("protocol P: Sendable { func f(_ a: \(soup)")

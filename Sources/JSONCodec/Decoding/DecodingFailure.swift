@@ -45,7 +45,8 @@ extension DecodingFramePointer {
             let kind = try reader.peek()
             let range = kind == .number ? try reader.skipValue() : 0..<0
             switch kind {
-            case .null: return DecodingError.valueNotFound(type, context("Expected \(type) but found null instead.", at: key))
+            case .null:
+                return DecodingError.valueNotFound(type, context("Expected \(type) but found null instead.", at: key))
             case .number where type != String.self && type != Bool.self:
                 let bytes = UnsafeBufferPointer(start: reader.base + range.lowerBound, count: range.count)
                 let number = String(decoding: bytes, as: UTF8.self)

@@ -35,6 +35,8 @@ struct DecodingFrame {
     /// Object: the cursor stands at the value of the last member of the list.
     var isAtValue = false
     var members = MemberList()
+    /// The member that was asked for last.
+    var found = 0
     var boxes: ContainerBoxes
 
     init(state: DecodingStatePointer, index: Int, boxes: ContainerBoxes) {
@@ -47,7 +49,9 @@ struct DecodingFrame {
 extension DecodingFramePointer {
     var codingPath: [any CodingKey] {
         let outside = pointee.parent?.codingPath ?? []
-        return (pointee.storedKey ?? pointee.step.key).map { outside + [$0] } ?? outside
+        let base = pointee.state.pointee.reader.base
+        let key = pointee.storedKey ?? pointee.step.key(in: base, isQuoted: false)
+        return key.map { outside + [$0] } ?? outside
     }
 
     // MARK: Opening
@@ -108,21 +112,32 @@ extension DecodingFramePointer {
             pointee.isAtValue = false
             pointee.cursor = state.pointee.reader.position
         }
+        if let name = state.pointee.reader.shortName(isFirst: pointee.isFirst) {
+            note(name.start, name.length, markOfShortName(name.word, name.length))
+            return true
+        }
         state.pointee.reader.isFirst = pointee.isFirst
         guard let key = try state.pointee.reader.nextMember() else {
             pointee.end = state.pointee.reader.position
             return false
         }
-        pointee.isFirst = false
-        pointee.isAtValue = true
-        pointee.cursor = state.pointee.reader.position
         let base = state.pointee.reader.base
         let name = key.text.hasEscapes ? state.unescapedName(key) : (key.text.start, key.text.end &- key.text.start)
-        let mark = markOfName(base + name.0, name.1)
-        let known = pointee.members.append(
-            name: name.0, length: name.1, place: state.pointee.reader.position, mark: mark, in: base)
-        if known != nil { state.pointee.sawDuplicate = true }
+        note(name.0, name.1, markOfName(base + name.0, name.1))
         return true
+    }
+
+    @inline(__always)
+    private func note(_ name: Int, _ length: Int, _ mark: UInt32) {
+        let state = pointee.state
+        let place = state.pointee.reader.position
+        pointee.isFirst = false
+        pointee.isAtValue = true
+        pointee.cursor = place
+        let base = state.pointee.reader.base
+        if pointee.members.append(name: name, length: length, place: place, mark: mark, in: base) != nil {
+            state.pointee.sawDuplicate = true
+        }
     }
 
     /// Puts the reader at the value of this member and returns its place; nil if the object has no such member.
@@ -146,6 +161,7 @@ extension DecodingFramePointer {
         do throws(JSONError) {
             guard let number = try number(of: name) else { return nil }
             let place = pointee.members[number].place
+            pointee.found = number
             state.seek(place, depth: pointee.depth &+ 1)
             return place
         } catch { throw state.malformed(error) }

@@ -3,12 +3,19 @@
 
 enum DecodingPlan {
     case ordinary
+    case strings, integers, doubles
     case direct(any DirectlyDecoded.Type)
     case foundation(FoundationType)
 
     @inline(never)
     init(_ type: (some Decodable).Type) {
-        if let known = FoundationType(type) {
+        if type == [String].self {
+            self = .strings
+        } else if type == [Int].self {
+            self = .integers
+        } else if type == [Double].self {
+            self = .doubles
+        } else if let known = FoundationType(type) {
             self = .foundation(known)
         } else if let direct = type as? any DirectlyDecoded.Type {
             self = .direct(direct)
@@ -21,6 +28,9 @@ enum DecodingPlan {
     func decode<Value: Decodable>(_ type: Value.Type, in frame: DecodingFramePointer) throws -> Value {
         switch self {
         case .ordinary: try frame.pointee.state.decodeNaturally(type, in: frame, .none)
+        case .strings: try unsafeBitCast(frame.readTokens(String.self), to: type)
+        case .integers: try unsafeBitCast(frame.readTokens(Int.self), to: type)
+        case .doubles: try unsafeBitCast(frame.readTokens(Double.self), to: type)
         case .direct(let known): try Self.read(type, as: known, in: frame)
         case .foundation(let known): try known.decode(type, in: frame)
         }
@@ -44,25 +54,11 @@ protocol DirectlyDecoded {
 
 extension Array: DirectlyDecoded where Element: Decodable {
     static func decodeDirectly(in frame: DecodingFramePointer) throws -> [Element] {
-        if Element.self == String.self, let all = try readAll(as: String.self, in: frame) as? [Element] { return all }
-        if Element.self == Int.self, let all = try readAll(as: Int.self, in: frame) as? [Element] { return all }
-        if Element.self == Double.self, let all = try readAll(as: Double.self, in: frame) as? [Element] { return all }
         _ = try frame.openArray()
         let state = frame.pointee.state
         var elements: [Element] = []
         while try frame.nextElement() {
             elements.append(try state.decode(Element.self, in: frame, .index(elements.count)))
-        }
-        return elements
-    }
-
-    private static func readAll<Known: JSONPrimitive>(
-        as type: Known.Type, in frame: DecodingFramePointer
-    ) throws -> [Known] {
-        _ = try frame.openArray()
-        var elements: [Known] = []
-        while try frame.nextElement() {
-            elements.append(try frame.read(type, at: JSONPathKey(index: elements.count)))
         }
         return elements
     }
@@ -77,17 +73,26 @@ extension Dictionary: DirectlyDecoded where Key == String, Value: Decodable {
         guard kind == .object else { throw frame.wrongContainer([String: Any].self, found: kind) }
         var members: [String: Value] = [:]
         do throws(JSONError) { try state.pointee.reader.enterObject() } catch { throw state.malformed(error) }
-        while let name = try frame.nextName() {
-            let key = JSONPathKey(name)
-            members[name] = try withUnsafePointer(to: key) { place in
-                try state.decode(Value.self, in: frame, .key(place, JSONPathKey.self))
-            }
+        while let key = try frame.nextKey() {
+            let name = key.text.hasEscapes ? state.unescapedName(key) : (key.text.start, key.text.end &- key.text.start)
+            let step = PathStep.name(name.0, length: name.1, JSONPathKey.self)
+            members[key.text.string(in: key.base)] = try state.decode(Value.self, in: frame, step)
         }
         return members
     }
 }
 
 extension DecodingFramePointer {
+    /// Beside the array, because only what is not generic over the element is specialised.
+    fileprivate func readTokens<Token: JSONPrimitive>(_ type: Token.Type) throws -> [Token] {
+        _ = try openArray()
+        var tokens: [Token] = []
+        guard try nextElement() else { return [] }
+        tokens.reserveCapacity(8)
+        repeat { tokens.append(try read(type, at: JSONPathKey(index: tokens.count))) } while try nextElement()
+        return tokens
+    }
+
     @inline(__always)
     fileprivate func nextElement() throws -> Bool {
         let state = pointee.state
@@ -95,10 +100,8 @@ extension DecodingFramePointer {
     }
 
     @inline(__always)
-    fileprivate func nextName() throws -> String? {
+    fileprivate func nextKey() throws -> JSONKey? {
         let state = pointee.state
-        do throws(JSONError) { return try state.pointee.reader.nextMember()?.string() } catch {
-            throw state.malformed(error)
-        }
+        do throws(JSONError) { return try state.pointee.reader.nextMember() } catch { throw state.malformed(error) }
     }
 }

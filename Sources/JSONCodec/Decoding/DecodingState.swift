@@ -136,7 +136,8 @@ extension DecodingStatePointer {
             parent.pointee.cursor <= frame.pointee.start,
             parent.pointee.members.count > 0,
             parent.pointee.members[parent.pointee.members.count &- 1].place == parent.pointee.cursor,
-            frame.pointee.start == firstByte(from: parent.pointee.cursor) {
+            frame.pointee.start == firstByte(from: parent.pointee.cursor)
+        {
             parent.pointee.cursor = end
             parent.pointee.isAtValue = false
         }

@@ -32,6 +32,11 @@ struct KeyedDecoder<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     @inline(__always)
     func decode<Value: JSONPrimitive>(_ type: Value.Type, forKey key: Key) throws -> Value {
+        try token(type, forKey: key)
+    }
+
+    @inline(__always)
+    func token<Value: JSONPrimitive>(_ type: Value.Type, forKey key: Key) throws -> Value {
         let frame = try live()
         guard let place = try frame.find(key.stringValue) else { throw frame.keyNotFound(key) }
         let value = try frame.read(type, at: key)
@@ -40,7 +45,7 @@ struct KeyedDecoder<Key: CodingKey>: KeyedDecodingContainerProtocol {
     }
 
     @inline(__always)
-    func decodeIfPresent<Value: JSONPrimitive>(_ type: Value.Type, forKey key: Key) throws -> Value? {
+    func tokenIfPresent<Value: JSONPrimitive>(_ type: Value.Type, forKey key: Key) throws -> Value? {
         let frame = try live()
         guard let place = try frame.find(key.stringValue) else { return nil }
         let value = try frame.readNull() ? nil : frame.read(type, at: key)
@@ -51,13 +56,13 @@ struct KeyedDecoder<Key: CodingKey>: KeyedDecodingContainerProtocol {
     func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
         let frame = try live()
         guard let place = try frame.find(key.stringValue) else { throw frame.keyNotFound(key) }
-        return try frame.decode(type, forKey: key, at: place)
+        return try frame.decode(type, forKey: Key.self, at: place)
     }
 
     func decodeIfPresent<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value? {
         let frame = try live()
         guard let place = try frame.find(key.stringValue) else { return nil }
-        guard try frame.readNull() else { return try frame.decode(type, forKey: key, at: place) }
+        guard try frame.readNull() else { return try frame.decode(type, forKey: Key.self, at: place) }
         frame.passed(place)
         return nil
     }
@@ -98,32 +103,27 @@ struct KeyedDecoder<Key: CodingKey>: KeyedDecodingContainerProtocol {
 extension DecodingFramePointer {
     @inline(__always)
     func keyedContainer<Key: CodingKey>() -> KeyedDecodingContainer<Key> {
-        if let kept = pointee.boxes.kept(KeyedDecodingContainer<Key>.self) { return kept }
-        return makeKeyedContainer()
+        guard let kept = pointee.boxes.kept(Key.self) else { return makeKeyedContainer() }
+        return unsafeBitCast(kept, to: KeyedDecodingContainer<Key>.self)
     }
 
     @inline(never)
     private func makeKeyedContainer<Key: CodingKey>() -> KeyedDecodingContainer<Key> {
         let made = KeyedDecodingContainer(KeyedDecoder<Key>(frame: self, serial: pointee.boxes.serial))
-        pointee.boxes.keep(made)
+        pointee.boxes.keep(made, as: Key.self)
         return made
     }
 
     /// The value of a member whose place the reader stands at.
     @inline(__always)
-    fileprivate func decode<Value: Decodable>(
-        _ type: Value.Type, forKey key: some CodingKey, at place: Int
+    fileprivate func decode<Value: Decodable, Key: CodingKey>(
+        _ type: Value.Type, forKey keyType: Key.Type, at place: Int
     ) throws -> Value {
-        let value = try Self.withStep(to: key) { try pointee.state.decode(type, in: self, $0) }
+        let member = pointee.members[pointee.found]
+        let step = PathStep.name(member.name, length: member.length, Key.self)
+        let value = try pointee.state.decode(type, in: self, step)
         passed(place)
         return value
-    }
-
-    @inline(__always)
-    private static func withStep<Key: CodingKey, Result>(
-        to key: Key, _ body: (PathStep) throws -> Result
-    ) rethrows -> Result {
-        try withUnsafePointer(to: key) { try body(.key($0, Key.self)) }
     }
 
     /// The names of all members, each once.

@@ -15,7 +15,7 @@ struct UnkeyedDecoder: UnkeyedDecodingContainer {
         serial = frame.pointee.serial
         hold = Hold()
         cursor = try frame.openArray()
-        frame.pointee.boxes.keep(hold)
+        frame.pointee.boxes.keep(hold, as: Hold.self)
     }
 
     var codingPath: [any CodingKey] { (try? live())?.codingPath ?? [] }
@@ -85,7 +85,10 @@ struct UnkeyedDecoder: UnkeyedDecodingContainer {
     }
 
     @inline(__always)
-    mutating func decode<Value: JSONPrimitive>(_ type: Value.Type) throws -> Value {
+    mutating func decode<Value: JSONPrimitive>(_ type: Value.Type) throws -> Value { try token(type) }
+
+    @inline(__always)
+    mutating func token<Value: JSONPrimitive>(_ type: Value.Type) throws -> Value {
         let frame = try begin(type)
         let value = try frame.read(type, at: JSONPathKey(index: currentIndex))
         advance(frame)

@@ -33,7 +33,10 @@ struct ValueDecoder: Decoder, SingleValueDecodingContainer {
     }
 
     @inline(__always)
-    func decode<Value: JSONPrimitive>(_ type: Value.Type) throws -> Value {
+    func decode<Value: JSONPrimitive>(_ type: Value.Type) throws -> Value { try token(type) }
+
+    @inline(__always)
+    func token<Value: JSONPrimitive>(_ type: Value.Type) throws -> Value {
         let frame = try live()
         let state = frame.pointee.state
         guard !frame.pointee.isMissing else {
@@ -61,7 +64,9 @@ struct ValueDecoder: Decoder, SingleValueDecodingContainer {
 extension DecodingFramePointer {
     /// The primitive at the reader's cursor.
     @inline(__always)
-    func read<Value: JSONPrimitive>(_ type: Value.Type, at key: @autoclosure () -> (any CodingKey)? = nil) throws -> Value {
+    func read<Value: JSONPrimitive>(_ type: Value.Type, at key: @autoclosure () -> (any CodingKey)? = nil) throws
+        -> Value
+    {
         let state = pointee.state
         let value: Value?
         do throws(JSONError) { value = try Value.read(&state.pointee.reader) } catch { throw state.malformed(error) }

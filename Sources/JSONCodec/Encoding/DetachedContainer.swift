@@ -111,6 +111,7 @@ extension EncodingStatePointer {
             }
             edit.replacement?.giveBackLate()
         }
+        pointee.edits.removeAll()
         edited.append(UnsafeBufferPointer(start: source + at, count: output.pointee.count &- at))
         output.pointee.truncate(to: start)
         output.pointee.append(UnsafeBufferPointer(start: edited.base, count: edited.count))

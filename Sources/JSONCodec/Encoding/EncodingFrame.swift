@@ -48,7 +48,8 @@ extension EncodingFramePointer {
         return state.pointee.pathOutside
             + (0...pointee.index).compactMap { level in
                 let frame = state.pointee.frames[level]
-                return frame.pointee.storedKey ?? frame.pointee.step.key
+                return frame.pointee.storedKey
+                    ?? frame.pointee.step.key(in: UnsafePointer(state.pointee.output.pointee.base), isQuoted: true)
             }
     }
 
@@ -99,8 +100,10 @@ extension EncodingFramePointer {
     @inline(__always)
     var mark: Mark { Mark(length: output.pointee.count, edits: pointee.state.pointee.edits.count) }
 
+    /// Writes what stands before a member's value, and returns where the name lies.
     @inline(__always)
-    func beginMember(_ name: String) {
+    @discardableResult
+    func beginMember(_ name: String) -> Range<Int> {
         let output = output
         if pointee.count > 0 { output.pointee.append(UInt8(ascii: ",")) }
         let place = output.pointee.count
@@ -108,15 +111,18 @@ extension EncodingFramePointer {
         let end = output.pointee.count
         output.pointee.append(UInt8(ascii: ":"))
         pointee.count &+= 1
-        guard pointee.checksNames else { return }
+        guard pointee.checksNames else { return place &+ 1..<end &- 1 }
         let text = UnsafePointer(output.pointee.base)
         let length = end &- place &- 2
         let nameMark = markOfName(text + (place &+ 1), length)
-        if let earlier = pointee.members.append(name: place &+ 1, length: length, place: place, mark: nameMark, in: text) {
+        if let earlier = pointee.members.append(
+            name: place &+ 1, length: length, place: place, mark: nameMark, in: text)
+        {
             // Written again: the later value stands, with everything up to the member that followed the earlier one.
             let cut = pointee.members[earlier].place..<pointee.members[earlier &+ 1].place
             pointee.state.pointee.edits.append(EncodingState.Edit(range: cut, replacement: nil))
         }
+        return place &+ 1..<end &- 1
     }
 
     @inline(__always)

@@ -3,12 +3,19 @@
 
 enum EncodingPlan {
     case ordinary
+    case strings, integers, doubles
     case direct(any DirectlyEncoded.Type)
     case foundation(FoundationType)
 
     @inline(never)
     init(_ type: (some Encodable).Type) {
-        if let known = FoundationType(type) {
+        if type == [String].self {
+            self = .strings
+        } else if type == [Int].self {
+            self = .integers
+        } else if type == [Double].self {
+            self = .doubles
+        } else if let known = FoundationType(type) {
             self = .foundation(known)
         } else if let direct = type as? any DirectlyEncoded.Type {
             self = .direct(direct)
@@ -21,6 +28,9 @@ enum EncodingPlan {
     func encode<Value: Encodable>(_ value: Value, in frame: EncodingFramePointer) throws {
         switch self {
         case .ordinary: break
+        case .strings: try frame.writeTokens(unsafeBitCast(value, to: [String].self))
+        case .integers: try frame.writeTokens(unsafeBitCast(value, to: [Int].self))
+        case .doubles: try frame.writeTokens(unsafeBitCast(value, to: [Double].self))
         case .direct(let type): try Self.write(value, as: type, in: frame)
         case .foundation(let type): try type.encode(value, in: frame)
         }
@@ -45,36 +55,28 @@ extension Array: DirectlyEncoded where Element: Encodable {
     func encodeDirectly(in frame: EncodingFramePointer) throws {
         frame.openArray()
         if let failure = frame.pointee.state.pointee.failure { throw failure }
-        if Element.self == String.self {
-            try writeAll(as: String.self, in: frame)
-        } else if Element.self == Int.self {
-            try writeAll(as: Int.self, in: frame)
-        } else if Element.self == Double.self {
-            try writeAll(as: Double.self, in: frame)
-        } else {
-            let state = frame.pointee.state
-            for element in self {
-                let step = PathStep.index(frame.pointee.count)
-                frame.beginElement()
-                try state.encode(element, step, depth: frame.pointee.depth)
-            }
+        let state = frame.pointee.state
+        for element in self {
+            let step = PathStep.index(frame.pointee.count)
+            frame.beginElement()
+            try state.encode(element, step, depth: frame.pointee.depth)
         }
         frame.close()
     }
+}
 
-    private func writeAll<Known: JSONPrimitive>(as type: Known.Type, in frame: EncodingFramePointer) throws {
-        let output = frame.output
-        try withUnsafeBufferPointer { elements in
-            try elements.withMemoryRebound(to: Known.self) { known in
-                for index in known.indices {
-                    if index > 0 { output.pointee.append(UInt8(ascii: ",")) }
-                    guard known[index].hasJSONText else {
-                        throw frame.noText(for: known[index], at: JSONPathKey(index: index))
-                    }
-                    known[index].write(to: &output.pointee)
-                }
-            }
+extension EncodingFramePointer {
+    /// Beside the array, because only what is not generic over the element is specialised.
+    fileprivate func writeTokens<Token: JSONPrimitive>(_ tokens: [Token]) throws {
+        openArray()
+        if let failure = pointee.state.pointee.failure { throw failure }
+        let output = output
+        for (index, token) in tokens.enumerated() {
+            if index > 0 { output.pointee.append(UInt8(ascii: ",")) }
+            guard token.hasJSONText else { throw noText(for: token, at: JSONPathKey(index: index)) }
+            token.write(to: &output.pointee)
         }
+        close()
     }
 }
 
@@ -87,12 +89,11 @@ extension Dictionary: DirectlyEncoded where Key == String, Value: Encodable {
         for (name, value) in self {
             if frame.pointee.count > 0 { output.pointee.append(UInt8(ascii: ",")) }
             frame.pointee.count &+= 1
+            let start = output.pointee.count &+ 1
             output.pointee.append(quoted: name)
+            let step = PathStep.name(start, length: output.pointee.count &- start &- 1, JSONPathKey.self)
             output.pointee.append(UInt8(ascii: ":"))
-            let key = JSONPathKey(name)
-            try withUnsafePointer(to: key) { place in
-                try state.encode(value, .key(place, JSONPathKey.self), depth: frame.pointee.depth)
-            }
+            try state.encode(value, step, depth: frame.pointee.depth)
         }
         frame.close()
     }

@@ -98,7 +98,8 @@ extension EncodingStatePointer {
     func giveBack() {
         if pointee.top >= 0 { end(downTo: -1) }
         if pointee.failure != nil || !pointee.edits.isEmpty || !pointee.detached.isEmpty
-            || !pointee.pathOutside.isEmpty {
+            || !pointee.pathOutside.isEmpty
+        {
             close()
         }
         pool.giveBack(self)

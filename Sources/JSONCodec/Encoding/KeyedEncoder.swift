@@ -18,7 +18,10 @@ struct KeyedEncoder<Key: CodingKey>: KeyedEncodingContainerProtocol {
     }
 
     @inline(__always)
-    func encode<Value: JSONPrimitive>(_ value: Value, forKey key: Key) throws {
+    func encode<Value: JSONPrimitive>(_ value: Value, forKey key: Key) throws { try token(value, forKey: key) }
+
+    @inline(__always)
+    func token<Value: JSONPrimitive>(_ value: Value, forKey key: Key) throws {
         let frame = try writable()
         guard value.hasJSONText else { throw frame.noText(for: value, at: key) }
         frame.beginMember(key.stringValue)
@@ -28,20 +31,14 @@ struct KeyedEncoder<Key: CodingKey>: KeyedEncodingContainerProtocol {
     func encode<Value: Encodable>(_ value: Value, forKey key: Key) throws {
         let frame = try writable()
         let mark = frame.mark
-        frame.beginMember(key.stringValue)
+        let name = frame.beginMember(key.stringValue)
+        let step = PathStep.name(name.lowerBound, length: name.count, Key.self)
         do {
-            try withUnsafePointer(to: key) { place in
-                try frame.pointee.state.encode(value, .key(place, Key.self), depth: frame.pointee.depth)
-            }
+            try frame.pointee.state.encode(value, step, depth: frame.pointee.depth)
         } catch {
             frame.takeBack(to: mark)
             throw error
         }
-    }
-
-    @inline(__always)
-    func encodeIfPresent<Value: JSONPrimitive>(_ value: Value?, forKey key: Key) throws {
-        if let value { try encode(value, forKey: key) }
     }
 
     func encodeIfPresent<Value: Encodable>(_ value: Value?, forKey key: Key) throws {
@@ -82,14 +79,14 @@ struct KeyedEncoder<Key: CodingKey>: KeyedEncodingContainerProtocol {
 extension EncodingFramePointer {
     @inline(__always)
     func keyedContainer<Key: CodingKey>() -> KeyedEncodingContainer<Key> {
-        if let kept = pointee.boxes.kept(KeyedEncodingContainer<Key>.self) { return kept }
-        return makeKeyedContainer()
+        guard let kept = pointee.boxes.kept(Key.self) else { return makeKeyedContainer() }
+        return unsafeBitCast(kept, to: KeyedEncodingContainer<Key>.self)
     }
 
     @inline(never)
     private func makeKeyedContainer<Key: CodingKey>() -> KeyedEncodingContainer<Key> {
         let made = KeyedEncodingContainer(KeyedEncoder<Key>(frame: self, serial: pointee.boxes.serial))
-        pointee.boxes.keep(made)
+        pointee.boxes.keep(made, as: Key.self)
         return made
     }
 }

@@ -19,7 +19,10 @@ struct UnkeyedEncoder: UnkeyedEncodingContainer {
     }
 
     @inline(__always)
-    func encode<Value: JSONPrimitive>(_ value: Value) throws {
+    func encode<Value: JSONPrimitive>(_ value: Value) throws { try token(value) }
+
+    @inline(__always)
+    func token<Value: JSONPrimitive>(_ value: Value) throws {
         let frame = try writable()
         guard value.hasJSONText else {
             throw frame.noText(for: value, at: JSONPathKey(index: frame.pointee.count))

@@ -44,7 +44,10 @@ struct ValueEncoder: Encoder, SingleValueEncodingContainer {
     }
 
     @inline(__always)
-    func encode<Value: JSONPrimitive>(_ value: Value) throws {
+    func encode<Value: JSONPrimitive>(_ value: Value) throws { try token(value) }
+
+    @inline(__always)
+    func token<Value: JSONPrimitive>(_ value: Value) throws {
         let frame = try unwritten(value)
         guard value.hasJSONText else { throw frame.noText(for: value) }
         value.write(to: &frame.output.pointee)

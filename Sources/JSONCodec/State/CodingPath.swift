@@ -27,18 +27,22 @@ enum PathStep {
     /// The value is the same one as the frame around it, met again through a single-value container.
     case none
     case index(Int)
-    /// The caller's key, which stays where it is for as long as the value is being coded.
-    case key(UnsafeRawPointer, any CodingKey.Type)
+    /// A member whose name stands in the text, at a distance from its first byte.
+    case name(Int, length: Int, any CodingKey.Type)
 
-    var key: (any CodingKey)? {
+    /// `isQuoted` says that the name may contain escapes.
+    func key(in text: UnsafePointer<UInt8>, isQuoted: Bool) -> (any CodingKey)? {
         switch self {
-        case .none: nil
-        case .index(let index): JSONPathKey(index: index)
-        case .key(let place, let type): Self.load(type, from: place)
+        case .none: return nil
+        case .index(let index): return JSONPathKey(index: index)
+        case .name(let start, let length, let type):
+            let bytes = UnsafeBufferPointer(start: text + start, count: length)
+            var name = String(decoding: bytes, as: UTF8.self)
+            if isQuoted {
+                let token = JSONText(start: start, end: start + length, hasEscapes: true, isASCII: false)
+                name = token.string(in: text)
+            }
+            return type.init(stringValue: name) ?? JSONPathKey(name)
         }
-    }
-
-    private static func load<Key: CodingKey>(_ type: Key.Type, from place: UnsafeRawPointer) -> any CodingKey {
-        place.assumingMemoryBound(to: Key.self).pointee
     }
 }

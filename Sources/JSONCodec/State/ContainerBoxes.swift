@@ -7,26 +7,29 @@ struct ContainerBoxes {
     private var type: ObjectIdentifier?
     private var box: AnyObject?
     private var madeSeveral = false
+    private var isHandedOut = false
 
     init(serial: UInt) { self.serial = serial }
 
-    /// The kept container of this type, if nobody holds it.
+    /// The kept container for this type of key, if nobody holds it.
     @inline(__always)
-    mutating func kept<Container>(_ type: Container.Type) -> Container? {
-        guard self.type == ObjectIdentifier(type), isKnownUniquelyReferenced(&box), let box else { return nil }
-        return unsafeBitCast(box, to: Container.self)
+    mutating func kept(_ type: Any.Type) -> AnyObject? {
+        guard self.type == ObjectIdentifier(type), !isHandedOut || isKnownUniquelyReferenced(&box) else { return nil }
+        isHandedOut = true
+        return box
     }
 
-    /// Keeps a container, which must be one reference to a class instance and nothing else.
+    /// Keeps a container under its type of key. It must be one reference to a class instance and nothing else.
     @inline(never)
-    mutating func keep<Container>(_ container: Container) {
+    mutating func keep<Container>(_ container: Container, as keyType: Any.Type) {
         guard MemoryLayout<Container>.size == MemoryLayout<AnyObject>.size else {
             madeSeveral = true
             return
         }
-        if box != nil && !isKnownUniquelyReferenced(&box) { madeSeveral = true }
-        type = ObjectIdentifier(Container.self)
+        if isHandedOut && !isKnownUniquelyReferenced(&box) { madeSeveral = true }
+        type = ObjectIdentifier(keyType)
         box = unsafeBitCast(container, to: AnyObject.self)
+        isHandedOut = true
     }
 
     /// Whether this frame's containers are out of everyone's hands.
@@ -37,7 +40,8 @@ struct ContainerBoxes {
     /// Ends a use of the frame. If anyone may still hold a container of it, the next use gets another number.
     @inline(__always)
     mutating func endUse(_ nextSerial: () -> UInt) {
-        if box == nil && !madeSeveral { return }
+        guard isHandedOut || madeSeveral else { return }
+        isHandedOut = false
         if madeSeveral || !isKnownUniquelyReferenced(&box) { renew(nextSerial()) }
     }
 

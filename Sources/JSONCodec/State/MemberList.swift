@@ -85,7 +85,8 @@ struct MemberList {
         while number >= 0 {
             let member = members[number]
             if member.length == length && (mark == nil || member.mark == mark)
-                && equalBytes(text + member.name, name, length) {
+                && equalBytes(text + member.name, name, length)
+            {
                 return number
             }
             number &-= 1

@@ -31,7 +31,9 @@ package final class JSONOutput {
     package func truncate(to count: Int) { buffer.pointee.truncate(to: count) }
 
     package func append(_ byte: UInt8) { buffer.pointee.append(byte) }
-    package func append(_ bytes: UnsafeRawBufferPointer) { bytes.withMemoryRebound(to: UInt8.self) { buffer.pointee.append($0) } }
+    package func append(_ bytes: UnsafeRawBufferPointer) {
+        bytes.withMemoryRebound(to: UInt8.self) { buffer.pointee.append($0) }
+    }
     package func append(_ text: StaticString) { buffer.pointee.append(text) }
     package func append(raw text: String) { buffer.pointee.append(raw: text) }
 

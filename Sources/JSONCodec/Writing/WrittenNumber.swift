@@ -61,13 +61,16 @@ extension OutputBuffer {
     mutating func append<Value: BinaryFloatingPoint & CustomStringConvertible>(finite value: Value) {
         // Whole numbers up to 2^53, where the shortest text stops being the number's own digits.
         if value.magnitude <= 9_007_199_254_740_992, let whole = Int64(exactly: value),
-            whole != 0 || value.sign == .plus, Value.significandBitCount > 23 || whole.magnitude <= 16_777_216 {
+            whole != 0 || value.sign == .plus, Value.significandBitCount > 23 || whole.magnitude <= 16_777_216
+        {
             append(integer: whole)
             return
         }
         var text = value.description
         text.withUTF8 { digits in
-            let isWhole = digits.count > 2 && digits[digits.count - 2] == UInt8(ascii: ".") && digits[digits.count - 1] == UInt8(ascii: "0")
+            let isWhole =
+                digits.count > 2 && digits[digits.count - 2] == UInt8(ascii: ".")
+                && digits[digits.count - 1] == UInt8(ascii: "0")
             append(isWhole ? UnsafeBufferPointer(rebasing: digits.dropLast(2)) : digits)
         }
     }

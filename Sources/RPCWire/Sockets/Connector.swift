@@ -121,12 +121,15 @@ package final class Connector: @unchecked Sendable {
     }
 
     private func connected(_ socket: Socket) {
-        // A port that nobody listens on can be the one that the system picks for this end: then the socket has
-        // connected to itself, and would keep the server from ever getting its port back.
-        if let local = socket.localAddress?.endpoint, case .tcp = local, local == socket.remoteAddress?.endpoint {
-            return failed(nil, SystemError("connect", code: ECONNREFUSED))
-        }
+        if Connector.isConnectedToItself(socket) { return failed(nil, SystemError("connect", code: ECONNREFUSED)) }
         complete(.success(SocketStream(socket, on: loop, remoteAddress: "\(endpoint)", limits: limits)))
+    }
+
+    /// A port on which nobody listens can be the one that the system picks for this end: then the socket has connected
+    /// to itself, and would keep the server from ever getting its port back.
+    static func isConnectedToItself(_ socket: Socket) -> Bool {
+        guard let local = socket.localAddress?.endpoint, case .tcp = local else { return false }
+        return local == socket.remoteAddress?.endpoint
     }
 
     private func failed(_ address: SocketAddress?, _ error: SystemError) {

@@ -54,9 +54,8 @@ package final class Socket: Sendable {
     }
 
     /// How much the kernel takes before it says that it would block; for tests of partial writes.
-    package func setBufferSizes(_ bytes: Int) {
+    package func setSendBufferSize(_ bytes: Int) {
         _ = system_set_option(descriptor, SOL_SOCKET, SO_SNDBUF, Int32(clamping: bytes))
-        _ = system_set_option(descriptor, SOL_SOCKET, SO_RCVBUF, Int32(clamping: bytes))
     }
 
     /// What a connection attempt came to.

@@ -6,7 +6,7 @@ package enum SystemThread {
     /// A number that no other living thread has.
     package static var current: UInt { system_thread_identity() }
 
-    static func start(name: String, _ body: @escaping @Sendable () -> Void) throws(SystemError) {
+    package static func start(name: String, _ body: @escaping @Sendable () -> Void) throws(SystemError) {
         let context = Unmanaged.passRetained(ThreadBody(body)).toOpaque()
         let code = system_start_thread(
             name, { context in Unmanaged<ThreadBody>.fromOpaque(context!).takeRetainedValue().run() }, context)

@@ -16,7 +16,7 @@ import RPCWire
 /// again. A client that nobody holds any more, not even through a proxy, closes.
 public final class RPCClient: Sendable {
     private let reconnector: Reconnector
-    let peer: Peer
+    package let peer: Peer
     private let exports = Exports()
 
     /// - Parameters:

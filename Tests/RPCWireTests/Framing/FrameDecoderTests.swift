@@ -3,7 +3,8 @@ import Testing
 
 struct FrameDecoderTests {
     static let messages = (0..<200).map { number in
-        #"{"jsonrpc":"2.0","method":"m","params":["\#(String(repeating: "é{\\n", count: number % 17))"],"id":\#(number)}"#
+        let text = String(repeating: "é{\\n", count: number % 17)
+        return #"{"jsonrpc":"2.0","method":"m","params":["\#(text)"],"id":\#(number)}"#
     }
 
     @Test(arguments: allFramings)

@@ -90,7 +90,7 @@ struct FrameLimitTests {
         }
     }
 
-    static let texts: [(FramingError, Int?, String)] = [
+    static let texts: [(FramingError, Int, String)] = [
         (.frameTooLarge(length: 7, limit: 5), -32007, "a message of 7 bytes is over the limit of 5 (maximumFrameSize)"),
         (.frameTooLarge(length: nil, limit: 5), -32007, "a line is over the limit of 5 bytes (maximumFrameSize)"),
         (.headerBlockTooLarge(limit: 6), -32700, "a header block is over the limit of 6 bytes (maximumHeaderBlock)"),
@@ -98,17 +98,13 @@ struct FrameLimitTests {
         (.header(.noColon), -32700, "a header line has no colon"),
         (.unrecognised(0x07), -32700, "the first byte, 0x07, begins no known framing"),
         (.unrecognised(0x16), -32700, "this port does not speak TLS"),
-        (.http, nil, "this port speaks JSON-RPC 2.0, not HTTP"),
+        (.http, -32700, "this port speaks JSON-RPC 2.0, not HTTP"),
     ]
 
     @Test(arguments: texts)
-    func `every error says what it is and names the limit`(error: FramingError, code: Int?, text: String) {
+    func `every error says what it is and names the limit`(error: FramingError, code: Int, text: String) {
         #expect(error.description == text)
-        switch error.answer {
-        case .http: #expect(code == nil)
-        case .reply(let object):
-            #expect(object.code.number == code)
-            #expect(object.message == text)
-        }
+        #expect(error.code == code)
+        #expect((error.plainAnswer == nil) == (error != .http))
     }
 }

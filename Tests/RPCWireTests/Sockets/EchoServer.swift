@@ -1,59 +1,59 @@
-// A server that sends back every byte, and what a test needs to reach it.
+// A server that sends back every line, and what a test needs to reach it.
 
 import RPCWire
 import Synchronization
 
 final class EchoServer: Sendable {
-    let loop: EventLoop
-    private let listener: Mutex<Listener?> = Mutex(nil)
-    private let streams = Mutex<[SocketStream]>([])
+    let endpoint: Endpoint
+    private let listener: Listener
+    private let streams: Streams
 
-    var endpoint: Endpoint { listener.withLock { $0 }?.endpoint ?? .unix(path: "/nowhere") }
+    private final class Streams: Sendable {
+        let list = Mutex<[SocketStream]>([])
+    }
 
     init(
         on loop: EventLoop, endpoint: Endpoint = .tcp(host: "127.0.0.1", port: 0),
         limits: OutputLimits = OutputLimits(),
         bufferSize: Int? = nil
     ) async throws {
-        self.loop = loop
-        let listener = try await Listener.listen(on: endpoint, loop: loop) { [self] socket, peer in
-            if let bufferSize { socket.setBufferSizes(bufferSize) }
+        let streams = Streams()
+        listener = try await Listener.listen(on: endpoint, loop: loop) { socket, peer in
+            if let bufferSize { socket.setSendBufferSize(bufferSize) }
             let stream = SocketStream(
                 socket, on: loop, remoteAddress: peer.description, limits: limits, pausesReading: true)
-            streams.withLock { $0.append(stream) }
-            stream.open(Echo(stream))
+            streams.list.withLock { $0.append(stream) }
+            stream.open(LineEcho(stream))
         }
-        self.listener.withLock { $0 = listener }
+        self.streams = streams
+        self.endpoint = listener.endpoint
     }
 
-    var accepted: [SocketStream] { streams.withLock { $0 } }
+    var accepted: [SocketStream] { streams.list.withLock { $0 } }
 
-    func close() { listener.withLock { $0 }?.close() }
-
-    private final class Echo: ByteStreamReceiver {
-        private let stream: SocketStream
-        init(_ stream: SocketStream) { self.stream = stream }
-
-        func received(_ bytes: Bytes) {
-            bytes.withUnsafeBytes { stream.appendRaw($0) }
-            stream.flush()
-        }
-
-        func ended(_: StreamEnd, sent _: UInt64) {}
-    }
+    func close() { listener.close() }
 }
 
-extension ByteStream {
-    /// Sends bytes as they are: as lines without their last end of line, which framing puts back.
-    func appendRaw(_ bytes: UnsafeRawBufferPointer) {
-        guard let last = bytes.last else { return }
-        if last == UInt8(ascii: "\n") {
-            append(UnsafeRawBufferPointer(rebasing: bytes.dropLast()), framing: .lines)
-        } else {
-            // Held together by the test: it only ever sends whole lines at once or counts bytes.
-            append(bytes, framing: .lines)
+/// Sends back whole lines, however they arrive.
+final class LineEcho: ByteStreamReceiver {
+    private let stream: any ByteStream
+    private let started = Mutex<[UInt8]>([])
+
+    init(_ stream: any ByteStream) { self.stream = stream }
+
+    func received(_ bytes: Bytes) {
+        let lines = started.withLock { started in
+            bytes.withUnsafeBytes { started.append(contentsOf: $0) }
+            guard let end = started.lastIndex(of: UInt8(ascii: "\n")) else { return [UInt8]() }
+            defer { started.removeFirst(end + 1) }
+            return Array(started[..<end])
         }
+        if lines.isEmpty { return }
+        lines.withUnsafeBytes { _ = stream.append($0, framing: .lines) }
+        stream.flush()
     }
+
+    func ended(_: StreamEnd, sent _: UInt64) {}
 }
 
 extension Connector {

@@ -1,0 +1,149 @@
+import RPCWire
+import Testing
+
+struct MessageDecoderTests {
+    static let identifiers = [
+        "0", "1", "-1", #""0""#, "9007199254740993", "9223372036854775807", "-9223372036854775808",
+        "9223372036854775808", "123456789012345678901234567890", "1.0", "1e0", "-0", "0.1", "1E+2", "null", #""""#,
+        #""c0ffee00-1234-4abc-8def-000000000000""#, #""\u00E9\n""#,
+    ]
+
+    @Test(arguments: identifiers)
+    func `an id is echoed as its sender wrote it`(id: String) {
+        let texts = summary(#"{"jsonrpc":"2.0","method":"m","id":\#(id)}"#)
+        let echo = id.replacing(#"\u00E9"#, with: "é")
+        #expect(texts == ["call \(echo) m"])
+        #expect(summary(#"{"jsonrpc":"2.0","result":1,"id":\#(id)}"#) == ["result \(echo) 1"])
+        #expect(summary(#"{"jsonrpc":"2.0","id":\#(id)}"#) == ["invalid \(echo) -32600"])
+    }
+
+    @Test func `ids that differ in type or spelling are different`() {
+        let ids = Self.identifiers.map { id in MessageDecoder.identifier(in: Bytes(#"{"id":\#(id)}"#)) }
+        #expect(Set(ids).count == Self.identifiers.count)
+        #expect(!ids.contains(nil))
+    }
+
+    @Test(arguments: ["true", "false", "[]", "[1]", "{}"])
+    func `an id of any other type is refused under null`(id: String) {
+        #expect(summary(#"{"jsonrpc":"2.0","method":"m","id":\#(id)}"#) == ["invalid null -32600"])
+        #expect(summary(#"{"jsonrpc":"2.0","result":1,"id":\#(id)}"#) == ["ignored"])
+        #expect(MessageDecoder.identifier(in: Bytes(#"{"id":\#(id)}"#)) == nil)
+    }
+
+    @Test(arguments: [
+        "", #","params":null"#, #","params":[]"#, #","params":{}"#, ",\"params\": [ \n\t] ", #","params":{ }"#,
+    ])
+    func `missing, null and empty parameters are none`(params: String) {
+        #expect(summary(#"{"jsonrpc":"2.0","method":"m","id":1\#(params)}"#) == ["call 1 m"])
+    }
+
+    @Test(arguments: ["1", "true", #""text""#, "1.5"])
+    func `parameters that are no array and no object make no request`(params: String) {
+        #expect(summary(#"{"jsonrpc":"2.0","method":"m","id":1,"params":\#(params)}"#) == ["invalid 1 -32600"])
+        #expect(summary(#"{"jsonrpc":"2.0","method":"m","params":\#(params)}"#) == ["invalid null -32600"])
+    }
+
+    @Test(arguments: ["", #""jsonrpc":"1.0","#, #""jsonrpc":2.0,"#, #""jsonrpc":null,"#, #""jsonrpc":"2.00","#])
+    func `the version must be there and be 2`(version: String) {
+        #expect(summary(#"{\#(version)"method":"m","id":1}"#) == ["invalid 1 -32600"])
+        #expect(
+            summary(#"{\#(version)"result":1,"id":1}"#)
+                == [#"failure 1 -32058 the reply is not valid JSON-RPC: jsonrpc must be "2.0""#])
+    }
+
+    @Test(arguments: ["1", "[]", "{}", "true", "null"])
+    func `a method that is no string makes no request`(method: String) {
+        #expect(summary(#"{"jsonrpc":"2.0","method":\#(method),"id":1}"#) == ["invalid 1 -32600"])
+    }
+
+    @Test func `members come in any order, with any neighbours, and the last of two counts`() {
+        let members = [
+            #""jsonrpc":"2.0""#, #""method":"m""#, #""params":[1]"#, #""id":7"#, #""timeout":5"#, #""x":{"id":0}"#,
+        ]
+        for turn in members.indices {
+            let turned = members[turn...] + members[..<turn]
+            #expect(summary("{\(turned.joined(separator: " , "))}") == ["call 7 m [1] within 5"])
+            #expect(summary("{\(turned.reversed().joined(separator: ","))}") == ["call 7 m [1] within 5"])
+        }
+        let twice = #"{"jsonrpc":"1","id":true,"method":1,"params":1,"timeout":9,"#
+        #expect(summary(twice + members.joined(separator: ",") + "}") == ["call 7 m [1] within 5"])
+        #expect(
+            summary("{" + members.joined(separator: ",") + #","params":[],"id":"8","method":"n"}"#) == [
+                #"call "8" n within 5"#
+            ])
+    }
+
+    @Test func `escapes hide nothing`() {
+        let names = #""json\u0072pc":"2\u002e0","m\u0065thod":"$\/cancel\u0052equest""#
+        let text = #"{\#(names),"param\u0073":{"id":1},"i\u0064":"\u0031"}"#
+        #expect(summary(text) == [#"call "1" $/cancelRequest {"id":1}"#])
+        #expect(summary(#"{"jsonrpc":"2.0","method":"méthode.è"}"#) == ["notification méthode.è"])
+    }
+
+    @Test(arguments: [("0", "0"), ("250", "250"), ("9223372036854775807", "9223372036854775807")])
+    func `a timeout is a whole number of milliseconds`(written: String, read: String) {
+        #expect(summary(#"{"jsonrpc":"2.0","method":"m","timeout":\#(written)}"#) == ["notification m within \(read)"])
+    }
+
+    @Test(arguments: ["-1", "1.5", "1e3", "9223372036854775808", #""250""#, "null", "true", "[1]", "{}"])
+    func `any other timeout is somebody else's member`(timeout: String) {
+        #expect(summary(#"{"jsonrpc":"2.0","timeout":\#(timeout),"method":"m"}"#) == ["notification m"])
+    }
+
+    @Test func `a view of the frame is all that a request holds`() throws {
+        let frame = Bytes(#"{"jsonrpc":"2.0","method":"Greeter.greet","params":["é"],"id":1}"#)
+        guard case .single(.request(let request)) = MessageDecoder().decode(frame) else {
+            Issue.record("not a request")
+            return
+        }
+        for view in [request.method, try #require(request.params)] {
+            let offset = frame.withUnsafeBytes { frame in
+                view.withUnsafeBytes { $0.baseAddress.flatMap { frame.baseAddress?.distance(to: $0) } }
+            }
+            #expect(try (1..<frame.count).contains(#require(offset)))
+        }
+    }
+
+    @Test(arguments: ["1", "null", "true", #""text""#, " 1.5 "])
+    func `JSON that is no object and no array is not a message`(text: String) {
+        #expect(summary(text) == ["invalid null -32600"])
+    }
+
+    @Test(arguments: [
+        "", " ", "\n", "{}{}", "{} x", #"{"jsonrpc":"2.0","method":"m"},"#, "\u{FEFF}{}", "[1]]", "{", "nul",
+    ])
+    func `what is not one JSON text is refused`(text: String) {
+        #expect(summary(text) == ["refused -32700"])
+    }
+
+    @Test func `a batch may reach its limit and not pass it`() {
+        let decoder = MessageDecoder(maximumBatch: 3)
+        #expect(summary("[1,1,1]", decoder).count == 4)
+        #expect(summary("[1,1,1,1]", decoder) == ["refused -32010"])
+        #expect(summary("[1]", MessageDecoder(maximumBatch: 0)) == ["refused -32010"])
+        guard case .refused(let error) = decoder.decode(Bytes("[1,1,1,1]")) else { return }
+        #expect(error.message == "a batch has more than 3 members (maximumBatch)")
+    }
+
+    @Test func `a batch in a batch is no message`() {
+        #expect(summary(#"[[{"jsonrpc":"2.0","method":"m","id":1}]]"#) == ["batch", "invalid null -32600"])
+    }
+
+    @Test func `nesting has a limit and it is named`() {
+        func nested(_ depth: Int) -> String {
+            #"{"jsonrpc":"2.0","method":"m","params":"#
+                + String(repeating: "[", count: depth) + "1" + String(repeating: "]", count: depth) + "}"
+        }
+        #expect(summary(nested(511)).first?.hasPrefix("notification m [[") == true)
+        #expect(summary(nested(512)) == ["refused -32700"])
+        guard case .refused(let error) = MessageDecoder(maximumDepth: 2).decode(Bytes(nested(3))) else { return }
+        #expect(error.message.contains("deeper than 2 levels"))
+    }
+
+    @Test func `only requests with an id and invalid ones are answered`() {
+        let members = [#""method":"m","id":null"#, #""method":"m""#, #""id":1,"result":1"#]
+        let text = "[" + members.map { #"{"jsonrpc":"2.0",\#($0)},"# }.joined() + "1]"
+        guard case .batch(let messages) = MessageDecoder().decode(Bytes(text)) else { return }
+        #expect(messages.map(\.isAnswered) == [true, false, false, true])
+    }
+}

@@ -1,0 +1,97 @@
+import RPCWire
+import Synchronization
+import Testing
+
+struct WriterTests {
+    @Test(arguments: EventLoop.Backend.allCases, [nil, 4_096])
+    func `many threads write whole messages, each in its own order`(
+        backend: EventLoop.Backend, bufferSize: Int?
+    ) async throws {
+        try await withLoop(backend) { loop in
+            let (near, far) = try Socket.pair()
+            if let bufferSize { near.setSendBufferSize(bufferSize) }
+            let sender = SocketStream(near, on: loop, remoteAddress: "far")
+            let reader = SocketStream(far, on: loop, remoteAddress: "near")
+            let receiver = RecordingReceiver(on: loop)
+            let senderReceiver = RecordingReceiver(on: loop)
+            sender.open(senderReceiver)
+            reader.open(receiver)
+            let (writers, messages) = (4, 1_000)
+            for writer in 0..<writers {
+                try SystemThread.start(name: "writer") {
+                    for number in 0..<messages { sender.send("\(writer) \(number)") }
+                }
+            }
+            let lines = writers * messages
+            await receiver.wait { $0.bytes.count { $0 == UInt8(ascii: "\n") } == lines }
+            var next = [Int](repeating: 0, count: writers)
+            for line in receiver.text.split(separator: "\n") {
+                let parts = line.split(separator: " ").compactMap { Int($0) }
+                try #require(parts.count == 2)
+                #expect(parts[1] == next[parts[0]])
+                next[parts[0]] += 1
+            }
+            #expect(next == [Int](repeating: messages, count: writers))
+            sender.abort()
+            _ = await senderReceiver.waitForEnd()
+            #expect(senderReceiver.record.sent == UInt64(receiver.record.bytes.count))
+        }
+    }
+
+    @Test(arguments: EventLoop.Backend.allCases)
+    func `an abort among writers tells exactly what has left`(backend: EventLoop.Backend) async throws {
+        try await withLoop(backend) { loop in
+            for round in 0..<50 {
+                let (near, far) = try Socket.pair()
+                let sender = SocketStream(near, on: loop, remoteAddress: "far")
+                let reader = SocketStream(far, on: loop, remoteAddress: "near")
+                let sent = RecordingReceiver(on: loop)
+                let received = RecordingReceiver(on: loop)
+                sender.open(sent)
+                reader.open(received)
+                for _ in 0..<3 {
+                    try SystemThread.start(name: "writer") { for number in 0..<100 { sender.send("\(number)") } }
+                }
+                await received.wait { $0.bytes.count > round * 4 || !$0.ends.isEmpty }
+                sender.abort()
+                #expect(await sent.waitForEnd() == .local)
+                // The other end reads what was sent, and then the end.
+                #expect(await received.waitForEnd() == .remote)
+                #expect(sent.record.sent == UInt64(received.record.bytes.count))
+                #expect(sent.record.ends.count == 1)
+            }
+        }
+    }
+
+    @Test func `what is queued in one turn of the loop leaves in one piece`() async throws {
+        try await withLoop { loop in
+            let (near, far) = try Socket.pair()
+            let sender = SocketStream(near, on: loop, remoteAddress: "far")
+            let reader = SocketStream(far, on: loop, remoteAddress: "near")
+            let pieces = Mutex<[Int]>([])
+            let receiver = RecordingReceiver(on: loop) { bytes in pieces.withLock { $0.append(bytes.count) } }
+            sender.open(RecordingReceiver(on: loop))
+            reader.open(receiver)
+            await loop.perform { for _ in 0..<100 { sender.send("0123456789") } }
+            await receiver.wait { $0.bytes.count == 1_100 }
+            #expect(pieces.withLock { $0 } == [1_100])
+        }
+    }
+
+    @Test func `append answers where in the stream a message begins`() async throws {
+        try await withLoop { loop in
+            let (near, far) = try Socket.pair()
+            let stream = SocketStream(near, on: loop, remoteAddress: "far")
+            #expect(stream.append("four", framing: .lengthPrefixed) == 0)
+            #expect(stream.append("four", framing: .lines) == 8)
+            #expect(stream.append("four", framing: .headers) == 13)
+            #expect(stream.append("end") == 13 + UInt64("Content-Length: 4\r\n\r\nfour".utf8.count))
+            let reader = SocketStream(far, on: loop, remoteAddress: "near")
+            let receiver = RecordingReceiver(on: loop)
+            reader.open(receiver)
+            stream.flush()
+            await receiver.wait { $0.bytes.last == UInt8(ascii: "\n") && $0.bytes.count > 40 }
+            #expect(receiver.text == "\0\0\0\u{4}fourfour\nContent-Length: 4\r\n\r\nfourend\n")
+        }
+    }
+}

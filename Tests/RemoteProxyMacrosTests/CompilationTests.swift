@@ -1,0 +1,116 @@
+// The compiler itself, with the plugin just built: what is accepted compiles without a word, and what is refused is
+// refused once, at its place. One run over one file each.
+
+import Foundation
+import Testing
+
+@testable import RemoteProxyMacros
+
+@Suite(.enabled(if: CompilerRun.isPossible, "the built plugin, the RemoteProxy module or swiftc was not found"))
+struct CompilationTests {
+    @Test(arguments: [
+        [],
+        [
+            "-enable-upcoming-feature", "ExistentialAny", "-enable-upcoming-feature", "InternalImportsByDefault",
+            "-enable-upcoming-feature", "MemberImportVisibility", "-enable-upcoming-feature",
+            "NonisolatedNonsendingByDefault", "-enable-upcoming-feature", "InferIsolatedConformances",
+        ],
+        ["-default-isolation", "MainActor"],
+        ["-swift-version", "5", "-strict-concurrency=complete"],
+    ])
+    func `what is accepted compiles without a warning`(flags: [String]) throws {
+        #expect(try CompilerRun(AcceptedSource.text, flags: flags).messages == [])
+    }
+
+    @Test func `what is refused is refused once, at its place, and nothing else is wrong`() throws {
+        var source = "import RemoteProxy\nprotocol Greeter {}\nstruct Overflow: Error {}\n"
+        var expected: [String] = []
+        for (number, refusal) in RefusalTests.members.filter(\.isSwift).enumerated() {
+            source += "@Service\nprotocol P\(number): Sendable {\n    \(refusal.member)\n}\n"
+            source += "func use(_ p: P\(number)Proxy) { export(p) }\n"
+            let line = source.split(separator: "\n", omittingEmptySubsequences: false).count - 3
+            let first = line - refusal.member.count { $0 == "\n" }
+            expected.append("\(first): error: \(refusal.message)")
+        }
+        source += "func export(_ proxy: some ServiceProxy) {}\n"
+        let messages = try CompilerRun(source, flags: []).messages.map { $0.replacing(" (from macro 'Service')", with: "") }
+        #expect(messages == expected)
+    }
+
+    @Test func `a protocol that is not Sendable is the only fault, wherever its proxy is used`() throws {
+        let source = """
+            import RemoteProxy
+            @Service
+            protocol Greeter {
+                func greet(_ name: String) async throws -> String
+            }
+            struct English: Greeter { func greet(_ name: String) async throws -> String { name } }
+            func export(_ proxy: some ServiceProxy) {}
+            func start() -> any Greeter {
+                export(GreeterProxy(English()))
+                return GreeterProxy(English())
+            }
+            """
+        let messages = try CompilerRun(source, flags: []).messages
+        #expect(messages.count == 1)
+        #expect(messages.first?.hasPrefix("3: error: 'Greeter' must inherit Sendable") == true)
+    }
+}
+
+/// One type check of one file with the built plugin.
+struct CompilerRun {
+    /// `line: error: text` of each message about the file, and messages inside expansions as they are.
+    let messages: [String]
+
+    init(_ source: String, flags: [String]) throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("service-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let file = folder.appendingPathComponent("Client.swift")
+        try Data(source.utf8).write(to: file)
+        let output = try Self.run(
+            ["swiftc", "-swift-version", "6"] + flags + [
+                "-typecheck", "-parse-as-library", "-module-name", "Client", "-package-name", "client",
+                "-diagnostic-style", "llvm", "-I", Self.modules.path, "-I", Self.systemModule.path,
+                "-load-plugin-executable", "\(Self.plugin.path)#RemoteProxyMacros", file.path,
+            ])
+        messages = output.split(separator: "\n").compactMap { Self.message($0, in: file.path) }.sorted {
+            (Int($0.prefix { $0 != ":" }) ?? 0, $0) < (Int($1.prefix { $0 != ":" }) ?? 0, $1)
+        }
+    }
+
+    private static func message(_ line: Substring, in file: String) -> String? {
+        guard line.contains(": error: ") || line.contains(": warning: ") else { return nil }
+        guard line.hasPrefix(file) else { return String(line) }
+        // file:line:column: kind: text
+        let parts = line.dropFirst(file.count + 1).split(separator: ":", maxSplits: 2)
+        return parts.count == 3 ? "\(parts[0]):\(parts[2])" : String(line)
+    }
+
+    private static func run(_ arguments: [String]) throws -> String {
+        let process = Process()
+        let pipe = Pipe()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = arguments
+        process.standardOutput = pipe
+        process.standardError = pipe
+        try process.run()
+        let output = pipe.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        return String(decoding: output, as: UTF8.self)
+    }
+
+    /// Where the tests were built to.
+    private static let products = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
+    private static let modules = products.appendingPathComponent("Modules")
+    private static let systemModule = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        .appendingPathComponent("../../Sources/CSystem/include").standardizedFileURL
+    private static let plugin =
+        ["RemoteProxyMacros-tool", "RemoteProxyMacros"].map(products.appendingPathComponent)
+        .first { FileManager.default.isExecutableFile(atPath: $0.path) } ?? products
+
+    static let isPossible =
+        plugin != products
+        && FileManager.default.fileExists(atPath: modules.appendingPathComponent("RemoteProxy.swiftmodule").path)
+        && (try? run(["swiftc", "--version"]).contains("Swift")) == true
+}

@@ -1,0 +1,178 @@
+// Calls through a generated proxy to a peer in memory: each way a call can go, on a clock that is moved by hand.
+
+import RPCWire
+import RemoteProxy
+import TestSupport
+import Testing
+
+@Suite struct `Calls` {
+    private let network = SimulatedNetwork()
+    private let probe: RecordingProbe
+
+    init() {
+        probe = RecordingProbe(network.loop)
+        network.exports.add(ProbeProxy(probe), named: nil)
+    }
+
+    @Test func `a result comes back`() throws {
+        let proxy = ProbeProxy(network.client())
+        #expect(try network.loop.complete { try await proxy.echo(7) } == 7)
+        #expect(probe.executed == [7])
+    }
+
+    @Test func `a declared error arrives as itself`() throws {
+        let proxy = ProbeProxy(network.client())
+        #expect(throws: ProbeFailure.asAsked(3)) { try network.loop.complete { try await proxy.fail(3) } }
+    }
+
+    @Test func `a method that the server does not have was not executed`() throws {
+        let bare = SimulatedNetwork()
+        let proxy = ProbeProxy(bare.client())
+        let error = try #require(throws: RPCError.self) { try bare.loop.complete { try await proxy.echo(1) } }
+        #expect(error.code == .unimplemented)
+        #expect(error.outcome == .notExecuted)
+    }
+
+    @Test func `a call that takes too long ends at its deadline and stops the subject`() throws {
+        let proxy = ProbeProxy(network.client())
+        let error = try #require(throws: RPCError.self) {
+            try network.loop.complete { try await proxy.wait(1, milliseconds: 60_000) }
+        }
+        #expect(error.code == .deadlineExceeded)
+        #expect(error.outcome == .unknown)
+        #expect(network.loop.now == Instant(nanoseconds: 30_000_000_000))
+        network.loop.run()
+        #expect(probe.cancelled == [1])
+    }
+
+    @Test func `a call without a connection waits until its deadline`() throws {
+        network.isServing = false
+        let proxy = ProbeProxy(network.client())
+        let error = try #require(throws: RPCError.self) { try network.loop.complete { try await proxy.echo(1) } }
+        #expect(error.code == .unavailable)
+        #expect(error.outcome == .notExecuted)
+        #expect(error.message.contains("the server is away"))
+        #expect(network.loop.now == Instant(nanoseconds: 30_000_000_000))
+    }
+
+    @Test func `cancelling the task ends the call at once and stops the subject`() throws {
+        let proxy = ProbeProxy(network.client())
+        let loop = network.loop
+        let call = Task(executorPreference: loop) { try await proxy.wait(1, milliseconds: 1_000) }
+        loop.run()
+        #expect(probe.executed == [1])
+        call.cancel()
+        #expect(throws: CancellationError.self) { try loop.complete { try await call.value } }
+        loop.run()
+        #expect(probe.cancelled == [1])
+        #expect(loop.now == Instant(nanoseconds: 0))
+    }
+
+    @Test func `a task that was cancelled before calls nobody`() throws {
+        let proxy = ProbeProxy(network.client())
+        let loop = network.loop
+        let call = Task(executorPreference: loop) { try await proxy.echo(1) }
+        call.cancel()
+        #expect(throws: CancellationError.self) { try loop.complete { try await call.value } }
+        loop.run()
+        #expect(probe.executed.isEmpty)
+    }
+
+    @Test func `a call in flight when the connection breaks fails at once and says it may have run`() throws {
+        let proxy = ProbeProxy(network.client())
+        let loop = network.loop
+        let call = Task(executorPreference: loop) { try await proxy.wait(1, milliseconds: 1_000) }
+        loop.run()
+        network.cut()
+        let error = try #require(throws: RPCError.self) { try loop.complete { try await call.value } }
+        #expect(error.code == .connectionLost)
+        #expect(error.outcome == .unknown)
+        #expect(loop.now == Instant(nanoseconds: 0))
+        #expect(try loop.complete { try await proxy.echo(2) } == 2)
+    }
+
+    @Test func `a call that had not left when the connection broke goes out on the next`() throws {
+        let client = network.client()
+        let proxy = ProbeProxy(client)
+        let loop = network.loop
+        #expect(try loop.complete { try await proxy.echo(1) } == 1)
+        var faults = WireFaults()
+        faults.capacity = 0
+        network.inject(faults)
+        let call = Task(executorPreference: loop) { try await proxy.echo(2) }
+        loop.run()
+        network.cut()
+        network.inject(WireFaults())
+        #expect(try loop.complete { try await call.value } == 2)
+        #expect(probe.executed == [1, 2])
+    }
+
+    @Test func `closing ends everything pending, sent or not`() throws {
+        let client = network.client()
+        let proxy = ProbeProxy(client)
+        let loop = network.loop
+        let sent = Task(executorPreference: loop) { try await proxy.wait(1, milliseconds: 1_000) }
+        loop.run()
+        network.cut()
+        network.isServing = false
+        loop.run()
+        let waiting = Task(executorPreference: loop) { try await proxy.echo(2) }
+        loop.run()
+        client.close()
+        let outcomes = try [sent, waiting].map { task in
+            try #require(throws: RPCError.self) { try loop.complete { try await task.value } }.code
+        }
+        #expect(outcomes == [.connectionLost, .closed])
+        let later = try #require(throws: RPCError.self) { try loop.complete { try await proxy.echo(3) } }
+        #expect(later.code == .closed)
+        #expect(later.outcome == .notExecuted)
+    }
+
+    @Test func `posts arrive in order, those made before there is a connection too`() throws {
+        let proxy = ProbeProxy(network.client())
+        for number in 0..<50 { proxy.note(number) }
+        network.loop.run()
+        for number in 50..<100 { proxy.note(number) }
+        #expect(try network.loop.complete { try await proxy.echo(1) } == 1)
+        #expect(probe.noted == Array(0..<100))
+    }
+
+    @Test func `a hundred calls share a connection and each gets its own answer`() throws {
+        let proxy = ProbeProxy(network.client())
+        let results = try network.loop.complete {
+            try await withThrowingTaskGroup(of: (Int, Int).self) { group in
+                for number in 0..<100 {
+                    group.addTask { (number, try await proxy.wait(number, milliseconds: 100 - number)) }
+                }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+        }
+        #expect(results.allSatisfy { $0.0 == $0.1 })
+        #expect(network.dials == 1)
+    }
+
+    @Test func `the bytes may come in pieces of any size`() throws {
+        for size in 1...7 {
+            var faults = WireFaults()
+            faults.pieceSize = size
+            network.inject(faults)
+            let proxy = ProbeProxy(network.client())
+            #expect(try network.loop.complete { try await proxy.echo(size) } == size)
+        }
+    }
+
+    @Test func `a draining server finishes what runs, and the rest waits for the next`() throws {
+        let proxy = ProbeProxy(network.client())
+        let loop = network.loop
+        let running = Task(executorPreference: loop) { try await proxy.wait(1, milliseconds: 50) }
+        loop.run()
+        network.drain()
+        let next = Task(executorPreference: loop) { try await proxy.echo(2) }
+        loop.run()
+        #expect(probe.executed == [1])
+        #expect(try loop.complete { try await running.value } == 1)
+        network.isServing = true
+        #expect(try loop.complete { try await next.value } == 2)
+        #expect(network.dials > 1)
+    }
+}

@@ -1,0 +1,167 @@
+// Everything that can end a call, set against everything else in random order: reply, error, deadline, cancellation,
+// loss, drain and close, over a simulated network on a manual clock. Whatever the order, each call ends exactly once,
+// gets only its own answer, and says truly what became of the work. A failure names the seed that brings it back.
+
+import RPCWire
+import RemoteProxy
+import Synchronization
+import TestSupport
+import Testing
+
+@Suite struct `Interleavings` {
+    /// 100,000 in all; each argument runs by itself, so that they spread over the processors.
+    private static let perArgument = 5_000
+
+    @Test(arguments: 0..<20)
+    func `every call ends exactly once and truly`(_ part: Int) {
+        for index in 0..<Self.perArgument {
+            let seed = UInt64(part * Self.perArgument + index)
+            var story = Story(seed: seed)
+            let faults = story.play()
+            if !faults.isEmpty {
+                Issue.record("seed \(seed): \(faults.joined(separator: "; "))")
+                return
+            }
+        }
+    }
+}
+
+/// One network, one client, a few calls, and chance.
+private struct Story {
+    private enum Ending: Sendable {
+        case value(Int)
+        case declared(ProbeFailure)
+        case rpc(RPCError)
+        case cancelled
+        case other(String)
+    }
+
+    private final class Ledger: Sendable {
+        let endings = Mutex<[Int: [Ending]]>([:])
+        func enter(_ number: Int, _ ending: Ending) { endings.withLock { $0[number, default: []].append(ending) } }
+    }
+
+    private var random: SeededGenerator
+    private let network: SimulatedNetwork
+    private let probe: RecordingProbe
+    private let client: RPCClient
+    private let ledger = Ledger()
+    private var calls: [Task<Void, Never>] = []
+    private var posts = 0
+
+    init(seed: UInt64) {
+        random = SeededGenerator(seed: seed)
+        network = SimulatedNetwork()
+        probe = RecordingProbe(network.loop)
+        network.exports.add(ProbeProxy(probe), named: nil)
+        var configuration = RPCClient.Configuration()
+        configuration.timeout = .milliseconds(200)
+        client = network.client(configuration)
+    }
+
+    /// Plays to the end and tells what was wrong.
+    mutating func play() -> [String] {
+        for _ in 0..<Int.random(in: 4...12, using: &random) {
+            happen()
+            for _ in 0..<Int.random(in: 0...12, using: &random) where !network.loop.step() { break }
+        }
+        network.inject(WireFaults())
+        network.isServing = true
+        // Past every deadline: whoever has not ended by then never will.
+        network.loop.advance(by: .seconds(60))
+        let faults = audit()
+        client.close()
+        network.loop.run()
+        return faults
+    }
+
+    private mutating func happen() {
+        switch Int.random(in: 0..<14, using: &random) {
+        case 0...5: call()
+        case 6: calls.randomElement(using: &random)?.cancel()
+        case 7: network.cut(WireFaults.Breakage.allCases.randomElement(using: &random) ?? .reset)
+        case 8: network.loop.advance(by: .milliseconds(Int.random(in: 1...150, using: &random)))
+        case 9: network.isServing.toggle()
+        case 10: network.drain()
+        case 11: injectFaults()
+        case 12 where Int.random(in: 0..<4, using: &random) == 0: client.close()
+        default: post()
+        }
+    }
+
+    private mutating func call() {
+        let number = calls.count
+        let proxy = ProbeProxy(client)
+        let ledger = ledger
+        let kind = Int.random(in: 0..<4, using: &random)
+        let wait = Int.random(in: 0...300, using: &random)
+        calls.append(
+            Task(executorPreference: network.loop) {
+                do {
+                    let value =
+                        switch kind {
+                        case 0: try await proxy.fail(number)
+                        case 1: try await proxy.wait(number, milliseconds: wait)
+                        default: try await proxy.echo(number)
+                        }
+                    ledger.enter(number, .value(value))
+                } catch let error as ProbeFailure {
+                    ledger.enter(number, .declared(error))
+                } catch let error as RPCError {
+                    ledger.enter(number, .rpc(error))
+                } catch is CancellationError {
+                    ledger.enter(number, .cancelled)
+                } catch {
+                    ledger.enter(number, .other("\(error)"))
+                }
+            })
+    }
+
+    private mutating func post() {
+        ProbeProxy(client).note(posts)
+        posts += 1
+    }
+
+    private mutating func injectFaults() {
+        var faults = WireFaults()
+        faults.pieceSize = Int.random(in: 1...40, using: &random)
+        faults.isHeld = Int.random(in: 0..<3, using: &random) == 0
+        if Bool.random(using: &random) { faults.capacity = Int.random(in: 0...100, using: &random) }
+        if Int.random(in: 0..<3, using: &random) == 0 {
+            faults.breaksAt = (
+                UInt64.random(in: 0...400, using: &random),
+                WireFaults.Breakage.allCases.randomElement(using: &random) ?? .reset
+            )
+        }
+        network.inject(faults)
+    }
+
+    private func audit() -> [String] {
+        let endings = ledger.endings.withLock { $0 }
+        let executed = probe.executed.reduce(into: [:]) { $0[$1, default: 0] += 1 }
+        var faults = calls.indices.flatMap { number -> [String] in
+            let ends = endings[number] ?? []
+            guard let end = ends.first, ends.count == 1 else { return ["call \(number) ended \(ends.count) times"] }
+            return judge(end, of: number, executions: executed[number] ?? 0).map { ["call \(number) \($0)"] } ?? []
+        }
+        if client.peer.pendingCalls > 0 { faults.append("\(client.peer.pendingCalls) calls are still in the table") }
+        if probe.noted != probe.noted.sorted() { faults.append("posts came out of order: \(probe.noted)") }
+        return faults
+    }
+
+    private func judge(_ end: Ending, of number: Int, executions: Int) -> String? {
+        if executions > 1 { return "was executed \(executions) times" }
+        switch end {
+        case .value(let value) where value == number: return executions == 1 ? nil : "has a result but never ran"
+        case .value(let value): return "got the answer of \(value)"
+        case .declared(let failure) where failure == .asAsked(number): return executions == 1 ? nil : "never ran"
+        case .declared(let failure): return "got the error of another: \(failure)"
+        case .rpc(let error) where error.outcome == .notExecuted:
+            return executions == 0 ? nil : "ran, and yet: \(error)"
+        case .rpc(let error) where error.outcome == .executed:
+            return executions == 1 ? nil : "never ran, and yet: \(error)"
+        case .rpc, .cancelled: return nil
+        case .other(let text): return "ended in an unknown error: \(text)"
+        }
+    }
+}

@@ -1,0 +1,56 @@
+// A service made for looking at: what it was asked to do is in the call, what it did is in its log.
+
+import RPCWire
+import RemoteProxy
+import Synchronization
+import TestSupport
+
+enum ProbeFailure: Error, Codable, Sendable, Hashable {
+    case asAsked(Int)
+}
+
+@Service(errors: ProbeFailure.self)
+protocol Probe: Sendable {
+    func echo(_ number: Int) async throws -> Int
+    func fail(_ number: Int) async throws -> Int
+    func wait(_ number: Int, milliseconds: Int) async throws -> Int
+    func note(_ number: Int)
+}
+
+final class RecordingProbe: Probe {
+    private let loop: ManualLoop
+    private let log = Mutex<[Int]>([])
+    private let posts = Mutex<[Int]>([])
+    private let stopped = Mutex<[Int]>([])
+
+    init(_ loop: ManualLoop) { self.loop = loop }
+
+    /// The numbers of the calls that ran, in the order in which they began.
+    var executed: [Int] { log.withLock { $0 } }
+    var noted: [Int] { posts.withLock { $0 } }
+    /// The numbers of the calls that were cancelled while they waited.
+    var cancelled: [Int] { stopped.withLock { $0 } }
+
+    func echo(_ number: Int) async throws -> Int {
+        log.withLock { $0.append(number) }
+        return number
+    }
+
+    func fail(_ number: Int) async throws -> Int {
+        log.withLock { $0.append(number) }
+        throw ProbeFailure.asAsked(number)
+    }
+
+    func wait(_ number: Int, milliseconds: Int) async throws -> Int {
+        log.withLock { $0.append(number) }
+        do {
+            try await loop.sleep(for: .milliseconds(milliseconds))
+        } catch {
+            stopped.withLock { $0.append(number) }
+            throw error
+        }
+        return number
+    }
+
+    func note(_ number: Int) { posts.withLock { $0.append(number) } }
+}

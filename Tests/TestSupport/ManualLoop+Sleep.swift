@@ -1,0 +1,45 @@
+// Waiting on the manual clock, for subjects and callers under test.
+
+import RPCWire
+import Synchronization
+
+extension ManualLoop {
+    /// Returns when the clock has been moved that far; throws at once when the task is cancelled.
+    package func sleep(for duration: Duration) async throws {
+        let sleeper = Sleeper()
+        let timer = schedule(at: now.advanced(by: duration)) { sleeper.wake() }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { sleeper.park($0) }
+        } onCancel: {
+            timer.cancel()
+            sleeper.wake()
+        }
+        try Task.checkCancellation()
+    }
+
+    private final class Sleeper: Sendable {
+        private struct State {
+            var isAwake = false
+            var continuation: CheckedContinuation<Void, Never>?
+        }
+
+        private let state = Mutex(State())
+
+        func park(_ continuation: CheckedContinuation<Void, Never>) {
+            let isAwake = state.withLock { state in
+                if !state.isAwake { state.continuation = continuation }
+                return state.isAwake
+            }
+            if isAwake { continuation.resume() }
+        }
+
+        func wake() {
+            let continuation = state.withLock { state in
+                state.isAwake = true
+                defer { state.continuation = nil }
+                return state.continuation
+            }
+            continuation?.resume()
+        }
+    }
+}
