@@ -118,7 +118,8 @@ extension MacroDiagnostic {
 extension MacroDiagnostic {
     static func resultWithoutEffects(_ name: String, _ result: String, at offset: Int) -> Self {
         Self(
-            "'\(name)' returns a result from elsewhere, which takes time and can fail; write 'async throws -> \(result)'",
+            "'\(name)' returns a result from elsewhere, which takes time and can fail; "
+                + "write 'async throws -> \(result)'",
             at: offset)
     }
 
@@ -132,7 +133,8 @@ extension MacroDiagnostic {
 
     static func typedThrows(_ name: String, _ type: String, at offset: Int) -> Self {
         Self(
-            "'\(name)' cannot throw only \(type), because the connection can fail too; write 'throws' and '@Service(errors: \(type).self)'",
+            "'\(name)' cannot throw only \(type), because the connection can fail too; "
+                + "write 'throws' and '@Service(errors: \(type).self)'",
             at: offset)
     }
 

@@ -22,9 +22,10 @@ struct ServiceExpansion {
     var head: [String] {
         var lines = model.documentation + model.attributes
         if !model.inherited.isEmpty {
+            let names = model.inherited.joined(separator: ", ")
             lines += [
-                "// @Service sees only the text of '\(SwiftName.plain(model.name))'. If a requirement is missing here, it comes from",
-                "// \(model.inherited.joined(separator: ", ")): inherited protocols must have no requirements of their own.",
+                "// @Service sees only the text of '\(SwiftName.plain(model.name))'. If a requirement is missing here, it is",
+                "// one of \(names): inherited protocols must have no requirements of their own.",
             ]
         }
         return lines

@@ -18,7 +18,8 @@ struct ServiceStub {
             [
                 "\(access)typealias ProxiedService = \(service)",
                 "\(access)nonisolated let proxySubject: any RemoteProxy.Subject<\(service)>",
-                "\(access)nonisolated init(subject: any RemoteProxy.Subject<\(service)>) { self.proxySubject = subject }",
+                "\(access)nonisolated init(subject: any RemoteProxy.Subject<\(service)>) "
+                    + "{ self.proxySubject = subject }",
                 "\(access)nonisolated var asService: \(service) { \(conforms ? "self" : Self.nothing) }",
                 "\(access)nonisolated static var methodTable: RemoteProxy.MethodTable<\(service)> { \(Self.nothing) }",
             ],
@@ -45,7 +46,8 @@ struct ServiceStub {
             || availability.contains { Availability($0.arguments ?? "").isUnsupported }
     }
 
-    /// One member as a declaration that does nothing; an empty line where none is needed; nil where none can be written.
+    /// One member as a declaration that does nothing; an empty line where none is needed; nil where
+    /// none can be written.
     private func witness(of member: MemberSyntax) -> String? {
         guard member.kind == .initializer || !isUnspeakable(member) else { return nil }
         let head = prefix(of: member) + member.source

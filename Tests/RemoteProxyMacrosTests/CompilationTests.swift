@@ -33,7 +33,8 @@ struct CompilationTests {
             expected.append("\(first): error: \(refusal.message)")
         }
         source += "func export(_ proxy: some ServiceProxy) {}\n"
-        let messages = try CompilerRun(source, flags: []).messages.map { $0.replacing(" (from macro 'Service')", with: "") }
+        let suffix = " (from macro 'Service')"
+        let messages = try CompilerRun(source, flags: []).messages.map { $0.replacing(suffix, with: "") }
         #expect(messages == expected)
     }
 

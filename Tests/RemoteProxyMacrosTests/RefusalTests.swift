@@ -38,7 +38,9 @@ struct RefusalTests {
             "func add() async throws(Overflow)", at: "add",
             "'add' cannot throw only Overflow, because the connection can fail too; write 'throws' and "
                 + "'@Service(errors: Overflow.self)'"),
-        .init("func add(_ a: Int) rethrows", at: "add", isSwift: false, "'add' cannot be 'rethrows'; write 'async throws'"),
+        .init(
+            "func add(_ a: Int) rethrows", at: "add", isSwift: false,
+            "'add' cannot be 'rethrows'; write 'async throws'"),
         // Properties.
         .init(
             "var total: Int { get }", at: "total",

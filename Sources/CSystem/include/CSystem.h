@@ -83,6 +83,9 @@ static inline int system_prepare_socket(int descriptor) {
     return descriptor;
 }
 
+/// The constant is of another type on each system.
+static inline int system_stream_type(void) { return SOCK_STREAM; }
+
 static inline int system_socket(int family) {
 #ifdef __linux__
     int descriptor = socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);

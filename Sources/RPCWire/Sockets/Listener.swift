@@ -96,6 +96,7 @@ package final class Listener: @unchecked Sendable {
     }
 
     private func end() {
+        guard socket.descriptor >= 0 else { return }
         if let registration { loop.deregister(registration) }
         registration = nil
         file?.remove()

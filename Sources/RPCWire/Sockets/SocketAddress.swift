@@ -2,7 +2,6 @@
 
 import CSystem
 
-/// `@unchecked Sendable` is not needed: a C structure of numbers, copied like any value.
 package struct SocketAddress: Sendable, CustomStringConvertible {
     private var storage = sockaddr_storage()
     private var length: socklen_t
@@ -38,7 +37,7 @@ package struct SocketAddress: Sendable, CustomStringConvertible {
     init?(numericHost host: String, port: UInt16) {
         var hints = addrinfo()
         hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV
-        hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+        hints.ai_socktype = system_stream_type()
         var list: UnsafeMutablePointer<addrinfo>?
         guard getaddrinfo(host, String(port), &hints, &list) == 0, let found = list else { return nil }
         defer { freeaddrinfo(list) }

@@ -5,8 +5,6 @@ import Synchronization
 extension SocketStream: Selectable {
     /// How many full reads one stream gets in a turn before its neighbours have theirs.
     private static let readsPerTurn = 4
-    /// How long a peer may take to close after we have.
-    private static let longestLinger = Duration.seconds(1)
 
     func begin(_ receiver: any ByteStreamReceiver) {
         self.receiver = receiver
@@ -77,6 +75,7 @@ extension SocketStream: Selectable {
     private func readEnd() {
         hasReadEnd = true
         setInterest(interest.subtracting(.reading))
+        if !discards, let receiver, receiver.peerFinished() { return }
         let isIdle = outgoing.withLock { outgoing in
             _ = outgoing.finish(.remote)
             return outgoing.waiting == 0 && outgoing.writer == .nobody
@@ -93,7 +92,7 @@ extension SocketStream: Selectable {
         if hasReadEnd || registration == nil { return end(.local) }
         socket.shutdownSending()
         setInterest(.reading)
-        lingering = eventLoop.schedule(at: eventLoop.now.advanced(by: SocketStream.longestLinger)) { [weak self] in
+        lingering = eventLoop.schedule(at: eventLoop.now.advanced(by: limits.linger)) { [weak self] in
             self?.end(.local)
         }
     }

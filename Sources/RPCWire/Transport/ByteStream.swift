@@ -33,16 +33,25 @@ package protocol ByteStreamReceiver: AnyObject, Sendable {
     /// Bytes in the order they were sent. Called on the loop.
     func received(_ bytes: Bytes)
 
+    /// The peer says no more but may still read, as `nc -N` does after its last line. Called on the loop, at most once.
+    /// - Returns: whether something is still to be said; then the stream stays open until `finish` is called.
+    ///   Otherwise it ends when what is queued has been sent.
+    func peerFinished() -> Bool
+
     /// The stream has ended, whoever ended it. Called on the loop, exactly once after `open`, and last.
     /// - Parameter sent: how many bytes of the outgoing queue were handed to the system. A message that begins at
     ///   or after this offset provably never left.
     func ended(_ end: StreamEnd, sent: UInt64)
 }
 
+extension ByteStreamReceiver {
+    package func peerFinished() -> Bool { false }
+}
+
 package enum StreamEnd: Sendable, Equatable {
     /// This side called `finish` or `abort`.
     case local
-    /// The peer closed in an orderly way.
+    /// The peer closed in an orderly way. What had been queued before was still sent, if the peer took it.
     case remote
     /// The system reported a fault; the text names the system call and its errno.
     case failed(String)

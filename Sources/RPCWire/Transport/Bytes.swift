@@ -3,7 +3,8 @@
 
 /// A piece of memory that its one filler writes below nobody's view and everybody else only reads.
 ///
-/// `@unchecked Sendable`: the filler writes only above the highest index it has handed out as `Bytes`.
+/// `@unchecked Sendable`: the filler writes only above the highest index it has handed out as `Bytes`, and begins again
+/// only when nobody else holds the chunk.
 package final class ByteChunk: @unchecked Sendable {
     package let memory: UnsafeMutableRawBufferPointer
 

@@ -76,11 +76,13 @@ struct StreamEndTests {
 
     @Test func `finish does not wait for ever for a peer that does not close`() async throws {
         try await withLoop { loop in
-            let pair = try StreamPair(on: loop, opensFar: false)
+            var limits = OutputLimits()
+            limits.linger = .milliseconds(20)
+            let pair = try StreamPair(on: loop, limits: limits, opensFar: false)
             let start = loop.now
             pair.near.finish()
             #expect(await pair.nearReceiver.waitForEnd() == .local)
-            #expect(start.duration(to: loop.now) >= .milliseconds(900))
+            #expect(start.duration(to: loop.now) >= .milliseconds(20))
         }
     }
 
@@ -98,6 +100,46 @@ struct StreamEndTests {
             await receiver.wait { !$0.bytes.isEmpty }
             #expect(receiver.text == "last words\n")
             #expect(await receiver.waitForEnd() == .remote)
+        }
+    }
+
+    /// Answers long after the peer has said its last word.
+    private final class LateAnswer: ByteStreamReceiver {
+        private let stream: SocketStream
+        private let record: RecordingReceiver
+
+        init(_ stream: SocketStream) {
+            self.stream = stream
+            record = RecordingReceiver(on: stream.loop)
+        }
+
+        func received(_: Bytes) {}
+
+        func peerFinished() -> Bool {
+            stream.loop.schedule(at: stream.loop.now.advanced(by: .milliseconds(5))) { [stream] in
+                stream.append("late answer")
+                stream.finish()
+            }
+            return true
+        }
+
+        func ended(_ end: StreamEnd, sent: UInt64) { record.ended(end, sent: sent) }
+
+        func waitForEnd() async -> StreamEnd { await record.waitForEnd() }
+    }
+
+    @Test(arguments: EventLoop.Backend.allCases)
+    func `a peer that only reads any more can be answered later`(backend: EventLoop.Backend) async throws {
+        try await withLoop(backend) { loop in
+            let (near, far) = try Socket.pair()
+            let stream = SocketStream(near, on: loop, remoteAddress: "far")
+            let receiver = LateAnswer(stream)
+            stream.open(receiver)
+            far.write("question\n")
+            far.shutdownSending()
+            #expect(far.read() == "late answer\n")
+            #expect(far.read() == nil)
+            #expect(await receiver.waitForEnd() == .local)
         }
     }
 

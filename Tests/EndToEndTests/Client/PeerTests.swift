@@ -1,0 +1,118 @@
+// Both ends are peers: servers that call their clients, and servers that are clients of others.
+
+import Protocols
+import RPCServer
+import RemoteProxy
+import Subjects
+import Testing
+
+/// Asks whoever calls for a greeting and passes it on.
+private struct AskingGreeter: Greeter {
+    func greet(_ name: String) async throws -> String {
+        guard let caller = Caller.current else { return "nobody called" }
+        return "\(caller.address.prefix(6)) says: \(try await GreeterProxy(caller).greet(name))"
+    }
+}
+
+/// Passes everything on to another.
+private struct Relay: Echo {
+    let next: any Echo
+
+    func text(_ text: String) async throws -> String { try await next.text(text) }
+    func record(_ record: Record) async throws -> Record { try await next.record(record) }
+    func later(_ text: String, afterMilliseconds: Int) async throws -> String {
+        try await next.later(text, afterMilliseconds: afterMilliseconds)
+    }
+}
+
+/// Remembers whether its waiting was cut short.
+private final class Watched: Echo {
+    let hasBegun = AsyncStream.makeStream(of: Void.self)
+    let wasCancelled = AsyncStream.makeStream(of: Void.self)
+
+    func text(_ text: String) async throws -> String { text }
+    func record(_ record: Record) async throws -> Record { record }
+    func later(_ text: String, afterMilliseconds: Int) async throws -> String {
+        do {
+            hasBegun.continuation.yield()
+            try await Task.sleep(for: .milliseconds(afterMilliseconds))
+            return text
+        } catch {
+            wasCancelled.continuation.yield()
+            throw error
+        }
+    }
+}
+
+@Suite struct `Peers` {
+    @Test func `a subject calls back to an object of its caller`() async throws {
+        try await withServer(exporting: [GreeterProxy(AskingGreeter())]) { url in
+            let client = RPCClient(url)
+            client.export(GreeterProxy(EnglishGreeter()))
+            try #require(await GreeterProxy(client).greet("you") == "tcp:// says: Hello, you!")
+        }
+    }
+
+    @Test func `a gateway is one line, and errors pass through it as themselves`() async throws {
+        try await withServer { upstream in
+            try await withServer(exporting: [CalculatorProxy(RPCClient(upstream))]) { url in
+                let calculator = CalculatorProxy(RPCClient(url))
+                try #require(await calculator.add(20, 22) == 42)
+                await #expect(throws: ArithmeticFailure.divisionByZero) { try await calculator.divide(1, by: 0) }
+            }
+        }
+    }
+
+    @Test func `cancelling the first caller stops the last subject, two servers away`() async throws {
+        let watched = Watched()
+        try await withServer(exporting: [EchoProxy(watched)]) { upstream in
+            let relay = Relay(next: EchoProxy(RPCClient(upstream)))
+            try await withServer(exporting: [EchoProxy(relay)]) { url in
+                let call = Task { try await EchoProxy(RPCClient(url)).later("x", afterMilliseconds: 60_000) }
+                var begins = watched.hasBegun.stream.makeAsyncIterator()
+                #expect(await begins.next() != nil)
+                call.cancel()
+                await #expect(throws: CancellationError.self) { try await call.value }
+                var stops = watched.wasCancelled.stream.makeAsyncIterator()
+                #expect(await stops.next() != nil)
+            }
+        }
+    }
+
+    @Test func `a deadline reaches the last subject, two servers away`() async throws {
+        let watched = Watched()
+        try await withServer(exporting: [EchoProxy(watched)]) { upstream in
+            let relay = Relay(next: EchoProxy(RPCClient(upstream)))
+            try await withServer(exporting: [EchoProxy(relay)]) { url in
+                let echo = EchoProxy(RPCClient(url))
+                let error = await #expect(throws: RPCError.self) {
+                    try await withTimeout(.milliseconds(50)) { try await echo.later("x", afterMilliseconds: 60_000) }
+                }
+                #expect(error?.code == .deadlineExceeded)
+                var stops = watched.wasCancelled.stream.makeAsyncIterator()
+                #expect(await stops.next() != nil)
+            }
+        }
+    }
+
+    @Test func `several objects of one service are told apart by name`() async throws {
+        let server = RPCServer()
+        server.export(CounterProxy(SharedCounter()), named: "apples")
+        server.export(CounterProxy(SharedCounter()), named: "pears \"quoted\"")
+        let client = RPCClient(try await server.listen(on: "tcp://127.0.0.1:0"))
+        try #require(await CounterProxy(client, named: "apples").increment(by: 3) == 3)
+        try #require(await CounterProxy(client, named: "pears \"quoted\"").value() == 0)
+        let error = await #expect(throws: RPCError.self) { try await CounterProxy(client).value() }
+        #expect(error?.code == .unimplemented)
+        await server.stop(grace: .zero)
+    }
+
+    @Test func `no one can tell a local proxy from the object`() async throws {
+        let greeter: any Greeter = GreeterProxy(EnglishGreeter())
+        try #require(await greeter.greet("local") == "Hello, local!")
+        let counter = SharedCounter()
+        let proxy = CounterProxy(counter)
+        proxy.note("at once")
+        try #require(await counter.notes() == ["at once"])
+    }
+}

@@ -1,0 +1,88 @@
+// Servers that go away and come back under a client.
+
+import Protocols
+import RPCServer
+import RemoteProxy
+import Subjects
+import Testing
+
+@Suite struct `Reconnecting` {
+    @Test func `a client that was first finds the server when it comes`() async throws {
+        let url = try await withServer { $0 }
+        let greeter = GreeterProxy(RPCClient(url, .eager))
+        let greeting = Task { try await greeter.greet("early bird") }
+        try await withServer(url) { _ in
+            try #require(await greeting.value == "Hello, early bird!")
+        }
+    }
+
+    @Test func `a restarted server is found again without a word to the caller`() async throws {
+        let client: RPCClient
+        let url: String
+        (client, url) = try await withServer { url in
+            let client = RPCClient(url, .eager)
+            try #require(await CalculatorProxy(client).add(1, 2) == 3)
+            return (client, url)
+        }
+        for round in 0..<5 {
+            try await withServer(url) { _ in
+                try #require(await CalculatorProxy(client).add(round, 2) == round + 2)
+            }
+        }
+    }
+
+    @Test func `states are told in order, from idle to closed`() async throws {
+        let client = try await withServer { url in
+            let client = RPCClient(url, .eager)
+            var states = client.states.makeAsyncIterator()
+            #expect(await states.next() == .idle)
+            _ = try await GreeterProxy(client).greet("x")
+            #expect(await states.next() == .connecting)
+            #expect(await states.next() == .connected)
+            return client
+        }
+        for await state in client.states {
+            if case .waiting(let until) = state {
+                #expect(until <= .now + .seconds(1))
+                break
+            }
+        }
+        client.close()
+        var last: RPCClient.State?
+        for await state in client.states { last = state }
+        #expect(last == .closed)
+    }
+
+    @Test func `closing while waiting for a server ends the call at once`() async throws {
+        let url = try await withServer { $0 }
+        var configuration = RPCClient.Configuration()
+        configuration.reconnectBase = .seconds(3_600)
+        configuration.reconnectLimit = .seconds(3_600)
+        let client = RPCClient(url, configuration)
+        let call = Task { try await GreeterProxy(client).greet("x") }
+        for await state in client.states {
+            if case .waiting = state { break }
+        }
+        client.close()
+        let error = await #expect(throws: RPCError.self) { try await call.value }
+        #expect(error?.code == .closed)
+        #expect(error?.outcome == .notExecuted)
+    }
+
+    @Test func `a client that nobody holds any more leaves its server`() async throws {
+        let server = RPCServer()
+        for proxy in samples() { server.export(proxy) }
+        let url = try await server.listen(on: "tcp://127.0.0.1:0")
+        do {
+            let client = RPCClient(url)
+            _ = try await GreeterProxy(client).greet("x")
+            #expect(server.connectionCount == 1)
+        }
+        // A drain waits for every connection to end: it returns at once only because this one has gone.
+        let clock = ContinuousClock()
+        let start = clock.now
+        await server.stop(grace: .seconds(60))
+        #expect(clock.now - start < .seconds(30))
+        #expect(server.connectionCount == 0)
+    }
+}

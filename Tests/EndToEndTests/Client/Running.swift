@@ -1,0 +1,43 @@
+// A server on a free port for as long as a test needs it.
+
+import Protocols
+import RPCServer
+import RemoteProxy
+import Subjects
+
+/// Runs `body` with the URL of a server that hosts the sample services, and stops the server afterwards.
+func withServer<Result>(
+    _ url: String = "tcp://127.0.0.1:0", _ configuration: RPCServer.Configuration = .init(),
+    exporting proxies: [any ServiceProxy] = samples(), named name: String? = nil,
+    _ body: (String) async throws -> Result
+) async throws -> Result {
+    let server = RPCServer(configuration)
+    for proxy in proxies { server.export(proxy, named: name) }
+    let bound = try await server.listen(on: url)
+    do {
+        let result = try await body(bound)
+        await server.stop(grace: .zero)
+        return result
+    } catch {
+        await server.stop(grace: .zero)
+        throw error
+    }
+}
+
+/// The sample services, each around an object of its own.
+func samples() -> [any ServiceProxy] {
+    [
+        CalculatorProxy(CheckedCalculator()), GreeterProxy(EnglishGreeter()), EchoProxy(PlainEcho()),
+        CounterProxy(SharedCounter()),
+    ]
+}
+
+extension RPCClient.Configuration {
+    /// Comes back fast, so that tests do.
+    static var eager: RPCClient.Configuration {
+        var configuration = RPCClient.Configuration()
+        configuration.reconnectBase = .milliseconds(2)
+        configuration.reconnectLimit = .milliseconds(20)
+        return configuration
+    }
+}
