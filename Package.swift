@@ -40,7 +40,7 @@ let package = Package(
         .executableTarget(
             name: "rpc-server", dependencies: ["RemoteProxy", "RPCServer", "Protocols", "Subjects"], swiftSettings: settings),
         .executableTarget(
-            name: "rpc-demo", dependencies: ["RemoteProxy", "RPCServer", "Protocols", "Subjects"],
+            name: "rpc-demo", dependencies: ["RemoteProxy", "RPCServer", "RPCWire", "Protocols", "Subjects"],
             swiftSettings: settings),
 
         // One test folder per target.

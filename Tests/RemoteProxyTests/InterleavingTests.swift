@@ -4,7 +4,6 @@
 
 import RPCWire
 import RemoteProxy
-import Synchronization
 import TestSupport
 import Testing
 
@@ -37,7 +36,7 @@ private struct Story {
     }
 
     private final class Ledger: Sendable {
-        let endings = Mutex<[Int: [Ending]]>([:])
+        let endings = Lock<[Int: [Ending]]>([:])
         func enter(_ number: Int, _ ending: Ending) { endings.withLock { $0[number, default: []].append(ending) } }
     }
 

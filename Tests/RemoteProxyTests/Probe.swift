@@ -2,7 +2,6 @@
 
 import RPCWire
 import RemoteProxy
-import Synchronization
 import TestSupport
 
 enum ProbeFailure: Error, Codable, Sendable, Hashable {
@@ -19,9 +18,9 @@ protocol Probe: Sendable {
 
 final class RecordingProbe: Probe {
     private let loop: ManualLoop
-    private let log = Mutex<[Int]>([])
-    private let posts = Mutex<[Int]>([])
-    private let stopped = Mutex<[Int]>([])
+    private let log = Lock<[Int]>([])
+    private let posts = Lock<[Int]>([])
+    private let stopped = Lock<[Int]>([])
 
     init(_ loop: ManualLoop) { self.loop = loop }
 

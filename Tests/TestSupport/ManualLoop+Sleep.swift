@@ -1,7 +1,6 @@
 // Waiting on the manual clock, for subjects and callers under test.
 
 import RPCWire
-import Synchronization
 
 extension ManualLoop {
     /// Returns when the clock has been moved that far; throws at once when the task is cancelled.
@@ -23,7 +22,7 @@ extension ManualLoop {
             var continuation: CheckedContinuation<Void, Never>?
         }
 
-        private let state = Mutex(State())
+        private let state = Lock(State())
 
         func park(_ continuation: CheckedContinuation<Void, Never>) {
             let isAwake = state.withLock { state in

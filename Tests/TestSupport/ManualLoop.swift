@@ -23,7 +23,7 @@ package final class ManualLoop: Loop {
         let work: @Sendable () -> Void
     }
 
-    private let state = Mutex(State())
+    private let state = Lock(State())
     /// The thread that runs the loop now, or 0.
     private let runner = Atomic<UInt>(0)
 
@@ -122,7 +122,7 @@ package final class ManualLoop: Loop {
     }
 
     private final class Outcome<Success: Sendable>: Sendable {
-        private let value = Mutex<Result<Success, any Error>?>(nil)
+        private let value = Lock<Result<Success, any Error>?>(nil)
         var result: Result<Success, any Error>? { value.withLock { $0 } }
         func set(_ result: Result<Success, any Error>) { value.withLock { $0 = result } }
     }

@@ -3,7 +3,6 @@
 
 package import RPCWire
 package import RemoteProxy
-import Synchronization
 
 package final class SimulatedNetwork: Sendable {
     private struct State {
@@ -22,7 +21,7 @@ package final class SimulatedNetwork: Sendable {
     package let exports = Exports()
     private let runner: RequestRunner
     private let settings: Peer.Settings
-    private let state = Mutex(State())
+    private let state = Lock(State())
 
     package init(settings: Peer.Settings = Peer.Settings()) {
         self.settings = settings

@@ -2,7 +2,6 @@
 
 import RPCWire
 public import RemoteProxy
-import Synchronization
 
 /// The command line that every server gets in one line: the options of `rpc-server` around your own objects.
 ///
@@ -94,7 +93,7 @@ public struct ServerCommand: Sendable {
     /// The first signal drains, the second does not wait.
     private func watchSignals(_ server: RPCServer) throws -> SignalSource {
         ProcessSignal.ignoreBrokenPipes()
-        let isStopping = Mutex(false)
+        let isStopping = Lock(false)
         return try SignalSource([.terminate, .interrupt], on: .shared) { _ in
             let isSecond = isStopping.withLock { flag in
                 defer { flag = true }

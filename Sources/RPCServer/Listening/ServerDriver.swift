@@ -2,7 +2,6 @@
 
 import RPCWire
 import RemoteProxy
-import Synchronization
 
 final class ServerDriver: Sendable {
     struct State {
@@ -18,7 +17,7 @@ final class ServerDriver: Sendable {
 
     let configuration: RPCServer.Configuration
     private let exports: Exports
-    let state = Mutex(State())
+    let state = Lock(State())
 
     init(_ configuration: RPCServer.Configuration, exports: Exports) {
         self.configuration = configuration

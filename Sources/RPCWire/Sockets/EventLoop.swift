@@ -22,7 +22,7 @@ package final class EventLoop: Loop, @unchecked Sendable {
     }()
 
     package let name: String
-    let inbox = Mutex(Inbox())
+    let inbox = Lock(Inbox())
     /// Whether `inbox` holds anything, so that the loop looks there only if it does.
     let hasMail = Atomic(false)
     /// The identity of the thread that runs the loop, or 0.

@@ -2,7 +2,6 @@
 // gets a short-lived thread of its own; only so many at a time.
 
 import CSystem
-import Synchronization
 
 final class Resolver: Sendable {
     /// One for the process: what is limited is the process's threads.
@@ -14,7 +13,7 @@ final class Resolver: Sendable {
     }
 
     private let limit: Int
-    private let questions = Mutex(Questions())
+    private let questions = Lock(Questions())
 
     init(atMost limit: Int) { self.limit = limit }
 

@@ -1,7 +1,6 @@
 // A connected socket as a stream of messages. Queues what is appended, sends it from whichever thread flushes, tells
 // the receiver on the loop what arrives and how it ended. This file is what everybody may call from anywhere.
 
-import Synchronization
 
 /// `@unchecked Sendable`: `outgoing` is a lock; `flight` belongs to whoever holds the writer's place in it; what stands
 /// under "The loop's own" is touched only on the loop.
@@ -15,7 +14,7 @@ package final class SocketStream: ByteStream, @unchecked Sendable {
     let socket: Socket
     let limits: OutputLimits
     let pausesReading: Bool
-    let outgoing = Mutex(Outgoing())
+    let outgoing = Lock(Outgoing())
     /// What the present writer is sending.
     var flight = SendBuffer()
 

@@ -7,13 +7,13 @@ import Synchronization
 /// cannot both have it.
 final class ScheduledTimer: LoopTimer {
     let deadline: Instant
-    private let work: Mutex<(@Sendable () -> Void)?>
+    private let work: Lock<(@Sendable () -> Void)?>
     private let cancelled: CancelledCount
 
     init(_ deadline: Instant, _ cancelled: CancelledCount, _ work: @escaping @Sendable () -> Void) {
         self.deadline = deadline
         self.cancelled = cancelled
-        self.work = Mutex(work)
+        self.work = Lock(work)
     }
 
     func cancel() {

@@ -1,7 +1,6 @@
 // What lies between the two ends of an in-memory stream: a queue and a way for each direction, and the rules by which
 // bytes and ends travel. Never calls a receiver under its lock, and each receiver only on its own loop.
 
-import Synchronization
 
 final class Wire: Sendable {
     enum Side: Sendable {
@@ -52,7 +51,7 @@ final class Wire: Sendable {
     private static let longestLinger = Duration.seconds(1)
 
     private let loops: (left: any Loop, right: any Loop)
-    private let ends = Mutex(Ends())
+    private let ends = Lock(Ends())
 
     init(_ left: any Loop, _ right: any Loop) { loops = (left, right) }
 

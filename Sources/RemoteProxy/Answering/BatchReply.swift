@@ -2,7 +2,6 @@
 
 import JSONCodec
 import RPCWire
-import Synchronization
 
 final class BatchReply: Sendable {
     private struct State {
@@ -11,14 +10,14 @@ final class BatchReply: Sendable {
         var isTooLarge = false
     }
 
-    private let state: Mutex<State>
+    private let state: Lock<State>
     private let limit: Int
 
     /// - Parameters:
     ///   - count: how many members of the batch will be answered.
     ///   - limit: the most bytes that all the answers together may have.
     init(count: Int, limit: Int) {
-        state = Mutex(State(missing: count))
+        state = Lock(State(missing: count))
         self.limit = limit
     }
 

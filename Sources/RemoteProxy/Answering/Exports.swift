@@ -1,7 +1,6 @@
 // What a peer may call at this end: wire names to methods. Written rarely, read by every request.
 
 package import RPCWire
-import Synchronization
 
 package final class Exports: Sendable {
     private struct Table {
@@ -10,7 +9,7 @@ package final class Exports: Sendable {
         var services: [(object: String?, signatures: [MethodSignature])] = []
     }
 
-    private let table = Mutex(Table())
+    private let table = Lock(Table())
 
     package init() {}
 

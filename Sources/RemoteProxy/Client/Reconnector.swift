@@ -2,7 +2,6 @@
 // lost. Lock, feed the event, unlock, act.
 
 import RPCWire
-import Synchronization
 
 final class Reconnector: Sendable {
     private struct State {
@@ -20,7 +19,7 @@ final class Reconnector: Sendable {
     private let framing: Framing
     private let connectTimeout: Duration
     private let chance: @Sendable () -> Double
-    private let state: Mutex<State>
+    private let state: Lock<State>
 
     init(
         _ dialer: Dialer, _ configuration: RPCClient.Configuration, exports: Exports,
@@ -30,7 +29,7 @@ final class Reconnector: Sendable {
         self.chance = chance
         framing = configuration.wireFraming
         connectTimeout = configuration.connectTimeout
-        state = Mutex(State(machine: Reconnection(backoff: configuration.backoff)))
+        state = Lock(State(machine: Reconnection(backoff: configuration.backoff)))
         peer = Peer(
             runner: RequestRunner(loop: dialer.loop), exports: exports, settings: configuration.peerSettings,
             log: configuration.log)

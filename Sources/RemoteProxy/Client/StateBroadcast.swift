@@ -1,6 +1,6 @@
 // The latest state and everybody who wants to hear of the next.
 
-import Synchronization
+import RPCWire
 
 final class StateBroadcast<State: Sendable & Equatable>: Sendable {
     private struct Listeners {
@@ -10,10 +10,10 @@ final class StateBroadcast<State: Sendable & Equatable>: Sendable {
         var continuations: [Int: AsyncStream<State>.Continuation] = [:]
     }
 
-    private let listeners: Mutex<Listeners>
+    private let listeners: Lock<Listeners>
 
     init(_ state: State) {
-        listeners = Mutex(Listeners(latest: state))
+        listeners = Lock(Listeners(latest: state))
     }
 
     /// Begins with the latest state. A listener that falls far behind misses the oldest changes, never the newest.

@@ -2,7 +2,6 @@
 // side. Ends with the stream.
 
 package import RPCWire
-import Synchronization
 
 /// `@unchecked Sendable`: the reading side (`frames`, `isFirstMessage`, …) is touched on the loop's thread only;
 /// what other threads see is immutable or behind a lock.
@@ -53,7 +52,7 @@ package final class Connection: @unchecked Sendable {
         var workers: [Worker?] = []
         var wakeAt = Instant.distantFuture
     }
-    let answering: Mutex<Answering>
+    let answering: Lock<Answering>
 
     struct Agreement {
         /// The framing of what this end sends; known once the peer has sent its first byte.
@@ -61,7 +60,7 @@ package final class Connection: @unchecked Sendable {
         /// Both ends are ours, so members that other programs do not know may be sent.
         var isOurKind = false
     }
-    let agreement: Mutex<Agreement>
+    let agreement: Lock<Agreement>
 
     /// - Parameter number: tells this connection from the others that serve the same peer.
     package init(_ stream: any ByteStream, number: Int, peer: Peer, role: Role, events: Events) {
@@ -76,8 +75,8 @@ package final class Connection: @unchecked Sendable {
         if case .dialled(let chosen) = role { framing = chosen }
         frames = FrameDecoder(limits: settings.frames, framing: framing)
         messages = MessageDecoder(maximumDepth: settings.maximumDepth, maximumBatch: settings.maximumBatch)
-        answering = Mutex(Answering(calls: IncomingCalls(limit: settings.maximumRequestsInFlight)))
-        agreement = Mutex(Agreement(framing: framing))
+        answering = Lock(Answering(calls: IncomingCalls(limit: settings.maximumRequestsInFlight)))
+        agreement = Lock(Agreement(framing: framing))
     }
 
     /// Opens the stream. An accepted connection is ready at once; a dialled one when its hello has been answered.

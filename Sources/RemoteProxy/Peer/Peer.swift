@@ -2,7 +2,6 @@
 // connections that serve it one after the other. Calls come from proxies above; connections come and go below.
 
 package import RPCWire
-import Synchronization
 
 package final class Peer: Sendable {
     /// The limits and times of one end.
@@ -40,7 +39,7 @@ package final class Peer: Sendable {
     /// Names this conversation in logs and in `Caller`. Not guessable.
     package let session = Peer.makeSession()
     let log: @Sendable (String) -> Void
-    let state = Mutex(State())
+    let state = Lock(State())
 
     package init(
         runner: RequestRunner, exports: Exports, settings: Settings = Settings(),

@@ -1,7 +1,6 @@
 // A server that sends back every line, and what a test needs to reach it.
 
 import RPCWire
-import Synchronization
 
 final class EchoServer: Sendable {
     let endpoint: Endpoint
@@ -9,7 +8,7 @@ final class EchoServer: Sendable {
     private let streams: Streams
 
     private final class Streams: Sendable {
-        let list = Mutex<[SocketStream]>([])
+        let list = Lock<[SocketStream]>([])
     }
 
     init(
@@ -37,7 +36,7 @@ final class EchoServer: Sendable {
 /// Sends back whole lines, however they arrive.
 final class LineEcho: ByteStreamReceiver {
     private let stream: any ByteStream
-    private let started = Mutex<[UInt8]>([])
+    private let started = Lock<[UInt8]>([])
 
     init(_ stream: any ByteStream) { self.stream = stream }
 

@@ -5,7 +5,7 @@ import Testing
 
 /// What happened, in order.
 final class Diary<Entry: Sendable>: Sendable {
-    private let entries = Mutex<[Entry]>([])
+    private let entries = Lock<[Entry]>([])
     func note(_ entry: Entry) { entries.withLock { $0.append(entry) } }
     var all: [Entry] { entries.withLock { $0 } }
 }

@@ -1,7 +1,6 @@
 // A receiver that writes down what it is told, and lets a test wait for what it expects without sleeping.
 
 import RPCWire
-import Synchronization
 
 final class RecordingReceiver: ByteStreamReceiver {
     struct Record {
@@ -17,7 +16,7 @@ final class RecordingReceiver: ByteStreamReceiver {
         var waiting: [(condition: @Sendable (Record) -> Bool, resume: CheckedContinuation<Void, Never>)] = []
     }
 
-    private let state = Mutex(State())
+    private let state = Lock(State())
     private let loop: any Loop
     private let onBytes: (@Sendable (Bytes) -> Void)?
 

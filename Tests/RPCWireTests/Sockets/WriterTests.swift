@@ -1,5 +1,4 @@
 import RPCWire
-import Synchronization
 import Testing
 
 struct WriterTests {
@@ -68,7 +67,7 @@ struct WriterTests {
             let (near, far) = try Socket.pair()
             let sender = SocketStream(near, on: loop, remoteAddress: "far")
             let reader = SocketStream(far, on: loop, remoteAddress: "near")
-            let pieces = Mutex<[Int]>([])
+            let pieces = Lock<[Int]>([])
             let receiver = RecordingReceiver(on: loop) { bytes in pieces.withLock { $0.append(bytes.count) } }
             sender.open(RecordingReceiver(on: loop))
             reader.open(receiver)

@@ -1,0 +1,60 @@
+// Callers that call again and again: tasks on the ordinary pool, each waiting for its answer before it calls again.
+
+import BenchSystem
+import RawEcho
+import RemoteProxy
+
+/// Where a client child measures: the server it calls, and for how long.
+struct Site: Sendable {
+    let url: String
+    let server: pid_t
+    let seconds: Double
+}
+
+/// A number of callers and what each of them does.
+struct Callers: Sendable {
+    let count: Int
+    /// One call by the caller of the given number.
+    let call: @Sendable (_ caller: Int) async throws -> Void
+
+    /// Warms up, then measures for the site's time; then once more, shortly, to count allocations.
+    func measure(at site: Site) async throws -> Figures {
+        _ = try await run(seconds: min(0.3, site.seconds))
+        let window = Window(server: site.server)
+        let latencies = try await run(seconds: site.seconds)
+        var figures = window.figures(calls: latencies.total, latencies: latencies)
+        let meter: any Meter = MeterProxy(RPCClient(site.url))
+        let serverBefore = try await meter.allocations(counting: true)
+        bench_count_allocations(1)
+        let calls = Double(max(1, try await run(seconds: min(0.3, site.seconds)).total))
+        bench_count_allocations(0)
+        figures["client_allocations"] = Double(bench_allocations()) / calls
+        figures["server_allocations"] = Double(try await meter.allocations(counting: false) - serverBefore) / calls
+        return figures
+    }
+
+    private func run(seconds: Double) async throws -> Latencies {
+        let end = bench_now() + UInt64(seconds * 1e9)
+        return try await withThrowingTaskGroup(of: Latencies.self) { group in
+            for caller in 0..<count {
+                group.addTask { try await keepCalling(as: caller, until: end) }
+            }
+            var all = Latencies()
+            for try await latencies in group { all.add(latencies) }
+            return all
+        }
+    }
+
+    /// The end of one call is the beginning of the next: one reading of the clock each.
+    private func keepCalling(as caller: Int, until end: UInt64) async throws -> Latencies {
+        var latencies = Latencies()
+        var begin = bench_now()
+        while begin < end {
+            try await call(caller)
+            let now = bench_now()
+            latencies.add(now &- begin)
+            begin = now
+        }
+        return latencies
+    }
+}

@@ -1,0 +1,55 @@
+// The command line: a name, how long, how often, and what to print.
+
+/// What the user asks for.
+struct Options: Sendable {
+    static let usage = """
+        usage: rpc-bench NAME [--seconds S] [--runs N] [--json] [--plot FILE]
+
+        Measures one workload, or all of them, beside a raw baseline in the same run, and prints the medians of the
+        runs: a line of JSON for one workload, a table and a plot for all.
+
+          --seconds S   how long each run measures (default 2)
+          --runs N      how many runs (default 3)
+          --json        print a line of JSON per workload instead of the table
+          --plot FILE   where 'all' writes its plot (default rpc-bench.svg)
+        """
+
+    var name: String?
+    var seconds = 2.0
+    var runs = 3
+    var printsJSON = false
+    var plot = "rpc-bench.svg"
+    var wantsHelp = false
+
+    init(_ arguments: some Sequence<String>) throws(BenchFailure) {
+        var rest = Array(arguments)[...]
+        while let word = rest.popFirst() {
+            switch word {
+            case "--seconds": seconds = try Self.number(after: word, in: &rest, Double.init, 0.05...600)
+            case "--runs": runs = try Self.number(after: word, in: &rest, { Int($0) }, 1...100)
+            case "--json": printsJSON = true
+            case "--plot": plot = try Self.value(after: word, in: &rest)
+            case "--help", "-h": wantsHelp = true
+            case _ where !word.hasPrefix("-") && name == nil: name = word
+            default: throw BenchFailure("'\(word)' is not understood\n\n\(Self.usage)")
+            }
+        }
+    }
+
+    private static func value(after option: String, in rest: inout ArraySlice<String>) throws(BenchFailure) -> String {
+        guard let value = rest.popFirst() else { throw BenchFailure("\(option) needs a value") }
+        return value
+    }
+
+    private static func number<Number: Comparable>(
+        after option: String, in rest: inout ArraySlice<String>, _ read: (String) -> Number?,
+        _ range: ClosedRange<Number>
+    ) throws(BenchFailure) -> Number {
+        let text = try value(after: option, in: &rest)
+        guard let number = read(text), range.contains(number) else {
+            throw BenchFailure(
+                "\(option) takes a number from \(range.lowerBound) to \(range.upperBound), not '\(text)'")
+        }
+        return number
+    }
+}

@@ -1,0 +1,24 @@
+// The server's process: the sample services as rpc-server hosts them, a letter box for posts, and a meter.
+
+import Glibc
+import RPCServer
+import RemoteProxy
+import SampleProtocols
+import SampleSubjects
+
+/// Hosts the services on a free port of the loopback address.
+enum SampleServer {
+    static func serve() async throws {
+        var configuration = RPCServer.Configuration()
+        configuration.maximumConnections = 20_000
+        configuration.log = { Program.complain("server: \($0)") }
+        let server = RPCServer(configuration)
+        server.export(CalculatorProxy(CheckedCalculator()))
+        server.export(EchoProxy(PlainEcho()))
+        server.export(LetterBoxProxy(CountingLetterBox()))
+        server.export(MeterProxy(ProcessMeter()))
+        print(try await server.listen(on: "tcp://127.0.0.1:0"))
+        fflush(nil)
+        await server.waitUntilStopped()
+    }
+}

@@ -1,0 +1,57 @@
+// The program: command line in, reports out. Children of its own come in by the hidden `--role`.
+
+import Glibc
+
+@main
+struct RPCBench {
+    static func main() async {
+        let arguments = CommandLine.arguments.dropFirst()
+        do {
+            if arguments.first == Role.flag {
+                guard let role = arguments.dropFirst().first.flatMap(Role.init) else { throw BenchFailure("no role") }
+                try await role.play(Array(arguments.dropFirst(2)))
+            } else {
+                try run(Options(arguments))
+            }
+        } catch {
+            Program.complain("rpc-bench: \(error)")
+            exit(1)
+        }
+    }
+
+    /// Never suspends: children end with the thread that started them, and that has to be the main one.
+    private static func run(_ options: Options) throws {
+        guard let name = options.name, !options.wantsHelp else {
+            let names = (Workload.all.map { ($0.name, $0.summary) } + [("all", "all of them")]).map { name, summary in
+                "  \(name)\(String(repeating: " ", count: 21 - name.count))\(summary)"
+            }
+            print(Options.usage + "\n\nNames:\n" + names.joined(separator: "\n"))
+            return
+        }
+        if name == "all" { return try runAll(options) }
+        guard let workload = Workload.named(name) else {
+            throw BenchFailure("there is no workload '\(name)'; see rpc-bench --help")
+        }
+        print(try workload.report(options).json)
+    }
+
+    private static func runAll(_ options: Options) throws {
+        var reports: [Report] = []
+        for workload in Workload.all {
+            Program.complain("\(workload.name) …")
+            do {
+                let report = try workload.report(options)
+                reports.append(report)
+                if options.printsJSON { print(report.json) }
+            } catch {
+                // The others can still be measured.
+                Program.complain("\(workload.name): \(error)")
+                reports.append(Report(workload, Figures(), unavailable: "\(error)"))
+            }
+        }
+        if !options.printsJSON { print(ResultTable(reports: reports).text, terminator: "") }
+        guard let file = fopen(options.plot, "w") else { throw BenchFailure("cannot write \(options.plot)") }
+        defer { fclose(file) }
+        fputs(Plot(reports: reports).svg, file)
+    }
+}

@@ -1,0 +1,8 @@
+// All names, in the order in which `all` runs them.
+
+extension Workload {
+    static let all: [Workload] = [
+        sequential, sequentialAdaptive, pipelined, pipelinedOnLoop, fanout, record, large, posts, idle, local, json,
+        start, build,
+    ]
+}

@@ -1,0 +1,35 @@
+// A value and the lock that guards it. Same shape as the standard library's `Mutex`, on the system's own mutex instead:
+// ThreadSanitizer knows that one, and so can tell our locks from our races. Equally fast when nobody else wants it.
+
+import CSystem
+
+/// A value that is only ever touched under its lock. Never call out from `withLock`: whoever is called may come back.
+///
+/// `@unchecked Sendable`: the value is reached through the mutex beside it and in no other way.
+package final class Lock<Value: ~Copyable>: @unchecked Sendable {
+    private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+    private let value = UnsafeMutablePointer<Value>.allocate(capacity: 1)
+
+    package init(_ value: consuming sending Value) {
+        pthread_mutex_init(mutex, nil)
+        self.value.initialize(to: value)
+    }
+
+    deinit {
+        pthread_mutex_destroy(mutex)
+        value.deinitialize(count: 1)
+        mutex.deallocate()
+        value.deallocate()
+    }
+
+    /// Runs `body` with the value, alone.
+    package func withLock<Result: ~Copyable, Failure: Error>(
+        _ body: (inout sending Value) throws(Failure) -> sending Result
+    ) throws(Failure) -> sending Result {
+        // The compiler cannot see that the mutex makes the value this task's own.
+        nonisolated(unsafe) let value = self.value
+        pthread_mutex_lock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
+        return try body(&value.pointee)
+    }
+}

@@ -1,0 +1,61 @@
+// A bare socket to type lines into: text goes out, lines come back. It knows nothing of proxies, methods or JSON.
+
+import RPCWire
+import Synchronization
+
+final class LineSocket: ByteStreamReceiver {
+    private let stream: SocketStream
+    private let unfinished = Mutex<[UInt8]>([])
+    private let lines: AsyncStream<String>
+    private let arrived: AsyncStream<String>.Continuation
+
+    private init(_ stream: SocketStream) {
+        self.stream = stream
+        (lines, arrived) = AsyncStream.makeStream()
+    }
+
+    /// - Throws: at once if nobody listens there; `CommandLineFault` if it is not an address at all.
+    static func connect(to url: String, within limit: Duration = .seconds(3)) async throws -> LineSocket {
+        let endpoint: Endpoint
+        do throws(EndpointError) {
+            endpoint = try Endpoint(url)
+        } catch {
+            throw CommandLineFault(error.description)
+        }
+        let stream = try await withCheckedContinuation { continuation in
+            Connector.connect(to: endpoint, on: .shared, timeout: limit) { continuation.resume(returning: $0) }
+        }.mapError { Difference("no server can be reached: \($0); is rpc-server running there?") }.get()
+        let socket = LineSocket(stream)
+        stream.open(socket)
+        return socket
+    }
+
+    func type(_ line: String) {
+        var line = line
+        line.withUTF8 { _ = stream.append(UnsafeRawBufferPointer($0), framing: .lines) }
+        stream.flush()
+    }
+
+    /// The next line to arrive. A peer that has none in time is hung up on.
+    func answer(within limit: Duration = .seconds(2)) async throws -> String {
+        let loop = stream.loop
+        let patience = loop.schedule(at: loop.now.advanced(by: limit)) { [stream] in stream.abort() }
+        defer { patience.cancel() }
+        for await line in lines { return line }
+        throw Difference("no line came back")
+    }
+
+    func close() { stream.abort() }
+
+    func received(_ bytes: Bytes) {
+        unfinished.withLock { unfinished in
+            bytes.withUnsafeBytes { unfinished.append(contentsOf: $0) }
+            while let end = unfinished.firstIndex(of: UInt8(ascii: "\n")) {
+                arrived.yield(String(decoding: unfinished[..<end], as: UTF8.self))
+                unfinished.removeFirst(end + 1)
+            }
+        }
+    }
+
+    func ended(_: StreamEnd, sent _: UInt64) { arrived.finish() }
+}

@@ -1,0 +1,113 @@
+// The tour is run as a user runs it: as a program of its own, with and without a server, on and off a terminal.
+
+import Foundation
+import Testing
+
+@Suite struct DemoTests {
+    @Test func `the tour plays every act and comes to its end in time`() async throws {
+        let demo = try await DemoProcess.run("rpc-demo")
+        try expectWholeTour(demo)
+        #expect(demo.output.contains("with a server started for this tour, tcp://127.0.0.1:"))
+    }
+
+    @Test(arguments: ["tcp://127.0.0.1:0", "unix://\(temporaryPath())"])
+    func `the tour is the same with a server that runs already`(address: String) async throws {
+        let server = try DemoProcess("rpc-server", ["--listen", address, "--quiet"])
+        defer { server.terminate() }
+        let line = try await server.firstLine()
+        let url = try #require(line.split(separator: " ").last.map(String.init))
+
+        let demo = try await DemoProcess.run("rpc-demo", ["--connect", url])
+        try expectWholeTour(demo)
+        #expect(demo.output.contains("with the running server you named, \(url)"))
+    }
+
+    @Test(arguments: [
+        (["--colour"], "there is no option '--colour'"), (["now"], "'now' is not an option"),
+        (["--connect"], "--connect needs a value: --connect URL"), (["--connect="], "--connect needs a value"),
+        (["--help=yes"], "--help takes no value"), (["--connect", "7070"], "the address \"7070\" has no scheme"),
+    ])
+    func `a wrong command line is answered with one line and 64`(arguments: [String], message: String) async throws {
+        let demo = try await DemoProcess.run("rpc-demo", arguments)
+        #expect(demo.exitCode == 64)
+        #expect(demo.errors.hasPrefix("rpc-demo: \(message)"))
+        #expect(demo.errors.hasSuffix("see rpc-demo --help\n"))
+        #expect(demo.errors.filter(\.isNewline).count == 1)
+        #expect(demo.output.isEmpty)
+    }
+
+    @Test func `a server that is not there is reported at once in one line`() async throws {
+        let demo = try await DemoProcess.run("rpc-demo", ["--connect", "unix://\(temporaryPath())"])
+        #expect(demo.exitCode == 1)
+        #expect(demo.errors.hasPrefix("rpc-demo: no server can be reached: unix:///"))
+        #expect(demo.errors.filter(\.isNewline).count == 1)
+        #expect(demo.output.isEmpty)
+        #expect(demo.time < .seconds(5))
+    }
+
+    @Test func `help is printed and nothing is called`() async throws {
+        let demo = try await DemoProcess.run("rpc-demo", ["--help"])
+        #expect(demo.exitCode == 0)
+        #expect(demo.output.hasPrefix("usage: rpc-demo [--connect URL]\n"))
+        #expect(!demo.output.contains("1/"))
+    }
+
+    #if os(Linux)
+        @Test(arguments: [([:], true), (["NO_COLOR": "1"], false), (["NO_COLOR": ""], true), (["TERM": "dumb"], false)])
+        func `colours are for terminals that want them`(environment: [String: String], areExpected: Bool) async throws {
+            let terminal = try DemoTerminal()
+            let demo = try DemoProcess("rpc-demo", environment: environment, terminal: terminal.far)
+            try terminal.far.close()
+            let screen = await DemoProcess.text(of: terminal.near)
+            #expect(screen.contains("A tour of RemoteProxy"))
+            #expect(screen.contains("\u{1B}[") == areExpected)
+            #expect(try await demo.result().exitCode == 0)
+        }
+    #endif
+
+    @Test func `every line of code that is shown is a line of code that is run`() throws {
+        let acts = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+            .appendingPathComponent("../../Sources/rpc-demo/Acts").standardizedFileURL
+        let files = try FileManager.default.contentsOfDirectory(at: acts, includingPropertiesForKeys: nil)
+        var count = 0
+        for file in files {
+            let source = try String(contentsOf: file, encoding: .utf8)
+            for code in shownCode(in: source) {
+                let places = source.components(separatedBy: code).count - 1
+                #expect(places >= 2, "\(file.lastPathComponent) shows '\(code)' and does something else")
+                count += 1
+            }
+        }
+        #expect(count >= 20)
+    }
+
+    private func expectWholeTour(_ demo: DemoProcess.Result) throws {
+        #expect(demo.exitCode == 0, "\(demo.errors)")
+        #expect(demo.errors.isEmpty)
+        #expect(!demo.output.contains("\u{1B}"))
+        #expect(demo.time < .seconds(15))
+        let numbers = demo.output.split(separator: "\n").compactMap { line -> [Int]? in
+            let numbers = line.prefix { $0 != " " }.split(separator: "/").compactMap { Int($0) }
+            return numbers.count == 2 ? numbers : nil
+        }
+        let count = try #require(numbers.first?.last)
+        #expect(numbers == (1...count).map { [$0, count] })
+        #expect(demo.output.contains("\nAll \(count) acts came out as they should, in "))
+    }
+}
+
+/// The single-line literals that follow `stage.show(`.
+private func shownCode(in source: String) -> [String] {
+    source.components(separatedBy: "stage.show(").dropFirst().compactMap { rest in
+        let literal = rest.drop { $0.isWhitespace || $0 == "#" }
+        guard literal.first == "\"", !literal.hasPrefix("\"\"\"") else { return nil }
+        let line = literal.dropFirst().prefix { !$0.isNewline }
+        let end = rest.drop(while: \.isWhitespace).first == "#" ? "\"#" : "\""
+        guard let code = line.components(separatedBy: end).first, code.contains("(") else { return nil }
+        return code.components(separatedBy: "\\n").last
+    }
+}
+
+private func temporaryPath() -> String {
+    FileManager.default.temporaryDirectory.appendingPathComponent("demo-\(UInt32.random(in: 0 ... .max)).sock").path
+}
