@@ -1,11 +1,10 @@
 // A bare socket to type lines into: text goes out, lines come back. It knows nothing of proxies, methods or JSON.
 
 import RPCWire
-import Synchronization
 
 final class LineSocket: ByteStreamReceiver {
     private let stream: SocketStream
-    private let unfinished = Mutex<[UInt8]>([])
+    private let unfinished = Lock<[UInt8]>([])
     private let lines: AsyncStream<String>
     private let arrived: AsyncStream<String>.Continuation
 
