@@ -80,15 +80,13 @@ import Testing
     @Test func `the shorter of two timeouts holds`() async throws {
         try await withServer { url in
             let echo = EchoProxy(RPCClient(url))
-            let clock = ContinuousClock()
-            let start = clock.now
             let error = await #expect(throws: RPCError.self) {
-                try await withTimeout(.seconds(20)) {
-                    try await withTimeout(.milliseconds(30)) { try await echo.later("x", afterMilliseconds: 60_000) }
+                // Hours away, all but one: to come back at all is to come back in time.
+                try await withTimeout(.seconds(7_200)) {
+                    try await withTimeout(.milliseconds(30)) { try await echo.later("x", afterMilliseconds: 3_600_000) }
                 }
             }
             #expect(error?.code == .deadlineExceeded)
-            #expect(clock.now - start < .seconds(10))
         }
     }
 
