@@ -3,6 +3,10 @@
 import JSONCodec
 import RPCWire
 
+/// A caller that waits for its call's end. Taken out of the call under the peer's lock by whatever ends it; resumed
+/// outside the lock, exactly once, because only one can have taken it.
+typealias Waiter = UnsafeContinuation<CallEnd, Never>
+
 /// How a call ended, as the peer's driver tells its caller.
 enum CallEnd: Sendable {
     /// The peer's result, still JSON.
@@ -17,14 +21,14 @@ enum CallEnd: Sendable {
 
 /// A call's message and its waiting caller. Reused from call to call for its buffer.
 ///
-/// `@unchecked Sendable`: its caller alone touches it until it is handed to `Peer.start`; from then until the
-/// continuation is resumed everything here is guarded by the peer's lock.
+/// `@unchecked Sendable`: its caller alone touches it before it is handed to the peer and after the peer has resumed
+/// the caller; in between everything here is guarded by the peer's lock.
 final class OutgoingCall: @unchecked Sendable {
     /// The message without its end; the id and the time left are added when a connection takes it.
     let message = JSONOutput()
     var isPost = false
     var ticket: OutgoingCalls.Ticket?
-    var continuation: UnsafeContinuation<CallEnd, Never>?
+    var waiter: Waiter?
     /// Cancelled before it was started.
     var isCancelled = false
 
@@ -32,7 +36,7 @@ final class OutgoingCall: @unchecked Sendable {
         message.removeAll()
         isPost = false
         ticket = nil
-        continuation = nil
+        waiter = nil
         isCancelled = false
     }
 }

@@ -9,23 +9,23 @@ extension Peer {
     /// Sends a call and waits for its end, however it ends.
     func perform(_ call: OutgoingCall) async -> CallEnd {
         await withTaskCancellationHandler {
-            await withUnsafeContinuation { start(call, resuming: $0) }
+            await withUnsafeContinuation { start(call, for: $0) }
         } onCancel: {
             cancel(call)
         }
     }
 
-    private func start(_ call: OutgoingCall, resuming continuation: UnsafeContinuation<CallEnd, Never>) {
+    private func start(_ call: OutgoingCall, for waiter: Waiter) {
         let deadline = self.deadline()
         var refusal: CallEnd?
         let after = state.withLock { state -> AfterLock in
             // The cancellation handler may have run before this call was in the table.
             refusal = call.isCancelled ? .cancelled : state.refusal(settings)
             guard refusal == nil else { return AfterLock() }
-            call.continuation = continuation
+            call.waiter = waiter
             return enter(call, deadline: deadline, &state)
         }
-        if let refusal { continuation.resume(returning: refusal) }
+        if let refusal { waiter.resume(returning: refusal) }
         after.perform(self)
     }
 
@@ -46,7 +46,7 @@ extension Peer {
         var after = AfterLock()
         if let connection = state.connection {
             dispatch(call, ticket, over: connection, &state)
-            after.flush = connection.stream
+            after.flush = flushing(connection, isAlone: state.outgoing.count == 1 && !call.isPost, &state)
         } else {
             after.wantsConnection = true
         }
@@ -68,7 +68,7 @@ extension Peer {
         let offset = connection.stream.append(message.bytes, framing: connection.outgoingFraming)
         guard !call.isPost else {
             _ = state.outgoing.withdraw(ticket)
-            if let call = state.take(ticket.slot) { state.recycle(call) }
+            _ = state.take(ticket.slot)
             return
         }
         // Kept open: if the connection is lost before these bytes leave, the call goes out again.
@@ -83,32 +83,33 @@ extension Peer {
         let left = loop.now.duration(to: deadline)
         // A call made just now under the default timeout has all of it left but for the microseconds since.
         guard settings.timeout - left > .milliseconds(1) else { return nil }
-        return max(0, left.nanoseconds / 1_000_000)
+        // Rounded up: the caller is told by its own clock, and the peer then stops what nobody waits for.
+        return max(0, left.nanoseconds / 1_000_000) + 1
     }
 
     private func cancel(_ call: OutgoingCall) {
-        var resumed: UnsafeContinuation<CallEnd, Never>?
+        var waiter: Waiter?
         let after = state.withLock { state -> AfterLock in
             guard let ticket = call.ticket else {
                 call.isCancelled = true
                 return AfterLock()
             }
             guard let removed = state.outgoing.withdraw(ticket) else { return AfterLock() }
-            resumed = state.take(ticket.slot)?.continuation
+            waiter = state.take(ticket.slot)
             return abandon([removed], &state)
         }
-        resumed?.resume(returning: .cancelled)
+        waiter?.resume(returning: .cancelled)
         after.perform(self)
     }
 
     /// A reply came in over one of this peer's connections.
     func replied(to id: RPCIdentifier, with end: CallEnd, over connection: Connection) {
         guard case .integer(let number) = id else { return }
-        let (call, isLeft) = state.withLock { state -> (OutgoingCall?, Bool) in
+        let (waiter, isLeft) = state.withLock { state -> (Waiter?, Bool) in
             guard let ticket = state.outgoing.replied(to: number) else { return (nil, false) }
             return (state.take(ticket.slot), state.connection !== connection)
         }
-        call?.continuation?.resume(returning: end)
+        waiter?.resume(returning: end)
         if isLeft { finishIfDone(connection) }
     }
 
@@ -130,7 +131,7 @@ extension Peer {
             }
             guard let connection = state.connection else { return AfterLock(wantsConnection: true) }
             dispatch(call, ticket, over: connection, &state)
-            return AfterLock(flush: connection.stream)
+            return AfterLock(flush: .now(connection.stream))
         }
         after.perform(self)
     }
@@ -138,7 +139,7 @@ extension Peer {
     /// A deadline may be due.
     func deadlineDue() {
         let now = loop.now
-        var ended: [(OutgoingCall, CallEnd)] = []
+        var ended: [(Waiter, CallEnd)] = []
         let after = state.withLock { state -> AfterLock in
             let removed = state.outgoing.expire(at: now)
             let why = state.whyUnavailable
@@ -158,14 +159,11 @@ extension Peer {
         for call in removed where call.wasSent {
             connection.append { MessageEncoder.writeCancel(of: call.ticket.id, in: $0) }
         }
-        return AfterLock(flush: connection.stream)
+        return AfterLock(flush: .now(connection.stream))
     }
 
-    /// Resumes callers; a post that ends here had none.
-    func finish(_ ended: [(OutgoingCall, CallEnd)]) {
-        for (call, end) in ended {
-            if let continuation = call.continuation { continuation.resume(returning: end) } else { recycle(call) }
-        }
+    func finish(_ ended: [(Waiter, CallEnd)]) {
+        for (waiter, end) in ended { waiter.resume(returning: end) }
     }
 
     private func deadline() -> Instant {
@@ -174,14 +172,46 @@ extension Peer {
     }
 }
 
+extension Peer {
+    /// How a message just queued gets on its way. On the loop the stream flushes at the end of the turn. Elsewhere a
+    /// lone caller writes at once; of several, one makes a task that flushes for all, behind the others that are ready
+    /// to run, because a write for each would cost them far more than the wait.
+    private func flushing(_ connection: Connection, isAlone: Bool, _ state: inout State) -> AfterLock.Flush {
+        if isAlone || loop.isCurrent { return .now(connection.stream) }
+        if state.isFlushShared { return .byAnother }
+        state.isFlushShared = true
+        return .forAll
+    }
+
+    fileprivate func flushForAll() {
+        Task.detached(priority: Task.currentPriority) { [self] in
+            let stream = state.withLock { state in
+                state.isFlushShared = false
+                return state.connection?.stream
+            }
+            stream?.flush()
+        }
+    }
+}
+
 /// What is to be done once the lock is free: calling out under it could come back for it.
 struct AfterLock {
-    var flush: (any ByteStream)?
+    enum Flush {
+        case byAnother
+        case now(any ByteStream)
+        case forAll
+    }
+
+    var flush = Flush.byAnother
     var wantsConnection = false
     var wakeAt: Instant?
 
     func perform(_ peer: Peer) {
-        flush?.flush()
+        switch flush {
+        case .byAnother: break
+        case .now(let stream): stream.flush()
+        case .forAll: peer.flushForAll()
+        }
         if let wakeAt { peer.wake(at: wakeAt) }
         if wantsConnection { peer.connectionWanted() }
     }

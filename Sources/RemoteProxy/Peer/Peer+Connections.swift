@@ -49,7 +49,7 @@ extension Peer {
     /// in use.
     @discardableResult
     package func close(_ reason: RPCError = .closed(outcome: .notExecuted)) -> Connection? {
-        var ended: [(OutgoingCall, CallEnd)] = []
+        var ended: [(Waiter, CallEnd)] = []
         let connection = state.withLock { state -> Connection? in
             guard state.closed == nil else { return nil }
             state.closed = reason

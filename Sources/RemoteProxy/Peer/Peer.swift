@@ -28,6 +28,8 @@ package final class Peer: Sendable {
         var wakeAt = Instant.distantFuture
         /// Why there is no connection, for the callers that run out of time waiting for one.
         var whyUnavailable = "no connection was made"
+        /// Somebody has promised to flush the connection for all.
+        var isFlushShared = false
         var onWanted: (@Sendable () -> Void)?
         var spare: [OutgoingCall] = []
     }
@@ -104,15 +106,19 @@ extension Peer.State {
         if slot == calls.count { calls.append(call) } else { calls[slot] = call }
     }
 
-    mutating func take(_ slot: Int) -> OutgoingCall? {
-        defer { calls[slot] = nil }
-        return calls[slot]
+    /// Takes out the driver's side of a call that has left the table and returns who waits for it; a post has nobody.
+    mutating func take(_ slot: Int) -> Waiter? {
+        guard let call = calls[slot] else { return nil }
+        calls[slot] = nil
+        defer { call.waiter = nil }
+        if call.isPost { recycle(call) }
+        return call.waiter
     }
 
-    /// Takes out the driver's side of removed calls and says how each ended.
+    /// The same for several, with how each ended.
     mutating func take(
         _ removed: [OutgoingCalls.Removed], _ end: (_ wasSent: Bool) -> CallEnd
-    ) -> [(OutgoingCall, CallEnd)] {
+    ) -> [(Waiter, CallEnd)] {
         removed.compactMap { removed in take(removed.ticket.slot).map { ($0, end(removed.wasSent)) } }
     }
 }
