@@ -82,11 +82,8 @@ import Testing
             _ = try await GreeterProxy(client).greet("x")
             #expect(server.connectionCount == 1)
         }
-        // A drain waits for every connection to end: it returns at once only because this one has gone.
-        let clock = ContinuousClock()
-        let start = clock.now
-        await server.stop(grace: .seconds(60))
-        #expect(clock.now - start < .seconds(30))
+        // A drain waits for every connection to end: it returns before tomorrow only because this one has gone.
+        await server.stop(grace: .seconds(86_400))
         #expect(server.connectionCount == 0)
     }
 }
