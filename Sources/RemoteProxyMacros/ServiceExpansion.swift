@@ -8,6 +8,9 @@ struct ServiceExpansion {
     var service: String { "any \(model.name)" }
     var methods: String { model.names.methods }
 
+    /// The attribute of proxies that need another conformer.
+    static let seen = "RemoteProxy._OtherConformer"
+
     init(_ model: ProtocolModel) { self.model = model }
 
     /// The whole expansion.
