@@ -23,7 +23,7 @@ struct ServiceExpansion {
 
     /// What stands before the proxy's declaration.
     var head: [String] {
-        var lines = model.documentation + model.attributes
+        var lines = model.documentation + model.attributes + (model.isOverlooked ? ["@\(Self.seen)"] : [])
         if !model.inherited.isEmpty {
             let names = model.inherited.joined(separator: ", ")
             lines += [
