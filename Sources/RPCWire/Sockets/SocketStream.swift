@@ -60,7 +60,7 @@ package final class SocketStream: ByteStream, @unchecked Sendable {
         if isOverLimit {
             end(
                 .failed(
-                    "the peer reads too slowly: more than OutputLimits.maximum = \(limits.maximum) bytes wait for it"))
+                    "the peer reads too slowly: more than \(limits.maximum) bytes wait for it (maximumQueuedOutput)"))
         }
         return offset
     }

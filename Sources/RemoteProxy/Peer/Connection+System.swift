@@ -59,7 +59,7 @@ extension Connection {
             welcome(request, in: batch)
         case SystemMethod.discover:
             answer(request.id, in: batch) { Discovery.write(peer.exports, in: $0) }
-        case SystemMethod.drain where request.id == nil:
+        case SystemMethod.drain where request.id == nil && isOurKind:
             leave(because: "\(stream.remoteAddress) is stopping")
         default:
             // Notifications under `$/` are optional by convention and never answered; requests are.
