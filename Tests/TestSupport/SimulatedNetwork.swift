@@ -86,7 +86,7 @@ package final class SimulatedNetwork: Sendable {
         let (client, server) = InMemoryStream.pair(on: loop)
         let peer = Peer(runner: runner, exports: exports, settings: settings)
         var events = Connection.Events()
-        events.ended = { _, why in peer.close(.connectionLost(why)) }
+        events.ended = { _, why in peer.close(.gone(why)) }
         let connection = Connection(server, number: number, peer: peer, role: .accepted, events: events)
         state.withLock { state in
             client.faults = state.faults

@@ -32,7 +32,8 @@ extension ServerDriver {
         done?.perform()
         if let loop, done == nil {
             let end = loop.now.advanced(by: grace ?? configuration.grace)
-            loop.schedule(at: end) { [weak self] in self?.abort() }
+            // Not on a loop of the server's: a subject may be blocking that.
+            EventLoop.shared.schedule(at: end) { [weak self] in self?.abort() }
         }
     }
 

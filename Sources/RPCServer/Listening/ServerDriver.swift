@@ -109,10 +109,10 @@ final class ServerDriver: Sendable {
         let peer = Peer(
             runner: runner, exports: exports, settings: configuration.peerSettings, log: configuration.log)
         var events = Connection.Events()
-        events.ended = { [weak self] _, why in
+        events.ended = { [self] _, why in
             // The session ends with its connection.
-            peer.close(.connectionLost(why))
-            self?.ended(number)
+            peer.close(.gone(why))
+            ended(number)
         }
         let connection = Connection(stream, number: number, peer: peer, role: .accepted, events: events)
         let isServing = state.withLock { state in

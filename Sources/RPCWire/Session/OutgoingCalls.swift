@@ -70,10 +70,10 @@ package struct OutgoingCalls {
     }
 
     /// A reply arrived. Nil when no such call is waiting for one: the peer's fault or a late reply; ignored.
-    package mutating func replied(to id: Int64) -> Ticket? {
+    package mutating func replied(to id: Int64, over stream: Int) -> Ticket? {
         guard let slot = slots.remove(id) else { return nil }
-        guard entries[slot]?.place != nil else {
-            // A reply to what was never asked. The call goes on waiting.
+        guard entries[slot]?.place?.stream == stream else {
+            // A reply to what was never asked there. The call goes on waiting.
             slots.insert(id, slot)
             return nil
         }
@@ -82,8 +82,8 @@ package struct OutgoingCalls {
 
     /// The peer refused the call before any work because it is going away. The call waits for another connection;
     /// nil when no such call was sent.
-    package mutating func refused(_ id: Int64) -> Ticket? {
-        guard let slot = slots.slot(of: id), entries[slot]?.place != nil else { return nil }
+    package mutating func refused(_ id: Int64, over stream: Int) -> Ticket? {
+        guard let slot = slots.slot(of: id), entries[slot]?.place?.stream == stream else { return nil }
         entries[slot]?.place = nil
         return Ticket(id: id, slot: slot)
     }

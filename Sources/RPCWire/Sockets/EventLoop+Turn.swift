@@ -23,7 +23,7 @@ extension EventLoop {
 
     /// How long the loop may sleep; nil is until somebody wakes it.
     private func timeToSleep() -> Duration? {
-        guard queue.isEmpty, !hasMail.load(ordering: .acquiring) else { return .zero }
+        guard queue.isEmpty, unflushed.isEmpty, !hasMail.load(ordering: .acquiring) else { return .zero }
         timers.dropCancelledFirst()
         let until = timers.nextDeadline ?? .distantFuture
         // Under the lock, so that whoever posts either is seen here or sees that a wake-up is due.

@@ -34,7 +34,9 @@ extension SocketStream: Selectable {
                 if isHungUp { end(.remote) }
                 return
             }
-            if !isHungUp, !discards, receiver?.wantsMore == false { return }
+            if !isHungUp, !discards, receiver?.wantsMore == false {
+                return setInterest(interest.subtracting(.reading))
+            }
             if pausesReading, !isHungUp, peerIsSlow { return setInterest(interest.subtracting(.reading)) }
             switch eventLoop.readBuffer.read(from: socket, generously: readsMuch, deliver: deliver) {
             case .delivered(let filled):
@@ -45,6 +47,10 @@ extension SocketStream: Selectable {
             case .failed(let error): return end(.failed(error.description))
             }
         }
+    }
+
+    package func resumeReading() {
+        if !hasReadEnd, registration != nil { setInterest(interest.union(.reading)) }
     }
 
     /// Reads what is there, for the last time.

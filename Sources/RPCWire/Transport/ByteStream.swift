@@ -22,6 +22,9 @@ package protocol ByteStream: AnyObject, Sendable {
     /// Sends what is queued: on the loop at the end of the turn, elsewhere at once unless somebody already is.
     func flush()
 
+    /// The receiver, which did not want more, wants more again. On the loop.
+    func resumeReading()
+
     /// Sends what is queued, then ends the stream in an orderly way, so that the peer can read the last bytes.
     func finish()
 
@@ -33,8 +36,8 @@ package protocol ByteStreamReceiver: AnyObject, Sendable {
     /// Bytes in the order they were sent. Called on the loop.
     func received(_ bytes: Bytes)
 
-    /// Whether the stream should go on reading. A receiver that says no has work queued on the loop and says yes again
-    /// when that is done: it is asked in every turn, and a peer that sends faster than it is served has to wait.
+    /// Whether the stream should go on reading. A receiver that says no calls `resumeReading` when it can take more, so
+    /// that a peer that sends faster than it is served has to wait.
     var wantsMore: Bool { get }
 
     /// The peer says no more but may still read, as `nc -N` does after its last line. Called on the loop, at most once.

@@ -35,6 +35,9 @@ package final class InMemoryStream: ByteStream {
         if loop.isCurrent { loop.submit { [wire, side] in wire.send(side) } } else { wire.send(side) }
     }
 
+    /// Delivery in memory never pauses: the receiver's queue is as good as the wire's.
+    package func resumeReading() {}
+
     package func finish() {
         wire.finish(side)
         flush()

@@ -43,8 +43,10 @@ extension Post: ServiceMethod {
     /// Posts go to the proxy itself, since only the protocol knows which actor they belong to.
     public func _export(_ proxy: some ServiceProxy<Service>) -> _ExportedMethod {
         let object = proxy.asService
-        return _ExportedMethod(signature: signature, service: service) { params, _ in
+        return _ExportedMethod(signature: signature, service: service) { params, output in
             await deliver(object, try Arguments(params, of: signature))
+            // For the peer that has called it with an id and waits for an answer.
+            output.append("null")
         }
     }
 }

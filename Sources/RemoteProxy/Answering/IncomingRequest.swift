@@ -13,4 +13,6 @@ struct IncomingRequest: Sendable {
     let deadline: Instant
     /// Where the answer goes if the request came in a batch.
     let batch: BatchReply?
+    /// A post whose turn has come already.
+    var isNextPost = false
 }

@@ -10,13 +10,19 @@ extension ErrorObject {
                 outcome: .notExecuted))
     }
 
+    /// Marked, so that the caller's end can tell it from what a subject threw: only this one means that the connection
+    /// takes no more calls, and that the call may go elsewhere.
     static let draining = ErrorObject(
-        RPCError(
-            .unavailable, "the server is stopping", outcome: .notExecuted))
+        RPCError(.unavailable, "the server is stopping", outcome: .notExecuted, data: drainMark))
+
+    private static let drainMark = "{\"draining\":true}"
+
+    var isDraining: Bool { code == ErrorCode.unavailable && data?.description == Self.drainMark }
 
     /// Says what is there instead, since a wrong name is the commonest mistake of a hand-written client.
     static func unknown(_ method: Bytes, _ exports: Exports) -> ErrorObject {
-        let name = method.description
+        // Cut, or a name as long as a frame would be answered with as much.
+        let name = String(method.description.prefix(200))
         let service = String(name.prefix { $0 != "." && $0 != "[" })
         let there = exports.services.first { $0.signatures.first?.service == service }
         let hint =
@@ -29,10 +35,10 @@ extension ErrorObject {
 extension Error where Self == RPCError {
     /// What a stopped request answers when its subject threw.
     static func stopped(_ stop: IncomingCalls.Stop, _ error: any Error) -> any Error {
-        if let error = error as? RPCError, error.outcome == .notExecuted { return error }
+        let outcome = (error as? RPCError)?.outcome == .notExecuted ? RPCError.Outcome.notExecuted : .executed
         return switch stop {
-        case .cancelled: RPCError(.cancelled, "cancelled by the caller", outcome: .executed)
-        case .deadline: RPCError(.deadlineExceeded, "the time allowed for the call ran out", outcome: .executed)
+        case .cancelled: RPCError(.cancelled, "cancelled by the caller", outcome: outcome)
+        case .deadline: RPCError(.deadlineExceeded, "the time allowed for the call ran out", outcome: outcome)
         }
     }
 }

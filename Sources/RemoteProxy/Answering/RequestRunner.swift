@@ -11,6 +11,7 @@ package final class RequestRunner: @unchecked Sendable {
     private var inbox = RequestQueue()
     private var idle: [Worker] = []
     private var isChecking = false
+    private var isStopped = false
     /// Idle workers kept for the next burst; each is a task of about a kilobyte.
     private let maximumIdleWorkers = 64
 
@@ -48,7 +49,7 @@ package final class RequestRunner: @unchecked Sendable {
             while !Task.isCancelled, let request = inbox.popFirst() {
                 await request.connection.run(request, on: worker)
             }
-            guard idle.count < maximumIdleWorkers else { return }
+            guard !isStopped, idle.count < maximumIdleWorkers else { return }
             await withUnsafeContinuation { continuation in
                 worker.parked = continuation
                 idle.append(worker)
@@ -59,6 +60,7 @@ package final class RequestRunner: @unchecked Sendable {
     /// Lets idle workers go. For the end of a loop.
     package func stop() {
         loop.submit { [self] in
+            isStopped = true
             for worker in idle {
                 worker.task?.cancel()
                 worker.resume()
@@ -78,29 +80,5 @@ final class Worker: @unchecked Sendable {
     func resume() {
         parked?.resume()
         parked = nil
-    }
-}
-
-/// First in, first out, without moving what is behind.
-private struct RequestQueue {
-    private var items: [IncomingRequest?] = []
-    private var head = 0
-
-    var count: Int { items.count - head }
-    var isEmpty: Bool { head == items.count }
-
-    mutating func append(_ request: IncomingRequest) { items.append(request) }
-
-    mutating func popFirst() -> IncomingRequest? {
-        guard head < items.count else { return nil }
-        defer {
-            items[head] = nil
-            head += 1
-            if head == items.count {
-                items.removeAll(keepingCapacity: true)
-                head = 0
-            }
-        }
-        return items[head]
     }
 }

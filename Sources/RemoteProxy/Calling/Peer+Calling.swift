@@ -16,11 +16,13 @@ extension Peer {
     }
 
     private func start(_ call: OutgoingCall, for waiter: Waiter) {
-        let deadline = self.deadline()
+        let now = loop.now
+        let deadline = self.deadline(from: now)
         var refusal: CallEnd?
         let after = state.withLock { state -> AfterLock in
             // The cancellation handler may have run before this call was in the table.
-            refusal = call.isCancelled ? .cancelled : state.refusal(settings)
+            refusal = call.isCancelled ? .cancelled : state.refusal(of: call, settings).map { .failed($0) }
+            if refusal == nil, deadline <= now { refusal = .failed(.noTimeLeft) }
             guard refusal == nil else { return AfterLock() }
             call.waiter = waiter
             return enter(call, deadline: deadline, &state)
@@ -31,12 +33,18 @@ extension Peer {
 
     /// Sends a post, or keeps it in its place among the waiting calls until there is a connection.
     func send(post call: OutgoingCall) {
-        let deadline = self.deadline()
+        let deadline = self.deadline(from: loop.now)
+        var refusal: RPCError?
         let after = state.withLock { state -> AfterLock in
-            guard state.refusal(settings) == nil else { return AfterLock() }
+            refusal = state.refusal(of: call, settings)
+            guard refusal == nil else {
+                state.recycle(call)
+                return AfterLock()
+            }
             return enter(call, deadline: deadline, &state)
         }
         after.perform(self)
+        if let refusal { log("a post was not sent: \(refusal)") }
     }
 
     private func enter(_ call: OutgoingCall, deadline: Instant, _ state: inout State) -> AfterLock {
@@ -105,33 +113,28 @@ extension Peer {
     /// A reply came in over one of this peer's connections.
     func replied(to id: RPCIdentifier, with end: CallEnd, over connection: Connection) {
         guard case .integer(let number) = id else { return }
-        let (waiter, isLeft) = state.withLock { state -> (Waiter?, Bool) in
-            guard let ticket = state.outgoing.replied(to: number) else { return (nil, false) }
-            return (state.take(ticket.slot), state.connection !== connection)
+        let (waiter, finished) = state.withLock { state -> (Waiter?, [Connection]) in
+            let ticket = state.outgoing.replied(to: number, over: connection.number)
+            return (ticket.flatMap { state.take($0.slot) }, state.takeFinishedLeavers())
         }
         waiter?.resume(returning: end)
-        if isLeft { finishIfDone(connection) }
-    }
-
-    /// Closes a connection that takes no new calls as soon as nothing is awaited from it any more. On the loop.
-    func finishIfDone(_ connection: Connection) {
-        let isDone = state.withLock { state in
-            state.connection !== connection && !state.outgoing.isWaiting(on: connection.number)
-        }
-        if isDone, connection.calls.count == 0 { connection.stream.finish() }
+        for connection in finished { connection.finishWhenIdle() }
     }
 
     /// The peer refused a call before any work because it is going away: the call tries the next connection.
-    func refused(_ id: RPCIdentifier, over connection: Connection) {
-        defer { finishIfDone(connection) }
+    func refused(_ id: RPCIdentifier, over left: Connection) {
         guard case .integer(let number) = id else { return }
         let after = state.withLock { state -> AfterLock in
-            guard let ticket = state.outgoing.refused(number), let call = state.calls[ticket.slot] else {
-                return AfterLock()
+            guard let ticket = state.outgoing.refused(number, over: left.number), let call = state.calls[ticket.slot]
+            else { return AfterLock() }
+            var after = AfterLock(finished: state.takeFinishedLeavers())
+            if let connection = state.connection {
+                dispatch(call, ticket, over: connection, &state)
+                after.flush = .now(connection.stream)
+            } else {
+                after.wantsConnection = true
             }
-            guard let connection = state.connection else { return AfterLock(wantsConnection: true) }
-            dispatch(call, ticket, over: connection, &state)
-            return AfterLock(flush: .now(connection.stream))
+            return after
         }
         after.perform(self)
     }
@@ -155,19 +158,22 @@ extension Peer {
 
     /// Tells the peer that nobody waits any more for the calls that were sent.
     private func abandon(_ removed: [OutgoingCalls.Removed], _ state: inout State) -> AfterLock {
-        guard let connection = state.connection, removed.contains(where: \.wasSent) else { return AfterLock() }
+        let finished = state.takeFinishedLeavers()
+        guard let connection = state.connection, removed.contains(where: \.wasSent) else {
+            return AfterLock(finished: finished)
+        }
         for call in removed where call.wasSent {
             connection.append { MessageEncoder.writeCancel(of: call.ticket.id, in: $0) }
         }
-        return AfterLock(flush: .now(connection.stream))
+        return AfterLock(flush: .now(connection.stream), finished: finished)
     }
 
     func finish(_ ended: [(Waiter, CallEnd)]) {
         for (waiter, end) in ended { waiter.resume(returning: end) }
     }
 
-    private func deadline() -> Instant {
-        let own = loop.now.advanced(by: settings.timeout)
+    private func deadline(from now: Instant) -> Instant {
+        let own = now.advanced(by: settings.timeout)
         return min(own, CallScope.current?.deadline ?? own)
     }
 }
@@ -205,6 +211,7 @@ struct AfterLock {
     var flush = Flush.byAnother
     var wantsConnection = false
     var wakeAt: Instant?
+    var finished: [Connection] = []
 
     func perform(_ peer: Peer) {
         switch flush {
@@ -214,5 +221,6 @@ struct AfterLock {
         }
         if let wakeAt { peer.wake(at: wakeAt) }
         if wantsConnection { peer.connectionWanted() }
+        for connection in finished { connection.finishWhenIdle() }
     }
 }

@@ -11,13 +11,27 @@ extension RPCError {
             .unavailable, "the call could not be sent within the time allowed for it: \(why)", outcome: .notExecuted)
     }
 
-    package static func connectionLost(_ why: String) -> RPCError {
+    static func connectionLost(_ why: String) -> RPCError {
         RPCError(
             .connectionLost, "the connection was lost before the reply came: \(why)", outcome: .unknown)
     }
 
     package static func closed(outcome: Outcome) -> RPCError {
         RPCError(.closed, "the client was closed", outcome: outcome)
+    }
+
+    static let noTimeLeft = RPCError(
+        .deadlineExceeded, "the time allowed for the call was over before it was sent", outcome: .notExecuted)
+
+    static func tooLarge(_ size: Int, limit: Int) -> RPCError {
+        RPCError(
+            .requestTooLarge, "the call has \(size) bytes; a message may have \(limit) (maximumFrameSize)",
+            outcome: .notExecuted)
+    }
+
+    /// For the calls to a peer whose connection has ended; those that were sent become `.unknown`.
+    package static func gone(_ why: String) -> RPCError {
+        RPCError(.connectionLost, "the peer is gone: \(why)", outcome: .notExecuted)
     }
 
     static func tooManyPending(_ limit: Int) -> RPCError {

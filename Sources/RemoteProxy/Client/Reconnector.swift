@@ -65,7 +65,10 @@ final class Reconnector: Sendable {
             state.timer = timer
             return false
         }
-        if isLate { timer.cancel() }
+        if isLate {
+            timer.cancel()
+            giveUp()
+        }
     }
 
     private func dialled(_ result: Result<any ByteStream, DialError>, _ attempt: Int) {

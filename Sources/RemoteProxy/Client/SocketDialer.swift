@@ -7,7 +7,10 @@ extension Dialer {
         do throws(EndpointError) {
             let endpoint = try Endpoint(url)
             return Dialer(loop: loop) { done in
-                let connector = Connector.connect(to: endpoint, on: loop, timeout: timeout) { result in
+                // What waits here are this process's own calls: their limit is maximumPendingCalls, and they wait.
+                var limits = OutputLimits()
+                limits.maximum = .max
+                let connector = Connector.connect(to: endpoint, on: loop, timeout: timeout, limits: limits) { result in
                     done(result.map { $0 }.mapError { DialError("\($0)") })
                 }
                 return { connector.cancel() }

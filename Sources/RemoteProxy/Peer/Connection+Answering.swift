@@ -28,19 +28,25 @@ extension Connection {
 
     /// Runs one request and sends its answer. Posts of one connection run one after the other, in order.
     func run(_ request: IncomingRequest, on worker: Worker) async {
-        waitingRequests -= 1
         guard request.method.signature.shape == .post else { return await perform(request, on: worker) }
-        guard posts.begin(request) else { return }
+        guard request.isNextPost || posts.begin(request) else { return }
         var next: IncomingRequest? = request
         while let post = next {
             await perform(post, on: worker)
             next = posts.next()
+            if Task.isCancelled, var post = next {
+                // The task is used up; the posts that follow are not to suffer for it.
+                post.isNextPost = true
+                return peer.runner.accept(post)
+            }
         }
     }
 
     private func perform(_ request: IncomingRequest, on worker: Worker) async {
         let output = worker.output
         output.removeAll()
+        waitingRequests -= 1
+        unstall()
         hold(worker, in: request.slot)
         do {
             if calls.isStopping(slot: request.slot) {

@@ -3,16 +3,25 @@
 import RPCWire
 
 extension Connection {
-    /// How many requests may wait for a worker before the rest of the bytes wait too. A peer that pipelines more is
+    /// How many requests may wait for a worker, and how many frames one turn takes, before the rest waits too. A peer that pipelines more is
     /// served at the pace of its subjects instead of being refused.
     private static let maximumBacklog = 256
 
     func readFrames() {
         isReadingLater = false
+        var budget = Self.maximumBacklog
         while !isRefused {
-            guard peer.runner.backlog < Self.maximumBacklog, !isFullOfWaiting else { return readLater() }
+            if isFullOfWaiting { return stall() }
+            // With nothing waiting a connection may always add one, or a busy neighbour would keep it out for ever.
+            guard budget > 0, peer.runner.backlog < Self.maximumBacklog || waitingRequests == 0 else {
+                return readLater()
+            }
+            budget -= 1
             do {
-                guard let frame = try frames.next() else { return finishIfAnswered() }
+                guard let frame = try frames.next() else {
+                    stream.resumeReading()
+                    return finishIfAnswered()
+                }
                 noteFraming()
                 accept(messages.decode(frame))
                 isFirstMessage = false
@@ -29,6 +38,18 @@ extension Connection {
     private func readLater() {
         isReadingLater = true
         stream.loop.submit { [self] in readFrames() }
+    }
+
+    /// Nothing more is read until a request has begun or ended.
+    private func stall() {
+        isReadingLater = true
+        isStalled = true
+    }
+
+    func unstall() {
+        guard isStalled else { return }
+        isStalled = false
+        readLater()
     }
 
     private func noteFraming() {
@@ -59,7 +80,7 @@ extension Connection {
             if !isHello(id, failed: false) { peer.replied(to: id, with: .result(value), over: self) }
         case .failure(let id, let error):
             guard !isHello(id, failed: true) else { return }
-            if error.code == ErrorCode.unavailable {
+            if error.isDraining {
                 leave(because: error.message)
                 peer.refused(id, over: self)
             } else {

@@ -13,15 +13,25 @@ extension Connection {
     func finish(_ request: IncomingRequest) -> IncomingCalls.Stop? {
         if workers.indices.contains(request.slot) { workers[request.slot] = nil }
         let stop = calls.finish(slot: request.slot)
+        unstall()
         finishIfAnswered()
         return stop
     }
 
     /// Closes a connection on which nothing more will be asked when the last answer has been given.
     func finishIfAnswered() {
-        guard calls.isDrained && !isOurKind || isHalfClosed && calls.count == 0 && !isReadingLater else { return }
+        let isOver = calls.isDrained && !isOurKind || (isHalfClosed || isLeft) && calls.count == 0 && !isReadingLater
+        guard isOver else { return }
         // After this turn, so that the last answer is in the queue before the connection finishes.
         stream.loop.submit { [stream] in stream.finish() }
+    }
+
+    /// Nothing is awaited from this connection any more; when nothing runs for it either, it ends. Safe from anywhere.
+    func finishWhenIdle() {
+        stream.loop.submit { [self] in
+            isLeft = true
+            finishIfAnswered()
+        }
     }
 
     func cancelRequest(_ id: RPCIdentifier) {
@@ -68,8 +78,8 @@ extension Connection {
 
 /// Posts of one connection run one at a time, in the order in which they came.
 struct PostQueue {
-    private var isRunning = false
-    private var waiting: [IncomingRequest] = []
+    private(set) var isRunning = false
+    private var waiting = RequestQueue()
 
     /// False when another one is running: the post waits, and whoever runs that one runs it afterwards.
     mutating func begin(_ post: IncomingRequest) -> Bool {
@@ -79,10 +89,8 @@ struct PostQueue {
     }
 
     mutating func next() -> IncomingRequest? {
-        guard !waiting.isEmpty else {
-            isRunning = false
-            return nil
-        }
-        return waiting.removeFirst()
+        let next = waiting.popFirst()
+        if next == nil { isRunning = false }
+        return next
     }
 }

@@ -44,6 +44,9 @@ extension Connection {
     /// JSON-RPC from then on.
     func isHello(_ id: RPCIdentifier, failed: Bool) -> Bool {
         guard case .dialled = role, id == Self.helloID else { return false }
+        // Only once, or a peer could put a connection that has been left back in place of its successor.
+        guard !hasGreeted else { return true }
+        hasGreeted = true
         agreement.isOurKind = !failed
         peer.attach(self)
         events.ready(self)
@@ -69,9 +72,10 @@ extension Connection {
 
     /// The other end is going away: new calls wait for the next connection.
     func leave(because why: String) {
-        guard peer.detach(self, why: why) else { return }
+        guard peer.leave(self, why: why) else { return }
+        // What callers have queued here and promised to flush later is theirs to be sent.
+        stream.flush()
         events.leaving(self, why)
-        peer.finishIfDone(self)
     }
 
     private func welcome(_ request: Request, in batch: BatchReply?) {
@@ -83,6 +87,8 @@ extension Connection {
 
     /// When the peer stops waiting, as far as it told.
     func deadline(of request: Request) -> Instant {
+        // Nobody waits for the end of a post.
+        guard request.id != nil else { return .distantFuture }
         guard isOurKind else { return request.timeout.map { after(.milliseconds($0)) } ?? .distantFuture }
         guard let left = request.timeout.map(Duration.milliseconds) ?? assumedTimeout else { return .distantFuture }
         return after(left)

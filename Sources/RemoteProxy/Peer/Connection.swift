@@ -41,6 +41,10 @@ package final class Connection: @unchecked Sendable {
     var isFirstMessage = true
     var isRefused = false
     var isReadingLater = false
+    var isStalled = false
+    var hasGreeted = false
+    /// New calls go elsewhere; this connection ends when nothing is awaited from it or run for it any more.
+    var isLeft = false
     /// The peer has said its last word but still listens for answers.
     var isHalfClosed = false
     var posts = PostQueue()
@@ -100,13 +104,16 @@ extension Connection: ByteStreamReceiver {
 
     package var wantsMore: Bool { !isReadingLater }
 
-    /// A peer of our own kind that ends is gone. Another may have only ended its questions, as `nc -N` does: it gets
-    /// the answers that come soon.
+    /// A peer of our own kind that ends is gone, but its posts still count. Another may have only ended its questions,
+    /// as `nc -N` does: it gets the answers that come soon.
     package func peerFinished() -> Bool {
-        guard !isOurKind, calls.count > 0 || isReadingLater else { return false }
+        guard case .accepted = role, !isOurKind || posts.isRunning, calls.count > 0 || isReadingLater else {
+            return false
+        }
         isHalfClosed = true
         stream.loop.schedule(at: stream.loop.now.advanced(by: peer.settings.halfCloseGrace)) { [self] in
             stopRequests()
+            stream.finish()
         }
         return true
     }

@@ -36,7 +36,8 @@ extension ErrorObject {
 
     init(_ error: RPCError) {
         let expected = error.code.usualOutcome
-        let data = error.data ?? (error.outcome == expected ? nil : "{\"outcome\":\"\(error.outcome.rawValue)\"}")
+        let usual = error.outcome == expected ? nil : "{\"outcome\":\"\(error.outcome.rawValue)\"}"
+        let data = error.data.map { isJSON($0) ? $0 : quoted($0) } ?? usual
         self.init(code: error.code.rawValue, message: error.message, data: data.map { Bytes($0) })
     }
 
@@ -81,4 +82,24 @@ extension RPCError.Code {
             .executed
         }
     }
+}
+
+/// A subject may put any text into an error; on the wire stands JSON, or the whole reply would be none.
+private func isJSON(_ text: String) -> Bool {
+    Bytes(text).withUnsafeBytes { bytes in
+        var reader = JSONReader(bytes)
+        do throws(JSONError) {
+            _ = try reader.skipValue()
+            try reader.finish()
+            return true
+        } catch {
+            return false
+        }
+    }
+}
+
+private func quoted(_ text: String) -> String {
+    let output = JSONOutput()
+    output.append(quoted: text)
+    return Bytes(copying: output.bytes).description
 }

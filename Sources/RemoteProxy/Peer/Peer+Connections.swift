@@ -29,11 +29,23 @@ extension Peer {
         }
     }
 
+    /// The other end takes no new calls over this connection. False when it had been replaced before.
+    func leave(_ connection: Connection, why: String) -> Bool {
+        guard detach(connection, why: why) else { return false }
+        let finished = state.withLock { state in
+            state.leaving.append(connection)
+            return state.takeFinishedLeavers()
+        }
+        for connection in finished { connection.finishWhenIdle() }
+        return true
+    }
+
     /// The connection has ended. Calls of which a byte had left fail; the others wait for the next one.
     func ended(_ connection: Connection, sent: UInt64, why: String) {
         detach(connection, why: why)
         let ended = state.withLock { state in
-            state.take(state.outgoing.lost(stream: connection.number, sent: sent)) { _ in
+            state.leaving.removeAll { $0 === connection }
+            return state.take(state.outgoing.lost(stream: connection.number, sent: sent)) { _ in
                 .failed(.connectionLost(why))
             }
         }
@@ -51,10 +63,12 @@ extension Peer {
     package func close(_ reason: RPCError = .closed(outcome: .notExecuted)) -> Connection? {
         var ended: [(Waiter, CallEnd)] = []
         var timer: (any LoopTimer)?
+        var leaving: [Connection] = []
         let connection = state.withLock { state -> Connection? in
             guard state.closed == nil else { return nil }
             state.closed = reason
             swap(&timer, &state.timer)
+            swap(&leaving, &state.leaving)
             let removed = state.outgoing.removeAll()
             ended = state.take(removed) { wasSent in
                 var error = reason
@@ -66,6 +80,7 @@ extension Peer {
         }
         timer?.cancel()
         finish(ended)
+        for connection in leaving { connection.stream.finish() }
         return connection
     }
 

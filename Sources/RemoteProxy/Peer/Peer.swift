@@ -1,6 +1,7 @@
 // One end of a conversation, whoever dialled: it calls, and it answers for what is exported. It outlives the
 // connections that serve it one after the other. Calls come from proxies above; connections come and go below.
 
+import JSONCodec
 package import RPCWire
 
 package final class Peer: Sendable {
@@ -33,6 +34,8 @@ package final class Peer: Sendable {
         var whyUnavailable = "no connection was made"
         /// Somebody has promised to flush the connection for all.
         var isFlushShared = false
+        /// Connections that take no new calls but still owe answers to some.
+        var leaving: [Connection] = []
         var onWanted: (@Sendable () -> Void)?
         var spare: [OutgoingCall] = []
     }
@@ -70,7 +73,8 @@ package final class Peer: Sendable {
         // Strong, and cancelled by `close`: a weak reference would make every other reference to the peer slow.
         let timer = loop.schedule(at: instant) { [self] in deadlineDue() }
         let old = state.withLock { state -> (any LoopTimer)? in
-            guard state.closed == nil else { return timer }
+            // Another may have set an earlier one since; that one must not be cancelled for this.
+            guard state.closed == nil, instant == state.wakeAt else { return timer }
             defer { state.timer = timer }
             return state.timer
         }
@@ -98,13 +102,23 @@ package final class Peer: Sendable {
 }
 
 extension Peer.State {
-    /// Why no call may begin now, if so.
-    func refusal(_ settings: Peer.Settings) -> CallEnd? {
-        if let closed { return .failed(closed) }
+    /// Why this call may not begin, if so.
+    func refusal(of call: OutgoingCall, _ settings: Peer.Settings) -> RPCError? {
+        if let closed { return closed }
         guard outgoing.count < settings.maximumPendingCalls else {
-            return .failed(.tooManyPending(settings.maximumPendingCalls))
+            return .tooManyPending(settings.maximumPendingCalls)
         }
-        return nil
+        // Over the other end's limit too, most likely, and that would cost all who share the connection.
+        let (size, limit) = (call.message.count, settings.frames.maximumFrameSize)
+        return size + 64 > limit ? .tooLarge(size, limit: limit) : nil
+    }
+
+    /// Connections from which nothing is awaited any more.
+    mutating func takeFinishedLeavers() -> [Connection] {
+        guard !leaving.isEmpty else { return [] }
+        let finished = leaving.filter { !outgoing.isWaiting(on: $0.number) }
+        leaving.removeAll { connection in finished.contains { $0 === connection } }
+        return finished
     }
 
     mutating func recycle(_ call: OutgoingCall) {

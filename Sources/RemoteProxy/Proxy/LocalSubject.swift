@@ -6,7 +6,13 @@ struct LocalSubject<Service: Sendable>: Subject {
     func call<Arguments, Result>(
         _ method: Method<Service, Arguments, Result>, _ arguments: Arguments
     ) async throws -> Result {
-        try await method.invoke(object, arguments)
+        do {
+            return try await method.invoke(object, arguments)
+        } catch var error as RPCError where error.outcome == .notExecuted {
+            // True of the call that the object made in turn, not of the one that it was called with.
+            error.outcome = .executed
+            throw error
+        }
     }
 
     func post<Arguments>(_ post: Post<Service, Arguments>, _ arguments: Arguments, now: (Service) -> Void) {

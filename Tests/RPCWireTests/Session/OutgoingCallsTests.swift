@@ -22,9 +22,11 @@ import Testing
     @Test(arguments: Situation.allCases)
     func `a reply ends only a call that was sent`(_ situation: Situation) {
         var (calls, ticket) = table(situation)
-        #expect(calls.replied(to: ticket.id) == (situation == .sent ? ticket : nil))
+        #expect(calls.replied(to: ticket.id, over: 2) == nil)
+        #expect(calls.refused(ticket.id, over: 2) == nil)
+        #expect(calls.replied(to: ticket.id, over: 1) == (situation == .sent ? ticket : nil))
         #expect(calls.count == (situation == .waiting ? 1 : 0))
-        #expect(calls.replied(to: ticket.id) == nil)
+        #expect(calls.replied(to: ticket.id, over: 1) == nil)
     }
 
     @Test(arguments: Situation.allCases)
@@ -71,7 +73,7 @@ import Testing
     @Test(arguments: Situation.allCases)
     func `a refused call waits for another connection`(_ situation: Situation) {
         var (calls, ticket) = table(situation)
-        #expect(calls.refused(ticket.id) == (situation == .sent ? ticket : nil))
+        #expect(calls.refused(ticket.id, over: 1) == (situation == .sent ? ticket : nil))
         #expect(calls.waiting == (situation == .gone ? [] : [ticket]))
     }
 

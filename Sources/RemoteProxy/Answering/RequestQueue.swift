@@ -1,0 +1,28 @@
+// Requests that wait their turn.
+
+/// First in, first out, without moving what is behind each time.
+struct RequestQueue {
+    private var items: [IncomingRequest?] = []
+    private var head = 0
+
+    var count: Int { items.count - head }
+    var isEmpty: Bool { head == items.count }
+
+    mutating func append(_ request: IncomingRequest) { items.append(request) }
+
+    mutating func popFirst() -> IncomingRequest? {
+        guard head < items.count else { return nil }
+        let first = items[head]
+        items[head] = nil
+        head += 1
+        if head == items.count {
+            items.removeAll(keepingCapacity: true)
+            head = 0
+        } else if head >= 256, head * 2 >= items.count {
+            // A queue that is never quite empty must not grow for ever at its front.
+            items.removeFirst(head)
+            head = 0
+        }
+        return first
+    }
+}
