@@ -42,7 +42,6 @@ import Testing
         #expect(demo.errors.hasPrefix("rpc-demo: no server can be reached: unix:///"))
         #expect(demo.errors.filter(\.isNewline).count == 1)
         #expect(demo.output.isEmpty)
-        #expect(demo.time < .seconds(5))
     }
 
     @Test func `help is printed and nothing is called`() async throws {
@@ -85,7 +84,7 @@ import Testing
         #expect(demo.exitCode == 0, "\(demo.errors)")
         #expect(demo.errors.isEmpty)
         #expect(!demo.output.contains("\u{1B}"))
-        #expect(demo.time < .seconds(15))
+        // That it took less than 15 s is the tour's own affair: it ends with 1 when its time is over.
         let numbers = demo.output.split(separator: "\n").compactMap { line -> [Int]? in
             let numbers = line.prefix { $0 != " " }.split(separator: "/").compactMap { Int($0) }
             return numbers.count == 2 ? numbers : nil

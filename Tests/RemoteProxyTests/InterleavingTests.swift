@@ -2,16 +2,21 @@
 // loss, drain and close, over a simulated network on a manual clock. Whatever the order, each call ends exactly once,
 // gets only its own answer, and says truly what became of the work. A failure names the seed that brings it back.
 
+import Foundation
 import RPCWire
 import RemoteProxy
 import TestSupport
 import Testing
 
 @Suite struct `Interleavings` {
-    /// 100,000 in all; each argument runs by itself, so that they spread over the processors.
-    private static let perArgument = 5_000
+    /// 100,000 in all, unless `REMOTEPROXY_INTERLEAVINGS` says otherwise: fewer where every step is watched and slow.
+    private static let count = max(
+        1_000, ProcessInfo.processInfo.environment["REMOTEPROXY_INTERLEAVINGS"].flatMap { Int($0) } ?? 100_000)
+    /// Each part runs by itself, so that they spread over the processors.
+    private static let parts = 20
+    private static let perArgument = count / parts
 
-    @Test(arguments: 0..<20)
+    @Test(arguments: 0..<parts)
     func `every call ends exactly once and truly`(_ part: Int) {
         for index in 0..<Self.perArgument {
             let seed = UInt64(part * Self.perArgument + index)

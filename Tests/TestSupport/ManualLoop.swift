@@ -7,9 +7,34 @@ import Synchronization
 package final class ManualLoop: Loop {
     private struct State {
         var now = Instant(nanoseconds: 0)
-        var queue: [Item] = []
+        /// What has been taken is nil; all before `first` has been.
+        var queue: [Item?] = []
+        var first = 0
         var timers: [Timer] = []
         var timersSet = 0
+
+        mutating func takeFirst() -> Item? {
+            guard first < queue.count else { return nil }
+            defer {
+                first += 1
+                if first == queue.count {
+                    queue.removeAll(keepingCapacity: true)
+                    first = 0
+                }
+            }
+            return queue[first].take()
+        }
+
+        /// Where the timer stands that is due first.
+        var nextTimer: Int? {
+            var next: Int?
+            for index in timers.indices {
+                // Those that were set earlier stand first, so of one moment the first is the one.
+                if let next, timers[next].deadline <= timers[index].deadline { continue }
+                next = index
+            }
+            return next
+        }
     }
 
     private enum Item {
@@ -58,23 +83,23 @@ package final class ManualLoop: Loop {
             self.number = number
         }
 
-        func cancel() { loop.state.withLock { $0.timers.removeAll { $0.number == number } } }
+        func cancel() {
+            // What the work holds on to is let go outside the lock.
+            _ = loop.state.withLock { state in
+                state.timers.firstIndex { $0.number == number }.map { state.timers.remove(at: $0) }
+            }
+        }
     }
 
     /// When the next timer is due.
-    package var nextDeadline: Instant? { state.withLock { $0.timers.map(\.deadline).min() } }
+    package var nextDeadline: Instant? { state.withLock { state in state.nextTimer.map { state.timers[$0].deadline } } }
 
     /// Runs one item of the queue, or one timer that is due. Answers whether there was one.
     @discardableResult
     package func step() -> Bool {
         let item: Item? = state.withLock { state in
-            if !state.queue.isEmpty { return state.queue.removeFirst() }
-            let next = state.timers.indices.min {
-                (state.timers[$0].deadline, state.timers[$0].number) < (
-                    state.timers[$1].deadline, state.timers[$1].number
-                )
-            }
-            guard let next, state.timers[next].deadline <= state.now else { return nil }
+            if let item = state.takeFirst() { return item }
+            guard let next = state.nextTimer, state.timers[next].deadline <= state.now else { return nil }
             return .work(state.timers.remove(at: next).work)
         }
         guard let item else { return false }

@@ -8,7 +8,10 @@ import Subjects
 import Testing
 
 @Suite struct `Calling over sockets` {
-    static let addresses = ["tcp://127.0.0.1:0", "tcp://localhost:0", "unix://\(NSTemporaryDirectory())rpc-\(UUID().uuidString.prefix(8)).sock"]
+    static let addresses = [
+        "tcp://127.0.0.1:0", "tcp://localhost:0",
+        "unix://\(NSTemporaryDirectory())rpc-\(UUID().uuidString.prefix(8)).sock",
+    ]
 
     @Test(arguments: addresses)
     func `every sample service answers at every kind of address`(_ address: String) async throws {
@@ -17,7 +20,8 @@ import Testing
             try #require(await CalculatorProxy(client).add(40, 2) == 42)
             try #require(await GreeterProxy(client).greet("wörld \u{1F30D}") == "Hello, wörld \u{1F30D}!")
             let record = Record(
-                id: .max, name: "n\"\\\n", email: "a@b.c", tags: ["x", ""], scores: [0.1, -1e300, .leastNonzeroMagnitude], active: true)
+                id: .max, name: "n\"\\\n", email: "a@b.c", tags: ["x", ""],
+                scores: [0.1, -1e300, .leastNonzeroMagnitude], active: true)
             try #require(await EchoProxy(client).record(record) == record)
             let counter = CounterProxy(client)
             counter.note("first")
@@ -80,15 +84,15 @@ import Testing
     @Test func `the shorter of two timeouts holds`() async throws {
         try await withServer { url in
             let echo = EchoProxy(RPCClient(url))
-            let clock = ContinuousClock()
-            let start = clock.now
+            // Connected first: a deadline that ends before the call has left is another error.
+            try #require(await echo.text("hello") == "hello")
             let error = await #expect(throws: RPCError.self) {
-                try await withTimeout(.seconds(20)) {
-                    try await withTimeout(.milliseconds(30)) { try await echo.later("x", afterMilliseconds: 60_000) }
+                // Hours away, all but one: to come back at all is to come back in time.
+                try await withTimeout(.seconds(7_200)) {
+                    try await withTimeout(.milliseconds(30)) { try await echo.later("x", afterMilliseconds: 3_600_000) }
                 }
             }
             #expect(error?.code == .deadlineExceeded)
-            #expect(clock.now - start < .seconds(10))
         }
     }
 

@@ -33,7 +33,7 @@ final class ServerProgram {
     /// A test that fails leaves no server behind.
     deinit { if process.isRunning { kill(process.processIdentifier, SIGKILL) } }
 
-    /// The next line on standard output, at most ten seconds from now.
+    /// The next line on standard output, at most a minute from now.
     func line() throws -> String {
         while true {
             if let end = unread.firstIndex(of: UInt8(ascii: "\n")) {
@@ -66,7 +66,7 @@ final class ServerProgram {
     private func fill() throws -> Bool {
         let descriptor = output.fileHandleForReading.fileDescriptor
         var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-        guard poll(&entry, 1, 10_000) == 1 else { throw WireFault("rpc-server was silent for ten seconds") }
+        guard poll(&entry, 1, 60_000) == 1 else { throw WireFault("rpc-server was silent for a minute") }
         var window = [UInt8](repeating: 0, count: 4_096)
         let count = read(descriptor, &window, window.count)
         guard count > 0 else { return false }

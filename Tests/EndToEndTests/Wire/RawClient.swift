@@ -33,7 +33,7 @@ final class RawClient {
     /// Where in `received` the first unread byte stands.
     private var head = 0
 
-    /// Connects to `unix:///PATH` or to a port of this machine. Everything that waits longer than ten seconds fails.
+    /// Connects to `unix:///PATH` or to a port of this machine. Everything that waits longer than a minute fails.
     init(_ url: String, _ framing: WireFraming = .lines) throws {
         self.framing = framing
         let path = url.hasPrefix("unix://") ? url.dropFirst("unix://".count) : nil
@@ -43,7 +43,7 @@ final class RawClient {
         #else
             descriptor = socket(family, SOCK_STREAM, 0)
         #endif
-        var patience = timeval(tv_sec: 10, tv_usec: 0)
+        var patience = timeval(tv_sec: 60, tv_usec: 0)
         for option in [SO_RCVTIMEO, SO_SNDTIMEO] {
             setsockopt(descriptor, SOL_SOCKET, option, &patience, socklen_t(MemoryLayout<timeval>.size))
         }
@@ -179,7 +179,7 @@ final class RawClient {
     private func fill() throws -> Bool {
         var window = [UInt8](repeating: 0, count: 65_536)
         let count = recv(descriptor, &window, window.count, 0)
-        if count < 0, errno == EAGAIN { throw WireFault("nothing came for ten seconds") }
+        if count < 0, errno == EAGAIN { throw WireFault("nothing came for a minute") }
         guard count > 0 else { return false }
         received.removeFirst(head)
         head = 0

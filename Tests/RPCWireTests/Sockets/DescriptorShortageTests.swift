@@ -31,7 +31,7 @@ struct DescriptorShortageTests {
             #expect(refused.wait(for: POLLIN))
             #expect(refused.read(milliseconds: 0) == nil)
             old.write("during\n")
-            #expect(old.read(milliseconds: 100) == "during\n")
+            #expect(old.read() == "during\n")
             // Nobody is there to be served, and the full table must not keep the loop busy.
             _ = old.wait(for: POLLIN, milliseconds: 250)
             #expect(processTime() - workBefore < 0.1)
@@ -39,7 +39,7 @@ struct DescriptorShortageTests {
             for filler in fillers { close(filler) }
             try #require(later.connect(to: server.endpoint))
             later.write("after\n")
-            #expect(later.read(milliseconds: 1_000) == "after\n")
+            #expect(later.read() == "after\n")
         }
     }
 

@@ -1,6 +1,7 @@
 // A server that sends back every line, and what a test needs to reach it.
 
 import RPCWire
+import TestSupport
 
 final class EchoServer: Sendable {
     let endpoint: Endpoint
@@ -60,10 +61,8 @@ extension Connector {
         to endpoint: Endpoint, on loop: EventLoop, timeout: Duration = .seconds(10),
         limits: OutputLimits = OutputLimits()
     ) async throws -> SocketStream {
-        try await withCheckedThrowingContinuation { continuation in
-            Connector.connect(to: endpoint, on: loop, timeout: timeout, limits: limits) {
-                continuation.resume(with: $0)
-            }
-        }
+        try await handedOver { answer in
+            Connector.connect(to: endpoint, on: loop, timeout: timeout, limits: limits, completion: answer)
+        }.get()
     }
 }

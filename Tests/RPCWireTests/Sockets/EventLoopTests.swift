@@ -1,4 +1,5 @@
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import RPCWire
@@ -37,11 +38,15 @@ struct EventLoopTests {
             for _ in 0..<100 {
                 let diary = Diary<Int>()
                 let hasPosted = Atomic(false)
-                await withCheckedContinuation { continuation in
+                try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
                     loop.submit {
-                        try? SystemThread.start(name: "other") {
-                            loop.submit { diary.note(1) }
-                            hasPosted.store(true, ordering: .releasing)
+                        do {
+                            try SystemThread.start(name: "other") {
+                                loop.submit { diary.note(1) }
+                                hasPosted.store(true, ordering: .releasing)
+                            }
+                        } catch {
+                            return continuation.resume(throwing: error)
                         }
                         while !hasPosted.load(ordering: .acquiring) {}
                         loop.submit {

@@ -20,7 +20,7 @@ extension Socket {
     var isClosedOnExec: Bool { fcntl(descriptor, F_GETFD) & FD_CLOEXEC != 0 }
 
     /// Waits until the socket is ready, at most so long.
-    func wait(for events: Int32, milliseconds: Int32 = 10_000) -> Bool {
+    func wait(for events: Int32, milliseconds: Int32 = 60_000) -> Bool {
         var entry = pollfd(fd: descriptor, events: Int16(events), revents: 0)
         return poll(&entry, 1, milliseconds) == 1
     }
@@ -33,7 +33,7 @@ extension Socket {
     }
 
     /// The next bytes; nil when the peer has closed or nothing comes.
-    func read(milliseconds: Int32 = 10_000) -> String? {
+    func read(milliseconds: Int32 = 60_000) -> String? {
         guard wait(for: POLLIN, milliseconds: milliseconds) else { return nil }
         return withUnsafeTemporaryAllocation(byteCount: 4_096, alignment: 1) { window in
             guard case .bytes(let count) = receive(window), count > 0 else { return nil }

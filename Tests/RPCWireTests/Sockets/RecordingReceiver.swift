@@ -29,11 +29,12 @@ final class RecordingReceiver: ByteStreamReceiver {
     var text: String { String(decoding: record.bytes, as: UTF8.self) }
 
     func received(_ bytes: Bytes) {
+        // First, so that whoever waits for the bytes finds done what was to be done with them.
+        onBytes?(bytes)
         note { record in
             bytes.withUnsafeBytes { record.bytes.append(contentsOf: $0) }
             if !record.ends.isEmpty { record.bytesAfterEnd += bytes.count }
         }
-        onBytes?(bytes)
     }
 
     func ended(_ end: StreamEnd, sent: UInt64) {
@@ -43,11 +44,12 @@ final class RecordingReceiver: ByteStreamReceiver {
         }
     }
 
-    /// Waits until the record is as wanted.
+    /// Waits until the record is as wanted, or will never be because the stream has ended: a test that hangs tells
+    /// nobody why.
     func wait(until condition: @escaping @Sendable (Record) -> Bool) async {
         await withCheckedContinuation { continuation in
             let isMet = state.withLock { state in
-                if condition(state.record) { return true }
+                if condition(state.record) || !state.record.ends.isEmpty { return true }
                 state.waiting.append((condition, continuation))
                 return false
             }
@@ -65,8 +67,9 @@ final class RecordingReceiver: ByteStreamReceiver {
         let ready = state.withLock { state in
             if !isOnLoop { state.record.callsOffLoop += 1 }
             change(&state.record)
-            let ready = state.waiting.filter { $0.condition(state.record) }
-            if !ready.isEmpty { state.waiting.removeAll { $0.condition(state.record) } }
+            let hasEnded = !state.record.ends.isEmpty
+            let ready = state.waiting.filter { hasEnded || $0.condition(state.record) }
+            if !ready.isEmpty { state.waiting.removeAll { hasEnded || $0.condition(state.record) } }
             return ready
         }
         for entry in ready { entry.resume.resume() }

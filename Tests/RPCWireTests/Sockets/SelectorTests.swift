@@ -46,9 +46,8 @@ struct SelectorTests {
         let selector = try make(backend)
         selector.wake()
         selector.wake()
-        let start = MonotonicClock.now
-        _ = selector.wait(.seconds(10))
-        #expect(start.duration(to: MonotonicClock.now) < .seconds(5))
+        // For ever, but for the wake-up.
+        _ = selector.wait(nil)
         let between = MonotonicClock.now
         _ = selector.wait(.milliseconds(10))
         #expect(between.duration(to: MonotonicClock.now) >= .milliseconds(10))

@@ -1,4 +1,5 @@
 import CSystem
+import TestSupport
 import Testing
 
 @testable import RPCWire

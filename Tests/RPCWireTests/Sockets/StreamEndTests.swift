@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import RPCWire
@@ -228,6 +229,8 @@ struct StreamEndTests {
         try await withLoop(backend) { loop in
             var limits = OutputLimits()
             limits.pauseReading = 50_000
+            // However long a busy machine keeps this test from going on.
+            limits.patience = .seconds(3_600)
             let pair = try StreamPair(
                 on: loop, limits: limits, nearPauses: true, opensFar: false, bufferSize: 4_096)
             pair.near.send(String(repeating: "a", count: 100_000))

@@ -39,10 +39,3 @@ func withLoop<Result>(
     defer { loop.shutdown() }
     return try await body(loop)
 }
-
-extension EventLoop {
-    /// Runs the body on the loop and waits for it.
-    func perform<Result: Sendable>(_ body: @escaping @Sendable () -> Result) async -> Result {
-        await withCheckedContinuation { continuation in submit { continuation.resume(returning: body()) } }
-    }
-}
