@@ -38,7 +38,8 @@ let package = Package(
         // The programs, and the real subjects that both of them host.
         .target(name: "Subjects", dependencies: ["Protocols"], swiftSettings: settings),
         .executableTarget(
-            name: "rpc-server", dependencies: ["RemoteProxy", "RPCServer", "Protocols", "Subjects"], swiftSettings: settings),
+            name: "rpc-server", dependencies: ["RemoteProxy", "RPCServer", "Protocols", "Subjects"],
+            swiftSettings: settings),
         .executableTarget(
             name: "rpc-demo", dependencies: ["RemoteProxy", "RPCServer", "RPCWire", "Protocols", "Subjects"],
             swiftSettings: settings),

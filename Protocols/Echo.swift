@@ -11,13 +11,20 @@ public protocol Echo: Sendable {
 
 /// A value with a member of each common kind.
 public struct Record: Codable, Sendable, Hashable {
+    /// A whole number.
     public var id: Int
+    /// A short text.
     public var name: String
+    /// Another short text.
     public var email: String
+    /// A list of texts.
     public var tags: [String]
+    /// A list of fractions.
     public var scores: [Double]
+    /// Yes or no.
     public var active: Bool
 
+    /// A record of these.
     public init(id: Int, name: String, email: String, tags: [String], scores: [Double], active: Bool) {
         self.id = id
         self.name = name

@@ -1,6 +1,6 @@
 // The border between the compiler plugin and the library: what `@Service` writes calls only what stands here, plus
-// the initialisers of `Method`, `Post`, `MethodTable`, `ServiceDescription` and `MethodSignature.Parameter`, and
-// `Subject.call` and `.post`. Changing any of these changes the plugin's expansion tests in the same commit.
+// the conformance to `ServiceProxy`, the initialisers of `Method`, `Post`, `MethodTable` (of `ServiceMethod`s),
+// `ServiceDescription` and `MethodSignature.Parameter`, and `Subject.call` and `.post`. Changing any of these changes the plugin's expansion tests in the same commit.
 
 /// The arguments of one method as a value. Generated, one struct per method.
 public protocol MethodArguments: Sendable {
@@ -34,3 +34,8 @@ public struct NoResult: Codable, Sendable, Hashable {
         try container.encodeNil()
     }
 }
+
+/// Written by `@Service` on the proxies of protocols that are neither public nor package: adds a second conformer, which
+/// keeps the optimiser of release builds from taking the only one it sees for every value of the protocol.
+@attached(extension, names: named(OtherConformer))
+public macro _OtherConformer() = #externalMacro(module: "RemoteProxyMacros", type: "OtherConformerMacro")

@@ -3,7 +3,8 @@
 @main
 struct Plugin {
     static let macros: [String: @Sendable (ExpansionRequest) -> Expansion] = [
-        "ServiceMacro": ServiceMacro.expand
+        "ServiceMacro": ServiceMacro.expand,
+        "OtherConformerMacro": OtherConformerMacro.expand,
     ]
 
     static func main() {

@@ -18,6 +18,8 @@ struct ProtocolModel {
     /// `@available` and `@MainActor`, as spelled; other global actors are inferred from the conformance.
     var attributes: [String] = []
     var isNonisolated = false
+    /// Internal or narrower at the top level of a file: the optimiser needs to be told of the proxy.
+    var isOverlooked = false
     /// Inherits `AnyObject`: the proxy is a class.
     var isClass = false
     var isSendable = false

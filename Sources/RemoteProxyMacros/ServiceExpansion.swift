@@ -8,6 +8,9 @@ struct ServiceExpansion {
     var service: String { "any \(model.name)" }
     var methods: String { model.names.methods }
 
+    /// The attribute of proxies that need another conformer.
+    static let seen = "RemoteProxy._OtherConformer"
+
     init(_ model: ProtocolModel) { self.model = model }
 
     /// The whole expansion.
@@ -20,7 +23,7 @@ struct ServiceExpansion {
 
     /// What stands before the proxy's declaration.
     var head: [String] {
-        var lines = model.documentation + model.attributes
+        var lines = model.documentation + model.attributes + (model.isOverlooked ? ["@\(Self.seen)"] : [])
         if !model.inherited.isEmpty {
             let names = model.inherited.joined(separator: ", ")
             lines += [

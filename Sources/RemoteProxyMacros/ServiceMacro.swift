@@ -9,11 +9,14 @@ enum ServiceMacro {
             return Expansion(expandedSource: "", diagnostics: [place(.notAProtocol(), in: request)])
         }
         var rules = ServiceRules(syntax)
-        let surroundings = request.lexicalContext?.first?.source
         let model = rules.model(
-            extensionAccess: surroundings.flatMap(EnclosingScope.defaultAccess),
+            surroundings: (request.lexicalContext ?? []).map { EnclosingScope($0.source) },
             errors: ServiceAttribute.errors(in: request.attributeSyntax.source))
-        if rules.diagnostics.isEmpty { return Expansion(expandedSource: ServiceExpansion(model).source) }
+        if rules.diagnostics.isEmpty {
+            return Expansion(
+                expandedSource: ServiceExpansion(model).source,
+                diagnostics: rules.warnings.map { place($0, in: request) })
+        }
         return Expansion(
             expandedSource: ServiceStub(syntax: syntax, model: model).source,
             diagnostics: rules.diagnostics.map { place($0, in: request) })
@@ -27,6 +30,7 @@ enum ServiceMacro {
             }
         return Expansion.Diagnostic(
             message: diagnostic.message,
+            severity: diagnostic.isWarning ? "warning" : "error",
             position: .init(fileName: location?.fileName ?? "", offset: (location?.offset ?? 0) + offset))
     }
 }
@@ -52,13 +56,22 @@ enum ServiceAttribute {
     }
 }
 
-/// The declaration around the protocol.
-enum EnclosingScope {
+/// A declaration around the protocol.
+struct EnclosingScope {
     /// An extension may say what its members are.
-    static func defaultAccess(in source: String) -> ProtocolModel.Access? {
+    var defaultAccess: ProtocolModel.Access?
+    /// Whether no other module sees what is inside. Of an extension only the compiler knows.
+    var isHidden: Bool
+
+    init(_ source: String) {
         var parser = ProtocolParser(source)
         let head = parser.declarationHead()
-        guard parser.cursor.isAt("extension") else { return nil }
-        return head.modifiers.lazy.compactMap(ProtocolModel.Access.init).first
+        let access = head.modifiers.lazy.compactMap(ProtocolModel.Access.init).first
+        let isExtension = parser.cursor.isAt("extension")
+        let isVisible =
+            access == .public || access == .package || head.modifiers.contains("open")
+            || head.attributes.contains { $0.name == "usableFromInline" }
+        defaultAccess = isExtension ? access : nil
+        isHidden = !isExtension && !isVisible
     }
 }

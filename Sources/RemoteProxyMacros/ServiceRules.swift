@@ -3,23 +3,25 @@
 /// Judges a protocol. One message per requirement: the first fault found.
 struct ServiceRules {
     private(set) var diagnostics: [MacroDiagnostic] = []
+    private(set) var warnings: [MacroDiagnostic] = []
     private let syntax: ProtocolSyntax
     private var plainName: String { SwiftName.plain(syntax.name) }
 
     init(_ syntax: ProtocolSyntax) { self.syntax = syntax }
 
-    /// - Parameter extensionAccess: What the extension around the protocol says its members are.
-    mutating func model(extensionAccess: ProtocolModel.Access? = nil, errors: [String]) -> ProtocolModel {
+    /// - Parameter surroundings: The declarations around the protocol, innermost first.
+    mutating func model(surroundings: [EnclosingScope] = [], errors: [String]) -> ProtocolModel {
         var model = ProtocolModel(name: syntax.name)
         model.documentation = syntax.declaration.documentation
         model.errors = errors
         let access = syntax.declaration.modifiers.lazy.compactMap(ProtocolModel.Access.init).first
-        model.access = access ?? extensionAccess ?? .internal
+        model.access = access ?? surroundings.first?.defaultAccess ?? .internal
         model.inheritsAccess = access == nil
         model.isNonisolated = syntax.declaration.modifiers.contains("nonisolated")
         model.attributes = syntax.declaration.attributes.filter(Self.isCarriedByType).map(\.spelling)
         judgeProtocol()
         judgeInheritance(&model)
+        judgeVisibility(&model, surroundings)
         for member in syntax.members where !isPassedOver(member) {
             do {
                 model.requirements.append(try RequirementRules(member).requirement())
@@ -55,6 +57,18 @@ struct ServiceRules {
         }
         for attribute in syntax.declaration.attributes where attribute.name == "objc" {
             diagnostics.append(.objectiveC(plainName, at: attribute.offset))
+        }
+    }
+
+    /// The optimiser overlooks proxies of protocols that no other module can see. At the top level another conformer
+    /// makes up for it; an extension of a nested proxy would not find the names of the types around it.
+    private mutating func judgeVisibility(_ model: inout ProtocolModel, _ surroundings: [EnclosingScope]) {
+        let isInlinable = syntax.declaration.attributes.contains { $0.name == "usableFromInline" }
+        let isVisible = model.access == .public || model.access == .package || isInlinable
+        if surroundings.isEmpty {
+            model.isOverlooked = !isVisible
+        } else if !isVisible || surroundings.contains(where: \.isHidden) {
+            warnings.append(.overlooked(plainName, at: syntax.nameOffset))
         }
     }
 

@@ -140,6 +140,10 @@ enum AcceptedSource {
               func g() }
         @Service internal protocol Top4: Sendable { func f(_ x: Int) async throws -> Int
               func g() }
+        @Service @usableFromInline protocol Top5: Sendable { func f(_ x: Int) async throws -> Int
+              func g() }
+        @Service @usableFromInline internal protocol Top6: AnyObject, Sendable { func f(_ x: Int) async throws -> Int
+              func g() }
         public enum Pub {}
         public extension Pub {
         @Service protocol InExt: Sendable { func f(_ x: Int) async throws -> Int

@@ -103,7 +103,7 @@ struct ExpansionTests {
             """)
         #expect(
             expanding.expansion.expandedSource.hasPrefix(
-                "/// One line,\n/// and another.\nstruct PProxy"))
+                "/// One line,\n/// and another.\n@RemoteProxy._OtherConformer\nstruct PProxy"))
         #expect(expanding.expansion.expandedSource.contains("    /** A block\n    on lines. */\n    func f() {"))
         #expect(
             expanding.expansion.expandedSource.contains(
@@ -114,9 +114,18 @@ struct ExpansionTests {
     @Test func `global actors isolate posts and leave calls where their callers are`() {
         let expanding = Expanding(
             "@MainActor protocol P: Sendable { @MainActor func f(); @MainActor func g() async throws }")
-        #expect(expanding.expansion.expandedSource.hasPrefix("@MainActor\nstruct PProxy"))
+        #expect(expanding.expansion.expandedSource.hasPrefix("@MainActor\n@RemoteProxy._OtherConformer\nstruct PProxy"))
         #expect(expanding.expansion.expandedSource.contains("    @MainActor\n    func f() {"))
         #expect(expanding.expansion.expandedSource.contains("\n\n    nonisolated(nonsending) func g() async throws {"))
+    }
+
+    @Test(arguments: [
+        ("", true), ("internal", true), ("fileprivate", true), ("private", true), ("package", false),
+        ("public", false), ("@usableFromInline", false),
+    ])
+    func `a proxy that the optimiser would overlook asks for another conformer`(access: String, asks: Bool) {
+        let expanding = Expanding("\(access) protocol P: Sendable { func f() }")
+        #expect(expanding.lines(with: "@RemoteProxy._OtherConformer").count == (asks ? 1 : 0))
     }
 
     @Test func `a requirement that only some versions have is listed only there`() {

@@ -8,7 +8,7 @@ package enum Endpoint: Sendable, Hashable {
 
     package init(_ text: String) throws(EndpointError) {
         guard let mark = text.range(ofFirst: "://") else {
-            throw EndpointError(text, "has no scheme", example: "tcp://\(text.isEmpty ? "127.0.0.1:7070" : text)")
+            throw EndpointError(text, "has no scheme", example: Endpoint.example(for: text))
         }
         let rest = text[mark.upperBound...]
         guard text.unicodeScalars.allSatisfy({ $0.value > 0x20 && $0.value != 0x7F }) else {
@@ -28,6 +28,13 @@ package enum Endpoint: Sendable, Hashable {
         case .tcp(let host, let port):
             host.lowercased() == "localhost" || SocketAddress(numericHost: host, port: port)?.isLoopback == true
         }
+    }
+
+    /// What was probably meant by a text without a scheme.
+    private static func example(for text: String) -> String {
+        if text.hasPrefix("/") { return "unix://\(text)" }
+        if !text.isEmpty, text.utf8.allSatisfy({ 0x30...0x39 ~= $0 }) { return "tcp://127.0.0.1:\(text)" }
+        return text.isEmpty ? "tcp://127.0.0.1:7070" : text.contains(":") ? "tcp://\(text)" : "tcp://\(text):7070"
     }
 
     private static func tcp(_ rest: Substring, in text: String) throws(EndpointError) -> Endpoint {

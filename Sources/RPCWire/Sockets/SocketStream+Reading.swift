@@ -34,6 +34,7 @@ extension SocketStream: Selectable {
                 if isHungUp { end(.remote) }
                 return
             }
+            if !isHungUp, !discards, receiver?.wantsMore == false { return }
             if pausesReading, !isHungUp, peerIsSlow { return setInterest(interest.subtracting(.reading)) }
             switch eventLoop.readBuffer.read(from: socket, generously: readsMuch, deliver: deliver) {
             case .delivered(let filled):

@@ -102,7 +102,7 @@ extension SocketStream {
         if sent > sentBefore { return startPatience() }
         end(
             .failed(
-                "the peer has taken none of \(waiting) waiting bytes for OutputLimits.patience = \(limits.patience)"))
+                "the peer has taken none of \(waiting) waiting bytes for \(limits.patience) (patience)"))
     }
 
     /// The peer is gone, but what it has said before can still be read, and the receiver wants it first.

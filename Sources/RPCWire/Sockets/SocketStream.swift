@@ -1,7 +1,6 @@
 // A connected socket as a stream of messages. Queues what is appended, sends it from whichever thread flushes, tells
 // the receiver on the loop what arrives and how it ended. This file is what everybody may call from anywhere.
 
-
 /// `@unchecked Sendable`: `outgoing` is a lock; `flight` belongs to whoever holds the writer's place in it; what stands
 /// under "The loop's own" is touched only on the loop.
 package final class SocketStream: ByteStream, @unchecked Sendable {
@@ -61,7 +60,7 @@ package final class SocketStream: ByteStream, @unchecked Sendable {
         if isOverLimit {
             end(
                 .failed(
-                    "the peer reads too slowly: more than OutputLimits.maximum = \(limits.maximum) bytes wait for it"))
+                    "the peer reads too slowly: more than \(limits.maximum) bytes wait for it (maximumQueuedOutput)"))
         }
         return offset
     }

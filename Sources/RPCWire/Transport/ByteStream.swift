@@ -33,6 +33,10 @@ package protocol ByteStreamReceiver: AnyObject, Sendable {
     /// Bytes in the order they were sent. Called on the loop.
     func received(_ bytes: Bytes)
 
+    /// Whether the stream should go on reading. A receiver that says no has work queued on the loop and says yes again
+    /// when that is done: it is asked in every turn, and a peer that sends faster than it is served has to wait.
+    var wantsMore: Bool { get }
+
     /// The peer says no more but may still read, as `nc -N` does after its last line. Called on the loop, at most once.
     /// - Returns: whether something is still to be said; then the stream stays open until `finish` is called.
     ///   Otherwise it ends when what is queued has been sent.
@@ -45,6 +49,7 @@ package protocol ByteStreamReceiver: AnyObject, Sendable {
 }
 
 extension ByteStreamReceiver {
+    package var wantsMore: Bool { true }
     package func peerFinished() -> Bool { false }
 }
 

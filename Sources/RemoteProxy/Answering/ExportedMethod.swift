@@ -3,12 +3,22 @@
 import JSONCodec
 import RPCWire
 
-/// A method bound to a proxy, ready to be run with arguments from the wire. Opaque outside the library.
-public struct _ExportedMethod: Sendable {
+/// A method bound to a proxy, ready to be run with arguments from the wire. Opaque outside the library. A class,
+/// because every request carries one along.
+public final class _ExportedMethod: Sendable {
     let signature: MethodSignature
     let service: ServiceDescription
     /// Decodes the arguments, runs the subject, encodes its result at the end of the output.
     let run: @Sendable (_ params: Bytes?, _ output: JSONOutput) async throws -> Void
+
+    init(
+        signature: MethodSignature, service: ServiceDescription,
+        run: @escaping @Sendable (_ params: Bytes?, _ output: JSONOutput) async throws -> Void
+    ) {
+        self.signature = signature
+        self.service = service
+        self.run = run
+    }
 }
 
 extension Method: ServiceMethod {

@@ -1,6 +1,8 @@
-// What a peer may call at this end: wire names to methods. Written rarely, read by every request.
+// What a peer may call at this end: wire names to methods. Written rarely, read by every request, so each connection
+// reads a copy of its own and looks here only when something has changed.
 
-package import RPCWire
+import RPCWire
+import Synchronization
 
 package final class Exports: Sendable {
     private struct Table {
@@ -10,6 +12,8 @@ package final class Exports: Sendable {
     }
 
     private let table = Lock(Table())
+    /// Grows with every change.
+    fileprivate let version = Atomic(1)
 
     package init() {}
 
@@ -26,14 +30,28 @@ package final class Exports: Sendable {
             table.services.removeAll { $0.object == object && $0.signatures.first?.service == service }
             table.services.append((object, entries.map(\.signature)))
         }
+        version.add(1, ordering: .releasing)
     }
 
-    package func method(named name: Bytes) -> _ExportedMethod? {
-        table.withLock { $0.methods[MethodName(name)] }
-    }
+    fileprivate var methods: [MethodName: _ExportedMethod] { table.withLock { $0.methods } }
 
     var services: [(object: String?, signatures: [MethodSignature])] {
         table.withLock { $0.services }
+    }
+}
+
+/// The methods as one connection last saw them.
+struct ExportsView {
+    private var version = 0
+    private var methods: [MethodName: _ExportedMethod] = [:]
+
+    mutating func method(named name: Bytes, in exports: Exports) -> _ExportedMethod? {
+        let latest = exports.version.load(ordering: .acquiring)
+        if version != latest {
+            version = latest
+            methods = exports.methods
+        }
+        return methods[MethodName(name)]
     }
 }
 

@@ -36,8 +36,7 @@ public struct ArgumentReader {
         }
     }
 
-    /// Reads the next argument.
-    // Otherwise an optional could be read either way, and the compiler would not choose.
+    /// Reads the next argument. Disfavoured, or an optional could be read either way and the compiler would not choose.
     @_disfavoredOverload
     public mutating func next<Value: Decodable>(_ name: StaticString) throws -> Value {
         guard try advance(name) else { throw missing(name) }

@@ -113,12 +113,12 @@ extension Peer {
         if isLeft { finishIfDone(connection) }
     }
 
-    /// Closes a connection that takes no new calls as soon as nothing is awaited from it any more.
+    /// Closes a connection that takes no new calls as soon as nothing is awaited from it any more. On the loop.
     func finishIfDone(_ connection: Connection) {
         let isDone = state.withLock { state in
             state.connection !== connection && !state.outgoing.isWaiting(on: connection.number)
         }
-        if isDone, connection.requestsInFlight == 0 { connection.stream.finish() }
+        if isDone, connection.calls.count == 0 { connection.stream.finish() }
     }
 
     /// The peer refused a call before any work because it is going away: the call tries the next connection.

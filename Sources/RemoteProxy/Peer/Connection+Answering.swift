@@ -3,17 +3,15 @@
 
 import JSONCodec
 import RPCWire
-import Synchronization
 
 extension Connection {
     func accept(_ request: Request, in batch: BatchReply?) {
         if request.isSystem { return accept(system: request, in: batch) }
-        guard let method = peer.exports.method(named: request.method) else {
+        guard let method = methods.method(named: request.method, in: peer.exports) else {
             return answer(request.id, with: .unknown(request.method, peer.exports), in: batch)
         }
         let deadline = self.deadline(of: request)
-        let admission = answering.withLock { $0.calls.start(request.id, deadline: deadline) }
-        switch admission {
+        switch calls.start(request.id, deadline: deadline) {
         case .run(let slot):
             wake(at: deadline)
             waitingRequests += 1
@@ -43,12 +41,11 @@ extension Connection {
     private func perform(_ request: IncomingRequest, on worker: Worker) async {
         let output = worker.output
         output.removeAll()
-        let isStopped = answering.withLock { answering in
-            answering.hold(worker, in: request.slot)
-            return answering.calls.isStopping(slot: request.slot)
-        }
+        hold(worker, in: request.slot)
         do {
-            if isStopped { throw RPCError(.cancelled, "cancelled before it began", outcome: .notExecuted) }
+            if calls.isStopping(slot: request.slot) {
+                throw RPCError(.cancelled, "cancelled before it began", outcome: .notExecuted)
+            }
             let deadline = request.deadline < .distantFuture ? request.deadline : nil
             MessageEncoder.openResult(id: request.id ?? .null, in: output)
             try await CallScope.$current.withValue(CallScope(deadline: deadline, caller: caller)) {

@@ -1,7 +1,6 @@
 // The reading side of a connection: frames to messages, each message to where it belongs. On the loop.
 
 import RPCWire
-import Synchronization
 
 extension Connection {
     /// How many requests may wait for a worker before the rest of the bytes wait too. A peer that pipelines more is
@@ -25,7 +24,7 @@ extension Connection {
 
     /// The connection has as many requests as it may, but not all of them have begun: whether the next one is one too
     /// many is known only when they have.
-    private var isFullOfWaiting: Bool { waitingRequests > 0 && answering.withLock { $0.calls.isFull } }
+    private var isFullOfWaiting: Bool { waitingRequests > 0 && calls.isFull }
 
     private func readLater() {
         isReadingLater = true
@@ -34,7 +33,7 @@ extension Connection {
 
     private func noteFraming() {
         guard isFirstMessage, let framing = frames.framing else { return }
-        agreement.withLock { $0.framing = framing }
+        agreement.framing = framing
     }
 
     private func accept(_ incoming: Incoming) {

@@ -2,89 +2,62 @@
 // connection drains. A stopped request keeps its place until its subject has returned.
 
 import RPCWire
-import Synchronization
 
 extension Connection {
-    /// The subject returned. Tells why it had been asked to stop, if it had.
-    func finish(_ request: IncomingRequest) -> IncomingCalls.Stop? {
-        let (stop, isDrained) = answering.withLock { answering in
-            answering.release(request.slot)
-            let stop = answering.calls.finish(slot: request.slot)
-            return (stop, answering.calls.isDrained)
-        }
-        // After this turn, so that the last answer is in the queue before the connection finishes.
-        if isDrained, !isOurKind { stream.loop.submit { [stream] in stream.finish() } }
-        return stop
-    }
-
-    func cancelRequest(_ id: RPCIdentifier) {
-        stopWorkers { $0.calls.cancel(id).map { [$0] } ?? [] }
-    }
-
-    func stopRequests() {
-        stopWorkers { $0.calls.connectionLost() }
-    }
-
-    func wake(at deadline: Instant) {
-        guard deadline < .distantFuture else { return }
-        let isNext = answering.withLock { answering in
-            guard deadline < answering.wakeAt else { return false }
-            answering.wakeAt = deadline
-            return true
-        }
-        if isNext { stream.loop.schedule(at: deadline) { [weak self] in self?.requestsDue() } }
-    }
-
-    private func requestsDue() {
-        let now = stream.loop.now
-        stopWorkers { $0.calls.expire(at: now) }
-        let next = answering.withLock { answering in
-            answering.wakeAt = .distantFuture
-            return answering.calls.nextDeadline
-        }
-        if let next { wake(at: next) }
-    }
-
-    /// Cancelling runs the subject's cancellation handlers, so it happens outside the lock.
-    private func stopWorkers(_ event: (inout Answering) -> [Int]) {
-        let workers = answering.withLock { answering in
-            event(&answering).compactMap { answering.worker(in: $0) }
-        }
-        for worker in workers { worker.task?.cancel() }
-    }
-
-    /// Begins nothing new; what runs goes on. The connection ends when the last call has answered: a peer of our own
-    /// kind is told, and closes its end when it has all its answers, so that a call on its way here is refused and
-    /// not lost; for another peer this end closes.
-    package func drain() {
-        let isDrained = answering.withLock { answering in
-            answering.calls.drain()
-            return answering.calls.isDrained
-        }
-        if isOurKind {
-            append { MessageEncoder.writeNotification(SystemMethod.drain, in: $0) }
-            stream.flush()
-        } else if isDrained {
-            stream.finish()
-        }
-    }
-
-    /// How many requests run now; for limits over all connections and for statistics.
-    package var requestsInFlight: Int { answering.withLock { $0.calls.count } }
-}
-
-extension Connection.Answering {
-    mutating func hold(_ worker: Worker, in slot: Int) {
+    func hold(_ worker: Worker, in slot: Int) {
         while workers.count <= slot { workers.append(nil) }
         workers[slot] = worker
     }
 
-    mutating func release(_ slot: Int) {
-        if workers.indices.contains(slot) { workers[slot] = nil }
+    /// The subject returned. Tells why it had been asked to stop, if it had.
+    func finish(_ request: IncomingRequest) -> IncomingCalls.Stop? {
+        if workers.indices.contains(request.slot) { workers[request.slot] = nil }
+        let stop = calls.finish(slot: request.slot)
+        let isLast = calls.isDrained && !isOurKind || isHalfClosed && calls.count == 0 && !isReadingLater
+        // After this turn, so that the last answer is in the queue before the connection finishes.
+        if isLast { stream.loop.submit { [stream] in stream.finish() } }
+        return stop
     }
 
-    func worker(in slot: Int) -> Worker? {
-        workers.indices.contains(slot) ? workers[slot] : nil
+    func cancelRequest(_ id: RPCIdentifier) {
+        stopWorkers(in: calls.cancel(id).map { [$0] } ?? [])
+    }
+
+    func stopRequests() {
+        stopWorkers(in: calls.connectionLost())
+    }
+
+    func wake(at deadline: Instant) {
+        guard deadline < alarm?.instant ?? .distantFuture else { return }
+        alarm?.timer.cancel()
+        // Strong, and cancelled with the connection: a weak reference would make every other one to it slow.
+        alarm = (deadline, stream.loop.schedule(at: deadline) { [self] in requestsDue() })
+    }
+
+    private func requestsDue() {
+        alarm = nil
+        stopWorkers(in: calls.expire(at: stream.loop.now))
+        if let next = calls.nextDeadline { wake(at: next) }
+    }
+
+    /// Cancelling runs the subjects' cancellation handlers, in here.
+    private func stopWorkers(in slots: [Int]) {
+        for slot in slots where workers.indices.contains(slot) { workers[slot]?.task?.cancel() }
+    }
+
+    /// Begins nothing new; what runs goes on. The connection ends when the last call has answered: a peer of our own
+    /// kind is told, and closes its end when it has all its answers, so that a call on its way here is refused and
+    /// not lost; for another peer this end closes. Safe from anywhere.
+    package func drain() {
+        stream.loop.submit { [self] in
+            calls.drain()
+            if isOurKind {
+                append { MessageEncoder.writeNotification(SystemMethod.drain, in: $0) }
+                stream.flush()
+            } else if calls.isDrained {
+                stream.finish()
+            }
+        }
     }
 }
 

@@ -44,7 +44,7 @@ extension Connection {
     /// JSON-RPC from then on.
     func isHello(_ id: RPCIdentifier, failed: Bool) -> Bool {
         guard case .dialled = role, id == Self.helloID else { return false }
-        agreement.withLock { $0.isOurKind = !failed }
+        agreement.isOurKind = !failed
         peer.attach(self)
         events.ready(self)
         return true
@@ -59,7 +59,7 @@ extension Connection {
             welcome(request, in: batch)
         case SystemMethod.discover:
             answer(request.id, in: batch) { Discovery.write(peer.exports, in: $0) }
-        case SystemMethod.drain where request.id == nil:
+        case SystemMethod.drain where request.id == nil && isOurKind:
             leave(because: "\(stream.remoteAddress) is stopping")
         default:
             // Notifications under `$/` are optional by convention and never answered; requests are.
@@ -77,7 +77,7 @@ extension Connection {
     private func welcome(_ request: Request, in batch: BatchReply?) {
         let hello = request.params.flatMap { $0.withUnsafeBytes { try? decodeJSON(Hello.self, from: $0) } }
         assumedTimeout = hello?.timeout.map { .milliseconds($0) }
-        agreement.withLock { $0.isOurKind = true }
+        agreement.isOurKind = true
         answer(request.id, in: batch) { try? $0.encode(Welcome(session: peer.session)) }
     }
 

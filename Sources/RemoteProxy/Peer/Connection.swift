@@ -3,8 +3,8 @@
 
 package import RPCWire
 
-/// `@unchecked Sendable`: the reading side (`frames`, `isFirstMessage`, …) is touched on the loop's thread only;
-/// what other threads see is immutable or behind a lock.
+/// `@unchecked Sendable`: all that is variable is touched on the loop's thread only, by what arrives there and by the
+/// workers, which run there; what other threads see is immutable, or atomic inside.
 package final class Connection: @unchecked Sendable {
     /// Which end of the connection this is, and what that end does first.
     package enum Role: Sendable {
@@ -41,26 +41,23 @@ package final class Connection: @unchecked Sendable {
     var isFirstMessage = true
     var isRefused = false
     var isReadingLater = false
+    /// The peer has said its last word but still listens for answers.
+    var isHalfClosed = false
     var posts = PostQueue()
     /// Admitted requests that no worker has begun yet.
     var waitingRequests = 0
     /// What the peer's calls may take unless they say otherwise; nil for peers that never said hello.
     var assumedTimeout: Duration?
 
-    struct Answering {
-        var calls: IncomingCalls
-        var workers: [Worker?] = []
-        var wakeAt = Instant.distantFuture
-    }
-    let answering: Lock<Answering>
+    // The answering side, on the loop.
+    var methods = ExportsView()
+    var calls: IncomingCalls
+    /// Who runs the call in each slot.
+    var workers: [Worker?] = []
+    /// When the loop will next look for deadlines.
+    var alarm: (instant: Instant, timer: any LoopTimer)?
 
-    struct Agreement {
-        /// The framing of what this end sends; known once the peer has sent its first byte.
-        var framing: Framing?
-        /// Both ends are ours, so members that other programs do not know may be sent.
-        var isOurKind = false
-    }
-    let agreement: Lock<Agreement>
+    let agreement: Agreement
 
     /// - Parameter number: tells this connection from the others that serve the same peer.
     package init(_ stream: any ByteStream, number: Int, peer: Peer, role: Role, events: Events) {
@@ -69,14 +66,14 @@ package final class Connection: @unchecked Sendable {
         self.peer = peer
         self.role = role
         self.events = events
-        caller = Caller(address: stream.remoteAddress, session: peer.session, peer: peer)
+        caller = Caller(address: stream.remoteAddress, peer: peer)
         let settings = peer.settings
         var framing: Framing?
         if case .dialled(let chosen) = role { framing = chosen }
         frames = FrameDecoder(limits: settings.frames, framing: framing)
         messages = MessageDecoder(maximumDepth: settings.maximumDepth, maximumBatch: settings.maximumBatch)
-        answering = Lock(Answering(calls: IncomingCalls(limit: settings.maximumRequestsInFlight)))
-        agreement = Lock(Agreement(framing: framing))
+        calls = IncomingCalls(limit: settings.maximumRequestsInFlight)
+        agreement = Agreement(framing: framing)
     }
 
     /// Opens the stream. An accepted connection is ready at once; a dialled one when its hello has been answered.
@@ -90,8 +87,8 @@ package final class Connection: @unchecked Sendable {
         }
     }
 
-    var outgoingFraming: Framing { agreement.withLock { $0.framing ?? .lines } }
-    var isOurKind: Bool { agreement.withLock { $0.isOurKind } }
+    var outgoingFraming: Framing { agreement.framing }
+    var isOurKind: Bool { agreement.isOurKind }
 }
 
 extension Connection: ByteStreamReceiver {
@@ -99,6 +96,19 @@ extension Connection: ByteStreamReceiver {
         guard !isRefused else { return }
         frames.append(bytes)
         if !isReadingLater { readFrames() }
+    }
+
+    package var wantsMore: Bool { !isReadingLater }
+
+    /// A peer of our own kind that ends is gone. Another may have only ended its questions, as `nc -N` does: it gets
+    /// the answers that come soon.
+    package func peerFinished() -> Bool {
+        guard !isOurKind, calls.count > 0 || isReadingLater else { return false }
+        isHalfClosed = true
+        stream.loop.schedule(at: stream.loop.now.advanced(by: peer.settings.halfCloseGrace)) { [self] in
+            stopRequests()
+        }
+        return true
     }
 
     package func ended(_ end: StreamEnd, sent: UInt64) {
@@ -109,6 +119,7 @@ extension Connection: ByteStreamReceiver {
             case .failed(let text): text
             }
         isRefused = true
+        alarm?.timer.cancel()
         stopRequests()
         peer.ended(self, sent: sent, why: why)
         events.ended(self, why)

@@ -50,9 +50,11 @@ extension Peer {
     @discardableResult
     package func close(_ reason: RPCError = .closed(outcome: .notExecuted)) -> Connection? {
         var ended: [(Waiter, CallEnd)] = []
+        var timer: (any LoopTimer)?
         let connection = state.withLock { state -> Connection? in
             guard state.closed == nil else { return nil }
             state.closed = reason
+            swap(&timer, &state.timer)
             let removed = state.outgoing.removeAll()
             ended = state.take(removed) { wasSent in
                 var error = reason
@@ -62,6 +64,7 @@ extension Peer {
             defer { state.connection = nil }
             return state.connection
         }
+        timer?.cancel()
         finish(ended)
         return connection
     }

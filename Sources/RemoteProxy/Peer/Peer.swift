@@ -12,6 +12,8 @@ package final class Peer: Sendable {
         package var maximumDepth = 512
         package var maximumBatch = 1_000
         package var maximumRequestsInFlight = 1_024
+        /// How long the calls of a peer that has closed its sending side go on.
+        package var halfCloseGrace: Duration = .seconds(2)
 
         package init() {}
     }
@@ -26,6 +28,7 @@ package final class Peer: Sendable {
         var closed: RPCError?
         /// When the loop will next look for deadlines.
         var wakeAt = Instant.distantFuture
+        var timer: (any LoopTimer)?
         /// Why there is no connection, for the callers that run out of time waiting for one.
         var whyUnavailable = "no connection was made"
         /// Somebody has promised to flush the connection for all.
@@ -64,7 +67,14 @@ package final class Peer: Sendable {
     }
 
     func wake(at instant: Instant) {
-        loop.schedule(at: instant) { [weak self] in self?.deadlineDue() }
+        // Strong, and cancelled by `close`: a weak reference would make every other reference to the peer slow.
+        let timer = loop.schedule(at: instant) { [self] in deadlineDue() }
+        let old = state.withLock { state -> (any LoopTimer)? in
+            guard state.closed == nil else { return timer }
+            defer { state.timer = timer }
+            return state.timer
+        }
+        old?.cancel()
     }
 
     /// A call with an empty message.

@@ -84,7 +84,7 @@ import Testing
     @Test func `the shorter of two timeouts holds`() async throws {
         try await withServer { url in
             let echo = EchoProxy(RPCClient(url))
-            // Connects first: a call whose time is over before it has left ends otherwise.
+            // Connected first: a deadline that ends before the call has left is another error.
             try #require(await echo.text("hello") == "hello")
             let error = await #expect(throws: RPCError.self) {
                 // Hours away, all but one: to come back at all is to come back in time.

@@ -7,8 +7,11 @@ import Subjects
 import Testing
 
 @Suite struct `Reconnecting` {
+    /// A path and not a port: a port that has been let go may be somebody else's the next moment.
+    private func unusedAddress() -> String { "unix:///tmp/rpc-\(UInt64.random(in: .min ... .max))" }
+
     @Test func `a client that was first finds the server when it comes`() async throws {
-        let url = try await withServer { $0 }
+        let url = unusedAddress()
         let greeter = GreeterProxy(RPCClient(url, .eager))
         let greeting = Task { try await greeter.greet("early bird") }
         try await withServer(url) { _ in
@@ -19,13 +22,14 @@ import Testing
     @Test func `a restarted server is found again without a word to the caller`() async throws {
         let client: RPCClient
         let url: String
-        (client, url) = try await withServer { url in
+        // With no grace at all a call may be sent before the client has heard that the server leaves, and be lost.
+        (client, url) = try await withServer(unusedAddress(), grace: .seconds(10)) { url in
             let client = RPCClient(url, .eager)
             try #require(await CalculatorProxy(client).add(1, 2) == 3)
             return (client, url)
         }
         for round in 0..<5 {
-            try await withServer(url) { _ in
+            try await withServer(url, grace: .seconds(10)) { _ in
                 try #require(await CalculatorProxy(client).add(round, 2) == round + 2)
             }
         }
@@ -54,7 +58,7 @@ import Testing
     }
 
     @Test func `closing while waiting for a server ends the call at once`() async throws {
-        let url = try await withServer { $0 }
+        let url = unusedAddress()
         var configuration = RPCClient.Configuration()
         configuration.reconnectBase = .seconds(3_600)
         configuration.reconnectLimit = .seconds(3_600)

@@ -8,7 +8,7 @@ import Subjects
 /// Runs `body` with the URL of a server that hosts the sample services, and stops the server afterwards.
 func withServer<Result>(
     _ url: String = "tcp://127.0.0.1:0", _ configuration: RPCServer.Configuration = .init(),
-    exporting proxies: [any ServiceProxy] = samples(), named name: String? = nil,
+    exporting proxies: [any ServiceProxy] = samples(), named name: String? = nil, grace: Duration = .zero,
     _ body: (String) async throws -> Result
 ) async throws -> Result {
     let server = RPCServer(configuration)
@@ -16,10 +16,10 @@ func withServer<Result>(
     let bound = try await server.listen(on: url)
     do {
         let result = try await body(bound)
-        await server.stop(grace: .zero)
+        await server.stop(grace: grace)
         return result
     } catch {
-        await server.stop(grace: .zero)
+        await server.stop(grace: grace)
         throw error
     }
 }

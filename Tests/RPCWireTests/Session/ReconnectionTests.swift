@@ -73,6 +73,8 @@ import Testing
     func `any count of failures has a wait within the limit`(_ failures: Int) {
         let backoff = Backoff(base: .seconds(1), limit: .seconds(10))
         #expect((Duration.zero ... .seconds(10)).contains(backoff.delay(afterFailures: failures, chance: 0.999)))
-        #expect(Backoff(base: .seconds(Int64.max), limit: .seconds(3)).delay(afterFailures: failures, chance: 1) <= .seconds(3))
+        #expect(
+            Backoff(base: .seconds(Int64.max), limit: .seconds(3)).delay(afterFailures: failures, chance: 1)
+                <= .seconds(3))
     }
 }

@@ -20,6 +20,9 @@ struct EndpointTests {
 
     @Test(arguments: [
         ("", #"the address "" has no scheme; write for instance tcp://127.0.0.1:7070"#),
+        ("7071", #"the address "7071" has no scheme; write for instance tcp://127.0.0.1:7071"#),
+        ("host", #"the address "host" has no scheme; write for instance tcp://host:7070"#),
+        ("/run/a.sock", #"the address "/run/a.sock" has no scheme; write for instance unix:///run/a.sock"#),
         ("localhost:7070", #"the address "localhost:7070" has no scheme; write for instance tcp://localhost:7070"#),
         ("http://localhost:80", #"has the scheme "http", but only tcp and unix are known"#),
         ("tcp://localhost", #"has no port; write for instance tcp://localhost:7070"#),
