@@ -12,7 +12,7 @@ extension Connection {
         while !isRefused {
             guard peer.runner.backlog < Self.maximumBacklog, !isFullOfWaiting else { return readLater() }
             do {
-                guard let frame = try frames.next() else { return }
+                guard let frame = try frames.next() else { return finishIfAnswered() }
                 noteFraming()
                 accept(messages.decode(frame))
                 isFirstMessage = false

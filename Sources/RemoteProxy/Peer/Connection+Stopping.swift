@@ -13,10 +13,15 @@ extension Connection {
     func finish(_ request: IncomingRequest) -> IncomingCalls.Stop? {
         if workers.indices.contains(request.slot) { workers[request.slot] = nil }
         let stop = calls.finish(slot: request.slot)
-        let isLast = calls.isDrained && !isOurKind || isHalfClosed && calls.count == 0 && !isReadingLater
-        // After this turn, so that the last answer is in the queue before the connection finishes.
-        if isLast { stream.loop.submit { [stream] in stream.finish() } }
+        finishIfAnswered()
         return stop
+    }
+
+    /// Closes a connection on which nothing more will be asked when the last answer has been given.
+    func finishIfAnswered() {
+        guard calls.isDrained && !isOurKind || isHalfClosed && calls.count == 0 && !isReadingLater else { return }
+        // After this turn, so that the last answer is in the queue before the connection finishes.
+        stream.loop.submit { [stream] in stream.finish() }
     }
 
     func cancelRequest(_ id: RPCIdentifier) {

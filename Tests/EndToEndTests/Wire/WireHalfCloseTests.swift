@@ -1,0 +1,29 @@
+// A peer that ends its questions and still listens, as `nc -N` does after its last line: it gets all its answers, and
+// then the end.
+
+import Testing
+
+@Suite struct `Half-closed connections` {
+    @Test(arguments: [1, 300, 3_000])
+    func `every call that was sent before the end is answered`(_ count: Int) async throws {
+        try await withWire { url in
+            let client = try RawClient(url)
+            for id in 0..<count {
+                client.say(#"{"jsonrpc":"2.0","method":"Calculator.add","params":[\#(id),1],"id":\#(id)}"#)
+            }
+            client.finish()
+            for id in 0..<count { #expect(try brief(client.hear()) == "\(id)=\(id + 1)") }
+            #expect(try client.rest() == "")
+        }
+    }
+
+    @Test func `a call that has suspended is answered too`() async throws {
+        try await withWire { url in
+            let client = try RawClient(url)
+            client.say(#"{"jsonrpc":"2.0","method":"Echo.later","params":["late",50],"id":1}"#)
+            client.finish()
+            #expect(try brief(client.hear()) == #"1="late""#)
+            #expect(try client.rest() == "")
+        }
+    }
+}
