@@ -11,13 +11,11 @@ final class DemoProcess: @unchecked Sendable {
         var output: String
         var errors: String
         var exitCode: Int32
-        var time: Duration
     }
 
     private let process = Process()
     private let output = Pipe()
     private let errors = Pipe()
-    private let start = ContinuousClock.now
     private let exit = AsyncStream.makeStream(of: Int32.self)
 
     /// - Parameter terminal: takes the place of standard output.
@@ -68,7 +66,7 @@ final class DemoProcess: @unchecked Sendable {
         async let complaints = DemoProcess.text(of: errors.fileHandleForReading)
         let (output, errors) = await (printed, complaints)
         let exitCode = await exit.stream.first { _ in true }
-        return Result(output: output, errors: errors, exitCode: exitCode ?? -1, time: start.duration(to: .now))
+        return Result(output: output, errors: errors, exitCode: exitCode ?? -1)
     }
 
     static func text(of handle: FileHandle) async -> String {

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 @Suite struct DemoTests {
-    @Test func `the tour plays every act and comes to its end in time`() async throws {
+    @Test func `the tour plays every act and comes to its end`() async throws {
         let demo = try await DemoProcess.run("rpc-demo")
         try expectWholeTour(demo)
         #expect(demo.output.contains("with a server started for this tour, tcp://127.0.0.1:"))
@@ -36,7 +36,7 @@ import Testing
         #expect(demo.output.isEmpty)
     }
 
-    @Test func `a server that is not there is reported at once in one line`() async throws {
+    @Test func `a server that is not there is reported in one line`() async throws {
         let demo = try await DemoProcess.run("rpc-demo", ["--connect", "unix://\(temporaryPath())"])
         #expect(demo.exitCode == 1)
         #expect(demo.errors.hasPrefix("rpc-demo: no server can be reached: unix:///"))

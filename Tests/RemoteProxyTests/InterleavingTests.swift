@@ -75,7 +75,7 @@ private struct Story {
         network.loop.advance(by: .seconds(60))
         let faults = audit()
         client.close()
-        network.loop.run()
+        network.shutDown()
         return faults
     }
 

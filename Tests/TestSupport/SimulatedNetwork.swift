@@ -59,10 +59,10 @@ package final class SimulatedNetwork: Sendable {
         for link in links { link.client.faults = faults }
     }
 
-    /// Breaks every connection there is.
+    /// Breaks every connection there is. One that has fallen silent is still there, and can be broken again.
     package func cut(_ how: WireFaults.Breakage = .reset) {
         let links = state.withLock { state in
-            defer { state.links = [] }
+            defer { if how != .silence { state.links = [] } }
             return state.links
         }
         for link in links { link.client.cut(how) }
@@ -75,6 +75,13 @@ package final class SimulatedNetwork: Sendable {
             return state.links
         }
         for link in links { link.connection.drain() }
+    }
+
+    /// Ends everything that lives on the loop, so that nothing of this network outlives it.
+    package func shutDown() {
+        cut()
+        runner.stop()
+        loop.advance(by: .seconds(5))
     }
 
     private func dial() -> Result<any ByteStream, DialError> {
