@@ -33,6 +33,42 @@ import Testing
         #expect(error.outcome == .notExecuted)
     }
 
+    @Test func `what a subject could not reach is its answer, not a sign that the server leaves`() throws {
+        let proxy = ProbeProxy(network.client())
+        let error = try #require(throws: RPCError.self) { try network.loop.complete { try await proxy.refuse(1) } }
+        #expect(error.code == .unavailable)
+        #expect(error.outcome == .executed)
+        #expect(error.message == "upstream is away")
+        #expect(error.data == #""not JSON""#)
+        #expect(probe.executed == [1])
+        #expect(network.dials == 1)
+    }
+
+    @Test func `a call larger than a message may be is refused here and harms nobody`() throws {
+        var configuration = RPCClient.Configuration()
+        configuration.maximumFrameSize = 100
+        let proxy = ProbeProxy(network.client(configuration))
+        let error = try #require(throws: RPCError.self) { try network.loop.complete { try await proxy.echo(.max) } }
+        #expect(error.code == .requestTooLarge)
+        #expect(error.outcome == .notExecuted)
+        #expect(probe.executed.isEmpty)
+    }
+
+    @Test func `of two deadlines the earlier one holds, whichever was set last`() throws {
+        let proxy = ProbeProxy(network.client())
+        let loop = network.loop
+        let long = Task(executorPreference: loop) { try await proxy.wait(1, milliseconds: 1_000_000) }
+        let short = Task(executorPreference: loop) {
+            try await CallScope.$current.withValue(CallScope(deadline: Instant(nanoseconds: 5_000_000))) {
+                try await proxy.wait(2, milliseconds: 1_000_000)
+            }
+        }
+        #expect(throws: RPCError.self) { try loop.complete { try await short.value } }
+        #expect(loop.now == Instant(nanoseconds: 5_000_000))
+        #expect(throws: RPCError.self) { try loop.complete { try await long.value } }
+        #expect(loop.now == Instant(nanoseconds: 30_000_000_000))
+    }
+
     @Test func `a call that takes too long ends at its deadline and stops the subject`() throws {
         let proxy = ProbeProxy(network.client())
         let error = try #require(throws: RPCError.self) {

@@ -13,6 +13,7 @@ protocol Probe: Sendable {
     func echo(_ number: Int) async throws -> Int
     func fail(_ number: Int) async throws -> Int
     func wait(_ number: Int, milliseconds: Int) async throws -> Int
+    func refuse(_ number: Int) async throws -> Int
     func note(_ number: Int)
 }
 
@@ -49,6 +50,12 @@ final class RecordingProbe: Probe {
             throw error
         }
         return number
+    }
+
+    /// Fails as a call of its own to another server might.
+    func refuse(_ number: Int) async throws -> Int {
+        log.withLock { $0.append(number) }
+        throw RPCError(.unavailable, "upstream is away", outcome: .notExecuted, data: "not JSON")
     }
 
     func note(_ number: Int) { posts.withLock { $0.append(number) } }

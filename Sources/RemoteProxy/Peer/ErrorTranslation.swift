@@ -36,8 +36,11 @@ extension ErrorObject {
 
     init(_ error: RPCError) {
         let expected = error.code.usualOutcome
-        let usual = error.outcome == expected ? nil : "{\"outcome\":\"\(error.outcome.rawValue)\"}"
-        let data = error.data.map { isJSON($0) ? $0 : quoted($0) } ?? usual
+        var data = error.data.map { isJSON($0) ? $0 : quoted($0) }
+        if error.outcome != expected {
+            // An outcome that the code alone does not tell goes around the data.
+            data = "{\"outcome\":\"\(error.outcome.rawValue)\"\(data.map { ",\"data\":\($0)" } ?? "")}"
+        }
         self.init(code: error.code.rawValue, message: error.message, data: data.map { Bytes($0) })
     }
 
@@ -61,7 +64,8 @@ extension ErrorObject {
         }
         let code = RPCError.Code(rawValue: self.code)
         let outcome = details?.outcome.flatMap(RPCError.Outcome.init(rawValue:)) ?? code.usualOutcome
-        return RPCError(code, message, outcome: outcome, data: data?.description)
+        let own = details?.outcome == nil ? data : data.flatMap { member("data", of: $0) }
+        return RPCError(code, message, outcome: outcome, data: own?.description)
     }
 
     private func declared<Failure: Error & Codable & Sendable>(as type: Failure.Type) -> (any Error)? {
@@ -81,6 +85,21 @@ extension RPCError.Code {
         default:
             .executed
         }
+    }
+}
+
+/// The JSON text of one member of an object.
+private func member(_ name: String, of object: Bytes) -> Bytes? {
+    object.withUnsafeBytes { bytes in
+        var reader = JSONReader(bytes)
+        do throws(JSONError) {
+            try reader.enterObject()
+            while let key = try reader.nextMember() {
+                let range = try reader.skipValue()
+                if key.matches(name) { return object[range] }
+            }
+        } catch {}
+        return nil
     }
 }
 

@@ -47,7 +47,36 @@ private final class Watched: Echo {
     }
 }
 
+/// A subject whose work is done on actors: its own, and the main one.
+private struct ActorGreeter: Greeter {
+    private actor Names {
+        private var count = 0
+        func next(_ name: String) -> String {
+            count += 1
+            return "\(name) \(count)"
+        }
+    }
+
+    private let names = Names()
+
+    func greet(_ name: String) async throws -> String {
+        let named = await names.next(name)
+        return await MainActor.run { "Hello, \(named)!" }
+    }
+}
+
 @Suite struct `Peers` {
+    @Test func `a subject may do its work on actors`() async throws {
+        try await withServer(exporting: [GreeterProxy(ActorGreeter())]) { url in
+            let greeter = GreeterProxy(RPCClient(url))
+            let greetings = try await withThrowingTaskGroup(of: String.self) { group in
+                for _ in 0..<100 { group.addTask { try await greeter.greet("you") } }
+                return try await group.reduce(into: Set()) { $0.insert($1) }
+            }
+            #expect(greetings == Set((1...100).map { "Hello, you \($0)!" }))
+        }
+    }
+
     @Test func `a subject calls back to an object of its caller`() async throws {
         try await withServer(exporting: [GreeterProxy(AskingGreeter())]) { url in
             let client = RPCClient(url)

@@ -17,6 +17,14 @@ import Testing
         }
     }
 
+    @Test func `a post that was asked for an answer gets one`() async throws {
+        try await withWire { url in
+            let client = try RawClient(url)
+            #expect(
+                try brief(client.ask(#"{"jsonrpc":"2.0","method":"Counter.note","params":["x"],"id":1}"#)) == "1=null")
+        }
+    }
+
     @Test func `a call that has suspended is answered too`() async throws {
         try await withWire { url in
             let client = try RawClient(url)
