@@ -81,7 +81,7 @@ import Testing
     @Test func `a foreign client may send a timeout, and members that mean something else to it`() async throws {
         try await withWire { url in
             let client = try RawClient(url)
-            let call = #"{"jsonrpc":"2.0","method":"Echo.later","params":["late",60000],"timeout":1,"id":1}"#
+            let call = #"{"jsonrpc":"2.0","method":"Echo.later","params":["late",86400000],"timeout":250,"id":1}"#
             #expect(try brief(client.ask(call)) == "1!-32052")
             let odd = #"{"jsonrpc":"2.0","method":"Counter.value","timeout":"soon","trace":{},"id":2}"#
             #expect(try client.ask(odd) == #"{"jsonrpc":"2.0","id":2,"result":0}"#)
