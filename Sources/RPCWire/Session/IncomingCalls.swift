@@ -85,6 +85,11 @@ package struct IncomingCalls {
         stop(.cancelled) { _ in true }
     }
 
+    /// The peer has left in good order: nobody waits for an answer, but what it posted still counts.
+    package mutating func peerLeft() -> [Int] {
+        stop(.cancelled) { $0.id != nil }
+    }
+
     /// This end is finishing: what runs goes on, nothing new begins.
     package mutating func drain() { isDraining = true }
 

@@ -56,7 +56,7 @@ extension Connection {
     }
 
     /// Cancelling runs the subjects' cancellation handlers, in here.
-    private func stopWorkers(in slots: [Int]) {
+    func stopWorkers(in slots: [Int]) {
         for slot in slots where workers.indices.contains(slot) { workers[slot]?.task?.cancel() }
     }
 
@@ -78,7 +78,7 @@ extension Connection {
 
 /// Posts of one connection run one at a time, in the order in which they came.
 struct PostQueue {
-    private(set) var isRunning = false
+    private var isRunning = false
     private var waiting = RequestQueue()
 
     /// False when another one is running: the post waits, and whoever runs that one runs it afterwards.

@@ -107,10 +107,9 @@ extension Connection: ByteStreamReceiver {
     /// A peer of our own kind that ends is gone, but its posts still count. Another may have only ended its questions,
     /// as `nc -N` does: it gets the answers that come soon.
     package func peerFinished() -> Bool {
-        guard case .accepted = role, !isOurKind || posts.isRunning, calls.count > 0 || isReadingLater else {
-            return false
-        }
+        guard case .accepted = role, calls.count > 0 || isReadingLater else { return false }
         isHalfClosed = true
+        if isOurKind { stopWorkers(in: calls.peerLeft()) }
         stream.loop.schedule(at: stream.loop.now.advanced(by: peer.settings.halfCloseGrace)) { [self] in
             stopRequests()
             stream.finish()

@@ -146,6 +146,21 @@ private struct ActorGreeter: Greeter {
         await server.stop(grace: .zero)
     }
 
+    @Test func `what was posted just before closing arrives`() async throws {
+        let counter = SharedCounter()
+        try await withServer(exporting: [CounterProxy(counter)]) { url in
+            for number in 0..<50 {
+                let client = RPCClient(url)
+                let proxy = CounterProxy(client)
+                _ = try await proxy.value()
+                proxy.note("\(number)")
+                client.close()
+                while try await counter.notes().count <= number { await Task.yield() }
+            }
+        }
+        #expect(try await counter.notes() == (0..<50).map(String.init))
+    }
+
     @Test func `no one can tell a local proxy from the object`() async throws {
         let greeter: any Greeter = GreeterProxy(EnglishGreeter())
         try #require(await greeter.greet("local") == "Hello, local!")

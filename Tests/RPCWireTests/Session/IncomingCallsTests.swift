@@ -73,6 +73,14 @@ import Testing
         #expect(calls.start(nil, deadline: .distantFuture) == .busy(limit: 1))
     }
 
+    @Test func `when the peer leaves its calls stop and its posts go on`() {
+        var calls = table(.running)
+        #expect(calls.start(nil, deadline: .distantFuture) == .run(slot: 1))
+        #expect(calls.peerLeft() == [0])
+        #expect(!calls.isStopping(slot: 1))
+        #expect(calls.peerLeft().isEmpty)
+    }
+
     @Test func `slots beyond the table are nobody`() {
         var calls = IncomingCalls(limit: 1)
         #expect(calls.finish(slot: 3) == nil)
