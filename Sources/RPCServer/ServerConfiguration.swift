@@ -28,6 +28,8 @@ extension RPCServer {
         public var maximumQueuedOutput = 32 * 1_024 * 1_024
         /// How long a peer may take none of the bytes waiting for it before it is disconnected.
         public var patience: Duration = .seconds(30)
+        /// How long the calls of a peer that has closed its sending side may still take.
+        public var halfCloseGrace: Duration = .seconds(2)
         /// How long running calls may take to finish when the server stops.
         public var grace: Duration = .seconds(10)
         /// Whether addresses may be listened on that other machines can reach.
@@ -49,6 +51,7 @@ extension RPCServer.Configuration {
         settings.frames.maximumHeaderLines = maximumHeaderLines
         settings.maximumBatch = maximumBatch
         settings.maximumDepth = maximumDepth
+        settings.halfCloseGrace = halfCloseGrace
         return settings
     }
 

@@ -30,6 +30,9 @@ extension CommandOption {
             "--maximum-queued-output", "BYTES", \.maximumQueuedOutput,
             "output waiting for a peer above which it is disconnected"),
         .seconds("--patience", \.patience, "how long a peer may take none of the output waiting for it"),
+        .seconds(
+            "--half-close-grace", \.halfCloseGrace,
+            "time for the calls of a peer that has closed its sending side"),
         .seconds("--grace", \.grace, "time for running calls to finish when the server stops"),
         .switch("--insecure", "allow addresses that other machines can reach, with nothing to keep strangers out") {
             $0.configuration.allowsOtherMachines = true

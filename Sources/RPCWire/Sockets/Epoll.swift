@@ -51,7 +51,8 @@
         func wait(_ timeout: Duration?) -> Int {
             let count = epoll_wait(queue, &events, Int32(events.count), Epoll.milliseconds(timeout))
             if count >= 0 { return Int(count) }
-            // The loop works out anew how long to wait.
+            // The loop works out anew how long to wait. Any other error means that the loop's own descriptor is gone: a
+            // bug in this process, which no peer can bring about, and after which nothing here could be trusted.
             guard system_errno() == EINTR else { fatalError("\(SystemError("epoll_wait"))") }
             return 0
         }

@@ -18,6 +18,7 @@ package final class EventLoop: Loop, @unchecked Sendable {
 
     /// The loop of everybody who does not bring one: clients, above all. Started by its first work, never ended.
     package static let shared: EventLoop = {
+        // Without descriptors for its first loop a process cannot call anybody, now or later.
         do { return try EventLoop(name: "rpc-loop") } catch { fatalError("no event loop can be made: \(error)") }
     }()
 
@@ -129,6 +130,7 @@ package final class EventLoop: Loop, @unchecked Sendable {
         do throws(SystemError) {
             try SystemThread.start(name: name) { [self] in run() }
         } catch {
+            // Whoever posted the work waits for it, and there will never be anybody to do it.
             fatalError("the event loop \(name) gets no thread: \(error)")
         }
     }

@@ -55,6 +55,7 @@ final class Poll: Selector {
         ready.removeAll(keepingCapacity: true)
         let count = poll(&watched, nfds_t(watched.count), Poll.milliseconds(timeout))
         if count < 0 {
+            // As in `Epoll`: anything but an interruption is a bug in this process, never a peer's doing.
             guard system_errno() == EINTR else { fatalError("\(SystemError("poll"))") }
             return 0
         }

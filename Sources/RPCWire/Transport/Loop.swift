@@ -4,7 +4,7 @@
 // moved by hand, so that whole conversations replay from a seed.
 
 package protocol Loop: TaskExecutor {
-    /// The monotonic clock, read once per turn on the loop itself and fresh elsewhere.
+    /// The monotonic clock: fresh, but on the loop itself the same throughout one piece of work.
     var now: Instant { get }
 
     /// Whether the calling code runs on this loop.

@@ -39,9 +39,13 @@ package final class Connection: @unchecked Sendable {
     var frames: FrameDecoder
     let messages: MessageDecoder
     var isFirstMessage = true
+    /// Nothing more is read: the bytes make no sense, or the stream has ended.
     var isRefused = false
+    /// Frames wait in `frames` until those before them have been dealt with.
     var isReadingLater = false
+    /// They wait for a request to begin or to end, and not just for their turn.
     var isStalled = false
+    /// The answer to this end's hello has come.
     var hasGreeted = false
     /// New calls go elsewhere; this connection ends when nothing is awaited from it or run for it any more.
     var isLeft = false

@@ -20,7 +20,7 @@ extension Peer {
     /// No new calls go over this connection; replies to those already sent may still come. False when it had been
     /// replaced before.
     @discardableResult
-    package func detach(_ connection: Connection, why: String) -> Bool {
+    func detach(_ connection: Connection, why: String) -> Bool {
         state.withLock { state in
             guard state.connection === connection else { return false }
             state.connection = nil

@@ -36,6 +36,7 @@ import Testing
         Reading("--pause-reading 3") { $0.configuration.pauseReading == 3 },
         Reading("--maximum-queued-output 3") { $0.configuration.maximumQueuedOutput == 3 },
         Reading("--patience 3") { $0.configuration.patience == .seconds(3) },
+        Reading("--half-close-grace 4") { $0.configuration.halfCloseGrace == .seconds(4) },
         Reading("--grace 0.25") { $0.configuration.grace == .milliseconds(250) },
         Reading("--grace 0") { $0.configuration.grace == .zero },
         Reading("--insecure") { $0.configuration.allowsOtherMachines },
