@@ -3,24 +3,7 @@
 /// What a proxy forwards to: an object that is here, one at the other end of a connection, or another subject with
 /// something done before, after or instead.
 ///
-/// A wrapping subject holds the next one and passes on the method and its arguments. Two functions are the whole of it:
-///
-/// ```swift
-/// struct Announcing<Service: Sendable>: Subject {
-///     let next: any Subject<Service>
-///
-///     func call<Arguments, Result>(
-///         _ method: Method<Service, Arguments, Result>, _ arguments: Arguments
-///     ) async throws -> Result {
-///         print("calling", method.signature.wireName)
-///         return try await next.call(method, arguments)
-///     }
-///
-///     func post<Arguments>(_ post: Post<Service, Arguments>, _ arguments: Arguments, now: (Service) -> Void) {
-///         next.post(post, arguments, now: now)
-///     }
-/// }
-/// ```
+/// Two functions are the whole of it; a subject around another is a `WrappingSubject`, and needs only what it changes.
 public protocol Subject<Service>: Sendable {
     /// The service as an existential: `any Greeter`.
     associatedtype Service: Sendable
@@ -36,4 +19,26 @@ public protocol Subject<Service>: Sendable {
     /// - Parameter now: Delivers the post to an object synchronously, on the actor of the caller. A subject that has
     ///   the object calls it at once; one that has not, encodes the arguments or keeps them with `post` for later.
     func post<Arguments>(_ post: Post<Service, Arguments>, _ arguments: Arguments, now: (Service) -> Void)
+
+    /// Whether the object has the method: one at the other end of a connection may have been built before the protocol
+    /// gained it. True unless a subject knows better.
+    /// - Throws: `RPCError` when nobody could be asked.
+    func supports(_ method: MethodSignature) async throws -> Bool
+
+    /// Takes the object for one caller, until the hold is released or has lasted for the lease. Waits for its turn
+    /// until the deadline of the calling task.
+    /// - Throws: `RPCError` with the code `.unimplemented` when there is no `.locked()` in the stack.
+    func hold(for lease: Duration) async throws -> Hold
+}
+
+extension Subject {
+    /// True.
+    public func supports(_ method: MethodSignature) async throws -> Bool { true }
+
+    /// Throws: there is nothing to be held.
+    public func hold(for lease: Duration) async throws -> Hold {
+        throw RPCError(
+            .unimplemented, "this proxy cannot be held: no subject in it is locked; put .locked() around the object",
+            outcome: .notExecuted)
+    }
 }
