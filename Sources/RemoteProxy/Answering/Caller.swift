@@ -1,30 +1,24 @@
 // Who is calling, as a subject sees it.
 
-/// The other end of the connection over which the running call came.
+/// The other end of the session over which the running call came. One for all its calls, whichever connection serves
+/// it.
 public struct Caller: Sendable {
-    /// One for all calls of a connection: every request carries it along.
-    private final class End: Sendable {
-        let address: String
-        let peer: Peer
+    let peer: Peer
 
-        init(address: String, peer: Peer) {
-            self.address = address
-            self.peer = peer
-        }
-    }
+    init(_ peer: Peer) { self.peer = peer }
 
-    private let end: End
-
-    init(address: String, peer: Peer) { end = End(address: address, peer: peer) }
-
-    /// Where it calls from: `tcp://127.0.0.1:51234`, or `unix:///run/app.sock`.
-    public var address: String { end.address }
-    /// Names the conversation; the same for all its calls. Not guessable.
+    /// Where it calls from: `tcp://127.0.0.1:51234`, or `unix:///run/app.sock`. After a reconnection, where it calls
+    /// from now.
+    public var address: String { peer.remoteAddress }
+    /// Names the session; the same for all its calls. Not guessable.
     public var session: String { peer.session }
-    var peer: Peer { end.peer }
 
     /// The caller of the call being served by this task; nil outside one.
     public static var current: Caller? { CallScope.current?.caller }
+
+    /// Runs the action once, when the session is over and with it whatever is held for this caller; at once if it is
+    /// over already. Not on any particular thread.
+    package func whenGone(_ action: @escaping @Sendable () -> Void) { peer.whenClosed(action) }
 }
 
 extension ServiceProxy {

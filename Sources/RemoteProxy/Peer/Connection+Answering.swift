@@ -54,7 +54,7 @@ extension Connection {
             }
             let deadline = request.deadline < .distantFuture ? request.deadline : nil
             MessageEncoder.openResult(id: request.id ?? .null, in: output)
-            try await CallScope.$current.withValue(CallScope(deadline: deadline, caller: caller)) {
+            try await CallScope.$current.withValue(CallScope(deadline: deadline, caller: Caller(peer))) {
                 try await request.method.run(request.params, output)
             }
             MessageEncoder.closeResult(in: output)

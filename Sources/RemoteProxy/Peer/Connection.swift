@@ -32,8 +32,6 @@ package final class Connection: @unchecked Sendable {
     let number: Int
     let role: Role
     let events: Events
-    /// What subjects see of the other end.
-    let caller: Caller
 
     // The reading side, on the loop.
     var frames: FrameDecoder
@@ -74,7 +72,6 @@ package final class Connection: @unchecked Sendable {
         self.peer = peer
         self.role = role
         self.events = events
-        caller = Caller(address: stream.remoteAddress, peer: peer)
         let settings = peer.settings
         var framing: Framing?
         if case .dialled(let chosen) = role { framing = chosen }
@@ -86,6 +83,7 @@ package final class Connection: @unchecked Sendable {
 
     /// Opens the stream. An accepted connection is ready at once; a dialled one when its hello has been answered.
     package func open() {
+        peer.serves(stream.remoteAddress)
         stream.open(self)
         switch role {
         case .dialled: sayHello()

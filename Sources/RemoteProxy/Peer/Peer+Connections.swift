@@ -64,11 +64,13 @@ extension Peer {
         var ended: [(Waiter, CallEnd)] = []
         var timer: (any LoopTimer)?
         var leaving: [Connection] = []
+        var onClosed: [@Sendable () -> Void] = []
         let connection = state.withLock { state -> Connection? in
             guard state.closed == nil else { return nil }
             state.closed = reason
             swap(&timer, &state.timer)
             swap(&leaving, &state.leaving)
+            swap(&onClosed, &state.onClosed)
             let removed = state.outgoing.removeAll()
             ended = state.take(removed) { wasSent in
                 var error = reason
@@ -81,8 +83,26 @@ extension Peer {
         timer?.cancel()
         finish(ended)
         for connection in leaving { connection.stream.finish() }
+        for action in onClosed { action() }
         return connection
     }
+
+    /// Runs the action when the peer is closed; at once if it is already.
+    func whenClosed(_ action: @escaping @Sendable () -> Void) {
+        let isClosed = state.withLock { state in
+            if state.closed == nil { state.onClosed.append(action) }
+            return state.closed != nil
+        }
+        if isClosed { action() }
+    }
+
+    /// A connection with that end begins.
+    func serves(_ address: String) {
+        state.withLock { $0.remoteAddress = address }
+    }
+
+    /// Where the other end calls from.
+    var remoteAddress: String { state.withLock { $0.remoteAddress } }
 
     /// Calls without an end yet; for tests and statistics.
     package var pendingCalls: Int { state.withLock { $0.outgoing.count } }

@@ -38,6 +38,10 @@ package final class Peer: Sendable {
         var leaving: [Connection] = []
         var onWanted: (@Sendable () -> Void)?
         var spare: [OutgoingCall] = []
+        /// Where the other end calls from.
+        var remoteAddress = ""
+        /// Who wants to know when all is over.
+        var onClosed: [@Sendable () -> Void] = []
     }
 
     package let loop: any Loop
