@@ -12,6 +12,8 @@ public struct Caller: Sendable {
     public var address: String { peer.remoteAddress }
     /// Names the session; the same for all its calls. Not guessable.
     public var session: String { peer.session }
+    /// Who it has proved to be, by a token or by the user id of its process; nil when it was not asked to.
+    public var identity: Identity? { peer.identity }
 
     /// The caller of the call being served by this task; nil outside one.
     public static var current: Caller? { CallScope.current?.caller }

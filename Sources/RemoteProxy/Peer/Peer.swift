@@ -38,6 +38,8 @@ package final class Peer: Sendable {
         var leaving: [Connection] = []
         var onWanted: (@Sendable () -> Void)?
         var spare: [OutgoingCall] = []
+        /// Who the other end has proved to be.
+        var identity: Identity?
         /// Where the other end calls from.
         var remoteAddress = ""
         /// Who wants to know when all is over.
@@ -93,6 +95,12 @@ package final class Peer: Sendable {
     /// Gives a call back when its end is known.
     func recycle(_ call: OutgoingCall) {
         state.withLock { $0.recycle(call) }
+    }
+
+    /// Who the other end has proved to be. Set when it has, before any of its calls is run.
+    var identity: Identity? {
+        get { state.withLock { $0.identity } }
+        set { state.withLock { $0.identity = newValue } }
     }
 
     private static func makeSession() -> String {
