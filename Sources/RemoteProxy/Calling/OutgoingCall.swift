@@ -27,6 +27,8 @@ final class OutgoingCall: @unchecked Sendable {
     /// The message without its end; the id and the time left are added when a connection takes it.
     let message = JSONOutput()
     var isPost = false
+    /// Running it twice is as good as once.
+    var isRepeatable = false
     var ticket: OutgoingCalls.Ticket?
     var waiter: Waiter?
     /// Cancelled before it was started.
@@ -35,6 +37,7 @@ final class OutgoingCall: @unchecked Sendable {
     func reset() {
         message.removeAll()
         isPost = false
+        isRepeatable = false
         ticket = nil
         waiter = nil
         isCancelled = false
