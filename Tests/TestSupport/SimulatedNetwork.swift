@@ -10,6 +10,7 @@ package final class SimulatedNetwork: Sendable {
         var dials = 0
         var links: [Link] = []
         var faults = WireFaults()
+        var faultsOnce: (WireFaults, fromServer: Bool)?
         var sessions = SessionTable()
     }
 
@@ -25,7 +26,8 @@ package final class SimulatedNetwork: Sendable {
     private let settings: Peer.Settings
     private let state = Lock(State())
 
-    package init(settings: Peer.Settings = Peer.Settings()) {
+    package init(settings: Peer.Settings = Peer.Settings(), maximumSessions: Int = 10_000) {
+        state.withLock { $0.sessions = SessionTable(limit: maximumSessions) }
         self.settings = settings
         runner = RequestRunner(loop: loop)
     }
@@ -61,6 +63,11 @@ package final class SimulatedNetwork: Sendable {
         for link in links { link.client.faults = faults }
     }
 
+    /// What goes wrong on the way to the server, or from it, on the next connection and on no other.
+    package func injectOnce(_ faults: WireFaults, fromServer: Bool) {
+        state.withLock { $0.faultsOnce = (faults, fromServer) }
+    }
+
     /// Breaks every connection there is. One that has fallen silent is still there, and can be broken again.
     package func cut(_ how: WireFaults.Breakage = .reset) {
         let links = state.withLock { state in
@@ -76,6 +83,11 @@ package final class SimulatedNetwork: Sendable {
     /// The clients notice that a connection has fallen silent and give it up; the server has not noticed.
     package func giveUpSilentConnections() {
         for link in state.withLock({ $0.links }) { link.client.abort() }
+    }
+
+    /// The server gives up the connections it has; those that have fallen silent do not tell the clients.
+    package func giveUpByServer() {
+        for link in state.withLock({ $0.links }) { link.connection.stream.abort() }
     }
 
     /// The server's process ends, and another one is there at once that knows nothing.
@@ -127,10 +139,15 @@ package final class SimulatedNetwork: Sendable {
         }
         let connection = Connection(server, number: number, peer: peer, role: .accepted(sessions), events: events)
         state.withLock { state in
-            client.faults = state.faults
+            let once = state.faultsOnce.take()
+            if once?.fromServer == true { server.faults = once?.0 ?? WireFaults() }
+            client.faults = once?.fromServer == false ? once?.0 ?? state.faults : state.faults
             state.links.append(Link(number: number, client: client, connection: connection))
         }
         loop.submit { connection.open() }
         return .success(client)
     }
+
+    /// A way to the server for those who write their bytes by hand.
+    package func rawStream() throws -> any ByteStream { try dial().get() }
 }

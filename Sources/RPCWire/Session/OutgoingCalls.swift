@@ -168,6 +168,11 @@ package struct OutgoingCalls {
         contains(ticket) ? entries[ticket.slot]?.deadline : nil
     }
 
+    /// Whether the call may have arrived over a stream that is gone.
+    package func mayHaveArrived(_ ticket: Ticket) -> Bool {
+        contains(ticket) && entries[ticket.slot]?.mayHaveArrived == true
+    }
+
     private func contains(_ ticket: Ticket) -> Bool {
         entries.indices.contains(ticket.slot) && entries[ticket.slot]?.id == ticket.id
     }

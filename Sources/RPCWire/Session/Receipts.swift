@@ -19,7 +19,7 @@ package struct Receipts: Sendable {
         /// With whatever is sent next.
         case along
         /// Even if there is nothing else to send.
-        case now
+        case atOnce
     }
 
     /// How much may come before it is reported: counted in messages, and in bytes.
@@ -47,7 +47,7 @@ package struct Receipts: Sendable {
 
     package var report: Report {
         guard unreported >= Self.interval || unreportedBytes >= Self.byteInterval else { return .notYet }
-        return hasUnreportedPosts || unreportedBytes >= Self.byteInterval ? .now : .along
+        return hasUnreportedPosts || unreportedBytes >= Self.byteInterval ? .atOnce : .along
     }
 
     /// The other end has been told.

@@ -29,6 +29,8 @@ final class OutgoingCall: @unchecked Sendable {
     var isPost = false
     /// Running it twice is as good as once.
     var isRepeatable = false
+    /// It may have run for a session that is lost; now it waits for another run.
+    var mayHaveRun = false
     var ticket: OutgoingCalls.Ticket?
     var waiter: Waiter?
     /// Cancelled before it was started.
@@ -38,6 +40,7 @@ final class OutgoingCall: @unchecked Sendable {
         message.removeAll()
         isPost = false
         isRepeatable = false
+        mayHaveRun = false
         ticket = nil
         waiter = nil
         isCancelled = false

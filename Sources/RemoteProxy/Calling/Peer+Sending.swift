@@ -48,6 +48,7 @@ extension Peer {
         let offset = connection.stream.append(message.bytes, framing: connection.outgoingFraming)
         // Kept open: if the connection is lost, the call may go out again.
         message.truncate(to: open)
+        call.mayHaveRun = state.outgoing.mayHaveArrived(ticket)
         state.outgoing.sent(ticket, at: .init(stream: connection.number, offset: offset))
     }
 

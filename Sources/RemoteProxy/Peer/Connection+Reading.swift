@@ -118,10 +118,7 @@ extension Connection {
     }
 
     private func reportReceipts() {
-        let report = session.receipts.report
-        guard report != .notYet, isOurKind else { return }
-        session.receipts.reported()
-        append { MessageEncoder.writeReceipts(SystemMethod.received, session.receipts, in: $0) }
-        if report == .now { stream.flush() }
+        let due = session.receipts.report
+        if due != .notYet, isOurKind { report(flush: due == .atOnce) }
     }
 }

@@ -9,6 +9,8 @@ enum SystemMethod {
     static let discover = "rpc.discover"
     /// How far the sender has come with what the receiver sends.
     static let received = "rpc.received"
+    /// The sender waits to be told, and begins no call before.
+    static let report = "rpc.report"
     /// The sender takes no new calls.
     static let drain = "rpc.drain"
     /// The sender leaves and does not come back.
@@ -25,6 +27,8 @@ extension Connection {
             session.answer(request.id, in: batch) { $0.append("null") }
         case SystemMethod.received where isNotice:
             if let params = request.params, let progress = try? Progress(json: params) { accept(progress) }
+        case SystemMethod.report where isNotice:
+            report()
         case SystemMethod.hello:
             accept(hello: request, in: batch)
         case SystemMethod.discover:
@@ -37,6 +41,13 @@ extension Connection {
             // Notifications under `$/` are optional by convention and never answered; requests are.
             session.answer(request.id, with: .unknown(request.method, peer.exports), in: batch)
         }
+    }
+
+    /// Tells the other end how far this one has come.
+    func report(flush: Bool = true) {
+        session.receipts.reported()
+        append { MessageEncoder.writeReceipts(SystemMethod.received, session.receipts, in: $0) }
+        if flush { stream.flush() }
     }
 
     private func accept(_ progress: Progress) {

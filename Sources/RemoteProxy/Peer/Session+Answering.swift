@@ -18,7 +18,7 @@ extension Session {
                 session: self, slot: slot, id: request.id, method: method, params: request.params,
                 deadline: deadline, batch: batch)
             // A post leaves no answer behind.
-            if isFullOfReplies, request.id != nil { heldBack.append(incoming) } else { begin(incoming) }
+            if isFullOfReplies, request.id != nil { holdBack(incoming) } else { begin(incoming) }
         case .busy(let limit):
             answer(request.id, with: .busy(limit), in: batch)
         case .draining:
@@ -166,6 +166,12 @@ extension Session {
     func acknowledged(replies number: Int64) {
         replies.release(through: number)
         releaseHeldBack()
+    }
+
+    /// The other end may think that it has time: it is asked once.
+    private func holdBack(_ request: IncomingRequest) {
+        if heldBack.isEmpty { connection?.notify(SystemMethod.report) }
+        heldBack.append(request)
     }
 
     func releaseHeldBack() {

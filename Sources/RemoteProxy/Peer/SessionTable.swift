@@ -31,6 +31,8 @@ package final class SessionTable: Sendable {
     }
 
     package var count: Int { state.withLock { $0.entries.count } }
+    /// Answers that no client has acknowledged; for tests, on the loop of all sessions.
+    package var keptReplies: Int { state.withLock { $0.entries.values.map(\.session.replies.count).reduce(0, +) } }
 
     /// Takes a session in. At the limit it takes the place of the one that has waited longest for its client; false when
     /// all have one.

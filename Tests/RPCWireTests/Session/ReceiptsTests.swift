@@ -41,10 +41,10 @@ import Testing
     @Test func `posts and big answers are reported even if nothing else is to be sent`() {
         var posts = Receipts()
         for number in 1...Receipts.interval { _ = posts.request(Int64(number), isPost: true, bytes: 10) }
-        #expect(posts.report == .now)
+        #expect(posts.report == .atOnce)
         var big = Receipts()
         big.reply(bytes: Receipts.byteInterval)
-        #expect(big.report == .now)
+        #expect(big.report == .atOnce)
         big.reported()
         #expect(big.report == .notYet)
     }
