@@ -8,6 +8,8 @@ enum SystemMethod {
     static let hello = "rpc.hello"
     static let discover = "rpc.discover"
     static let drain = "rpc.drain"
+    static let hold = "rpc.hold"
+    static let release = "rpc.release"
     static let cancel = "$/cancelRequest"
 }
 
