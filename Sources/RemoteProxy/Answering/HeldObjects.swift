@@ -148,7 +148,8 @@ extension _ExportedMethod {
         run: @escaping @Sendable (_ params: Bytes?, _ output: JSONOutput) async throws -> Void
     ) {
         self.init(
-            signature: MethodSignature(service: "", name: name, parameters: [], result: nil, shape: shape),
+            signature: MethodSignature(
+                service: "", name: name, parameters: [], result: nil, shape: shape, effect: .changes),
             service: ServiceDescription(name), run: run)
     }
 

@@ -90,6 +90,46 @@ import Testing
         #expect(next == "next")
     }
 
+    @Test func `lets those that only read in together, and one that changes in between, alone`() throws {
+        let proxy = WorkshopProxy(workshop).locked(.readersTogether, clock: loop)
+        try loop.complete {
+            try await withThrowingTaskGroup { group in
+                for name in ["a", "b"] { group.addTask { _ = try await proxy.look(name, milliseconds: 5) } }
+                group.addTask { _ = try await proxy.work("c", milliseconds: 5) }
+                for name in ["d", "e"] { group.addTask { _ = try await proxy.look(name, milliseconds: 5) } }
+                try await group.waitForAll()
+            }
+        }
+        let order = ["a in", "b in", "a out", "b out", "c in", "c out", "d in", "e in", "d out", "e out"]
+        #expect(workshop.log == order)
+    }
+
+    @Test func `lets a reader in at once when the writer before it gives up`() throws {
+        let proxy = WorkshopProxy(workshop).locked(.readersTogether, clock: loop)
+        try loop.complete { [loop] in
+            async let long = proxy.look("long", milliseconds: 50)
+            try await loop.sleep(for: .milliseconds(1))
+            async let writer = loop.within(milliseconds: 10) {
+                await failure { try await proxy.work("writer", milliseconds: 1) }
+            }
+            try await loop.sleep(for: .milliseconds(1))
+            _ = try await proxy.look("reader", milliseconds: 1)
+            #expect(loop.now == Instant(nanoseconds: 12_000_000))
+            let error = await writer
+            #expect(error?.code == .deadlineExceeded)
+            _ = try await long
+        }
+    }
+
+    @Test func `takes one reader at a time like any other call unless told otherwise`() throws {
+        try loop.complete { [proxy] in
+            async let one = proxy.look("one", milliseconds: 5)
+            async let two = proxy.look("two", milliseconds: 5)
+            _ = try await (one, two)
+        }
+        #expect(workshop.log == ["one in", "one out", "two in", "two out"])
+    }
+
     @Test func `takes a post at once when it is free`() {
         proxy.note("now")
         #expect(workshop.log == ["now"])

@@ -9,7 +9,7 @@ protocol Workshop: Sendable {
     /// Works for a while.
     func work(_ name: String, milliseconds: Int) async throws -> String
     /// Looks for a while.
-    func look(_ name: String, milliseconds: Int) async throws -> String
+    @ReadOnly func look(_ name: String, milliseconds: Int) async throws -> String
     /// Makes a call of its own through the proxy that it was given.
     func delegate(_ name: String) async throws -> String
     func note(_ text: String)
