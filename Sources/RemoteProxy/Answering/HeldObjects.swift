@@ -32,39 +32,24 @@ final class HeldObjects: Sendable {
     func method(named name: Bytes) -> _ExportedMethod? {
         guard name.mayNameHold else { return nil }
         let text = name.description
-        switch text {
-        case SystemMethod.hold: return begin
-        case SystemMethod.release: return end
-        default: return view(text)
+        return switch text {
+        case SystemMethod.hold: begin
+        case SystemMethod.release: end
+        default: view(text)
         }
     }
 
     // MARK: Beginning and ending
 
-    private var begin: _ExportedMethod {
-        _ExportedMethod(SystemMethod.hold, shape: .call) { params, output in
-            let request: HoldRequest = try self.decode(params, of: SystemMethod.hold)
-            guard request.name.hasPrefix("~"), !request.name.contains("]") else { throw RPCError.nameOfHold }
-            try await self.hold(request)
-            output.append("null")
+    /// Waits for the hold and gives it its name.
+    func hold(_ request: HoldRequest) async throws {
+        let path = path(of: request.object, request.name)
+        try state.withLock { state in
+            if state.held.count >= limit { throw RPCError.tooManyHolds(limit) }
+            if state.held[path] != nil { throw RPCError.nameOfHold }
         }
-    }
-
-    private var end: _ExportedMethod {
-        _ExportedMethod(SystemMethod.release, shape: .post) { params, output in
-            let request: ReleaseRequest = try self.decode(params, of: SystemMethod.release)
-            let path = self.path(of: request.object, request.name)
-            let held = self.state.withLock { $0.held.removeValue(forKey: path) }
-            held?.hold.release()
-            output.append("null")
-        }
-    }
-
-    private func hold(_ request: HoldRequest) async throws {
-        if state.withLock({ $0.held.count >= limit }) { throw RPCError.tooManyHolds(limit) }
         watchSession()
         let hold = try await hold(request.object, for: .milliseconds(request.lease))
-        let path = path(of: request.object, request.name)
         let isKept = state.withLock { state in
             // A caller that has given up says so before it gives back what it never had.
             guard !state.isOver, !Task.isCancelled, state.held.count < limit, state.held[path] == nil else {
@@ -77,6 +62,12 @@ final class HeldObjects: Sendable {
             hold.release()
             throw RPCError.holdEnded
         }
+    }
+
+    /// Gives the hold back. Nothing when there is none of that name.
+    func release(_ request: ReleaseRequest) {
+        let path = path(of: request.object, request.name)
+        state.withLock { $0.held.removeValue(forKey: path) }?.hold.release()
     }
 
     /// Holds an export, or once more something that is held.
@@ -129,57 +120,5 @@ final class HeldObjects: Sendable {
 
     private func path(of object: String, _ name: String) -> String {
         "\(object.prefix { $0 != "[" })[\(name)]"
-    }
-
-    private func decode<Request: Decodable>(_ params: Bytes?, of method: String) throws -> Request {
-        do {
-            return try (params ?? Bytes("{}")).withUnsafeBytes { try decodeJSON(Request.self, from: $0) }
-        } catch {
-            let reason = (error as? DecodingError)?.explanation ?? "\(error)"
-            throw RPCError(
-                .invalidArguments, "\(method) was called with wrong parameters: \(reason)", outcome: .notExecuted)
-        }
-    }
-}
-
-extension _ExportedMethod {
-    fileprivate convenience init(
-        _ name: String, shape: MethodSignature.Shape,
-        run: @escaping @Sendable (_ params: Bytes?, _ output: JSONOutput) async throws -> Void
-    ) {
-        self.init(
-            signature: MethodSignature(
-                service: "", name: name, parameters: [], result: nil, shape: shape, effect: .changes),
-            service: ServiceDescription(name), run: run)
-    }
-
-    /// Any method of an object that is held no more.
-    fileprivate static func ended(_ name: String) -> _ExportedMethod {
-        _ExportedMethod(name, shape: .call) { _, _ in throw RPCError.holdEnded }
-    }
-}
-
-extension Bytes {
-    /// Whether it may be a name for `HeldObjects`, told without a string.
-    fileprivate var mayNameHold: Bool {
-        withUnsafeBytes { bytes in
-            bytes.starts(with: "rpc.".utf8) || zip(bytes, bytes.dropFirst()).contains { $0 == 0x5B && $1 == 0x7E }
-        }
-    }
-}
-
-extension RPCError {
-    fileprivate static let nameOfHold = RPCError(
-        .invalidArguments, "rpc.hold was called with a wrong name: it begins with '~' and has no ']'",
-        outcome: .notExecuted)
-
-    fileprivate static func noSuchObject(_ object: String) -> RPCError {
-        RPCError(
-            .unimplemented, "there is no object \(object.prefix(200)); rpc.discover lists what there is",
-            outcome: .notExecuted)
-    }
-
-    fileprivate static func tooManyHolds(_ limit: Int) -> RPCError {
-        RPCError(.busy, "the session holds \(limit) objects already (maximumHolds)", outcome: .notExecuted)
     }
 }

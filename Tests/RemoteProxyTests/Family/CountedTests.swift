@@ -13,6 +13,8 @@ final class Nursery: Sendable {
         var told = 0
         var most = 0
         var failures = 0
+        var leaving = 0
+        var late = 0
         var log: [String] = []
     }
 
@@ -38,9 +40,19 @@ final class Nursery: Sendable {
         }
     }
 
+    /// Uses of one that was being let go.
+    var late: Int { state.withLock { $0.late } }
+
+    func beginLettingGo() { state.withLock { $0.leaving += 1 } }
+
     func letGo() { state.withLock { $0.told += 1 } }
 
-    func write(_ text: String) { state.withLock { $0.log.append(text) } }
+    func write(_ text: String, by number: Int) {
+        state.withLock { state in
+            state.log.append(text)
+            if number <= state.leaving { state.late += 1 }
+        }
+    }
 
     struct Stillborn: Error {}
 }
@@ -57,10 +69,10 @@ private struct GrowingChild: Child {
     let nursery: Nursery
 
     func number() async throws -> Int {
-        nursery.write("asked")
+        nursery.write("asked", by: number)
         return number
     }
-    func hear(_ text: String) { nursery.write(text) }
+    func hear(_ text: String) { nursery.write(text, by: number) }
 }
 
 @Suite struct `A counted object` {
@@ -72,6 +84,7 @@ private struct GrowingChild: Child {
             await Task.yield()
             return try nursery.make()
         } whenLast: { [nursery] _ in
+            nursery.beginLettingGo()
             await Task.yield()
             nursery.letGo()
         }
@@ -223,6 +236,23 @@ private struct GrowingChild: Child {
         #expect(try await child.number() == 1)
         #expect(nursery.log == (1...100).map { "\($0)" } + ["asked"])
         await until { nursery.told == 1 }
+    }
+
+    @Test func `gets every post once, and never when it is being let go`() async throws {
+        let child = self.child
+        await withTaskGroup { group in
+            for number in 0..<2_000 {
+                group.addTask {
+                    child.hear("post")
+                    if number.isMultiple(of: 5) { await Task.yield() }
+                    if number.isMultiple(of: 9) { _ = try? await child.number() }
+                }
+            }
+        }
+        await until { child.holders == 0 && nursery.told == nursery.made }
+        #expect(nursery.log.count { $0 == "post" } == 2_000)
+        #expect(nursery.late == 0)
+        #expect(nursery.most == 1)
     }
 
     @Test func `gets a post at once when it is there`() async throws {

@@ -6,10 +6,16 @@ import RPCWire
 final class CountedObject<Service: Sendable>: Sendable {
     typealias Made = Swift.Result<Service, any Error>
 
-    private enum Action: Sendable {
+    enum Action: Sendable {
         case nothing
         case make
         case tell(Service)
+    }
+
+    /// Who is to be given the object.
+    enum Next: Sendable {
+        case post(KeptPosts<Service>.Delivery)
+        case calls([WaitingTask<Made>])
     }
 
     private enum Place: Sendable {
@@ -17,7 +23,7 @@ final class CountedObject<Service: Sendable>: Sendable {
         case waiting(WaitingTask<Made>)
     }
 
-    private struct State {
+    struct State {
         var count = HolderCount()
         var object: Service?
         var waiting = WaitingLine<Made>()
@@ -27,6 +33,10 @@ final class CountedObject<Service: Sendable>: Sendable {
 
         /// What a call or a post has to be given to now; nil when it has to wait.
         var ready: Service? { posts.areAhead ? nil : object }
+
+        mutating func next() -> Next {
+            posts.next().map { .post($0) } ?? .calls(waiting.takeAll())
+        }
 
         mutating func joined() -> Action { action(count.joined()) }
 
@@ -45,9 +55,9 @@ final class CountedObject<Service: Sendable>: Sendable {
 
     private let timeout: Duration
     private let clock: any Loop
-    private let make: @Sendable () async throws -> Service
-    private let whenLast: @Sendable (Service) async -> Void
-    private let state: Lock<State>
+    let make: @Sendable () async throws -> Service
+    let whenLast: @Sendable (Service) async -> Void
+    let state: Lock<State>
 
     init(
         timeout: Duration, maximumKeptPosts: Int, clock: any Loop,
@@ -128,74 +138,5 @@ final class CountedObject<Service: Sendable>: Sendable {
         guard let object else { return }
         now(object)
         leave()
-    }
-
-    // MARK: Making and telling
-
-    private func perform(_ action: Action) {
-        switch action {
-        case .nothing: break
-        case .make: detached { await self.makeObject() }
-        case .tell(let object):
-            detached {
-                await self.whenLast(object)
-                self.perform(self.state.withLock { $0.action($0.count.told()) })
-            }
-        }
-    }
-
-    /// For all holders, so under nobody's deadline and on nobody's behalf.
-    private func detached(_ work: @escaping @Sendable () async -> Void) {
-        _ = CallScope.$current.withValue(nil) { Task { await work() } }
-    }
-
-    private func makeObject() async {
-        do {
-            let object = try await make()
-            let (action, waiting) = state.withLock { state in
-                state.object = object
-                // While posts are kept for it there are holders.
-                let action = state.action(state.count.made())
-                return (action, state.posts.begin() ? [] : state.waiting.takeAll())
-            }
-            for task in waiting { _ = task.end(with: .success(object)) }
-            perform(action)
-            await deliverPosts(to: object)
-        } catch {
-            let (action, waiting) = state.withLock { state in
-                state.count.failed()
-                let posts = state.posts.removeAll()
-                return (state.left(posts), state.waiting.takeAll())
-            }
-            for task in waiting { _ = task.end(with: .failure(RPCError.notMade(error))) }
-            perform(action)
-        }
-    }
-
-    /// The posts that were kept, and then the calls that came behind them.
-    private func deliverPosts(to object: Service) async {
-        let subject = LocalSubject(object: object)
-        while true {
-            let (post, waiting) = state.withLock { state in
-                let post = state.posts.next()
-                return (post, post == nil ? state.waiting.takeAll() : [])
-            }
-            for task in waiting { _ = task.end(with: .success(object)) }
-            guard let post else { return }
-            await post(subject)
-            leave()
-        }
-    }
-}
-
-extension RPCError {
-    fileprivate static let notMadeInTime = RPCError(
-        .deadlineExceeded, "the time allowed for the call was over before the object was there", outcome: .notExecuted)
-
-    /// Says that of the call, whatever became of making.
-    fileprivate static func notMade(_ error: any Error) -> any Error {
-        guard var error = error as? RPCError else { return error }
-        error.outcome = .notExecuted
-        return error
     }
 }

@@ -19,44 +19,6 @@ final class SubjectLock: Sendable {
         let task: Int
     }
 
-    private enum Event: Sendable {
-        case left(Turn)
-        case delivered
-        case gaveUp(ticket: Int)
-        case holdEnded
-        case closed
-        case nothing
-    }
-
-    private struct State {
-        var line = Line()
-        var keptPosts = 0
-        /// The hold that is inside.
-        var hold: SubjectLock?
-        var lease: (any LoopTimer)?
-        /// A hold that has been left for good.
-        var isOver = false
-
-        /// Answers who is inside now and is to be told, and whether the last has just left a hold.
-        mutating func after(_ event: Event) -> (Line.Place?, ends: Bool) {
-            switch event {
-            case .left(let turn): line.leave(turn.access, by: turn.task)
-            case .delivered:
-                keptPosts -= 1
-                line.leave(.changing, by: Line.nobody)
-            case .gaveUp(let ticket): line.withdraw(ticket)
-            case .holdEnded:
-                hold = nil
-                line.leave(.holding, by: Line.nobody)
-            case .closed, .nothing: break
-            }
-            let next = line.next()
-            let ends = !isOver && line.isClosed && line.isEmpty
-            if ends { isOver = true }
-            return (next, ends)
-        }
-    }
-
     private let options: Locking
     private let clock: any Loop
     /// For a hold, what it holds.
@@ -176,26 +138,5 @@ final class SubjectLock: Sendable {
             }
             return true
         }
-    }
-}
-
-extension RPCError {
-    static let stillLocked = RPCError(
-        .deadlineExceeded, "the time allowed for the call was over before its turn with the locked subject came",
-        outcome: .notExecuted)
-
-    static let waitsForItself = RPCError(
-        .busy,
-        "the call would wait for the call in which it is made: the subject calls itself through its own lock; "
-            + "give it a proxy from inside the lock", outcome: .notExecuted)
-
-    static let holdEnded = RPCError(
-        .holdEnded, "the hold on the subject is over: it was released, its lease ran out, or its session ended",
-        outcome: .notExecuted)
-
-    static func leaseTooLong(_ lease: Duration, limit: Duration) -> RPCError {
-        RPCError(
-            .invalidArguments, "a lease of \(lease) was asked for; it may last \(limit) (maximumLease)",
-            outcome: .notExecuted)
     }
 }
