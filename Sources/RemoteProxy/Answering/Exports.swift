@@ -33,6 +33,9 @@ package final class Exports: Sendable {
         version.add(1, ordering: .releasing)
     }
 
+    /// For the rare question; requests have a view of their own.
+    func method(named name: String) -> _ExportedMethod? { methods[MethodName(Bytes(name))] }
+
     fileprivate var methods: [MethodName: _ExportedMethod] { table.withLock { $0.methods } }
 
     var services: [(object: String?, signatures: [MethodSignature])] {

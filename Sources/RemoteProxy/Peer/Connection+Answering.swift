@@ -10,6 +10,10 @@ extension Connection {
         guard let method = methods.method(named: request.method, in: peer.exports) else {
             return answer(request.id, with: .unknown(request.method, peer.exports), in: batch)
         }
+        start(method, for: request, in: batch)
+    }
+
+    func start(_ method: _ExportedMethod, for request: Request, in batch: BatchReply?) {
         let deadline = self.deadline(of: request)
         switch calls.start(request.id, deadline: deadline) {
         case .run(let slot):
