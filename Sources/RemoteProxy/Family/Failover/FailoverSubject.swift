@@ -85,8 +85,7 @@ extension RPCError {
     fileprivate func isWorthAskingAnother(isRepeatable: Bool) -> Bool {
         switch code {
         case .denied, .invalidArguments, .requestTooLarge: false
-        case .connectionLost, .deadlineExceeded: outcome == .notExecuted || outcome == .unknown && isRepeatable
-        default: outcome == .notExecuted
+        default: outcome == .notExecuted || outcome == .unknown && isRepeatable
         }
     }
 }
