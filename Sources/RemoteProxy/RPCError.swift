@@ -73,6 +73,8 @@ extension RPCError {
         public static let connectionLost = Code(rawValue: ErrorCode.connectionLost)
         /// The time allowed for the call ran out.
         public static let deadlineExceeded = Code(rawValue: ErrorCode.deadlineExceeded)
+        /// A policy did not let the call through.
+        public static let denied = Code(rawValue: ErrorCode.denied)
         /// The client was closed by its owner.
         public static let closed = Code(rawValue: ErrorCode.closed)
         /// The object behind a proxy that refers to it weakly is no more.

@@ -18,6 +18,8 @@ public final class RPCClient: Sendable {
     private let reconnector: Reconnector
     package let peer: Peer
     private let exports = Exports()
+    /// What calls through all proxies of this client may be tried again.
+    let retryBudget = RetryBudget()
 
     /// - Parameters:
     ///   - url: where the server listens: `tcp://host:port`, `tcp://[::1]:port` or `unix:///path`. A URL that cannot

@@ -11,6 +11,10 @@ extension Connection {
             if request.isSystem { return accept(system: request, in: batch) }
             return answer(request.id, with: .unknown(request.method, peer.exports), in: batch)
         }
+        start(method, for: request, in: batch)
+    }
+
+    func start(_ method: _ExportedMethod, for request: Request, in batch: BatchReply?) {
         let deadline = self.deadline(of: request)
         switch calls.start(request.id, deadline: deadline) {
         case .run(let slot):

@@ -40,6 +40,7 @@ package final class Peer: Sendable {
         var leaving: [Connection] = []
         var onWanted: (@Sendable () -> Void)?
         var spare: [OutgoingCall] = []
+        var supported = SupportedMethods()
         /// Who the other end has proved to be.
         var identity: Identity?
         /// Where the other end calls from.
@@ -103,7 +104,7 @@ package final class Peer: Sendable {
     }
 
     /// Who the other end has proved to be. Set when it has, before any of its calls is run.
-    var identity: Identity? {
+    package var identity: Identity? {
         get { state.withLock { $0.identity } }
         set { state.withLock { $0.identity = newValue } }
     }
