@@ -70,6 +70,7 @@ struct Tour {
             CallingBack(),
             Gateway(upstream: client),
             WrappedSubject(client: client),
+            ContentsList(),
             SameProtocol(client: client),
             TypedByHand(url: url),
         ]

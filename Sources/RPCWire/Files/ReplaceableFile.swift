@@ -44,6 +44,11 @@ package struct ReplaceableFile: Sendable {
         try SystemCall.make("rename") { rename(path, other) }
     }
 
+    /// Removes it with all that stands beside it because of it.
+    package func remove() {
+        for suffix in ["", ".new", ".lock"] { unlink(path + suffix) }
+    }
+
     /// Runs the body while no other writer is at work. Throws EWOULDBLOCK when one has been for as long as `patience`.
     package func locked<Result>(
         patience: Duration, _ body: () throws(SystemError) -> Result

@@ -7,6 +7,9 @@ struct CachingSubject<Service: Sendable>: WrappingSubject {
     let methods: CachedMethods
     let store: CacheStore
 
+    /// What an object may take longer than it was told before it is given up.
+    private static var patience: Duration { .milliseconds(100) }
+
     func call<Arguments, Result>(
         _ method: Method<Service, Arguments, Result>, _ arguments: Arguments
     ) async throws -> Result {
@@ -68,9 +71,11 @@ struct CachingSubject<Service: Sendable>: WrappingSubject {
             store.end(ticket, with: fetched)
             if ticket.isRefresh { store.refreshIsOver() }
         }
-        let timer = environment.loop.schedule(at: deadline) { [weak store] in
-            task.cancel()
+        // What knows of the deadline ends by itself, and knows better why.
+        let timer = environment.loop.schedule(at: deadline.advanced(by: Self.patience)) { [weak store] in
+            // In this order, or its end would be the cancellation.
             store?.end(ticket, with: .failure(RPCError.deadlineExceeded))
+            task.cancel()
         }
         store.attach(timer, to: ticket)
     }

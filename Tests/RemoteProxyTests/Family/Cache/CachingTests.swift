@@ -165,7 +165,7 @@ import Testing
         let error = try #require(throws: RPCError.self) { try loop.complete { try await proxy.titles() } }
         #expect(error.code == .deadlineExceeded)
         #expect(loop.now == Instant(nanoseconds: 3_000_000_000))
-        loop.run()
+        loop.advance(by: .seconds(1))
         #expect(shelf.cancelled == 1)
         shelf.takes(.zero)
         #expect(try loop.complete { try await proxy.titles() } == ["titles", "2"])
