@@ -7,7 +7,7 @@ import RemoteProxy
 /// What the server has.
 @Service
 protocol Contents: Sendable {
-    func chapters() async throws -> [String]
+    @ReadOnly func chapters() async throws -> [String]
 }
 
 struct ContentsList: Act {
@@ -73,7 +73,7 @@ struct ContentsList: Act {
     private func launch(_ client: RPCClient, _ file: ReplaceableFile) -> ContentsProxy {
         var policy = CachePolicy()
         policy.refreshTimeout = timeout
-        return ContentsProxy(client).cached(in: .file(file.path), methods: ["chapters"], policy)
+        return ContentsProxy(client).cached(in: .file(file.path), policy)
     }
 }
 

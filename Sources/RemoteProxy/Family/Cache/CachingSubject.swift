@@ -4,7 +4,8 @@ import RPCWire
 
 struct CachingSubject<Service: Sendable>: WrappingSubject {
     let next: any Subject<Service>
-    let methods: CachedMethods
+    /// The names of those whose results are kept.
+    let methods: [String]
     let store: CacheStore
 
     /// What an object may take longer than it was told before it is given up.
@@ -13,7 +14,7 @@ struct CachingSubject<Service: Sendable>: WrappingSubject {
     func call<Arguments, Result>(
         _ method: Method<Service, Arguments, Result>, _ arguments: Arguments
     ) async throws -> Result {
-        guard methods.contain(method.signature), let key = try? CacheKey(method.signature, arguments) else {
+        guard methods.contains(method.signature.name), let key = try? CacheKey(method.signature, arguments) else {
             return try await next.call(method, arguments)
         }
         while true {

@@ -11,17 +11,28 @@ extension ServiceProxy {
     ///
     /// - Parameters:
     ///   - place: `.memory` or `.file(path)`. A file is read when the proxy is made; calls wait until it has been.
-    ///   - methods: Those whose results are kept.
+    ///   - methods: Those whose results are kept; unless said otherwise, all that are marked `@ReadOnly`.
     ///   - policy: For how long, and how many.
-    public func cached(in place: CachePlace, methods: [String], _ policy: CachePolicy = CachePolicy()) -> Self {
+    public func cached(
+        in place: CachePlace, methods: [MethodName]? = nil, _ policy: CachePolicy = CachePolicy()
+    ) -> Self {
         cached(in: place, methods: methods, policy, .system)
     }
 
     package func cached(
-        in place: CachePlace, methods: [String], _ policy: CachePolicy, _ environment: CacheEnvironment
+        in place: CachePlace, methods: [MethodName]?, _ policy: CachePolicy, _ environment: CacheEnvironment
     ) -> Self {
+        let calls = Self.methodTable.signatures.filter { $0.shape == .call }
+        let names = methods?.map(\.name) ?? calls.filter { $0.effect == .reads }.map(\.name)
+        let service = Self.methodTable.service.name
+        if names.isEmpty {
+            policy.log("nothing of \(service) is cached: mark what may be @ReadOnly, or name it in methods:")
+        }
+        for name in names where !calls.contains(where: { $0.name == name }) {
+            policy.log("\(service).\(name) cannot be cached: only a method with a result can")
+        }
         let store = CacheStore(place, policy, environment)
-        return Self(subject: CachingSubject(next: proxySubject, methods: .named(methods), store: store))
+        return Self(subject: CachingSubject(next: proxySubject, methods: names, store: store))
     }
 
     /// What becomes of a cached result from now on: each one that comes from the real object, and each failure to get
@@ -47,11 +58,11 @@ extension ServiceProxy {
         of method: Method<ProxiedService, Arguments, Result>, _ arguments: Arguments
     ) throws -> AsyncStream<CacheUpdate<Result>> {
         guard let cache = proxySubject.layer(CachingSubject<ProxiedService>.self),
-            cache.methods.contain(method.signature)
+            cache.methods.contains(method.signature.name)
         else {
             throw RPCError(
                 .unimplemented,
-                "\(method.signature.wireName) is not cached by this proxy; put .cached(in:methods:) around it that names it",
+                "\(method.signature.wireName) is not cached by this proxy; name it in .cached(in:methods:) or mark it @ReadOnly",
                 outcome: .notExecuted)
         }
         return cache.store.listeners.updates(of: try CacheKey(method.signature, arguments))

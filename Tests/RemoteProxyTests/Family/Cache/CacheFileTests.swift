@@ -27,7 +27,7 @@ import Testing
         var policy = policy
         policy.log = heard.hear
         return ShelfProxy(shelf).cached(
-            in: .file(path ?? self.path), methods: ["titles", "book"], policy, .manual(loop))
+            in: .file(path ?? self.path), methods: [.titles, .book], policy, .manual(loop))
     }
 
     @Test func `the next launch shows at once what the last one has seen, although nobody answers`() throws {
@@ -61,7 +61,7 @@ import Testing
         #expect(shelf.calls == 2)
         loop.advance(by: .seconds(2))
         let earlier = ShelfProxy(shelf).cached(
-            in: .file(path), methods: ["titles"], CachePolicy(freshFor: .seconds(10)), .manual(loop, startingAt: 0))
+            in: .file(path), methods: [.titles], CachePolicy(freshFor: .seconds(10)), .manual(loop, startingAt: 0))
         #expect(try loop.complete { try await earlier.titles() } == ["titles", "2"])
         loop.run()
         #expect(try loop.complete { try await earlier.titles() } == ["titles", "3"])
@@ -218,7 +218,7 @@ import Testing
             for writer in 0..<writers {
                 group.addTask {
                     let proxy = ShelfProxy(CountingShelf(ManualLoop())).cached(
-                        in: .file(path), methods: ["book"], policy)
+                        in: .file(path), methods: [.book], policy)
                     for book in 0..<books {
                         _ = try? await proxy.book(writer * 100 + book)
                         await proxy.saveCache()
@@ -243,7 +243,7 @@ import Testing
             policy.log = heard.hear
             let launch = { [policy] in
                 ShelfProxy(shelf).cached(
-                    in: .file(disk.path + "/shelf.cache"), methods: ["book"], policy, .manual(loop))
+                    in: .file(disk.path + "/shelf.cache"), methods: [.book], policy, .manual(loop))
             }
             let proxy = launch()
             _ = try loop.complete { try await proxy.book(1) }

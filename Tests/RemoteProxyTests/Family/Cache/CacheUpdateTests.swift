@@ -16,7 +16,7 @@ import Testing
     }
 
     private func cached(_ proxy: ShelfProxy, _ policy: CachePolicy = CachePolicy()) -> ShelfProxy {
-        proxy.cached(in: .memory, methods: ["titles", "book"], policy, .manual(loop))
+        proxy.cached(in: .memory, methods: [.titles, .book], policy, .manual(loop))
     }
 
     @Test func `each new result is told to who watches it, and to nobody else`() throws {

@@ -12,7 +12,7 @@ import Testing
     init() { shelf = CountingShelf(loop) }
 
     private func cached(_ policy: CachePolicy = CachePolicy()) -> ShelfProxy {
-        ShelfProxy(shelf).cached(in: .memory, methods: ["titles", "book", "search"], policy, .manual(loop))
+        ShelfProxy(shelf).cached(in: .memory, methods: [.titles, .book, .search], policy, .manual(loop))
     }
 
     @Test func `the first call goes through, later ones get what was seen and fetch for the next time`() throws {
@@ -205,6 +205,25 @@ import Testing
         #expect(try loop.complete { try await proxy.add("a") } == 2)
         proxy.dust(3)
         #expect(shelf.dusted == 3)
+    }
+
+    @Test func `unless methods are named, those that only read are cached`() throws {
+        let proxy = ShelfProxy(shelf).cached(
+            in: .memory, methods: nil, CachePolicy(freshFor: .seconds(10)), .manual(loop))
+        for _ in 0..<2 { #expect(try loop.complete { try await proxy.book(1) } == "book 1, 1") }
+        #expect(try loop.complete { try await proxy.titles() } == ["titles", "2"])
+        #expect(try loop.complete { try await proxy.titles() } == ["titles", "3"])
+    }
+
+    @Test func `a method that nothing can be kept of is named in the log`() {
+        let heard = Heard()
+        var policy = CachePolicy()
+        policy.log = heard.hear
+        _ = ShelfProxy(shelf).cached(in: .memory, methods: [.dust, .titles], policy, .manual(loop))
+        _ = ShelfProxy(shelf).cached(in: .memory, methods: [], policy, .manual(loop))
+        #expect(
+            heard.all.map { $0.prefix(25) }
+                == ["Shelf.dust cannot be cache", "nothing of Shelf is cached"].map { $0.prefix(25) })
     }
 
     @Test func `of more results than may be kept those stay that were used last`() throws {

@@ -7,7 +7,7 @@ import TestSupport
 @Service
 protocol Shelf: Sendable {
     func titles() async throws -> [String]
-    func book(_ number: Int) async throws -> String
+    @ReadOnly func book(_ number: Int) async throws -> String
     func search(_ words: [String: Int]) async throws -> String
     func add(_ title: String) async throws -> Int
     func dust(_ times: Int)
