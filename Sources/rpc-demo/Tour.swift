@@ -68,8 +68,10 @@ struct Tour {
             ServerRestart(),
             ServerCrash(),
             CallingBack(),
+            SharedWhiteboard(),
             Gateway(upstream: client),
             WrappedSubject(client: client),
+            ContentsList(),
             SameProtocol(client: client),
             TypedByHand(url: url),
         ]

@@ -20,14 +20,18 @@ package final class SimulatedNetwork: Sendable {
         var connection: Connection
     }
 
-    package let loop = ManualLoop()
+    package let loop: ManualLoop
     package let exports = Exports()
     private let runner: RequestRunner
     private let settings: Peer.Settings
     private let state = Lock(State())
 
-    package init(settings: Peer.Settings = Peer.Settings(), maximumSessions: Int = 10_000) {
+    /// - Parameter loop: one that is shared with another network, for clients of both.
+    package init(
+        settings: Peer.Settings = Peer.Settings(), loop: ManualLoop = ManualLoop(), maximumSessions: Int = 10_000
+    ) {
         state.withLock { $0.sessions = SessionTable(limit: maximumSessions) }
+        self.loop = loop
         self.settings = settings
         runner = RequestRunner(loop: loop)
     }

@@ -4,9 +4,15 @@
 /// it.
 public struct Caller: Sendable {
     private let end: Session
-    var peer: Peer { end.peer }
+    package var peer: Peer { end.peer }
 
     init(_ end: Session) { self.end = end }
+
+    /// For a peer that no connection serves.
+    package init(_ peer: Peer) { end = Session(peer, in: nil) }
+
+    /// Tells the sessions of one process apart.
+    package var sessionIdentifier: ObjectIdentifier { ObjectIdentifier(end) }
 
     /// Where it calls from: `tcp://127.0.0.1:51234`, or `unix:///run/app.sock`. After a reconnection, where it calls
     /// from now.
@@ -27,6 +33,8 @@ public struct Caller: Sendable {
 extension ServiceProxy {
     /// A proxy for an object that the caller has exported at its own end.
     public init(_ caller: Caller, named name: String? = nil) {
-        self.init(subject: RemoteSubject(peer: caller.peer, object: name, owner: nil))
+        self.init(
+            subject: RemoteSubject(
+                peer: caller.peer, service: Self.methodTable.service.name, object: name, owner: nil))
     }
 }

@@ -68,9 +68,8 @@ extension Connection {
     private func accept(_ message: Message, in batch: BatchReply?) {
         switch message {
         case .request(let request):
-            if request.isSystem { return accept(system: request, in: batch) }
-            noteUse()
             session.accept(request, from: self, in: batch)
+            // An answer reports a call; a post has none.
             if request.id == nil { reportReceipts() }
         case .result(let id, let value):
             guard !isHello(id) else { return welcomed(value) }

@@ -15,6 +15,9 @@ enum SystemMethod {
     static let drain = "rpc.drain"
     /// The sender leaves and does not come back.
     static let goodbye = "rpc.goodbye"
+    static let supports = "rpc.supports"
+    static let hold = "rpc.hold"
+    static let release = "rpc.release"
     static let cancel = "$/cancelRequest"
 }
 
@@ -33,6 +36,8 @@ extension Connection {
             accept(hello: request, in: batch)
         case SystemMethod.discover:
             session.answer(request.id, in: batch) { Discovery.write(peer.exports, in: $0) }
+        case SystemMethod.supports:
+            session.start(.supports(in: peer.exports), for: request, from: self, in: batch)
         case SystemMethod.drain where isNotice:
             leave(because: "\(stream.remoteAddress) is stopping")
         case SystemMethod.goodbye where isNotice:

@@ -105,6 +105,7 @@ package final class Connection: @unchecked Sendable {
     var outgoingFraming: Framing { agreement.framing }
     var isOurKind: Bool { agreement.isOurKind }
 
+    /// Something has come that was worth the connection.
     func noteUse() { wasOfUse = true }
 }
 

@@ -20,6 +20,8 @@ package final class Peer: Sendable {
         package var maximumKeptReplyBytes = 4 << 20
         /// How many bytes of posts may wait to be sent or acknowledged.
         package var maximumPendingPostBytes = 32 << 20
+        /// Objects that the other end may hold at a time.
+        package var maximumHolds = 1_000
 
         package init() {}
     }
@@ -43,6 +45,7 @@ package final class Peer: Sendable {
         var leaving: [Connection] = []
         var onWanted: (@Sendable () -> Void)?
         var spare: [OutgoingCall] = []
+        var supported = SupportedMethods()
         /// Who the other end has proved to be.
         var identity: Identity?
         /// The most bytes that the other end takes in one message, if it has told.
@@ -115,7 +118,7 @@ package final class Peer: Sendable {
     }
 
     /// Who the other end has proved to be. Set when it has, before any of its calls is run.
-    var identity: Identity? {
+    package var identity: Identity? {
         get { state.withLock { $0.identity } }
         set { state.withLock { $0.identity = newValue } }
     }

@@ -7,9 +7,17 @@ import RPCWire
 extension Session {
     func accept(_ request: Request, from connection: Connection, in batch: BatchReply?) {
         guard isNew(request, from: connection) else { return refuseRepeated(request, in: batch) }
-        guard let method = methods.method(named: request.method, in: peer.exports) else {
+        guard let method = methods.method(named: request.method, in: peer.exports) ?? held.method(named: request.method)
+        else {
+            if request.isSystem { return connection.accept(system: request, in: batch) }
             return answer(request.id, with: .unknown(request.method, peer.exports), in: batch)
         }
+        start(method, for: request, from: connection, in: batch)
+    }
+
+    func start(
+        _ method: _ExportedMethod, for request: Request, from connection: Connection, in batch: BatchReply?
+    ) {
         let deadline = self.deadline(of: request, from: connection)
         switch calls.start(request.id, deadline: deadline) {
         case .run(let slot):

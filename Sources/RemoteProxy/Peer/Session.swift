@@ -29,6 +29,8 @@ package final class Session: @unchecked Sendable {
     /// The answers that the other end may not have.
     var replies = KeptMessages()
 
+    /// What the other end holds.
+    let held: HeldObjects
     var methods = ExportsView()
     var calls: IncomingCalls
     /// Who runs the call in each slot.
@@ -48,6 +50,7 @@ package final class Session: @unchecked Sendable {
     init(_ peer: Peer, in table: SessionTable?) {
         self.peer = peer
         self.table = table
+        held = HeldObjects(peer.exports, limit: peer.settings.maximumHolds)
         shared = Lock(Shared(id: Self.makeID()))
         frameLimit = peer.settings.frames.maximumFrameSize
         calls = IncomingCalls(limit: peer.settings.maximumRequestsInFlight)
