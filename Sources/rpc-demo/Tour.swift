@@ -70,6 +70,9 @@ struct Tour {
             CallingBack(),
             Gateway(upstream: client),
             WrappedSubject(client: client),
+            PresenterAndView(),
+            LoginDelegates(),
+            HeavyObject(),
             SameProtocol(client: client),
             TypedByHand(url: url),
         ]
