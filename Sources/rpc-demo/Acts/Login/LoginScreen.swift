@@ -5,7 +5,6 @@ import RemoteProxy
 /// Who is told what happens on a login screen.
 @MainActor
 @Service
-@usableFromInline
 protocol LoginDelegate: Sendable {
     func loggedIn(_ name: String)
     func failed(_ name: String, attempts: Int)
@@ -13,7 +12,6 @@ protocol LoginDelegate: Sendable {
 
 /// What a delegate does not write, it does not have to: the method is optional.
 extension LoginDelegate {
-    @usableFromInline
     func failed(_ name: String, attempts: Int) {}
 }
 

@@ -4,7 +4,6 @@ import RemoteProxy
 
 /// Where the feed comes from. Far away.
 @Service
-@usableFromInline
 protocol FeedLoader: Sendable {
     func load() async throws -> [String]
 }
@@ -12,7 +11,6 @@ protocol FeedLoader: Sendable {
 /// Where its rows are seen.
 @MainActor
 @Service
-@usableFromInline
 protocol FeedView: Sendable {
     func display(rows: [String])
 }
@@ -20,14 +18,12 @@ protocol FeedView: Sendable {
 /// Where it is seen that something is under way.
 @MainActor
 @Service
-@usableFromInline
 protocol LoadingView: Sendable {
     func display(isLoading: Bool)
 }
 
 /// Who is told what the user wants.
 @Service
-@usableFromInline
 protocol FeedScreenDelegate: Sendable {
     func refresh() async throws
 }
