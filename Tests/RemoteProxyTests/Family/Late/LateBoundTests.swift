@@ -8,6 +8,7 @@ import Testing
 @MainActor @Service
 private protocol Board: Sendable {
     func write(_ number: Int)
+    func count() async throws -> Int
 }
 
 @MainActor
@@ -20,6 +21,8 @@ private final class RealBoard: Board {
         written.append(number)
         further?.write(number + 100)
     }
+
+    func count() async throws -> Int { written.count }
 }
 
 @Suite struct `Late-bound proxies` {
@@ -117,6 +120,17 @@ private final class RealBoard: Board {
         #expect(board.written == [1])
         while board.written.count < 3 { await Task.yield() }
         #expect(board.written == [1, 2, 3])
+    }
+
+    @MainActor @Test func `a call finds what was posted before it, also on another actor`() async throws {
+        for _ in 0..<20 {
+            let board = RealBoard()
+            let proxy = BoardProxy.unbound()
+            for number in 0..<10 { proxy.write(number) }
+            async let count = proxy.count()
+            try proxy.bind(to: board)
+            #expect(try await count == 10)
+        }
     }
 
     @MainActor @Test func `objects that need each other go when nobody else needs them`() throws {

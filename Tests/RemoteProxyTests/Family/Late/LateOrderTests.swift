@@ -140,12 +140,12 @@ private struct Story {
                 }
             }
             await withTaskGroup(of: Void.self) { callers in
-                for _ in 0..<4 {
+                for caller in 0..<4 {
                     callers.addTask {
-                        for number in 0..<500 {
+                        for number in caller * 5..<200 {
                             let answer = try? await proxy.echo(number)
                             #expect(answer == number)
-                            if number.isMultiple(of: 7) { await Task.yield() }
+                            if number.isMultiple(of: 3) { for _ in 0..<20 { await Task.yield() } }
                         }
                     }
                 }
@@ -211,7 +211,7 @@ private final class Counted: Probe {
     func echo(_ value: Int) async throws -> Int {
         objects.enter(number)
         defer { objects.leave(number) }
-        await Task.yield()
+        for _ in 0..<value % 17 + 3 { await Task.yield() }
         return value
     }
     func fail(_ number: Int) async throws -> Int { number }

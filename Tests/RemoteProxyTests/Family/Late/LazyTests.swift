@@ -278,10 +278,12 @@ final class Ending: Sendable {
     @Test func `an object in use is never idle`() {
         let maker = Maker()
         let proxy = maker.proxy(keepingAlive: .seconds(1))
+        proxy.note(0)
+        maker.loop.advance(by: .milliseconds(500))
         let long = maker.start { try await proxy.wait(1, milliseconds: 10_000) }
         maker.loop.advance(by: .seconds(5))
         let other = maker.start { try await proxy.echo(2) }
-        maker.loop.advance(by: .seconds(5))
+        maker.loop.advance(by: .seconds(6))
         #expect(long.value == 1)
         #expect(other.value == 2)
         #expect(maker.count == 1)
