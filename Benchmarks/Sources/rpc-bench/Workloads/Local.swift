@@ -12,9 +12,17 @@ extension Workload {
         goal: Goal("ratio", .atMost(10)),
         kind: .alone { seconds in
             let direct: any Calculator = CheckedCalculator()
+            let object = ObjectCalculator()
+            let bound = CalculatorProxy.unbound()
+            try bound.bind(to: direct)
             let variants: [(name: String, calculator: any Calculator)] = [
-                ("proxy", CalculatorProxy(direct))
+                ("proxy", CalculatorProxy(direct)),
+                ("weak", CalculatorProxy.weak(object)),
+                ("lazy", CalculatorProxy.lazy { direct }),
+                ("lazy_idle", CalculatorProxy.lazy(keepingAlive: .seconds(60)) { direct }),
+                ("unbound", bound),
             ]
+            defer { withExtendedLifetime(object) {} }
             let share = seconds / Double(variants.count + 1)
             var figures = Figures()
             let base = try await nanoseconds(direct, share)
@@ -42,5 +50,15 @@ extension Workload {
             try check(sum == round)
         } while bench_now() < end
         return Figures.median(of: times) ?? 0
+    }
+}
+
+/// Something to refer to weakly.
+private final class ObjectCalculator: Calculator {
+    private let calculator = CheckedCalculator()
+
+    func add(_ a: Int, _ b: Int) async throws -> Int { try await calculator.add(a, b) }
+    func divide(_ dividend: Int, by divisor: Int) async throws -> Int {
+        try await calculator.divide(dividend, by: divisor)
     }
 }
