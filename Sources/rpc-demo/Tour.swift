@@ -68,11 +68,13 @@ struct Tour {
             ServerRestart(),
             ServerCrash(),
             CallingBack(),
+            SharedWhiteboard(),
             Gateway(upstream: client),
             WrappedSubject(client: client),
             PresenterAndView(),
             LoginDelegates(),
             HeavyObject(),
+            ContentsList(),
             SameProtocol(client: client),
             TypedByHand(url: url),
         ]

@@ -66,10 +66,19 @@ final class LateSubject<Service: Sendable>: Subject {
         return try await subject.supports(method)
     }
 
+    /// The object stays for as long as it is held.
     func hold(for lease: Duration) async throws -> Hold {
         let subject = try await enter()
-        defer { leave() }
-        return try await subject.hold(for: lease)
+        do {
+            let hold = try await subject.hold(for: lease)
+            return Hold(hold.right) { [self] in
+                hold.release()
+                leave()
+            }
+        } catch {
+            leave()
+            throw error
+        }
     }
 
     private func enter() async throws -> any Subject<Service> {

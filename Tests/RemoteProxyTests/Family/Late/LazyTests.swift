@@ -293,6 +293,42 @@ final class Ending: Sendable {
         #expect(maker.count == 2)
     }
 
+    @Test func `an object that is held is never idle`() throws {
+        let maker = Maker()
+        let loop = maker.loop
+        let proxy = ProbeProxy.lazy(keepingAlive: .seconds(1), on: loop, executor: loop) {
+            ProbeProxy(try await maker.make()).locked(clock: loop)
+        }
+        let held = Ending(on: loop) {
+            try await proxy.exclusively {
+                _ = try await proxy.echo(1)
+                try await loop.sleep(for: .seconds(5))
+                return try await proxy.echo(2)
+            }
+        }
+        loop.advance(by: .seconds(6))
+        #expect(held.value == 2)
+        #expect(maker.count == 1)
+        #expect(maker.probes.first?.executed == [1, 2])
+        loop.advance(by: .seconds(1))
+        let next = Ending(on: loop) { try await proxy.echo(3) }
+        loop.run()
+        #expect(next.value == 3)
+        #expect(maker.count == 2)
+    }
+
+    @Test func `what cannot be held says so`() {
+        let maker = Maker()
+        let proxy = maker.proxy(keepingAlive: .seconds(1))
+        let held = maker.start { try await proxy.exclusively { 1 } }
+        maker.loop.run()
+        #expect(held.rpcError?.code == .unimplemented)
+        maker.loop.advance(by: .seconds(2))
+        _ = maker.start { try await proxy.echo(1) }
+        maker.loop.run()
+        #expect(maker.count == 2)
+    }
+
     @Test func `an object made for a post alone is let go as well`() {
         let maker = Maker()
         let proxy = maker.proxy(keepingAlive: .seconds(1))
