@@ -17,13 +17,10 @@ final class LateSubject<Service: Sendable>: Subject {
     private let executor: (any TaskExecutor)?
     private let arrival: Lock<Arrival<Service>>
     private let timer = Lock<(any LoopTimer)?>(nil)
-    /// The object once it is there for good. From then on nothing is locked.
-    private let settled = AtomicLazyReference<Settled>()
-
-    private final class Settled: Sendable {
-        let subject: any Subject<Service>
-        init(_ subject: any Subject<Service>) { self.subject = subject }
-    }
+    /// Whether the object is there for good. From then on nothing is locked.
+    private let isSettled = Atomic(false)
+    /// `nonisolated(unsafe)`: written once, before `isSettled` is set, and read only by those who have seen that.
+    nonisolated(unsafe) private var settled: (any Subject<Service>)?
 
     init(
         _ name: String, timeout: Duration, limit: Int, keepingAlive: Duration? = nil, on loop: any Loop,
@@ -48,14 +45,14 @@ final class LateSubject<Service: Sendable>: Subject {
     func call<Arguments, Result>(
         _ method: Method<Service, Arguments, Result>, _ arguments: Arguments
     ) async throws -> Result {
-        if let settled = settled.load() { return try await settled.subject.call(method, arguments) }
+        if isSettled.load(ordering: .acquiring), let settled { return try await settled.call(method, arguments) }
         let subject = try await enter()
         defer { leave() }
         return try await subject.call(method, arguments)
     }
 
     func post<Arguments>(_ post: Post<Service, Arguments>, _ arguments: Arguments, now: (Service) -> Void) {
-        if let settled = settled.load() { return settled.subject.post(post, arguments, now: now) }
+        if isSettled.load(ordering: .acquiring), let settled { return settled.post(post, arguments, now: now) }
         let (posting, mustMake) = arrival.withLock { ($0.post { post.kept(arguments) }, make != nil && $0.begin()) }
         if mustMake { startMaking() }
         guard case .go(let subject) = posting else { return }
@@ -69,10 +66,19 @@ final class LateSubject<Service: Sendable>: Subject {
         return try await subject.supports(method)
     }
 
+    /// The object stays for as long as it is held.
     func hold(for lease: Duration) async throws -> Hold {
         let subject = try await enter()
-        defer { leave() }
-        return try await subject.hold(for: lease)
+        do {
+            let hold = try await subject.hold(for: lease)
+            return Hold(hold.right) { [self] in
+                hold.release()
+                leave()
+            }
+        } catch {
+            leave()
+            throw error
+        }
     }
 
     private func enter() async throws -> any Subject<Service> {
@@ -147,8 +153,13 @@ final class LateSubject<Service: Sendable>: Subject {
         }
         let now = loop.now
         let (isFinal, time) = arrival.withLock { ($0.isFinal, $0.watch(since: now)) }
-        if isFinal { _ = settled.storeIfNil(Settled(subject)) }
+        if isFinal { settle(subject) }
         if let time { look(at: time) }
+    }
+
+    private func settle(_ subject: any Subject<Service>) {
+        settled = subject
+        isSettled.store(true, ordering: .releasing)
     }
 
     /// Only a task can get to the actor that a post belongs to.

@@ -32,7 +32,7 @@ private final class RealBoard: Board {
     @Test func `calls wait until the proxy is bound`() throws {
         let proxy = self.proxy
         let probe = RecordingProbe(loop)
-        let call = Ending(on: loop) { try await proxy.echo(1) }
+        let call = StartedCall(on: loop) { try await proxy.echo(1) }
         loop.advance(by: .seconds(10))
         #expect(!call.isOver)
         try proxy.bind(to: probe)
@@ -43,8 +43,8 @@ private final class RealBoard: Board {
 
     @Test func `calls wait no longer than their deadline, or the timeout`() throws {
         let proxy = self.proxy
-        let hasty = Ending(on: loop, within: .seconds(1)) { try await proxy.echo(1) }
-        let patient = Ending(on: loop) { try await proxy.echo(2) }
+        let hasty = StartedCall(on: loop, within: .seconds(1)) { try await proxy.echo(1) }
+        let patient = StartedCall(on: loop) { try await proxy.echo(2) }
         loop.advance(by: .seconds(1))
         #expect(hasty.rpcError?.code == .deadlineExceeded)
         #expect(hasty.rpcError?.outcome == .notExecuted)
@@ -61,7 +61,7 @@ private final class RealBoard: Board {
 
     @Test func `a caller that is cancelled waits no more`() throws {
         let proxy = self.proxy
-        let call = Ending(on: loop) { try await proxy.echo(1) }
+        let call = StartedCall(on: loop) { try await proxy.echo(1) }
         loop.run()
         call.cancel()
         loop.run()
@@ -75,7 +75,7 @@ private final class RealBoard: Board {
         #expect(proxy.refusedPosts == 2)
         try proxy.bind(to: probe)
         proxy.note(6)
-        let notedBefore = Ending(on: loop) {
+        let notedBefore = StartedCall(on: loop) {
             _ = try await proxy.echo(7)
             return probe.noted.count
         }
@@ -164,7 +164,7 @@ private final class RealBoard: Board {
         let client = network.client()
         let proxy = ProbeProxy(client)
         proxy.note(1)
-        let call = Ending(on: network.loop) { try await proxy.echo(2) }
+        let call = StartedCall(on: network.loop) { try await proxy.echo(2) }
         network.loop.advance(by: .seconds(1))
         #expect(!call.isOver)
         let upstreamClient = upstream.client()

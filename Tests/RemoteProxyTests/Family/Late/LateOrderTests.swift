@@ -39,7 +39,7 @@ private struct Story {
     let entries = Diary.Entries()
     var chance: SeededGenerator
     var posts: [Int] = []
-    var calls: [(number: Int, ending: Ending)] = []
+    var calls: [(number: Int, ending: StartedCall)] = []
 
     init(seed: UInt64) { chance = SeededGenerator(seed: seed) }
 
@@ -64,7 +64,7 @@ private struct Story {
 
     private mutating func call(_ number: Int, _ body: @escaping @Sendable () async throws -> Int) {
         let limit = Bool.random(using: &chance) ? Duration.milliseconds(Int.random(in: 1..<3_000, using: &chance)) : nil
-        calls.append((number, Ending(on: loop, within: limit, body)))
+        calls.append((number, StartedCall(on: loop, within: limit, body)))
         // It asks now, and not when the loop next runs.
         loop.run()
     }
@@ -120,7 +120,7 @@ private struct Story {
             // Posts that no attempt has delivered yet wait for one that does.
             for number in 200..<240 where story.entries.all.filter({ $0 > 0 }) != story.posts {
                 story.loop.advance(by: .seconds(10))
-                _ = Ending(on: loop) { try await proxy.echo(number) }
+                _ = StartedCall(on: loop) { try await proxy.echo(number) }
             }
             story.check(seed)
         }

@@ -44,37 +44,9 @@ private final class Maker: Sendable {
     /// What a call on the loop has come to.
     func start(
         within limit: Duration? = nil, _ call: @escaping @Sendable () async throws -> Int
-    ) -> Ending {
-        Ending(on: loop, within: limit, call)
+    ) -> StartedCall {
+        StartedCall(on: loop, within: limit, call)
     }
-}
-
-/// A call under way, and how it ended.
-final class Ending: Sendable {
-    private let place = Lock<Result<Int, any Error>?>(nil)
-    private let task = Lock<Task<Void, Never>?>(nil)
-
-    init(on loop: ManualLoop, within limit: Duration? = nil, _ call: @escaping @Sendable () async throws -> Int) {
-        let deadline = limit.map { loop.now.advanced(by: $0) }
-        let task = Task(executorPreference: loop) { [place] in
-            await CallScope.$current.withValue(CallScope(deadline: deadline)) {
-                let result: Result<Int, any Error>
-                do { result = .success(try await call()) } catch { result = .failure(error) }
-                place.withLock { $0 = result }
-            }
-        }
-        self.task.withLock { $0 = task }
-    }
-
-    var isOver: Bool { place.withLock { $0 != nil } }
-    var value: Int? { place.withLock { try? $0?.get() } }
-    var error: (any Error)? {
-        place.withLock { result in
-            if case .failure(let error) = result { error } else { nil }
-        }
-    }
-    var rpcError: RPCError? { error as? RPCError }
-    func cancel() { task.withLock { $0 }?.cancel() }
 }
 
 @Suite struct `Lazy proxies` {
@@ -148,7 +120,7 @@ final class Ending: Sendable {
         let proxy = ProbeProxy.lazy(on: loop, executor: loop) {
             throw RPCError(.busy, "no licence is free", outcome: .executed)
         }
-        let call = Ending(on: loop) { try await proxy.echo(1) }
+        let call = StartedCall(on: loop) { try await proxy.echo(1) }
         loop.run()
         #expect(call.rpcError?.code == .busy)
         #expect(call.rpcError?.outcome == .notExecuted)
@@ -189,7 +161,7 @@ final class Ending: Sendable {
             scope.withLock { $0 = CallScope.current == nil }
             return RecordingProbe(loop)
         }
-        _ = Ending(on: loop, within: .seconds(1)) { try await proxy.echo(1) }
+        _ = StartedCall(on: loop, within: .seconds(1)) { try await proxy.echo(1) }
         loop.run()
         #expect(scope.withLock { $0 } == true)
     }
@@ -248,7 +220,7 @@ final class Ending: Sendable {
         }
         let copy = try #require(proxy)
         proxy = nil
-        _ = Ending(on: loop) { try await copy.echo(1) }
+        _ = StartedCall(on: loop) { try await copy.echo(1) }
         loop.run()
         #expect(reference.withLock { $0?.object } != nil)
         _ = consume copy
@@ -293,6 +265,42 @@ final class Ending: Sendable {
         #expect(maker.count == 2)
     }
 
+    @Test func `an object that is held is never idle`() throws {
+        let maker = Maker()
+        let loop = maker.loop
+        let proxy = ProbeProxy.lazy(keepingAlive: .seconds(1), on: loop, executor: loop) {
+            ProbeProxy(try await maker.make()).locked(clock: loop)
+        }
+        let held = StartedCall(on: loop) {
+            try await proxy.exclusively {
+                _ = try await proxy.echo(1)
+                try await loop.sleep(for: .seconds(5))
+                return try await proxy.echo(2)
+            }
+        }
+        loop.advance(by: .seconds(6))
+        #expect(held.value == 2)
+        #expect(maker.count == 1)
+        #expect(maker.probes.first?.executed == [1, 2])
+        loop.advance(by: .seconds(1))
+        let next = StartedCall(on: loop) { try await proxy.echo(3) }
+        loop.run()
+        #expect(next.value == 3)
+        #expect(maker.count == 2)
+    }
+
+    @Test func `what cannot be held says so`() {
+        let maker = Maker()
+        let proxy = maker.proxy(keepingAlive: .seconds(1))
+        let held = maker.start { try await proxy.exclusively { 1 } }
+        maker.loop.run()
+        #expect(held.rpcError?.code == .unimplemented)
+        maker.loop.advance(by: .seconds(2))
+        _ = maker.start { try await proxy.echo(1) }
+        maker.loop.run()
+        #expect(maker.count == 2)
+    }
+
     @Test func `an object made for a post alone is let go as well`() {
         let maker = Maker()
         let proxy = maker.proxy(keepingAlive: .seconds(1))
@@ -317,11 +325,11 @@ final class Ending: Sendable {
         network.exports.add(exported, named: nil)
         let client = network.client()
         let proxy = ProbeProxy(client)
-        let first = Ending(on: network.loop) { try await proxy.echo(1) }
+        let first = StartedCall(on: network.loop) { try await proxy.echo(1) }
         network.loop.run()
         #expect(first.rpcError?.code == .unavailable)
         #expect(first.rpcError?.outcome == .notExecuted)
-        let calls = (0..<9).map { number in Ending(on: network.loop) { try await proxy.echo(number) } }
+        let calls = (0..<9).map { number in StartedCall(on: network.loop) { try await proxy.echo(number) } }
         network.loop.run()
         #expect(calls.compactMap(\.value) == Array(0..<9))
         #expect(made.withLock { $0 } == 2)
@@ -336,7 +344,7 @@ final class Ending: Sendable {
         let client = network.client()
         let proxy = ProbeProxy.lazy(on: network.loop, executor: network.loop) { ProbeProxy(client) }
         proxy.note(1)
-        let call = Ending(on: network.loop) { try await proxy.echo(2) }
+        let call = StartedCall(on: network.loop) { try await proxy.echo(2) }
         proxy.note(3)
         network.loop.run()
         #expect(network.dials == 1)

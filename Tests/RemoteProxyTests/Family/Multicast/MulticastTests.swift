@@ -198,7 +198,7 @@ private final class RealScreen: Screen {
         let client = network.client()
         let proxy = ProbeProxy(client)
         proxy.note(1)
-        let call = Ending(on: network.loop) { try await proxy.echo(2) }
+        let call = StartedCall(on: network.loop) { try await proxy.echo(2) }
         network.loop.run()
         #expect(probes.map(\.noted) == [[1], [1]])
         #expect(call.rpcError?.code == .unimplemented)

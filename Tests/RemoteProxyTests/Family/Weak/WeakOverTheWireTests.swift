@@ -19,7 +19,7 @@ import Testing
         #expect(first == 1)
         #expect(probe?.noted == [2])
         probe = nil
-        let call = Ending(on: network.loop) {
+        let call = StartedCall(on: network.loop) {
             proxy.note(3)
             return try await proxy.echo(4)
         }
@@ -35,7 +35,7 @@ import Testing
         var probe: RecordingProbe? = RecordingProbe(loop)
         weak let reference = probe
         let proxy = ProbeProxy.weak(try #require(probe))
-        let call = Ending(on: loop) { try await proxy.wait(1, milliseconds: 500) }
+        let call = StartedCall(on: loop) { try await proxy.wait(1, milliseconds: 500) }
         loop.run()
         probe = nil
         #expect(reference != nil)
