@@ -75,6 +75,8 @@ extension RPCError {
         public static let deadlineExceeded = Code(rawValue: ErrorCode.deadlineExceeded)
         /// The client was closed by its owner.
         public static let closed = Code(rawValue: ErrorCode.closed)
+        /// The peer lets nobody in without a token that it knows.
+        public static let unauthenticated = Code(rawValue: ErrorCode.unauthenticated)
         /// A declared error of the service, carried in `data`.
         public static let application = Code(rawValue: 1)
         /// The address given to the client cannot be understood.

@@ -1,6 +1,7 @@
 // What a command line asks for, read word by word from the table of options and then checked as a whole.
 
 import RPCWire
+import RemoteProxy
 
 struct CommandSettings {
     var urls: [String] = []
@@ -32,6 +33,7 @@ struct CommandSettings {
                 try option.apply("", &self)
             }
         }
+        if !wantsHelp, !wantsVersion, configuration.tokens == nil { try readTokensVariable() }
         if urls.isEmpty { urls = [ServerCommand.defaultURL] }
         if !wantsHelp, !wantsVersion { try refuseStrangers() }
     }
@@ -44,10 +46,20 @@ struct CommandSettings {
         }
     }
 
+    /// A command line can be read by everybody on the machine; the environment only by the same user.
+    private mutating func readTokensVariable() throws(CommandFault) {
+        do throws(TokenListError) {
+            configuration.tokens = try TokenList(environment: ServerCommand.tokensVariable)
+        } catch {
+            throw CommandFault("\(error)")
+        }
+    }
+
     /// After all options, since `--insecure` may come last.
     private func refuseStrangers() throws(CommandFault) {
-        guard !configuration.allowsOtherMachines, let url = openURL else { return }
+        guard !configuration.allowsOtherMachines, configuration.tokens == nil, let url = openURL else { return }
         throw CommandFault(
-            "\(url) can be reached from other machines and nothing keeps strangers out; add --insecure if you mean it")
+            "\(url) can be reached from other machines and nothing keeps strangers out; give it --tokens FILE, or add "
+                + "--insecure if you mean it")
     }
 }

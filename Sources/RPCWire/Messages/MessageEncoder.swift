@@ -49,6 +49,11 @@ package enum MessageEncoder {
         output.append(UInt8(ascii: "}"))
     }
 
+    /// Asks whether anybody is there. Calls have positive numbers, so the answer is nobody's.
+    package static func writePing(in output: JSONOutput) {
+        output.append(#"{"jsonrpc":"2.0","method":"rpc.ping","id":-1}"#)
+    }
+
     package static func writeCancel(of id: Int64, in output: JSONOutput) {
         output.append(#"{"jsonrpc":"2.0","method":"$/cancelRequest","params":{"id":"#)
         output.append(id)

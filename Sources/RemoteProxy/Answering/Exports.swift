@@ -9,6 +9,8 @@ package final class Exports: Sendable {
         var methods: [MethodName: _ExportedMethod] = [:]
         /// In the order of export, for discovery: the object's name and its methods.
         var services: [(object: String?, signatures: [MethodSignature])] = []
+        /// What `rpc.discover` answers, once somebody has asked since the last change.
+        var discovery: Bytes?
     }
 
     private let table = Lock(Table())
@@ -29,6 +31,7 @@ package final class Exports: Sendable {
             }
             table.services.removeAll { $0.object == object && $0.signatures.first?.service == service }
             table.services.append((object, entries.map(\.signature)))
+            table.discovery = nil
         }
         version.add(1, ordering: .releasing)
     }
@@ -37,6 +40,15 @@ package final class Exports: Sendable {
 
     var services: [(object: String?, signatures: [MethodSignature])] {
         table.withLock { $0.services }
+    }
+
+    var discovery: Bytes {
+        table.withLock { table in
+            if let known = table.discovery { return known }
+            let document = Discovery.document(of: table.services)
+            table.discovery = document
+            return document
+        }
     }
 }
 

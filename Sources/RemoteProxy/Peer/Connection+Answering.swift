@@ -10,9 +10,11 @@ extension Connection {
         guard let method = methods.method(named: request.method, in: peer.exports) else {
             return answer(request.id, with: .unknown(request.method, peer.exports), in: batch)
         }
+        if isFullInAll { return answerBusy(request, in: batch) }
         let deadline = self.deadline(of: request)
         switch calls.start(request.id, deadline: deadline) {
         case .run(let slot):
+            requestBegan()
             wake(at: deadline)
             waitingRequests += 1
             peer.runner.accept(
@@ -20,6 +22,7 @@ extension Connection {
                     connection: self, slot: slot, id: request.id, method: method, params: request.params,
                     deadline: deadline, batch: batch))
         case .busy(let limit):
+            wasBusy(.maximumRequestsInFlight)
             answer(request.id, with: .busy(limit), in: batch)
         case .draining:
             answer(request.id, with: .draining, in: batch)
@@ -80,12 +83,14 @@ extension Connection {
     private func writeTooLarge(_ request: IncomingRequest, in output: JSONOutput) {
         let (size, limit) = (output.count, peer.settings.frames.maximumFrameSize)
         let name = request.method.signature.wireName
+        overran(.maximumFrameSize)
         let text = "the reply of \(name) has \(size) bytes; a frame may have \(limit) (maximumFrameSize)"
         write(RPCError(.responseTooLarge, text, outcome: .executed), to: request, in: output)
     }
 
     /// Sends one answer, alone or as part of its batch.
     private func send(_ answer: UnsafeRawBufferPointer, in batch: BatchReply?) {
+        guard mayAnswer(answer.count) else { return }
         if let batch {
             guard let whole = batch.add(answer) else { return }
             whole.withUnsafeBytes { _ = stream.append($0, framing: outgoingFraming) }

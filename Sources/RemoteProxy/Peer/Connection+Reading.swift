@@ -13,12 +13,15 @@ extension Connection {
         while !isRefused {
             if isFullOfWaiting { return stall() }
             // With nothing waiting a connection may always add one, or a busy neighbour would keep it out for ever.
-            guard budget > 0, peer.runner.backlog < Self.maximumBacklog || waitingRequests == 0 else {
+            guard budget > 0, peer.runner.backlog < Self.maximumBacklog || waitingRequests == 0,
+                peer.runner.backlog == 0 || !isFullInAll
+            else {
                 return readLater()
             }
             budget -= 1
             do {
                 guard let frame = try frames.next() else {
+                    looked()
                     stream.resumeReading()
                     return finishIfAnswered()
                 }
@@ -58,6 +61,7 @@ extension Connection {
     }
 
     private func accept(_ incoming: Incoming) {
+        if gate.login.isLocked { return acceptLocked(incoming) }
         switch incoming {
         case .single(let message):
             accept(message, in: nil)
@@ -66,10 +70,15 @@ extension Connection {
             let batch = answered == 0 ? nil : BatchReply(count: answered, limit: peer.settings.frames.maximumFrameSize)
             for message in messages { accept(message, in: batch) }
         case .refused(let error):
-            answer(.null, with: error, in: nil)
-            // Bytes that were never JSON are not a caller with a typing error but somebody else's protocol.
-            if isFirstMessage, error.code == ErrorCode.parseError { refuseFurther() }
+            refuseText(error)
         }
+    }
+
+    func refuseText(_ error: ErrorObject) {
+        if error.code == ErrorCode.batchTooLarge { overran(.maximumBatch) }
+        answer(.null, with: error, in: nil)
+        // Bytes that were never JSON are not a caller with a typing error but somebody else's protocol.
+        if isFirstMessage, error.code == ErrorCode.parseError { refuseFurther() }
     }
 
     private func accept(_ message: Message, in batch: BatchReply?) {
@@ -79,7 +88,7 @@ extension Connection {
         case .result(let id, let value):
             if !isHello(id, failed: false) { peer.replied(to: id, with: .result(value), over: self) }
         case .failure(let id, let error):
-            guard !isHello(id, failed: true) else { return }
+            guard !isTurnedAway(id, error), !isHello(id, failed: true) else { return }
             if error.isDraining {
                 leave(because: error.message)
                 peer.refused(id, over: self)
@@ -95,6 +104,10 @@ extension Connection {
 
     /// The framing is broken: where the next message begins is anybody's guess, so nothing more is read.
     private func refuse(_ error: FramingError) {
+        if gate.login.isLocked, error.limit == .maximumFrameSize {
+            return endGate(.loginInput, gate.explanation(of: .loginInput))
+        }
+        overran(error.limit)
         if let text = error.plainAnswer {
             text.withUnsafeBytes { _ = stream.append($0, framing: .lines) }
             stream.flush()

@@ -13,6 +13,7 @@ extension Connection {
     func finish(_ request: IncomingRequest) -> IncomingCalls.Stop? {
         if workers.indices.contains(request.slot) { workers[request.slot] = nil }
         let stop = calls.finish(slot: request.slot)
+        requestEnded()
         unstall()
         finishIfAnswered()
         return stop
@@ -35,7 +36,8 @@ extension Connection {
     }
 
     func cancelRequest(_ id: RPCIdentifier) {
-        stopWorkers(in: calls.cancel(id).map { [$0] } ?? [])
+        guard let slot = calls.cancel(id) else { return cancelledNothing() }
+        stopWorkers(in: [slot])
     }
 
     func stopRequests() {

@@ -6,6 +6,8 @@ import Synchronization
 
 enum SystemMethod {
     static let hello = "rpc.hello"
+    static let authenticate = "rpc.authenticate"
+    static let ping = "rpc.ping"
     static let discover = "rpc.discover"
     static let drain = "rpc.drain"
     static let cancel = "$/cancelRequest"
@@ -17,6 +19,8 @@ struct Hello: Codable {
     var `protocol` = 1
     /// What its calls may take unless they say otherwise, in milliseconds.
     var timeout: Int64?
+    /// Who says it, if the other end wants to know.
+    var token: String?
 }
 
 /// What the other end answers.
@@ -27,13 +31,14 @@ struct Welcome: Codable {
 
 extension Connection {
     /// Reserved for the hello: the numbers of calls begin at 1.
-    private static let helloID = RPCIdentifier.integer(0)
+    static let helloID = RPCIdentifier.integer(0)
 
     func sayHello() {
-        let hello = Hello(timeout: peer.settings.timeout.nanoseconds / 1_000_000)
+        let hello = Hello(
+            timeout: peer.settings.timeout.nanoseconds / 1_000_000, token: gate.settings.token?.text)
         append { output in
             MessageEncoder.openRequest(method: SystemMethod.hello, in: output)
-            // Two integers cannot fail to encode.
+            // Integers and a string cannot fail to encode.
             try? output.encode(hello)
             MessageEncoder.closeRequest(id: 0, timeout: nil, in: output)
         }
@@ -48,6 +53,7 @@ extension Connection {
         guard !hasGreeted else { return true }
         hasGreeted = true
         agreement.isOurKind = !failed
+        if !failed { keepAlive() }
         peer.attach(self)
         events.ready(self)
         return true
@@ -60,8 +66,12 @@ extension Connection {
             answer(request.id, in: batch) { $0.append("null") }
         case SystemMethod.hello:
             welcome(request, in: batch)
+        case SystemMethod.authenticate:
+            authenticate(request, in: batch)
+        case SystemMethod.ping:
+            acceptPing(request, in: batch)
         case SystemMethod.discover:
-            answer(request.id, in: batch) { Discovery.write(peer.exports, in: $0) }
+            discover(request, in: batch)
         case SystemMethod.drain where request.id == nil && isOurKind:
             leave(because: "\(stream.remoteAddress) is stopping")
         default:
@@ -80,9 +90,22 @@ extension Connection {
 
     private func welcome(_ request: Request, in batch: BatchReply?) {
         let hello = request.params.flatMap { $0.withUnsafeBytes { try? decodeJSON(Hello.self, from: $0) } }
+        guard lets(in: request, showing: hello?.token) else { return }
         assumedTimeout = hello?.timeout.map { .milliseconds($0) }
         agreement.isOurKind = true
         answer(request.id, in: batch) { try? $0.encode(Welcome(session: peer.session)) }
+        keepAlive()
+    }
+
+    private func discover(_ request: Request, in batch: BatchReply?) {
+        let (document, limit) = (peer.exports.discovery, peer.settings.frames.maximumFrameSize)
+        guard document.count < limit - min(limit, 1_024) else {
+            let text =
+                "what there is takes \(document.count) bytes to list; a frame may have \(limit) (maximumFrameSize)"
+            let error = RPCError(.responseTooLarge, text, outcome: .executed)
+            return answer(request.id, with: ErrorObject(error), in: batch)
+        }
+        answer(request.id, in: batch) { output in document.withUnsafeBytes { output.append($0) } }
     }
 
     /// When the peer stops waiting, as far as it told.

@@ -63,6 +63,11 @@ package final class Connection: @unchecked Sendable {
     /// When the loop will next look for deadlines.
     var alarm: (instant: Instant, timer: any LoopTimer)?
 
+    /// What the connection is watched for.
+    var gate: Gate
+    /// Bytes of a peer that is not in yet which have not been looked at.
+    var lockedInput = 0
+
     let agreement: Agreement
 
     /// - Parameter number: tells this connection from the others that serve the same peer.
@@ -78,12 +83,15 @@ package final class Connection: @unchecked Sendable {
         frames = FrameDecoder(limits: settings.frames, framing: framing)
         messages = MessageDecoder(maximumDepth: settings.maximumDepth, maximumBatch: settings.maximumBatch)
         calls = IncomingCalls(limit: settings.maximumRequestsInFlight)
+        gate = Gate(
+            settings.gate, isAccepted: framing == nil, user: stream.peerUser, at: stream.loop.now)
         agreement = Agreement(framing: framing)
     }
 
     /// Opens the stream. An accepted connection is ready at once; a dialled one when its hello has been answered.
     package func open() {
         peer.serves(stream.remoteAddress)
+        openGate()
         stream.open(self)
         switch role {
         case .dialled: sayHello()
@@ -101,6 +109,7 @@ extension Connection: ByteStreamReceiver {
     package func received(_ bytes: Bytes) {
         guard !isRefused else { return }
         frames.append(bytes)
+        heard(bytes.count)
         if !isReadingLater { readFrames() }
     }
 
@@ -122,11 +131,12 @@ extension Connection: ByteStreamReceiver {
     package func ended(_ end: StreamEnd, sent: UInt64) {
         let why =
             switch end {
-            case .local: "closed at this end"
+            case .local: gate.verdict ?? "closed at this end"
             case .remote: "closed by \(stream.remoteAddress)"
-            case .failed(let text): text
+            case .failed(let text), .overrun(_, let text): text
             }
         isRefused = true
+        closeGate(end)
         alarm?.timer.cancel()
         stopRequests()
         peer.ended(self, sent: sent, why: why)

@@ -15,6 +15,7 @@ package final class Peer: Sendable {
         package var maximumRequestsInFlight = 1_024
         /// How long the calls of a peer that has closed its sending side go on.
         package var halfCloseGrace: Duration = .seconds(2)
+        package var gate = Gate.Settings()
 
         package init() {}
     }
