@@ -2,7 +2,6 @@
 
 import JSONCodec
 import RPCWire
-import RemoteProxy
 
 extension CommandOption {
     static let all: [CommandOption] = [
@@ -18,7 +17,7 @@ extension CommandOption {
             help:
                 "let in only who shows a token of this file: a line 'NAME ROLE,ROLE TOKEN' for each, mode 0600 (default: "
                 + "the variable \(ServerCommand.tokensVariable), the same text, if there is one)",
-            apply: readTokens),
+            apply: { (value, settings) throws(CommandFault) in settings.tokenFile = value }),
         .seconds("--login-time", \.loginTime, "time to show a token"),
         .seconds("--login-delay", \.loginDelay, "what a wrong token costs"),
         .number("--login-input", "BYTES", \.loginInput, "what may be sent without a token"),
@@ -71,14 +70,6 @@ extension CommandOption {
         .switch("--help", "print this and exit") { $0.wantsHelp = true },
         .switch("--version", "print the version and exit") { $0.wantsVersion = true },
     ]
-
-    private static let readTokens: Apply = { (value, settings) throws(CommandFault) in
-        do throws(TokenListError) {
-            settings.configuration.tokens = try TokenList(file: value)
-        } catch {
-            throw CommandFault("--tokens: \(error)")
-        }
-    }
 
     /// Checked here and not when the server listens: a wrong address is a wrong command line.
     private static let addURL: Apply = { (value, settings) throws(CommandFault) in

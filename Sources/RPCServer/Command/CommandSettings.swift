@@ -6,6 +6,8 @@ import RemoteProxy
 struct CommandSettings {
     var urls: [String] = []
     var configuration = RPCServer.Configuration()
+    /// Where the tokens stand; read when all else is known to be wanted.
+    var tokenFile: String?
     var isQuiet = false
     var wantsHelp = false
     var wantsVersion = false
@@ -33,9 +35,10 @@ struct CommandSettings {
                 try option.apply("", &self)
             }
         }
-        if !wantsHelp, !wantsVersion, configuration.tokens == nil { try readTokensVariable() }
         if urls.isEmpty { urls = [ServerCommand.defaultURL] }
-        if !wantsHelp, !wantsVersion { try refuseStrangers() }
+        guard !wantsHelp, !wantsVersion else { return }
+        try readTokens()
+        try refuseStrangers()
     }
 
     /// The first address that other machines can reach; for the refusal and for the warning.
@@ -46,12 +49,15 @@ struct CommandSettings {
         }
     }
 
-    /// A command line can be read by everybody on the machine; the environment only by the same user.
-    private mutating func readTokensVariable() throws(CommandFault) {
+    /// From a file or the environment, never from the command line, which everybody on the machine can read.
+    private mutating func readTokens() throws(CommandFault) {
         do throws(TokenListError) {
-            configuration.tokens = try TokenList(environment: ServerCommand.tokensVariable)
+            // Taken out of the environment even where a file stands in for it.
+            let inherited = try TokenList(environment: ServerCommand.tokensVariable)
+            configuration.tokens =
+                try tokenFile.map { path throws(TokenListError) in try TokenList(file: path) } ?? inherited
         } catch {
-            throw CommandFault("\(error)")
+            throw CommandFault(tokenFile == nil ? "\(error)" : "--tokens: \(error)")
         }
     }
 

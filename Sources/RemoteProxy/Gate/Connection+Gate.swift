@@ -93,7 +93,7 @@ extension Connection {
     // MARK: what is heard
 
     func heard(_ count: Int) {
-        gate.keepalive.heard(at: stream.loop.now)
+        if gate.keepalive.heard(at: stream.loop.now) { bookGate() }
         gate.arrival.received(count)
         if gate.login.isLocked { lockedInput += count }
     }

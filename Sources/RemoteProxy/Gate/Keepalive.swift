@@ -37,9 +37,13 @@ package struct Keepalive: Sendable {
     }
 
     /// Bytes came, whatever they say; or they could not come, because this end was not reading.
-    package mutating func heard(at now: Instant) {
+    /// - Returns: whether they were waited for: then the next check may be due sooner than was said before.
+    @discardableResult
+    package mutating func heard(at now: Instant) -> Bool {
         heard = now
+        guard asked != nil else { return false }
         asked = nil
+        return true
     }
 
     /// When to check next.
