@@ -32,7 +32,9 @@ package struct Gate {
     /// In which pings and cancellations are counted.
     static let window = Duration.seconds(10)
 
-    let settings: Settings
+    /// One for all connections of a server.
+    private let shared: Shared<Settings>
+    var settings: Settings { shared.value }
     var login: Login
     var arrival: Arrival
     var keepalive: Keepalive
@@ -50,8 +52,9 @@ package struct Gate {
     var verdict: String?
 
     /// - Parameter isAccepted: whether the other end came here; only then has it anything to prove.
-    init(_ settings: Settings, isAccepted: Bool, user: UInt32?, at now: Instant) {
-        self.settings = settings
+    init(_ shared: Shared<Settings>, isAccepted: Bool, user: UInt32?, at now: Instant) {
+        let settings = shared.value
+        self.shared = shared
         login = Login(
             needsProof: isAccepted && settings.tokens != nil,
             identity: isAccepted ? user.map { Identity(name: "uid:\($0)") } : nil,
@@ -146,6 +149,12 @@ package struct Gate {
             }
         return "\(what): the limit is \(value) (\(limit))"
     }
+}
+
+/// A value that many hold and none changes.
+final class Shared<Value: Sendable>: Sendable {
+    let value: Value
+    init(_ value: Value) { self.value = value }
 }
 
 extension Instant {

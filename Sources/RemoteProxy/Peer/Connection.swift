@@ -84,7 +84,7 @@ package final class Connection: @unchecked Sendable {
         messages = MessageDecoder(maximumDepth: settings.maximumDepth, maximumBatch: settings.maximumBatch)
         calls = IncomingCalls(limit: settings.maximumRequestsInFlight)
         gate = Gate(
-            settings.gate, isAccepted: framing == nil, user: stream.peerUser, at: stream.loop.now)
+            settings.sharedGate, isAccepted: framing == nil, user: stream.peerUser, at: stream.loop.now)
         agreement = Agreement(framing: framing)
     }
 

@@ -15,7 +15,12 @@ package final class Peer: Sendable {
         package var maximumRequestsInFlight = 1_024
         /// How long the calls of a peer that has closed its sending side go on.
         package var halfCloseGrace: Duration = .seconds(2)
-        package var gate = Gate.Settings()
+        package var gate: Gate.Settings {
+            get { sharedGate.value }
+            set { sharedGate = Shared(newValue) }
+        }
+        /// Every connection has a copy of these settings, and ten thousand need not have this part of them each.
+        private(set) var sharedGate = Shared(Gate.Settings())
 
         package init() {}
     }

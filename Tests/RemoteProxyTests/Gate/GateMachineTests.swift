@@ -185,7 +185,7 @@ private func at(_ milliseconds: Int64) -> Instant { Instant(nanoseconds: millise
     @Test func `a cancellation for each request that has ended is no flood`() {
         var settings = Gate.Settings()
         settings.maximumUnknownCancels = 2
-        var gate = Gate(settings, isAccepted: true, user: nil, at: at(0))
+        var gate = Gate(Shared(settings), isAccepted: true, user: nil, at: at(0))
         for _ in 0..<3 { gate.requestEnded() }
         let cancels = (0..<6).map { _ in gate.admitsUnknownCancel(at: at(0)) }
         #expect(cancels == [true, true, true, true, true, false])
@@ -222,7 +222,7 @@ private func at(_ milliseconds: Int64) -> Instant { Instant(nanoseconds: millise
         settings.firstByteTime = .seconds(16)
         settings.keepaliveTimeout = .seconds(16)
         settings.frameTime = .seconds(16)
-        let due = (0..<1_000).map { Gate(settings, isAccepted: true, user: nil, at: at($0 * 10)).due }
+        let due = (0..<1_000).map { Gate(Shared(settings), isAccepted: true, user: nil, at: at($0 * 10)).due }
         // Ten seconds' worth of connections come up in eleven moments, none early, none a second late.
         #expect(Set(due).count == 11)
         for (index, due) in due.enumerated() {
