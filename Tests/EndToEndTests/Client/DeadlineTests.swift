@@ -1,0 +1,49 @@
+// What a subject knows of the time it has, one and two servers deep.
+
+import Protocols
+import RPCServer
+import RemoteProxy
+import Testing
+
+@Suite struct `Deadlines` {
+    /// Answers with how many milliseconds its caller has left, or with what the next one answers.
+    private struct TimeTeller: Greeter {
+        var next: (any Greeter)?
+
+        func greet(_ name: String) async throws -> String {
+            if let next { return try await next.greet(name) }
+            guard let deadline = Deadline.current else { return "none" }
+            return "\(deadline.timeLeft / .milliseconds(1)) \(deadline.hasPassed)"
+        }
+    }
+
+    @Test func `outside a call there is none, and withTimeout makes one`() async throws {
+        #expect(Deadline.current == nil)
+        try await withTimeout(.seconds(10)) {
+            let left = try #require(Deadline.current).timeLeft
+            #expect(left > .seconds(9) && left <= .seconds(10))
+            try await withTimeout(.seconds(60)) {
+                let inner = try #require(Deadline.current).timeLeft
+                #expect(inner <= left)
+            }
+        }
+        await withTimeout(.zero) { #expect(Deadline.current?.hasPassed == true) }
+    }
+
+    @Test func `a subject two servers away has what the first caller has left`() async throws {
+        try await withServer(exporting: [GreeterProxy(TimeTeller())]) { url in
+            let upstream = RPCClient(url)
+            try await withServer(exporting: [GreeterProxy(TimeTeller(next: GreeterProxy(upstream)))]) { url in
+                let greeter = GreeterProxy(RPCClient(url))
+                let usual = try #require(Double(try await greeter.greet("").split(separator: " ").first ?? ""))
+                #expect(usual > 20_000 && usual <= 30_001)
+                try await withTimeout(.seconds(5)) {
+                    let words = try await greeter.greet("").split(separator: " ")
+                    let left = try #require(Double(words.first ?? ""))
+                    #expect(left > 1_000 && left <= 5_002)
+                    #expect(words.last == "false")
+                }
+            }
+        }
+    }
+}
