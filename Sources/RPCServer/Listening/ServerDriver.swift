@@ -22,10 +22,13 @@ final class ServerDriver: Sendable {
     let valve: LogValve
     let peerSettings: Peer.Settings
     let state: Lock<State>
+    /// Where clients that have lost their connection find what was theirs.
+    let sessions: SessionTable
 
     init(_ configuration: RPCServer.Configuration, exports: Exports) {
         self.configuration = configuration
         self.exports = exports
+        sessions = SessionTable(grace: configuration.sessionGrace, limit: configuration.maximumSessions)
         let traffic = Traffic(loops: configuration.threads, maximumRequests: configuration.maximumRequestsInAll)
         self.traffic = traffic
         valve = LogValve(
@@ -133,12 +136,9 @@ final class ServerDriver: Sendable {
     private func serve(_ stream: any ByteStream, number: Int, from neighbourhood: String?, runner: RequestRunner) {
         let peer = Peer(runner: runner, exports: exports, settings: peerSettings, log: valve.log)
         var events = Connection.Events()
-        events.ended = { [self] _, why in
-            // The session ends with its connection.
-            peer.close(.gone(why))
-            ended(number, from: neighbourhood)
-        }
-        let connection = Connection(stream, number: number, peer: peer, role: .accepted, events: events)
+        events.replaced = { [self] heir in replace(number, by: heir) }
+        events.ended = { [self] _, _ in ended(number, from: neighbourhood) }
+        let connection = Connection(stream, number: number, peer: peer, role: .accepted(sessions), events: events)
         let isServing = state.withLock { state in
             guard state.phase == .serving else { return false }
             state.connections[number] = connection
@@ -149,6 +149,15 @@ final class ServerDriver: Sendable {
             return stream.abort()
         }
         stream.loop.submit { connection.open() }
+    }
+
+    /// The stream has been handed over, perhaps to another loop.
+    private func replace(_ number: Int, by heir: Connection) {
+        let isServing = state.withLock { state in
+            state.connections[number] = heir
+            return state.phase == .serving
+        }
+        if !isServing { heir.stream.abort() }
     }
 
     private func ended(_ number: Int, from neighbourhood: String?) {

@@ -1,6 +1,8 @@
 // When a client dials, waits and dials again. Pure: events in, decisions out; time and chance passed in.
 //
-// `closed` is the only final phase: a server that is away, however long, never ends a client.
+// `closed` is the only final phase: a server that is away, however long, never ends a client. The first attempt after
+// the loss of a connection that was of use is made at once; a server that takes connections only to drop them has to
+// be waited for.
 
 package struct Reconnection {
     package enum Phase: Sendable, Hashable {
@@ -41,9 +43,15 @@ package struct Reconnection {
     }
 
     /// The attempt failed or the connection was lost.
-    /// - Parameter chance: a random number in 0 ..< 1.
-    package mutating func lost(at now: Instant, chance: Double) -> Action {
+    /// - Parameters:
+    ///   - chance: a random number in 0 ..< 1.
+    ///   - wasOfUse: something came over the connection besides its greeting.
+    package mutating func lost(at now: Instant, chance: Double, wasOfUse: Bool = false) -> Action {
         guard phase == .connecting || phase == .connected else { return .nothing }
+        if phase == .connected, wasOfUse {
+            phase = .connecting
+            return .dial
+        }
         let until = now.advanced(by: backoff.delay(afterFailures: failures, chance: chance))
         failures += 1
         phase = .waiting(until: until)

@@ -79,7 +79,9 @@ final class Reconnector: Sendable {
             var events = Connection.Events()
             events.ready = { [weak self] _ in self?.ready(attempt) }
             events.leaving = { [weak self] _, why in self?.lost(attempt, because: why) }
-            events.ended = { [weak self] _, why in self?.lost(attempt, because: why) }
+            events.ended = { [weak self] connection, why in
+                self?.lost(attempt, because: why, wasOfUse: connection.wasOfUse)
+            }
             let connection = Connection(stream, number: attempt, peer: peer, role: .dialled(framing), events: events)
             let isCurrent = state.withLock { state in
                 guard state.attempt == attempt, state.machine.phase == .connecting else { return false }
@@ -109,11 +111,11 @@ final class Reconnector: Sendable {
         lost(attempt, because: "no greeting within \(connectTimeout) (connectTimeout)")
     }
 
-    private func lost(_ attempt: Int, because why: String) {
+    private func lost(_ attempt: Int, because why: String, wasOfUse: Bool = false) {
         let now = dialer.loop.now
         let (action, timer) = state.withLock { state -> (Reconnection.Action, (any LoopTimer)?) in
             guard state.attempt == attempt else { return (.nothing, nil) }
-            let action = state.machine.lost(at: now, chance: chance())
+            let action = state.machine.lost(at: now, chance: chance(), wasOfUse: wasOfUse)
             guard action != .nothing else { return (.nothing, nil) }
             defer {
                 state.connection = nil
@@ -155,7 +157,7 @@ final class Reconnector: Sendable {
         old.timer?.cancel()
         old.giveUp?()
         peer.close(reason)
-        old.connection?.stream.finish()
+        old.connection?.sayGoodbye()
         peer.runner.stop()
         states.send(.closed)
         states.finish()

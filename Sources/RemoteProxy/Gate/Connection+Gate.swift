@@ -19,11 +19,11 @@ extension Connection {
         case .single(.request(let request)):
             switch request.method.description {
             case SystemMethod.hello, SystemMethod.authenticate: accept(system: request, in: nil)
-            default: answer(request.id, with: .unauthenticated, in: nil)
+            default: session.answer(request.id, with: .unauthenticated, in: nil)
             }
-        case .single(.invalid(let id, let error)): answer(id, with: error, in: nil)
+        case .single(.invalid(let id, let error)): session.answer(id, with: error, in: nil)
         case .single: break
-        case .batch: answer(.null, with: .unauthenticated, in: nil)
+        case .batch: session.answer(.null, with: .unauthenticated, in: nil)
         case .refused(let error): refuseText(error)
         }
     }
@@ -32,7 +32,7 @@ extension Connection {
     func lets(in request: Request, showing token: String?) -> Bool {
         guard let tokens = gate.settings.tokens else { return true }
         guard let token else {
-            if gate.login.isLocked { answer(request.id, with: .unauthenticated, in: nil) }
+            if gate.login.isLocked { session.answer(request.id, with: .unauthenticated, in: nil) }
             return !gate.login.isLocked
         }
         guard gate.login.show(tokenOf: tokens.identity(for: token)) else {
@@ -47,11 +47,11 @@ extension Connection {
 
     /// Whoever guesses has to wait for the answer, and to connect again for the next guess.
     private func turnAway(_ request: Request) {
-        isRefused = true
+        _ = phase.closed()
         gate.settings.traffic?.count { $0.failedLogins += 1 }
         peer.log("refused \(stream.remoteAddress): it has shown a token that nobody has")
         stream.loop.schedule(at: stream.loop.now.advanced(by: gate.settings.loginDelay)) { [self] in
-            answer(request.id, with: .unauthenticated, in: nil)
+            session.answer(request.id, with: .unauthenticated, in: nil)
             stream.finish()
         }
     }
@@ -59,9 +59,9 @@ extension Connection {
     /// `rpc.authenticate`, the login of foreign clients.
     func authenticate(_ request: Request, in batch: BatchReply?) {
         let shown = request.params.flatMap { $0.withUnsafeBytes { try? decodeJSON(ShownToken.self, from: $0) } }
-        guard let shown else { return answer(request.id, with: .unauthenticated, in: batch) }
+        guard let shown else { return session.answer(request.id, with: .unauthenticated, in: batch) }
         guard lets(in: request, showing: shown.token) else { return }
-        answer(request.id, in: batch) { output in
+        session.answer(request.id, in: batch) { output in
             output.append(#"{"name":"#)
             if let name = gate.login.identity?.name { output.append(quoted: name) } else { output.append("null") }
             output.append("}")
@@ -75,17 +75,15 @@ extension Connection {
         return false
     }
 
-    /// The answer to this end's hello was that it may not come in.
-    func isTurnedAway(_ id: RPCIdentifier, _ error: ErrorObject) -> Bool {
-        guard case .dialled = role, id == Self.helloID, !hasGreeted, error.code == ErrorCode.unauthenticated else {
-            return false
-        }
-        hasGreeted = true
+    /// Whether the answer to this end's hello is that it may not come in.
+    func isTurnedAway(_ error: ErrorObject) -> Bool { error.code == ErrorCode.unauthenticated }
+
+    func turnBack() {
+        guard phase.greeted() else { return }
         let why = "\(stream.remoteAddress) lets nobody in without a token that it knows: set \(Self.tokenOption)"
         gate.verdict = why
         peer.turnedAway(because: why)
         stream.abort()
-        return true
     }
 
     private static let tokenOption = "RPCClient.Configuration.token"
@@ -119,17 +117,19 @@ extension Connection {
 
     func acceptPing(_ request: Request, in batch: BatchReply?) {
         guard gate.admitsPing(at: stream.loop.now) else { return flooded(.maximumPings) }
-        answer(request.id, in: batch) { $0.append("null") }
+        session.answer(request.id, in: batch) { $0.append("null") }
     }
+
+    func noteAsked() { gate.isUsed(at: gate.keepalive.heard) }
 
     func cancelledNothing() {
         if !gate.admitsUnknownCancel(at: stream.loop.now) { flooded(.maximumUnknownCancels) }
     }
 
     private func flooded(_ limit: Limit) {
-        guard !isRefused else { return }
+        guard phase.step != .over else { return }
         let why = gate.explanation(of: limit)
-        answer(.null, with: ErrorObject(RPCError(.busy, why, outcome: .notExecuted)), in: nil)
+        session.answer(.null, with: ErrorObject(RPCError(.busy, why, outcome: .notExecuted)), in: nil)
         endGate(limit, why)
     }
 
@@ -139,7 +139,7 @@ extension Connection {
     /// moved on when the time comes: a timer is not set anew for each.
     private func bookGate() {
         let due = gate.due
-        guard !isRefused, due < gate.booking?.instant ?? .distantFuture else { return }
+        guard phase.step != .over, due < gate.booking?.instant ?? .distantFuture else { return }
         gate.booking?.timer.cancel()
         // Strong, and cancelled with the connection: a weak reference would make every other one to it slow.
         gate.booking = (due, stream.loop.schedule(at: due) { [self] in gateDue() })
@@ -147,13 +147,13 @@ extension Connection {
 
     private func gateDue() {
         gate.booking = nil
-        guard !isRefused else { return }
+        guard phase.step != .over else { return }
         let now = stream.loop.now
-        if isReadingLater || !stream.isReading {
+        if reading != .now || !stream.isReading {
             gate.keepalive.heard(at: now)
             gate.arrival.excuse(at: now)
         }
-        if calls.count > 0 || peer.pendingCalls > 0 { gate.isUsed(at: now) }
+        if session.calls.count > 0 || peer.pendingCalls > 0 { gate.isUsed(at: now) }
         switch gate.check(at: now) {
         case .wait: break
         case .ask:
@@ -176,7 +176,7 @@ extension Connection {
     func endGate(_ limit: Limit, _ why: String) {
         guard gate.verdict == nil else { return }
         gate.verdict = why
-        isRefused = true
+        _ = phase.closed()
         gate.settings.traffic?.overran(limit)
         peer.log("closed \(stream.remoteAddress): \(why)")
         // Who does not answer does not close either.
@@ -204,35 +204,4 @@ extension ErrorObject {
         RPCError(
             .unauthenticated, "log in first: rpc.authenticate {\"token\": …} with a token that this server knows",
             outcome: .notExecuted))
-}
-
-// MARK: how much is asked for
-
-extension Connection {
-    /// All connections together have as many requests as they may.
-    var isFullInAll: Bool { gate.settings.traffic?.isFull(on: peer.runner.number) ?? false }
-
-    func answerBusy(_ request: Request, in batch: BatchReply?) {
-        let limit = gate.settings.traffic?.maximumRequests ?? 0
-        wasBusy(.maximumRequestsInAll)
-        let text = "\(limit) requests of all connections are running (maximumRequestsInAll)"
-        answer(request.id, with: ErrorObject(RPCError(.busy, text, outcome: .notExecuted)), in: batch)
-    }
-
-    func wasBusy(_ limit: Limit) { gate.settings.traffic?.wasBusy(limit, on: peer.runner.number) }
-
-    /// The frame or the text of a message is not to be had.
-    func overran(_ limit: Limit?) {
-        if let limit { gate.settings.traffic?.overran(limit) }
-    }
-
-    func requestBegan() {
-        gate.isUsed(at: gate.keepalive.heard)
-        gate.settings.traffic?.began(on: peer.runner.number)
-    }
-
-    func requestEnded() {
-        gate.requestEnded()
-        gate.settings.traffic?.ended(on: peer.runner.number)
-    }
 }

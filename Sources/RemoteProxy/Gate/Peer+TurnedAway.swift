@@ -7,7 +7,9 @@ extension Peer {
     func turnedAway(because why: String) {
         let ended = state.withLock { state in
             let removed = state.outgoing.waiting.compactMap { state.outgoing.withdraw($0) }
-            return state.take(removed) { _ in .failed(RPCError(.unauthenticated, why, outcome: .notExecuted)) }
+            return state.take(removed) { wasSent in
+                .failed(RPCError(.unauthenticated, why, outcome: wasSent ? .unknown : .notExecuted))
+            }
         }
         finish(ended)
     }

@@ -8,13 +8,13 @@ extension Connection {
     private static let maximumBacklog = 256
 
     func readFrames() {
-        isReadingLater = false
+        reading = .now
         var budget = Self.maximumBacklog
-        while !isRefused {
-            if isFullOfWaiting { return stall() }
+        while phase.step != .over {
+            if isFullOfWaiting { return reading = .stalled }
             // With nothing waiting a connection may always add one, or a busy neighbour would keep it out for ever.
-            guard budget > 0, peer.runner.backlog < Self.maximumBacklog || waitingRequests == 0,
-                peer.runner.backlog == 0 || !isFullInAll
+            guard budget > 0, peer.runner.backlog < Self.maximumBacklog || session.waitingRequests == 0,
+                peer.runner.backlog == 0 || !session.isFullInAll
             else {
                 return readLater()
             }
@@ -27,7 +27,7 @@ extension Connection {
                 }
                 noteFraming()
                 accept(messages.decode(frame))
-                isFirstMessage = false
+                if case .accepted = role { _ = phase.greeted() }
             } catch {
                 return refuse(error)
             }
@@ -36,27 +36,19 @@ extension Connection {
 
     /// The connection has as many requests as it may, but not all of them have begun: whether the next one is one too
     /// many is known only when they have.
-    private var isFullOfWaiting: Bool { waitingRequests > 0 && calls.isFull }
+    private var isFullOfWaiting: Bool { session.waitingRequests > 0 && session.calls.isFull }
 
     private func readLater() {
-        isReadingLater = true
+        reading = .later
         stream.loop.submit { [self] in readFrames() }
     }
 
-    /// Nothing more is read until a request has begun or ended.
-    private func stall() {
-        isReadingLater = true
-        isStalled = true
-    }
-
     func unstall() {
-        guard isStalled else { return }
-        isStalled = false
-        readLater()
+        if reading == .stalled { readLater() }
     }
 
     private func noteFraming() {
-        guard isFirstMessage, let framing = frames.framing else { return }
+        guard phase.step == .greeting, let framing = frames.framing else { return }
         agreement.framing = framing
     }
 
@@ -75,20 +67,26 @@ extension Connection {
     }
 
     func refuseText(_ error: ErrorObject) {
-        if error.code == ErrorCode.batchTooLarge { overran(.maximumBatch) }
-        answer(.null, with: error, in: nil)
+        if error.code == ErrorCode.batchTooLarge { session.overran(.maximumBatch) }
+        session.answer(.null, with: error, in: nil)
         // Bytes that were never JSON are not a caller with a typing error but somebody else's protocol.
-        if isFirstMessage, error.code == ErrorCode.parseError { refuseFurther() }
+        if phase.step == .greeting, error.code == ErrorCode.parseError { refuseFurther() }
     }
 
     private func accept(_ message: Message, in batch: BatchReply?) {
         switch message {
         case .request(let request):
-            accept(request, in: batch)
+            if request.isSystem { return accept(system: request, in: batch) }
+            noteUse()
+            session.accept(request, from: self, in: batch)
+            if request.id == nil { reportReceipts() }
         case .result(let id, let value):
-            if !isHello(id, failed: false) { peer.replied(to: id, with: .result(value), over: self) }
+            guard !isHello(id) else { return welcomed(value) }
+            noteReply(value.count, in: batch)
+            peer.replied(to: id, with: .result(value), over: self)
         case .failure(let id, let error):
-            guard !isTurnedAway(id, error), !isHello(id, failed: true) else { return }
+            guard !isHello(id) else { return isTurnedAway(error) ? turnBack() : welcomed(nil) }
+            noteReply(error.message.utf8.count, in: batch)
             if error.isDraining {
                 leave(because: error.message)
                 peer.refused(id, over: self)
@@ -96,7 +94,7 @@ extension Connection {
                 peer.replied(to: id, with: .failure(error), over: self)
             }
         case .invalid(let id, let error):
-            answer(id, with: error, in: batch)
+            session.answer(id, with: error, in: batch)
         case .ignored(let why):
             peer.log("ignored a message from \(stream.remoteAddress): \(why)")
         }
@@ -107,20 +105,33 @@ extension Connection {
         if gate.login.isLocked, error.limit == .maximumFrameSize {
             return endGate(.loginInput, gate.explanation(of: .loginInput))
         }
-        overran(error.limit)
+        session.overran(error.limit)
         if let text = error.plainAnswer {
             text.withUnsafeBytes { _ = stream.append($0, framing: .lines) }
             stream.flush()
         } else {
             noteFraming()
-            answer(.null, with: ErrorObject(code: error.code, message: "\(error)"), in: nil)
+            session.answer(.null, with: ErrorObject(code: error.code, message: "\(error)"), in: nil)
         }
         peer.log("closed \(stream.remoteAddress): \(error)")
         refuseFurther()
     }
 
     private func refuseFurther() {
-        isRefused = true
+        _ = phase.closed()
         stream.finish()
+    }
+
+    /// Of our own kind every single answer counts, and the other end keeps it until it is told that it has come.
+    private func noteReply(_ bytes: Int, in batch: BatchReply?) {
+        noteUse()
+        guard batch == nil, isOurKind else { return }
+        session.receipts.reply(bytes: bytes)
+        reportReceipts()
+    }
+
+    private func reportReceipts() {
+        let due = session.receipts.report
+        if due != .notYet, isOurKind { report(flush: due == .atOnce) }
     }
 }
