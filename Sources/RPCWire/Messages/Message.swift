@@ -20,6 +20,15 @@ package enum Message: Sendable {
     }
 }
 
+extension Message {
+    package var isReply: Bool {
+        switch self {
+        case .result, .failure: true
+        case .request, .invalid, .ignored: false
+        }
+    }
+}
+
 package struct Request: Sendable {
     /// Nil for a notification, which is never answered.
     package var id: RPCIdentifier?

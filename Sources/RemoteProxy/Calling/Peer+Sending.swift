@@ -57,7 +57,8 @@ extension Peer {
         var calls = state.outgoing.waiting[...]
         let now = loop.now
         let output = JSONOutput()
-        for (number, message, deadline) in state.posts.messages where deadline > now {
+        for (number, message, deadline) in state.posts.messages {
+            guard deadline > now, state.tooLarge(message.count, settings) == nil else { continue }
             while let call = calls.first, call.id < number { dispatch(calls.removeFirst(), over: connection, &state) }
             output.removeAll()
             message.withUnsafeBytes { output.append($0) }

@@ -78,9 +78,14 @@ final class Reconnector: Sendable {
         case .success(let stream):
             var events = Connection.Events()
             events.ready = { [weak self] _ in self?.ready(attempt) }
-            events.leaving = { [weak self] _, why in self?.lost(attempt, because: why) }
+            events.leaving = { [weak self] _, why in
+                self?.lost(attempt, because: why) { machine, now, chance in machine.left(at: now, chance: chance) }
+            }
             events.ended = { [weak self] connection, why in
-                self?.lost(attempt, because: why, wasOfUse: connection.wasOfUse)
+                let wasOfUse = connection.wasOfUse
+                self?.lost(attempt, because: why) { machine, now, chance in
+                    machine.lost(at: now, chance: chance, wasOfUse: wasOfUse)
+                }
             }
             let connection = Connection(stream, number: attempt, peer: peer, role: .dialled(framing), events: events)
             let isCurrent = state.withLock { state in
@@ -93,8 +98,9 @@ final class Reconnector: Sendable {
     }
 
     private func ready(_ attempt: Int) {
+        let now = dialer.loop.now
         let (isReady, timer) = state.withLock { state -> (Bool, (any LoopTimer)?) in
-            guard state.attempt == attempt, state.machine.connected() else { return (false, nil) }
+            guard state.attempt == attempt, state.machine.connected(at: now) else { return (false, nil) }
             return (true, state.timer)
         }
         timer?.cancel()
@@ -111,11 +117,16 @@ final class Reconnector: Sendable {
         lost(attempt, because: "no greeting within \(connectTimeout) (connectTimeout)")
     }
 
-    private func lost(_ attempt: Int, because why: String, wasOfUse: Bool = false) {
+    private func lost(
+        _ attempt: Int, because why: String,
+        _ event: (inout Reconnection, Instant, _ chance: Double) -> Reconnection.Action = {
+            $0.lost(at: $1, chance: $2)
+        }
+    ) {
         let now = dialer.loop.now
         let (action, timer) = state.withLock { state -> (Reconnection.Action, (any LoopTimer)?) in
             guard state.attempt == attempt else { return (.nothing, nil) }
-            let action = state.machine.lost(at: now, chance: chance(), wasOfUse: wasOfUse)
+            let action = event(&state.machine, now, chance())
             guard action != .nothing else { return (.nothing, nil) }
             defer {
                 state.connection = nil

@@ -18,6 +18,8 @@ struct Hello: Codable {
     var timeout: Int64?
     /// Who says it, if the other end wants to know.
     var token: String?
+    /// The most bytes that a message to it may have.
+    var maximumFrameSize: Int?
     /// The session that it would go on with.
     var resume: Resumption?
 }
@@ -26,6 +28,8 @@ struct Hello: Codable {
 struct Welcome: Codable {
     var `protocol` = 1
     var session: String
+    /// The most bytes that a message to it may have.
+    var maximumFrameSize: Int?
     /// How far this end has come in the session that goes on; nil when one begins, because none was asked for, because
     /// it is not known any more, or because it is not the asker's: nobody can tell which.
     var resumed: Progress?
@@ -39,8 +43,8 @@ extension Connection {
         let session = peer.resumableSession
         let resumption = session.map { Hello.Resumption(session: $0.id, received: Progress($0.receipts)) }
         let hello = Hello(
-            timeout: peer.settings.timeout.nanoseconds / 1_000_000, token: gate.settings.token?.text, resume: resumption
-        )
+            timeout: peer.settings.timeout.nanoseconds / 1_000_000, token: gate.settings.token?.text,
+            maximumFrameSize: peer.settings.frames.maximumFrameSize, resume: resumption)
         append { output in
             MessageEncoder.openRequest(method: SystemMethod.hello, in: output)
             // Integers and a plain text cannot fail to encode.
@@ -66,6 +70,7 @@ extension Connection {
         }
         agreement.isOurKind = true
         keepAlive()
+        limitFrames(to: welcome.maximumFrameSize)
         if let progress = welcome.resumed, let known = peer.resumableSession, known.id == welcome.session {
             session = known
             resume(from: progress)
@@ -85,11 +90,21 @@ extension Connection {
             return handOver(to: known) { $0.answer(request, hello, resumption.received) }
         }
         session.assumedTimeout = hello.timeout.map { .milliseconds($0) }
-        session.answer(request.id, in: batch) { try? $0.encode(Welcome(session: session.id)) }
+        limitFrames(to: hello.maximumFrameSize)
+        session.answer(request.id, in: batch) { try? $0.encode(welcome(nil)) }
         guard !isOurKind else { return }
         keepAlive()
         agreement.isOurKind = true
         session.outlive(as: nil)
+    }
+
+    private func limitFrames(to size: Int?) {
+        peer.limitFrames(to: size)
+        session.frameLimit = peer.frameLimit
+    }
+
+    private func welcome(_ resumed: Progress?) -> Welcome {
+        Welcome(session: session.id, maximumFrameSize: peer.settings.frames.maximumFrameSize, resumed: resumed)
     }
 
     /// The session may live on another loop than the one that has accepted this connection: the stream goes there, and
@@ -114,7 +129,7 @@ extension Connection {
         session.assumedTimeout = hello.timeout.map { .milliseconds($0) }
         append { output in
             MessageEncoder.openResult(id: request.id ?? .null, in: output)
-            try? output.encode(Welcome(session: session.id, resumed: Progress(session.receipts)))
+            try? output.encode(welcome(Progress(session.receipts)))
             MessageEncoder.closeResult(in: output)
         }
         resume(from: received)

@@ -26,7 +26,7 @@ extension Connection {
                     return finishIfAnswered()
                 }
                 noteFraming()
-                accept(messages.decode(frame))
+                accept(messages.decode(frame), size: frame.count)
                 if case .accepted = role { _ = phase.greeted() }
             } catch {
                 return refuse(error)
@@ -52,10 +52,11 @@ extension Connection {
         agreement.framing = framing
     }
 
-    private func accept(_ incoming: Incoming) {
+    private func accept(_ incoming: Incoming, size: Int) {
         if gate.login.isLocked { return acceptLocked(incoming) }
         switch incoming {
         case .single(let message):
+            if isOurKind, message.isReply { noteReply(size) }
             accept(message, in: nil)
         case .batch(let messages):
             let answered = messages.count { $0.isAnswered }
@@ -82,11 +83,9 @@ extension Connection {
             if request.id == nil { reportReceipts() }
         case .result(let id, let value):
             guard !isHello(id) else { return welcomed(value) }
-            noteReply(value.count, in: batch)
             peer.replied(to: id, with: .result(value), over: self)
         case .failure(let id, let error):
             guard !isHello(id) else { return isTurnedAway(error) ? turnBack() : welcomed(nil) }
-            noteReply(error.message.utf8.count, in: batch)
             if error.isDraining {
                 leave(because: error.message)
                 peer.refused(id, over: self)
@@ -114,6 +113,8 @@ extension Connection {
             session.answer(.null, with: ErrorObject(code: error.code, message: "\(error)"), in: nil)
         }
         peer.log("closed \(stream.remoteAddress): \(error)")
+        // Whoever resumed would send the same again.
+        session.endWithConnection()
         refuseFurther()
     }
 
@@ -122,10 +123,9 @@ extension Connection {
         stream.finish()
     }
 
-    /// Of our own kind every single answer counts, and the other end keeps it until it is told that it has come.
-    private func noteReply(_ bytes: Int, in batch: BatchReply?) {
+    /// Every single answer counts, and the other end keeps it until it is told that it has come.
+    private func noteReply(_ bytes: Int) {
         noteUse()
-        guard batch == nil, isOurKind else { return }
         session.receipts.reply(bytes: bytes)
         reportReceipts()
     }

@@ -157,7 +157,7 @@ extension Connection: ByteStreamReceiver {
         guard case .accepted = role, phase.step != .over, isOwed || reading != .now else { return false }
         phase.left()
         stream.loop.schedule(at: stream.loop.now.advanced(by: peer.settings.halfCloseGrace)) { [self] in
-            if !session.isResumable { session.stopRequests() }
+            if !session.isResumable, session.connection === self { session.stopRequests() }
             stream.finish()
         }
         return true

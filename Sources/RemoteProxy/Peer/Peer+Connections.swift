@@ -1,5 +1,6 @@
 // How connections come and go under a peer, and how the peer itself ends.
 
+import JSONCodec
 import RPCWire
 import Synchronization
 
@@ -23,6 +24,13 @@ extension Peer {
             switch beginning {
             case .anew: ended = state.beginAnew()
             case .resumed(let received): state.resume(over: connection, received)
+            }
+            // Made before it was known what the other end takes.
+            for ticket in state.outgoing.waiting {
+                guard let error = state.calls[ticket.slot].flatMap({ state.tooLarge($0.message.count, settings) }),
+                    let removed = state.outgoing.withdraw(ticket)
+                else { continue }
+                ended += state.take([removed]) { _ in .failed(error) }
             }
             sendWaiting(over: connection, &state)
             return true

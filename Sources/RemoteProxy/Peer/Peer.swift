@@ -51,6 +51,8 @@ package final class Peer: Sendable {
         var spare: [OutgoingCall] = []
         /// Who the other end has proved to be.
         var identity: Identity?
+        /// The most bytes that the other end takes in one message, if it has told.
+        var frameLimit = Int.max
         /// What new calls belong to; it may be without a connection now.
         var session: Session?
         /// Those that the other end may not have, whether they have been sent or not.
@@ -83,6 +85,14 @@ package final class Peer: Sendable {
     func whenConnectionWanted(_ dial: @escaping @Sendable () -> Void) {
         state.withLock { $0.onWanted = dial }
     }
+
+    /// The other end takes no longer messages.
+    func limitFrames(to size: Int?) {
+        state.withLock { $0.frameLimit = max(64, size ?? .max) }
+    }
+
+    /// The most bytes that a message to the other end may have.
+    var frameLimit: Int { min(settings.frames.maximumFrameSize, state.withLock { $0.frameLimit }) }
 
     func connectionWanted() {
         state.withLock { $0.onWanted }?()
@@ -131,8 +141,12 @@ extension Peer.State {
             }
         }
         // Over the other end's limit too, most likely, and that would cost all who share the connection.
-        let (size, limit) = (call.message.count, settings.frames.maximumFrameSize)
-        return size + 64 > limit ? .tooLarge(size, limit: limit) : nil
+        return tooLarge(call.message.count, settings)
+    }
+
+    func tooLarge(_ size: Int, _ settings: Peer.Settings) -> RPCError? {
+        let limit = min(frameLimit, settings.frames.maximumFrameSize)
+        return size > limit - 64 ? .tooLarge(size, limit: limit) : nil
     }
 
     /// Connections from which nothing is awaited any more.

@@ -85,7 +85,7 @@ extension Session {
             write(stop.map { .stopped($0, error) } ?? error, to: request, in: output)
         }
         guard let id = request.id else { return }
-        if output.count > peer.settings.frames.maximumFrameSize { writeTooLarge(request, in: output) }
+        if output.count > frameLimit { writeTooLarge(request, in: output) }
         send(output.bytes, to: id, in: request.batch)
     }
 
@@ -99,7 +99,7 @@ extension Session {
     }
 
     private func writeTooLarge(_ request: IncomingRequest, in output: JSONOutput) {
-        let (size, limit) = (output.count, peer.settings.frames.maximumFrameSize)
+        let (size, limit) = (output.count, frameLimit)
         let name = request.method.signature.wireName
         overran(.maximumFrameSize)
         let text = "the reply of \(name) has \(size) bytes; a frame may have \(limit) (maximumFrameSize)"

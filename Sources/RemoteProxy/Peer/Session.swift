@@ -42,11 +42,14 @@ package final class Session: @unchecked Sendable {
     var heldBack = RequestQueue()
     /// What the other end's calls may take unless they say otherwise; nil for one that never said hello.
     var assumedTimeout: Duration?
+    /// The most bytes that a message to the other end may have.
+    var frameLimit: Int
 
     init(_ peer: Peer, in table: SessionTable?) {
         self.peer = peer
         self.table = table
         shared = Lock(Shared(id: Self.makeID()))
+        frameLimit = peer.settings.frames.maximumFrameSize
         calls = IncomingCalls(limit: peer.settings.maximumRequestsInFlight)
     }
 
@@ -72,6 +75,7 @@ extension Session {
     /// This connection serves the session from now on.
     func served(by connection: Connection) {
         self.connection = connection
+        frameLimit = peer.frameLimit
         shared.withLock { $0.address = connection.stream.remoteAddress }
         graceTimer?.cancel()
         graceTimer = nil

@@ -213,6 +213,24 @@ import Testing
         #expect(network.loop.now == Instant(nanoseconds: 0))
     }
 
+    @Test func `what is larger than the server takes is refused at the client, made before it was known or after`()
+        throws
+    {
+        var settings = Peer.Settings()
+        settings.frames.maximumFrameSize = 250
+        let network = SimulatedNetwork(settings: settings)
+        network.exports.add(ProbeProxy(probe), named: nil)
+        let client = network.client()
+        let long = ProbeProxy(client, named: String(repeating: "long", count: 50))
+        for _ in 0..<2 {
+            let error = try #require(throws: RPCError.self) { try network.loop.complete { try await long.echo(1) } }
+            #expect(error.code == .requestTooLarge)
+            #expect(error.outcome == .notExecuted)
+        }
+        #expect(try network.loop.complete { try await ProbeProxy(client).echo(2) } == 2)
+        #expect(network.dials == 1)
+    }
+
     @Test func `an answer too many to be kept is told to have been given`() throws {
         var settings = Peer.Settings()
         settings.maximumKeptReplyBytes = 1
