@@ -23,6 +23,11 @@ struct LocalKind: Sendable {
     }
 }
 
+/// An object whose type the optimiser cannot see, so that it is called and not copied into the place of the call.
+@inline(never)
+@_optimize(none)
+func disguised(_ abacus: any Abacus) -> any Abacus { abacus }
+
 /// Asks for one sum again and again, so that a cache has it, and counts for itself.
 private struct SameQuestion: Abacus {
     let abacus: any Abacus
