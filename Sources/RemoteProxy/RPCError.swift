@@ -83,6 +83,8 @@ extension RPCError {
         public static let application = Code(rawValue: 1)
         /// The address given to the client cannot be understood.
         public static let invalidAddress = Code(rawValue: ErrorCode.invalidAddress)
+        /// The hold under which the call was made is over.
+        public static let holdEnded = Code(rawValue: ErrorCode.holdEnded)
         /// The peer answered with something that is not a valid reply to this call.
         public static let invalidReply = Code(rawValue: ErrorCode.invalidReply)
     }

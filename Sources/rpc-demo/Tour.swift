@@ -68,6 +68,7 @@ struct Tour {
             ServerRestart(),
             ServerCrash(),
             CallingBack(),
+            SharedWhiteboard(),
             Gateway(upstream: client),
             WrappedSubject(client: client),
             SameProtocol(client: client),

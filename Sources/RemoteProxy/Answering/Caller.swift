@@ -26,6 +26,8 @@ public struct Caller: Sendable {
 extension ServiceProxy {
     /// A proxy for an object that the caller has exported at its own end.
     public init(_ caller: Caller, named name: String? = nil) {
-        self.init(subject: RemoteSubject(peer: caller.peer, object: name, owner: nil))
+        self.init(
+            subject: RemoteSubject(
+                peer: caller.peer, service: Self.methodTable.service.name, object: name, owner: nil))
     }
 }

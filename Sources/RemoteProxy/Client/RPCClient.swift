@@ -74,6 +74,8 @@ extension ServiceProxy {
     /// A proxy for an object at the other end of a client's connection. Keeps the client alive.
     /// - Parameter name: which object, if the server exported several of this service.
     public init(_ client: RPCClient, named name: String? = nil) {
-        self.init(subject: RemoteSubject(peer: client.peer, object: name, owner: client))
+        self.init(
+            subject: RemoteSubject(
+                peer: client.peer, service: Self.methodTable.service.name, object: name, owner: client))
     }
 }

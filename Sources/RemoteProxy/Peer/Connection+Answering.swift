@@ -6,8 +6,9 @@ import RPCWire
 
 extension Connection {
     func accept(_ request: Request, in batch: BatchReply?) {
-        if request.isSystem { return accept(system: request, in: batch) }
-        guard let method = methods.method(named: request.method, in: peer.exports) else {
+        let method = methods.method(named: request.method, in: peer.exports) ?? peer.held.method(named: request.method)
+        guard let method else {
+            if request.isSystem { return accept(system: request, in: batch) }
             return answer(request.id, with: .unknown(request.method, peer.exports), in: batch)
         }
         start(method, for: request, in: batch)

@@ -9,6 +9,8 @@ enum SystemMethod {
     static let discover = "rpc.discover"
     static let supports = "rpc.supports"
     static let drain = "rpc.drain"
+    static let hold = "rpc.hold"
+    static let release = "rpc.release"
     static let cancel = "$/cancelRequest"
 }
 

@@ -15,6 +15,8 @@ package final class Peer: Sendable {
         package var maximumRequestsInFlight = 1_024
         /// How long the calls of a peer that has closed its sending side go on.
         package var halfCloseGrace: Duration = .seconds(2)
+        /// Objects that the other end may hold at a time.
+        package var maximumHolds = 1_000
 
         package init() {}
     }
@@ -50,6 +52,8 @@ package final class Peer: Sendable {
     package let loop: any Loop
     package let settings: Settings
     let exports: Exports
+    /// What the other end holds.
+    let held: HeldObjects
     let runner: RequestRunner
     /// Names this conversation in logs and in `Caller`. Not guessable.
     package let session = Peer.makeSession()
@@ -63,6 +67,7 @@ package final class Peer: Sendable {
         loop = runner.loop
         self.runner = runner
         self.exports = exports
+        held = HeldObjects(exports, limit: settings.maximumHolds)
         self.settings = settings
         self.log = log
     }
