@@ -71,6 +71,7 @@ struct Tour {
             SharedWhiteboard(),
             Gateway(upstream: client),
             WrappedSubject(client: client),
+            ContentsList(),
             SameProtocol(client: client),
             TypedByHand(url: url),
         ]

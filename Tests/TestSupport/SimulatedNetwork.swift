@@ -23,7 +23,7 @@ package final class SimulatedNetwork: Sendable {
     private let settings: Peer.Settings
     private let state = Lock(State())
 
-    /// - Parameter loop: another network's, for two that are one behind the other.
+    /// - Parameter loop: one that is shared with another network, for clients of both.
     package init(settings: Peer.Settings = Peer.Settings(), loop: ManualLoop = ManualLoop()) {
         self.loop = loop
         self.settings = settings

@@ -19,6 +19,8 @@ struct StackModel {
     private var budgets: [Int: (calls: Int, account: RetryAccount)] = [:]
     /// Who of several answered last.
     private var favourites: [Int: Int] = [:]
+    /// The balances that caches have seen.
+    private var seen: [Int: Int] = [:]
     /// Posts that a guard keeps until it has asked.
     private var kept: [(String, Stack)] = []
 
@@ -49,6 +51,13 @@ struct StackModel {
             return retry(operation, next, number, attempts, until: deadline)
         case .limited(let milliseconds, let next):
             return call(operation, next, until: min(deadline, now.advanced(by: .milliseconds(milliseconds))))
+        case .locked(_, let next): return call(operation, next, until: deadline)
+        case .cached(let number, let next):
+            guard case .balance = operation else { return call(operation, next, until: deadline) }
+            if let amount = seen[number] { return .value(amount) }
+            let ending = call(operation, next, until: now.advanced(by: .seconds(30)))
+            if case .value(let amount) = ending { seen[number] = amount }
+            return ending
         case .failover(let number, let members):
             return choose(operation, members, number, until: deadline)
         }
@@ -117,7 +126,8 @@ struct StackModel {
         case .observed(let number, let next):
             post(text, next)
             see("note", .posted, number, since: now)
-        case .retrying(_, _, let next), .limited(_, let next): post(text, next)
+        case .retrying(_, _, let next), .limited(_, let next), .locked(_, let next), .cached(_, let next):
+            post(text, next)
         case .failover(let number, let members):
             if !members.isEmpty { post(text, members[favourites[number] ?? 0]) }
         }
