@@ -39,7 +39,7 @@ extension _ExportedMethod {
         self.init(
             signature: MethodSignature(
                 service: "", name: name, parameters: [], result: nil, shape: shape, effect: .changes),
-            service: ServiceDescription(name), run: run)
+            service: ServiceDescription(name), supports: { true }, run: run)
     }
 
     /// Any method of an object that is held no more.

@@ -111,7 +111,9 @@ final class HeldObjects: Sendable {
             return nil
         }
         let hold = held.hold
-        let view = _ExportedMethod(signature: plain.signature, service: plain.service) { params, output in
+        let view = _ExportedMethod(
+            signature: plain.signature, service: plain.service, supports: plain.supports
+        ) { params, output in
             try await hold.entered { try await plain.run(params, output) }
         }
         state.withLock { $0.held[path]?.methods[method] = view }

@@ -12,11 +12,19 @@ struct LocalKind: Sendable {
     static func all(around object: WoodenAbacus) -> [LocalKind] {
         let plain = AbacusProxy(object)
         let fresh = plain.cached(in: .memory, CachePolicy(freshFor: .seconds(3_600)))
+        let lazy = AbacusProxy.lazy { object }
+        let bound = AbacusProxy.unbound()
+        try? bound.bind(to: object)
         return [
             LocalKind(name: "proxy", abacus: plain, isBound: true),
             LocalKind(name: "proxy_post", abacus: plain, shape: .post, isBound: true),
             LocalKind(name: "weak", abacus: AbacusProxy.weak(object), isBound: true),
             LocalKind(name: "weak_post", abacus: AbacusProxy.weak(object), shape: .post, isBound: true),
+            LocalKind(name: "lazy", abacus: lazy),
+            LocalKind(name: "lazy_post", abacus: lazy, shape: .post),
+            LocalKind(name: "lazy_idle", abacus: AbacusProxy.lazy(keepingAlive: .seconds(60)) { object }),
+            LocalKind(name: "unbound", abacus: bound),
+            LocalKind(name: "multicast_post", abacus: AbacusProxy.multicast([object]), shape: .post),
             LocalKind(name: "cached", abacus: fresh, shape: .read),
             LocalKind(name: "cached_by_argument", abacus: SameQuestion(abacus: fresh)),
         ]

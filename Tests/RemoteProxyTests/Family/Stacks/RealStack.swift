@@ -24,7 +24,7 @@ final class RealStack: Sendable {
             }
         case .observed(let number, let next):
             return proxy(next).observed(clock: { [loop] in loop.now }) { [log] event in
-                let ending = Ending(event.outcome)
+                let ending = StackEnding(event.outcome)
                 log.withLock { $0.append("\(number) saw \(event.method.name): \(ending) in \(event.duration)") }
             }
         case .retrying(_, let attempts, let next):
@@ -46,7 +46,7 @@ final class RealStack: Sendable {
     }
 
     /// Performs the operation to its end, with all that follows from it.
-    func perform(_ operation: Operation, on proxy: AccountProxy) throws -> Ending {
+    func perform(_ operation: Operation, on proxy: AccountProxy) throws -> StackEnding {
         defer { loop.run() }
         do {
             return try loop.complete {
@@ -61,7 +61,7 @@ final class RealStack: Sendable {
                 }
             }
         } catch {
-            guard let ending = Ending(error) else { throw error }
+            guard let ending = StackEnding(error) else { throw error }
             return ending
         }
     }
@@ -102,7 +102,7 @@ private final class RecordingSubject: Subject {
     }
 }
 
-extension Ending {
+extension StackEnding {
     fileprivate init?(_ error: any Error) {
         switch error {
         case AccountFailure.overdrawn: self = .overdrawn
@@ -116,7 +116,7 @@ extension Ending {
         switch outcome {
         case .returned: self = .value(0)
         case .posted: self = .posted
-        case .threw(let error): self = Ending(error) ?? .value(-1)
+        case .threw(let error): self = StackEnding(error) ?? .value(-1)
         }
     }
 }

@@ -59,7 +59,7 @@ enum Operation: Sendable {
 }
 
 /// How an operation ended, comparable.
-enum Ending: Hashable, Sendable {
+enum StackEnding: Hashable, Sendable {
     case value(Int)
     case posted
     case overdrawn

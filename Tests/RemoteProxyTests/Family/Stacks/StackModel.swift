@@ -26,7 +26,7 @@ struct StackModel {
 
     init(reactions: @escaping (_ object: Int) -> [Reaction]) { self.reactions = reactions }
 
-    mutating func perform(_ operation: Operation, on stack: Stack) -> Ending {
+    mutating func perform(_ operation: Operation, on stack: Stack) -> StackEnding {
         guard case .note(let text) = operation else { return call(operation, stack, until: .distantFuture) }
         post(text, stack)
         while !kept.isEmpty {
@@ -36,7 +36,7 @@ struct StackModel {
         return .posted
     }
 
-    private mutating func call(_ operation: Operation, _ stack: Stack, until deadline: Instant) -> Ending {
+    private mutating func call(_ operation: Operation, _ stack: Stack, until deadline: Instant) -> StackEnding {
         switch stack {
         case .object(let number): return call(operation, object: number)
         case .guarded(let name, let refusal, let next):
@@ -65,7 +65,7 @@ struct StackModel {
 
     private mutating func retry(
         _ operation: Operation, _ next: Stack, _ number: Int, _ attempts: Int, until given: Instant
-    ) -> Ending {
+    ) -> StackEnding {
         let deadline = given == .distantFuture ? now.advanced(by: .seconds(30)) : given
         budgets[number, default: (0, RetryAccount())].calls += 1
         var mayHaveRun = false
@@ -94,10 +94,10 @@ struct StackModel {
 
     private mutating func choose(
         _ operation: Operation, _ members: [Stack], _ number: Int, until deadline: Instant
-    ) -> Ending {
+    ) -> StackEnding {
         guard !members.isEmpty else { return .failed(.unavailable, .notExecuted) }
         let first = favourites[number] ?? 0
-        var failure: Ending?
+        var failure: StackEnding?
         var mayHaveRun = false
         for step in members.indices {
             let member = (first + step) % members.count
@@ -133,12 +133,12 @@ struct StackModel {
         }
     }
 
-    private mutating func see(_ name: String, _ ending: Ending, _ number: Int, since began: Instant) {
-        let seen = if case .value = ending { Ending.value(0) } else { ending }
+    private mutating func see(_ name: String, _ ending: StackEnding, _ number: Int, since began: Instant) {
+        let seen = if case .value = ending { StackEnding.value(0) } else { ending }
         log.append("\(number) saw \(name): \(seen) in \(began.duration(to: now))")
     }
 
-    private mutating func call(_ operation: Operation, object number: Int) -> Ending {
+    private mutating func call(_ operation: Operation, object number: Int) -> StackEnding {
         log.append("\(number) called: \(operation.name)")
         var object = objects[number] ?? Object(reactions: reactions(number))
         defer { objects[number] = object }
