@@ -40,6 +40,16 @@ final class RealStack: Sendable {
                 loop: loop, executor: loop, wallTime: { [loop] in loop.now.nanoseconds }, block: { $0() })
             let policy = CachePolicy(freshFor: .seconds(1_000_000))
             return proxy(next).cached(in: .memory, methods: [.balance], policy, environment)
+        case .lazy(let number, let next):
+            return .lazy(on: loop, executor: loop) { [log, made = proxy(next)] in
+                log.withLock { $0.append("\(number) made") }
+                return made
+            }
+        case .bound(let next):
+            let unbound = AccountProxy.unbound(on: loop, executor: loop)
+            // A new proxy that is made by `unbound` has nothing against being bound.
+            try? unbound.bind(to: proxy(next))
+            return unbound
         case .failover(_, let members):
             return .failover(members.map(proxy), clock: loop)
         }

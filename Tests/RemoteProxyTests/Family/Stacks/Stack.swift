@@ -23,6 +23,9 @@ indirect enum Stack: Sendable {
     case locked(readersTogether: Bool, Stack)
     /// Keeps the results of `balance` for good.
     case cached(Int, Stack)
+    case lazy(Int, Stack)
+    /// Late-bound, and bound.
+    case bound(Stack)
 }
 
 /// What a recording subject does with a call.
@@ -74,7 +77,7 @@ extension SeededGenerator {
         let number = numbers
         guard depth > 0 else { return .object(number) }
         var isLimited = isLimited
-        let kind = Int.random(in: 0..<14, using: &self)
+        let kind = Int.random(in: 0..<16, using: &self)
         if kind == 7 || kind == 8 { isLimited = true }
         func next(_ step: Int = 1) -> Stack { stack(depth: depth - step, &numbers, isLimited: isLimited) }
         switch kind {
@@ -90,6 +93,8 @@ extension SeededGenerator {
             let milliseconds = Int.random(in: 10...400, using: &self)
             return .limited(milliseconds: milliseconds, next())
         case 9: return .locked(readersTogether: Bool.random(using: &self), next())
+        case 12: return .lazy(number, next())
+        case 13: return .bound(next())
         case 10 where !isLimited, 11 where !isLimited: return .cached(number, next())
         default:
             let members = (0..<Int.random(in: 0...3, using: &self)).map { _ in next(2) }
