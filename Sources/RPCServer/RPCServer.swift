@@ -11,8 +11,8 @@ public import RemoteProxy
 /// try await server.run("tcp://127.0.0.1:7070")
 /// ```
 ///
-/// Calls run as tasks, several at a time, each cancelled when its caller cancels, when its deadline passes or when
-/// the connection is lost. A subject that throws harms nobody; one that traps ends the process, as everywhere in
+/// Calls run as tasks, several at a time, each cancelled when its caller cancels, when its deadline passes or when the
+/// caller is gone: closed, or without a connection for `Configuration.sessionGrace`. A subject that throws harms nobody; one that traps ends the process, as everywhere in
 /// Swift. Posts of one connection run in order.
 public final class RPCServer: Sendable {
     private let exports = Exports()

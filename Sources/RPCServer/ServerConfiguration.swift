@@ -32,6 +32,14 @@ extension RPCServer {
         public var halfCloseGrace: Duration = .seconds(2)
         /// How long running calls may take to finish when the server stops.
         public var grace: Duration = .seconds(10)
+        /// How long a client that has lost its connection may take to come back to what runs and waits for it here.
+        public var sessionGrace: Duration = .seconds(60)
+        /// How many sessions there may be; beyond that the one that has waited longest for its client is dropped.
+        public var maximumSessions = 10_000
+        /// How many answers of one session may wait for the client to acknowledge them; above that, calls wait to begin.
+        public var maximumKeptReplies = 1_024
+        /// The same in bytes. An answer that is ready when there is too much is sent once and not kept.
+        public var maximumKeptReplyBytes = 4 * 1_024 * 1_024
         /// Whether addresses may be listened on that other machines can reach.
         public var allowsOtherMachines = false
         /// Told, in a line of text, what no caller gets to hear.
@@ -52,6 +60,8 @@ extension RPCServer.Configuration {
         settings.maximumBatch = maximumBatch
         settings.maximumDepth = maximumDepth
         settings.halfCloseGrace = halfCloseGrace
+        settings.maximumKeptReplies = maximumKeptReplies
+        settings.maximumKeptReplyBytes = maximumKeptReplyBytes
         return settings
     }
 

@@ -1,6 +1,7 @@
 // Everything that can end a call, set against everything else in random order: reply, error, deadline, cancellation,
-// loss, drain and close, over a simulated network on a manual clock. Whatever the order, each call ends exactly once,
-// gets only its own answer, and says truly what became of the work. A failure names the seed that brings it back.
+// loss, resumption, restart, drain and close, over a simulated network on a manual clock. Whatever the order, each call
+// ends exactly once, gets only its own answer, runs once at most, and says truly what became of the work; and as long as
+// the server lives and the client has time, nothing is lost. A failure names the seed that brings it back.
 
 import Foundation
 import RPCWire
@@ -52,6 +53,10 @@ private struct Story {
     private let ledger = Ledger()
     private var calls: [Task<Void, Never>] = []
     private var posts = 0
+    /// Those that may be run twice.
+    private var repeatable: Set<Int> = []
+    /// Nothing has happened after which something may be lost.
+    private var isLossless = true
 
     init(seed: UInt64) {
         random = SeededGenerator(seed: seed)
@@ -71,6 +76,7 @@ private struct Story {
         }
         network.inject(WireFaults())
         network.isServing = true
+        network.giveUpSilentConnections()
         // Past every deadline: whoever has not ended by then never will.
         network.loop.advance(by: .seconds(60))
         let faults = audit()
@@ -80,24 +86,32 @@ private struct Story {
     }
 
     private mutating func happen() {
-        switch Int.random(in: 0..<14, using: &random) {
+        switch Int.random(in: 0..<16, using: &random) {
         case 0...5: call()
         case 6: calls.randomElement(using: &random)?.cancel()
         case 7: network.cut(WireFaults.Breakage.allCases.randomElement(using: &random) ?? .reset)
         case 8: network.loop.advance(by: .milliseconds(Int.random(in: 1...150, using: &random)))
         case 9: network.isServing.toggle()
-        case 10: network.drain()
+        case 10: lose(network.drain)
         case 11: injectFaults()
-        case 12 where Int.random(in: 0..<4, using: &random) == 0: client.close()
+        case 12 where Int.random(in: 0..<4, using: &random) == 0: lose(client.close)
+        case 13: network.giveUpSilentConnections()
+        case 14 where Int.random(in: 0..<4, using: &random) == 0: lose(network.restart)
         default: post()
         }
+    }
+
+    private mutating func lose(_ event: () -> Void) {
+        isLossless = false
+        event()
     }
 
     private mutating func call() {
         let number = calls.count
         let proxy = ProbeProxy(client)
         let ledger = ledger
-        let kind = Int.random(in: 0..<4, using: &random)
+        let kind = Int.random(in: 0..<5, using: &random)
+        if kind == 4 { repeatable.insert(number) }
         let wait = Int.random(in: 0...300, using: &random)
         calls.append(
             Task(executorPreference: network.loop) {
@@ -106,6 +120,7 @@ private struct Story {
                         switch kind {
                         case 0: try await proxy.fail(number)
                         case 1: try await proxy.wait(number, milliseconds: wait)
+                        case 4: try await proxy.settle(number, milliseconds: wait)
                         default: try await proxy.echo(number)
                         }
                     ledger.enter(number, .value(value))
@@ -149,12 +164,17 @@ private struct Story {
             return judge(end, of: number, executions: executed[number] ?? 0).map { ["call \(number) \($0)"] } ?? []
         }
         if client.peer.pendingCalls > 0 { faults.append("\(client.peer.pendingCalls) calls are still in the table") }
-        if probe.noted != probe.noted.sorted() { faults.append("posts came out of order: \(probe.noted)") }
+        if zip(probe.noted, probe.noted.dropFirst()).contains(where: >=) {
+            faults.append("posts came twice or out of order: \(probe.noted)")
+        }
+        if network.sessions.count > 1 + network.dials { faults.append("\(network.sessions.count) sessions are kept") }
+        if network.sessions.keptReplies > 64 { faults.append("\(network.sessions.keptReplies) replies are kept") }
         return faults
     }
 
     private func judge(_ end: Ending, of number: Int, executions: Int) -> String? {
-        if executions > 1 { return "was executed \(executions) times" }
+        if executions > 1, !repeatable.contains(number) { return "was executed \(executions) times" }
+        let executions = min(executions, 1)
         switch end {
         case .value(let value) where value == number: return executions == 1 ? nil : "has a result but never ran"
         case .value(let value): return "got the answer of \(value)"
@@ -162,6 +182,7 @@ private struct Story {
         case .declared(let failure): return "got the error of another: \(failure)"
         case .rpc(let error) where error.outcome == .notExecuted:
             return executions == 0 ? nil : "ran, and yet: \(error)"
+        case .rpc(let error) where error.code == .connectionLost && isLossless: return "was lost: \(error)"
         case .rpc(let error) where error.outcome == .executed:
             return executions == 1 ? nil : "never ran, and yet: \(error)"
         case .rpc, .cancelled: return nil

@@ -33,6 +33,14 @@ extension CommandOption {
         .seconds(
             "--half-close-grace", \.halfCloseGrace,
             "time for the calls of a peer that has closed its sending side"),
+        .seconds("--session-grace", \.sessionGrace, "how long what runs for a client outlives its connection"),
+        .number(
+            "--maximum-sessions", "N", \.maximumSessions,
+            "sessions at a time; beyond that the one without a connection for longest is dropped"),
+        .number(
+            "--maximum-kept-replies", "N", \.maximumKeptReplies,
+            "answers of one session that wait to be acknowledged before no call begins"),
+        .number("--maximum-kept-reply-bytes", "BYTES", \.maximumKeptReplyBytes, "the same in bytes"),
         .seconds("--grace", \.grace, "time for running calls to finish when the server stops"),
         .switch("--insecure", "allow addresses that other machines can reach, with nothing to keep strangers out") {
             $0.configuration.allowsOtherMachines = true

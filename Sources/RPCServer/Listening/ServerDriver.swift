@@ -18,10 +18,13 @@ final class ServerDriver: Sendable {
     let configuration: RPCServer.Configuration
     private let exports: Exports
     let state = Lock(State())
+    /// Where clients that have lost their connection find what was theirs.
+    let sessions: SessionTable
 
     init(_ configuration: RPCServer.Configuration, exports: Exports) {
         self.configuration = configuration
         self.exports = exports
+        sessions = SessionTable(grace: configuration.sessionGrace, limit: configuration.maximumSessions)
     }
 
     var connectionCount: Int { state.withLock { $0.connections.count } }
@@ -109,12 +112,9 @@ final class ServerDriver: Sendable {
         let peer = Peer(
             runner: runner, exports: exports, settings: configuration.peerSettings, log: configuration.log)
         var events = Connection.Events()
-        events.ended = { [self] _, why in
-            // The session ends with its connection.
-            peer.close(.gone(why))
-            ended(number)
-        }
-        let connection = Connection(stream, number: number, peer: peer, role: .accepted, events: events)
+        events.replaced = { [self] heir in replace(number, by: heir) }
+        events.ended = { [self] _, _ in ended(number) }
+        let connection = Connection(stream, number: number, peer: peer, role: .accepted(sessions), events: events)
         let isServing = state.withLock { state in
             guard state.phase == .serving else { return false }
             state.connections[number] = connection
@@ -122,6 +122,15 @@ final class ServerDriver: Sendable {
         }
         guard isServing else { return stream.abort() }
         stream.loop.submit { connection.open() }
+    }
+
+    /// The stream has been handed over, perhaps to another loop.
+    private func replace(_ number: Int, by heir: Connection) {
+        let isServing = state.withLock { state in
+            state.connections[number] = heir
+            return state.phase == .serving
+        }
+        if !isServing { heir.stream.abort() }
     }
 
     private func ended(_ number: Int) {

@@ -117,6 +117,13 @@ struct Outgoing: ~Copyable, Sendable {
         return true
     }
 
+    /// The descriptor goes to another stream. False when there is something to do with it here first.
+    mutating func leave() -> Bool {
+        guard phase == .open, writer == .nobody, appended == sent else { return false }
+        phase = .ended(.local)
+        return true
+    }
+
     /// Whether the descriptor can be closed; if not, the writer will answer `close` to the loop.
     var isUnused: Bool { writer != .busy }
 

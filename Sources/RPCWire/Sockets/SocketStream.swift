@@ -77,6 +77,18 @@ package final class SocketStream: ByteStream, @unchecked Sendable {
 
     package func abort() { end(.local) }
 
+    package func handOver(to loop: any Loop) -> (any ByteStream)? {
+        guard let loop = loop as? EventLoop, outcome == nil, !hasReadEnd, outgoing.withLock({ $0.leave() }) else {
+            return nil
+        }
+        if let registration { eventLoop.deregister(registration) }
+        registration = nil
+        receiver = nil
+        outcome = (.local, 0)
+        return SocketStream(
+            socket, on: loop, remoteAddress: remoteAddress, limits: limits, pausesReading: pausesReading)
+    }
+
     /// Ends the stream from anywhere; the descriptor is closed and the receiver told on the loop, never from in here.
     func end(_ end: StreamEnd) {
         guard outgoing.withLock({ $0.end(end) }) else { return }

@@ -30,6 +30,11 @@ package protocol ByteStream: AnyObject, Sendable {
 
     /// Ends the stream now. What is queued and not yet sent never will be.
     func abort()
+
+    /// Takes the connection away from this stream, which then neither receives nor sends any more nor tells anybody,
+    /// and gives it to a new one on another loop, or on the same, that waits to be opened. On the loop, before anything
+    /// has been sent. Nil when the connection has ended.
+    func handOver(to loop: any Loop) -> (any ByteStream)?
 }
 
 package protocol ByteStreamReceiver: AnyObject, Sendable {

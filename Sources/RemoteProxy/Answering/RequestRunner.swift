@@ -47,7 +47,7 @@ package final class RequestRunner: @unchecked Sendable {
         // A cancelled task stays cancelled: its worker is used up.
         while !Task.isCancelled {
             while !Task.isCancelled, let request = inbox.popFirst() {
-                await request.connection.run(request, on: worker)
+                await request.session.run(request, on: worker)
             }
             guard !isStopped, idle.count < maximumIdleWorkers else { return }
             await withUnsafeContinuation { continuation in

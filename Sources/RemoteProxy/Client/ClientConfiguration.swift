@@ -27,6 +27,9 @@ extension RPCClient {
         public var reconnectLimit: Duration = .seconds(10)
         /// How many calls may be pending before new ones are refused with `.busy`.
         public var maximumPendingCalls = 65_536
+        /// How many bytes of posts may wait to be sent, or to be acknowledged by the server, before new ones are dropped
+        /// with a line in the log.
+        public var maximumPendingPostBytes = 32 * 1_024 * 1_024
         /// The most bytes that one message may have, either way.
         public var maximumFrameSize = 16 * 1_024 * 1_024
         /// How many calls from the server to this client's exports may run at the same time.
@@ -48,6 +51,7 @@ extension RPCClient.Configuration {
         settings.maximumPendingCalls = maximumPendingCalls
         settings.frames.maximumFrameSize = maximumFrameSize
         settings.maximumRequestsInFlight = maximumRequestsInFlight
+        settings.maximumPendingPostBytes = maximumPendingPostBytes
         return settings
     }
 
