@@ -15,7 +15,7 @@ public final class _ExportedMethod: Sendable {
 
     init(
         signature: MethodSignature, service: ServiceDescription,
-        supports: @escaping @Sendable () async throws -> Bool,
+        supports: @escaping @Sendable () async throws -> Bool = { true },
         run: @escaping @Sendable (_ params: Bytes?, _ output: JSONOutput) async throws -> Void
     ) {
         self.signature = signature
