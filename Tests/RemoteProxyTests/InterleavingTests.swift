@@ -32,34 +32,24 @@ import Testing
 
 /// One network, one client, a few calls, and chance.
 private struct Story {
-    private enum Ending: Sendable {
-        case value(Int)
-        case declared(ProbeFailure)
-        case rpc(RPCError)
-        case cancelled
-        case other(String)
-    }
-
-    private final class Ledger: Sendable {
-        let endings = Lock<[Int: [Ending]]>([:])
-        func enter(_ number: Int, _ ending: Ending) { endings.withLock { $0[number, default: []].append(ending) } }
-    }
+    private static let timeout = Duration.milliseconds(200)
 
     private var random: SeededGenerator
     private let network: SimulatedNetwork
     private let probe: RecordingProbe
     private let client: RPCClient
-    private let ledger = Ledger()
+    private let history: CallHistory
     private var calls: [Task<Void, Never>] = []
     private var posts = 0
 
     init(seed: UInt64) {
         random = SeededGenerator(seed: seed)
         network = SimulatedNetwork()
+        history = CallHistory { [loop = network.loop] in loop.now }
         probe = RecordingProbe(network.loop)
         network.exports.add(ProbeProxy(probe), named: nil)
         var configuration = RPCClient.Configuration()
-        configuration.timeout = .milliseconds(200)
+        configuration.timeout = Self.timeout
         client = network.client(configuration)
     }
 
@@ -96,11 +86,11 @@ private struct Story {
     private mutating func call() {
         let number = calls.count
         let proxy = ProbeProxy(client)
-        let ledger = ledger
         let kind = Int.random(in: 0..<4, using: &random)
         let wait = Int.random(in: 0...300, using: &random)
+        let place = history.begin(CallName(0, number), deadline: Self.timeout)
         calls.append(
-            Task(executorPreference: network.loop) {
+            Task(executorPreference: network.loop) { [history] in
                 do {
                     let value =
                         switch kind {
@@ -108,15 +98,9 @@ private struct Story {
                         case 1: try await proxy.wait(number, milliseconds: wait)
                         default: try await proxy.echo(number)
                         }
-                    ledger.enter(number, .value(value))
-                } catch let error as ProbeFailure {
-                    ledger.enter(number, .declared(error))
-                } catch let error as RPCError {
-                    ledger.enter(number, .rpc(error))
-                } catch is CancellationError {
-                    ledger.enter(number, .cancelled)
+                    history.end(place, .executed(value))
                 } catch {
-                    ledger.enter(number, .other("\(error)"))
+                    history.end(place, CallEnding(error) { ($0 as? ProbeFailure)?.number ?? -1 })
                 }
             })
     }
@@ -141,31 +125,14 @@ private struct Story {
     }
 
     private func audit() -> [String] {
-        let endings = ledger.endings.withLock { $0 }
-        let executed = probe.executed.reduce(into: [:]) { $0[$1, default: 0] += 1 }
-        var faults = calls.indices.flatMap { number -> [String] in
-            let ends = endings[number] ?? []
-            guard let end = ends.first, ends.count == 1 else { return ["call \(number) ended \(ends.count) times"] }
-            return judge(end, of: number, executions: executed[number] ?? 0).map { ["call \(number) \($0)"] } ?? []
-        }
+        let check = HistoryCheck(history.calls)
+        let broken =
+            check.faults(executions: probe.executed.map { Execution(CallName(0, $0), result: $0) })
+            + check.faultsInEnding(slack: .zero)
+            + HistoryCheck.faults(
+                posts: probe.notedFrom.map { PostSeen(CallName(0, $0.number), session: $0.session) }, sent: [0: posts])
+        var faults = broken.map { "\($0)" }
         if client.peer.pendingCalls > 0 { faults.append("\(client.peer.pendingCalls) calls are still in the table") }
-        if probe.noted != probe.noted.sorted() { faults.append("posts came out of order: \(probe.noted)") }
         return faults
-    }
-
-    private func judge(_ end: Ending, of number: Int, executions: Int) -> String? {
-        if executions > 1 { return "was executed \(executions) times" }
-        switch end {
-        case .value(let value) where value == number: return executions == 1 ? nil : "has a result but never ran"
-        case .value(let value): return "got the answer of \(value)"
-        case .declared(let failure) where failure == .asAsked(number): return executions == 1 ? nil : "never ran"
-        case .declared(let failure): return "got the error of another: \(failure)"
-        case .rpc(let error) where error.outcome == .notExecuted:
-            return executions == 0 ? nil : "ran, and yet: \(error)"
-        case .rpc(let error) where error.outcome == .executed:
-            return executions == 1 ? nil : "never ran, and yet: \(error)"
-        case .rpc, .cancelled: return nil
-        case .other(let text): return "ended in an unknown error: \(text)"
-        }
     }
 }
