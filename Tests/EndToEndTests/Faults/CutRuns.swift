@@ -1,0 +1,70 @@
+// The way between the two is bad: it is cut, over and over, or it changes bytes.
+
+import Faults
+import RPCWire
+import RemoteProxy
+import TestSupport
+import Testing
+
+extension FaultRuns {
+    @Test func `64 callers count on while their connection is cut`() async throws {
+        let (callers, calls) = (64, Self.size(3_200, full: 100_000))
+        let cuts = Self.size(40, full: 1_000)
+        let house = try LedgerHouse()
+        let (server, url) = try house.start()
+        defer { server.signal(9) }
+        let proxy = try FaultProxy(to: url)
+        // A call and its answer take some 150 bytes on the wire; a call that is lost takes fewer.
+        let mean = calls * (Self.sessionsResume ? 120 : 50) / cuts
+        proxy.cut(CutPlan(seed: 1, times: cuts, every: 1...2 * mean))
+        let crowd = Crowd(RPCClient(proxy.url, .eager), timeout: .seconds(30))
+        let began = MonotonicClock.now
+        await crowd.call(by: callers, times: calls / callers)
+        let took = began.duration(to: MonotonicClock.now)
+
+        let faults = house.faults(crowd)
+        #expect(faults.isEmpty, "\(few(faults))")
+        let records = crowd.history.calls
+        print(
+            "cut \(proxy.counts.cuts) times in \(took): \(records.answered) answered, \(records.count(.unknown)) unknown"
+        )
+        #expect(proxy.counts.cuts > cuts * 3 / 4)
+        #expect(took < .seconds(60))
+        if Self.sessionsResume {
+            #expect(records.answered == records.count && records.count == calls / callers * callers)
+            #expect(house.entries.executions.count == records.count)
+        } else {
+            // No more is lost than was on its way.
+            #expect(records.count(.unknown) <= proxy.counts.cuts * callers)
+            #expect(records.count(.notExecuted) == 0)
+        }
+    }
+
+    @Test func `changed bytes end no process, and no call waits beyond its deadline`() async throws {
+        let house = try LedgerHouse()
+        let (server, url) = try house.start()
+        defer { server.signal(9) }
+        let proxy = try FaultProxy(to: url)
+        let client = RPCClient(proxy.url, .eager)
+        let crowd = Crowd(client, timeout: .milliseconds(200))
+        proxy.corrupt(.toServer, .toClient, every: 1...Self.size(5_000, full: 100_000), seed: 7)
+        await crowd.call(by: 16, times: Self.size(50, full: 20_000), isPosting: false)
+        // Without a checksum a changed digit is a wrong answer: nothing is said of the results.
+        let faults = HistoryCheck(crowd.history.calls).faultsInEnding(slack: Self.slack)
+        #expect(faults.isEmpty, "\(few(faults))")
+        #expect(proxy.counts.corrupted > 10)
+        print(
+            "changed \(proxy.counts.corrupted) bytes: \(crowd.history.calls.answered) of \(crowd.history.calls.count) answered"
+        )
+
+        proxy.corrupt(every: 1...1, seed: 1)
+        proxy.cut()
+        // The client may not have heard of the cut yet.
+        let ledger = LedgerProxy(client)
+        let last: Int
+        do { last = try await ledger.add(caller: -1, number: 1) } catch {
+            last = try await ledger.add(caller: -1, number: 2)
+        }
+        #expect(last == house.entries.executions.count)
+    }
+}
