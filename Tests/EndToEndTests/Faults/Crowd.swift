@@ -13,6 +13,7 @@ final class Crowd: Sendable {
     private let posts = Lock<[Int: Int]>([:])
     private let finished = Atomic(0)
     private let isOver = Atomic(false)
+    private let worstLateness = Lock(Duration.zero)
 
     /// - Parameter timeout: what each call may take.
     init(_ client: RPCClient, timeout: Duration = .seconds(10)) {
@@ -22,6 +23,8 @@ final class Crowd: Sendable {
 
     /// How many posts each caller has made.
     var posted: [Int: Int] { posts.withLock { $0 } }
+    /// How late the machine itself was at worst, while they called, to wake one who had only slept.
+    var machineLateness: Duration { worstLateness.withLock { $0 } }
     var finishedCalls: Int { finished.load(ordering: .acquiring) }
 
     /// Has every caller call so many times, one call after the other; fewer when told to stop.
@@ -29,6 +32,8 @@ final class Crowd: Sendable {
     ///   - milliseconds: how long the subject takes over some of the calls.
     ///   - isPosting: whether a post goes before every tenth.
     func call(by callers: Int = 64, times: Int = .max, slowly milliseconds: Int = 0, isPosting: Bool = true) async {
+        let watch = Task { [self] in try await watchMachine() }
+        defer { watch.cancel() }
         await withTaskGroup { group in
             for caller in 0..<callers {
                 group.addTask { [self] in
@@ -39,6 +44,15 @@ final class Crowd: Sendable {
                     }
                 }
             }
+        }
+    }
+
+    private func watchMachine() async throws {
+        while true {
+            let due = MonotonicClock.now.advanced(by: .milliseconds(10))
+            try await Task.sleep(for: .milliseconds(10))
+            let late = due.duration(to: MonotonicClock.now)
+            worstLateness.withLock { $0 = max($0, late) }
         }
     }
 

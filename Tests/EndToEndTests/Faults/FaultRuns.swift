@@ -46,12 +46,14 @@ final class LedgerHouse: Sendable {
         let (check, entries) = (HistoryCheck(crowd.history.calls), entries)
         return check.faults(executions: entries.executions)
             + (isCounter ? check.faults(countingTo: entries.executions.count) : [])
-            + check.faultsInEnding(slack: FaultRuns.slack)
+            + check.faultsInEnding(slack: FaultRuns.slack + crowd.machineLateness)
             + HistoryCheck.faults(posts: entries.posts, sent: crowd.posted)
     }
 }
 
-/// So few that a person can read them.
-func few(_ faults: [HistoryFault]) -> String {
-    "\(faults.count): " + faults.prefix(5).map { "\($0)" }.joined(separator: "; ")
+/// Records faults, so few of them that a person can read them.
+func expectNone(_ faults: [HistoryFault], sourceLocation: SourceLocation = #_sourceLocation) {
+    guard !faults.isEmpty else { return }
+    let few = faults.prefix(5).map { "\($0)" }.joined(separator: "; ")
+    Issue.record("\(faults.count) faults: \(few)", sourceLocation: sourceLocation)
 }

@@ -28,16 +28,16 @@ extension FaultRuns {
         crowd.stop()
         await calling.value
 
-        let faults = house.faults(crowd)
-        #expect(faults.isEmpty, "\(few(faults))")
+        expectNone(house.faults(crowd))
         let lost = crowd.history.calls.filter { $0.endings.first?.ending == .unknown }
         #expect(lost.count <= kills.count * 64)
-        let allowed = Self.isFull ? Duration.milliseconds(100) : .seconds(2)
+        let allowed = .milliseconds(50) + Self.slack + crowd.machineLateness
         let late =
             lost.compactMap { call in call.endings.first.map { wait(after: kills, until: $0.at) } }.max() ?? .zero
         #expect(late <= allowed)
         print(
-            "killed \(kills.count) times: \(lost.count) of \(crowd.history.calls.count) unknown, at most \(late) after")
+            "killed \(kills.count) times: \(lost.count) of \(crowd.history.calls.count) unknown, at most \(late) after, machine \(crowd.machineLateness)"
+        )
     }
 
     @Test func `a server that stands still keeps nobody beyond a deadline, and runs nothing twice`() async throws {
@@ -57,12 +57,13 @@ extension FaultRuns {
         server.signal(SIGTERM)
         #expect(server.end().code == 0)
 
-        let faults = house.faults(crowd)
-        #expect(faults.isEmpty, "\(few(faults))")
+        expectNone(house.faults(crowd))
         let records = crowd.history.calls
         #expect(records.count(.unknown) > 0)
         let latest = records.compactMap { call in call.endings.first.map { call.deadline.duration(to: $0.at) } }.max()
-        print("stood still: \(records.count(.unknown)) of \(records.count) unknown, at most \(latest ?? .zero) late")
+        print(
+            "stood still: \(records.count(.unknown)) of \(records.count) unknown, at most \(latest ?? .zero) late, machine \(crowd.machineLateness)"
+        )
     }
 
     @Test func `servers that leave in good order lose no call`() async throws {
@@ -86,8 +87,7 @@ extension FaultRuns {
         #expect(server.end().code == 0)
 
         // Two of them count at a time, each by itself.
-        let faults = house.faults(crowd, isCounter: false)
-        #expect(faults.isEmpty, "\(few(faults))")
+        expectNone(house.faults(crowd, isCounter: false))
         let records = crowd.history.calls
         #expect(records.answered == records.count)
         print("drained: \(records.answered) of \(records.count) answered")
