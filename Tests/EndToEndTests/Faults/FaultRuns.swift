@@ -25,15 +25,25 @@ final class LedgerHouse: Sendable {
     private let folder: SocketFolder
     /// Where the one that is started with `start` can be reached.
     var url: String { folder.url }
-    private var path: String { "\(folder.path)/ledger" }
+    private let books = Lock(0)
 
     init() throws { folder = try SocketFolder() }
 
-    var entries: [LedgerFile.Entry] { LedgerFile.entries(path) }
+    private func path(_ book: Int) -> String { "\(folder.path)/ledger-\(book)" }
+
+    /// Everything in all books.
+    var entries: [LedgerFile.Entry] { (0...books.withLock { $0 }).flatMap { LedgerFile.entries(path($0)) } }
 
     /// A server process at `url`, or elsewhere, that listens already.
-    func start(at url: String? = nil, next: String? = nil) throws -> (server: ServerProgram, url: String) {
-        var environment = ["LEDGER_FILE": path]
+    /// - Parameter hasOwnBook: it counts from zero, in a new file.
+    func start(
+        at url: String? = nil, next: String? = nil, hasOwnBook: Bool = false
+    ) throws -> (server: ServerProgram, url: String) {
+        let book = books.withLock { books in
+            if hasOwnBook { books += 1 }
+            return books
+        }
+        var environment = ["LEDGER_FILE": path(book)]
         environment["LEDGER_NEXT"] = next
         let server = try ServerProgram(
             "--listen", url ?? self.url, "--quiet", program: "ledger-server", environment: environment)

@@ -68,14 +68,14 @@ extension FaultRuns {
 
     @Test func `servers that leave in good order lose no call`() async throws {
         let house = try LedgerHouse()
-        var (server, url) = try house.start(at: "tcp://127.0.0.1:0")
+        var (server, url) = try house.start(at: "tcp://127.0.0.1:0", hasOwnBook: true)
         let proxy = try FaultProxy(to: url)
         let crowd = Crowd(RPCClient(proxy.url, .eager))
         let calling = Task { await crowd.call(slowly: 5) }
         for _ in 0..<Self.size(5, full: 200) {
             try await crowd.proceed(by: 200)
             let leaving = server
-            (server, url) = try house.start(at: "tcp://127.0.0.1:0")
+            (server, url) = try house.start(at: "tcp://127.0.0.1:0", hasOwnBook: true)
             proxy.lead(to: url)
             leaving.signal(SIGTERM)
             #expect(leaving.end() == .init(code: 0, output: "", errors: ""))
