@@ -36,7 +36,7 @@ let package = Package(
         .target(name: "RPCServer", dependencies: ["RemoteProxy", "RPCWire", "JSONCodec"], swiftSettings: settings),
 
         // The programs, and the real subjects that both of them host.
-        .target(name: "Subjects", dependencies: ["Protocols"], swiftSettings: settings),
+        .target(name: "Subjects", dependencies: ["RemoteProxy", "Protocols"], swiftSettings: settings),
         .executableTarget(
             name: "rpc-server", dependencies: ["RemoteProxy", "RPCServer", "Protocols", "Subjects"],
             swiftSettings: settings),

@@ -40,7 +40,7 @@ let package = Package(
         .target(
             name: "SampleProtocols", dependencies: [remoteProxy], path: "Sources/Protocols", swiftSettings: settings),
         .target(
-            name: "SampleSubjects", dependencies: ["SampleProtocols"], path: "Sources/Subjects",
+            name: "SampleSubjects", dependencies: ["SampleProtocols", remoteProxy], path: "Sources/Subjects",
             swiftSettings: settings + samples),
         .executableTarget(
             name: "sample-server", dependencies: ["SampleProtocols", "SampleSubjects", server],

@@ -73,6 +73,8 @@ extension RPCError {
         public static let connectionLost = Code(rawValue: ErrorCode.connectionLost)
         /// The time allowed for the call ran out.
         public static let deadlineExceeded = Code(rawValue: ErrorCode.deadlineExceeded)
+        /// A policy did not let the call through.
+        public static let denied = Code(rawValue: ErrorCode.denied)
         /// The client was closed by its owner.
         public static let closed = Code(rawValue: ErrorCode.closed)
         /// The object behind a proxy that refers to it weakly is no more.
@@ -81,6 +83,8 @@ extension RPCError {
         public static let application = Code(rawValue: 1)
         /// The address given to the client cannot be understood.
         public static let invalidAddress = Code(rawValue: ErrorCode.invalidAddress)
+        /// The hold under which the call was made is over.
+        public static let holdEnded = Code(rawValue: ErrorCode.holdEnded)
         /// The peer answered with something that is not a valid reply to this call.
         public static let invalidReply = Code(rawValue: ErrorCode.invalidReply)
     }

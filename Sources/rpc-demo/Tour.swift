@@ -70,6 +70,11 @@ struct Tour {
             CallingBack(),
             Gateway(upstream: client),
             WrappedSubject(client: client),
+            PresenterAndView(),
+            LoginDelegates(),
+            ContentsList(),
+            HeavyObject(),
+            SharedWhiteboard(),
             SameProtocol(client: client),
             TypedByHand(url: url),
         ]

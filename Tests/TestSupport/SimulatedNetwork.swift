@@ -17,13 +17,15 @@ package final class SimulatedNetwork: Sendable {
         let connection: Connection
     }
 
-    package let loop = ManualLoop()
+    package let loop: ManualLoop
     package let exports = Exports()
     private let runner: RequestRunner
     private let settings: Peer.Settings
     private let state = Lock(State())
 
-    package init(settings: Peer.Settings = Peer.Settings()) {
+    /// - Parameter loop: one that is shared with another network, for clients of both.
+    package init(settings: Peer.Settings = Peer.Settings(), loop: ManualLoop = ManualLoop()) {
+        self.loop = loop
         self.settings = settings
         runner = RequestRunner(loop: loop)
     }

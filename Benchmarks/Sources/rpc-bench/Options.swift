@@ -3,7 +3,7 @@
 /// What the user asks for.
 struct Options: Sendable {
     static let usage = """
-        usage: rpc-bench NAME [--seconds S] [--runs N] [--json] [--plot FILE]
+        usage: rpc-bench NAME [--seconds S] [--runs N] [--json] [--table] [--plot FILE]
 
         Measures one workload, or all of them, beside a raw baseline in the same run, and prints the medians of the
         runs: a line of JSON for one workload, a table and a plot for all.
@@ -11,6 +11,7 @@ struct Options: Sendable {
           --seconds S   how long each run measures (default 2)
           --runs N      how many runs (default 3)
           --json        print a line of JSON per workload instead of the table
+          --table       print a table for one workload too, instead of the line of JSON
           --plot FILE   where 'all' writes its plot (default rpc-bench.svg)
         """
 
@@ -18,6 +19,7 @@ struct Options: Sendable {
     var seconds = 2.0
     var runs = 3
     var printsJSON = false
+    var printsTable = false
     var plot = "rpc-bench.svg"
     var wantsHelp = false
 
@@ -28,6 +30,7 @@ struct Options: Sendable {
             case "--seconds": seconds = try Self.number(after: word, in: &rest, Double.init, 0.05...600)
             case "--runs": runs = try Self.number(after: word, in: &rest, { Int($0) }, 1...100)
             case "--json": printsJSON = true
+            case "--table": printsTable = true
             case "--plot": plot = try Self.value(after: word, in: &rest)
             case "--help", "-h": wantsHelp = true
             case _ where !word.hasPrefix("-") && name == nil: name = word

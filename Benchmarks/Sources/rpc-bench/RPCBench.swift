@@ -32,7 +32,12 @@ struct RPCBench {
         guard let workload = Workload.named(name) else {
             throw BenchFailure("there is no workload '\(name)'; see rpc-bench --help")
         }
-        print(try workload.report(options).json)
+        let report = try workload.report(options)
+        if options.printsTable {
+            print(ResultTable(reports: [report]).text, terminator: "")
+        } else {
+            print(report.json)
+        }
     }
 
     private static func runAll(_ options: Options) throws {

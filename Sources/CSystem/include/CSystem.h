@@ -12,8 +12,10 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/types.h>
@@ -191,6 +193,16 @@ static inline int system_peer_user(int descriptor, unsigned int *user) {
     return 0;
 #endif
 }
+
+// MARK: files
+
+/// Never waits, not even for the other end of a pipe that was put there; new files are for the own user only.
+static inline int system_open_file(const char *path, int flags) {
+    return open(path, flags | O_CLOEXEC | O_NONBLOCK, 0600);
+}
+
+/// Takes the lock of an open file or fails with EWOULDBLOCK; it ends with the descriptor.
+static inline int system_lock_file(int descriptor) { return flock(descriptor, LOCK_EX | LOCK_NB); }
 
 // MARK: threads
 

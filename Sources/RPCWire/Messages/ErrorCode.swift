@@ -28,4 +28,5 @@ package enum ErrorCode {
     package static let subjectGone = -32056
     package static let invalidAddress = -32057
     package static let invalidReply = -32058
+    package static let holdEnded = -32060
 }

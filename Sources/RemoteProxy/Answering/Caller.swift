@@ -3,9 +3,9 @@
 /// The other end of the session over which the running call came. One for all its calls, whichever connection serves
 /// it.
 public struct Caller: Sendable {
-    let peer: Peer
+    package let peer: Peer
 
-    init(_ peer: Peer) { self.peer = peer }
+    package init(_ peer: Peer) { self.peer = peer }
 
     /// Where it calls from: `tcp://127.0.0.1:51234`, or `unix:///run/app.sock`. After a reconnection, where it calls
     /// from now.
@@ -26,6 +26,8 @@ public struct Caller: Sendable {
 extension ServiceProxy {
     /// A proxy for an object that the caller has exported at its own end.
     public init(_ caller: Caller, named name: String? = nil) {
-        self.init(subject: RemoteSubject(peer: caller.peer, object: name, owner: nil))
+        self.init(
+            subject: RemoteSubject(
+                peer: caller.peer, service: Self.methodTable.service.name, object: name, owner: nil))
     }
 }

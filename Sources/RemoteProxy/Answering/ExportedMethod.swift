@@ -8,15 +8,19 @@ import RPCWire
 public final class _ExportedMethod: Sendable {
     let signature: MethodSignature
     let service: ServiceDescription
+    /// Whether there is an object that has it: a subject at the other end of a connection may know none.
+    let supports: @Sendable () async throws -> Bool
     /// Decodes the arguments, runs the subject, encodes its result at the end of the output.
     let run: @Sendable (_ params: Bytes?, _ output: JSONOutput) async throws -> Void
 
     init(
         signature: MethodSignature, service: ServiceDescription,
+        supports: @escaping @Sendable () async throws -> Bool,
         run: @escaping @Sendable (_ params: Bytes?, _ output: JSONOutput) async throws -> Void
     ) {
         self.signature = signature
         self.service = service
+        self.supports = supports
         self.run = run
     }
 }
@@ -25,7 +29,9 @@ extension Method: ServiceMethod {
     /// Calls go to the proxy's subject.
     public func _export(_ proxy: some ServiceProxy<Service>) -> _ExportedMethod {
         let subject = proxy.proxySubject
-        return _ExportedMethod(signature: signature, service: service) { params, output in
+        return _ExportedMethod(
+            signature: signature, service: service, supports: { try await subject.supports(signature) }
+        ) { params, output in
             let arguments = try Arguments(params, of: signature)
             let result = try await subject.call(self, arguments)
             do {
@@ -43,7 +49,10 @@ extension Post: ServiceMethod {
     /// Posts go to the proxy itself, since only the protocol knows which actor they belong to.
     public func _export(_ proxy: some ServiceProxy<Service>) -> _ExportedMethod {
         let object = proxy.asService
-        return _ExportedMethod(signature: signature, service: service) { params, output in
+        let subject = proxy.proxySubject
+        return _ExportedMethod(
+            signature: signature, service: service, supports: { try await subject.supports(signature) }
+        ) { params, output in
             await deliver(object, try Arguments(params, of: signature))
             // For the peer that has called it with an id and waits for an answer.
             output.append("null")
@@ -52,7 +61,7 @@ extension Post: ServiceMethod {
 }
 
 extension MethodArguments {
-    fileprivate init(_ params: Bytes?, of signature: MethodSignature) throws {
+    init(_ params: Bytes?, of signature: MethodSignature) throws {
         self = try (params ?? .none).withUnsafeBytes { bytes in
             var reader = try ArgumentReader(bytes, of: signature)
             let arguments = try Self(from: &reader)

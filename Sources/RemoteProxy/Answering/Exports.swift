@@ -9,6 +9,8 @@ package final class Exports: Sendable {
         var methods: [MethodName: _ExportedMethod] = [:]
         /// In the order of export, for discovery: the object's name and its methods.
         var services: [(object: String?, signatures: [MethodSignature])] = []
+        /// How each object is held, by its wire name without a method.
+        var holds: [String: @Sendable (Duration) async throws -> Hold] = [:]
     }
 
     private let table = Lock(Table())
@@ -22,6 +24,7 @@ package final class Exports: Sendable {
     package func add<Proxy: ServiceProxy>(_ proxy: Proxy, named object: String?) {
         let entries = Proxy.methodTable.entries
         let service = Proxy.methodTable.service.name
+        let subject = proxy.proxySubject
         table.withLock { table in
             for entry in entries {
                 let name = MethodName(service: service, object: object, method: entry.signature.name)
@@ -29,9 +32,16 @@ package final class Exports: Sendable {
             }
             table.services.removeAll { $0.object == object && $0.signatures.first?.service == service }
             table.services.append((object, entries.map(\.signature)))
+            table.holds[object.map { "\(service)[\($0)]" } ?? service] = { try await subject.hold(for: $0) }
         }
         version.add(1, ordering: .releasing)
     }
+
+    /// The method of that name, whatever the connections have seen.
+    func method(named name: Bytes) -> _ExportedMethod? { table.withLock { $0.methods[MethodName(name)] } }
+
+    /// How the object is held that has this wire name without a method.
+    func object(_ name: String) -> (@Sendable (Duration) async throws -> Hold)? { table.withLock { $0.holds[name] } }
 
     fileprivate var methods: [MethodName: _ExportedMethod] { table.withLock { $0.methods } }
 

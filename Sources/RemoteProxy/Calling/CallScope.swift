@@ -1,11 +1,13 @@
-// What a call inherits from the call it is made in: the deadline, and who is calling. One task-local for both, since
-// every request pays for setting it.
+// What a call inherits from the call it is made in: the deadline, who is calling, and what is held for it. One task-local
+// for all, since every request pays for setting it.
 
 package import RPCWire
 
 package struct CallScope: Sendable {
     package var deadline: Instant?
     package var caller: Caller?
+    /// The holds under which the task calls.
+    var rights: [Right] = []
 
     @TaskLocal package static var current: CallScope?
 

@@ -6,6 +6,8 @@ import RPCWire
 
 struct RemoteSubject<Service: Sendable>: Subject {
     let peer: Peer
+    /// The service's name.
+    let service: String
     /// Which of several objects of this service at the other end; nil for the unnamed one.
     let object: String?
     /// Whoever keeps the connection up, kept alive for as long as somebody can call through it.
@@ -41,7 +43,8 @@ struct RemoteSubject<Service: Sendable>: Subject {
     private func encode(
         _ signature: MethodSignature, _ arguments: some MethodArguments, into message: JSONOutput
     ) throws {
-        MessageEncoder.openRequest(service: signature.service, object: object, method: signature.name, in: message)
+        MessageEncoder.openRequest(
+            service: signature.service, object: objectNow, method: signature.name, in: message)
         var writer = ArgumentWriter(message)
         do {
             try arguments.write(to: &writer)

@@ -18,6 +18,8 @@ public final class RPCClient: Sendable {
     private let reconnector: Reconnector
     package let peer: Peer
     private let exports = Exports()
+    /// What calls through all proxies of this client may be tried again.
+    let retryBudget = RetryBudget()
 
     /// - Parameters:
     ///   - url: where the server listens: `tcp://host:port`, `tcp://[::1]:port` or `unix:///path`. A URL that cannot
@@ -72,6 +74,8 @@ extension ServiceProxy {
     /// A proxy for an object at the other end of a client's connection. Keeps the client alive.
     /// - Parameter name: which object, if the server exported several of this service.
     public init(_ client: RPCClient, named name: String? = nil) {
-        self.init(subject: RemoteSubject(peer: client.peer, object: name, owner: client))
+        self.init(
+            subject: RemoteSubject(
+                peer: client.peer, service: Self.methodTable.service.name, object: name, owner: client))
     }
 }

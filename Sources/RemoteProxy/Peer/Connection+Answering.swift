@@ -6,10 +6,15 @@ import RPCWire
 
 extension Connection {
     func accept(_ request: Request, in batch: BatchReply?) {
-        if request.isSystem { return accept(system: request, in: batch) }
-        guard let method = methods.method(named: request.method, in: peer.exports) else {
+        let method = methods.method(named: request.method, in: peer.exports) ?? peer.held.method(named: request.method)
+        guard let method else {
+            if request.isSystem { return accept(system: request, in: batch) }
             return answer(request.id, with: .unknown(request.method, peer.exports), in: batch)
         }
+        start(method, for: request, in: batch)
+    }
+
+    func start(_ method: _ExportedMethod, for request: Request, in batch: BatchReply?) {
         let deadline = self.deadline(of: request)
         switch calls.start(request.id, deadline: deadline) {
         case .run(let slot):

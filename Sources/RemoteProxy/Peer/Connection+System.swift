@@ -7,7 +7,10 @@ import Synchronization
 enum SystemMethod {
     static let hello = "rpc.hello"
     static let discover = "rpc.discover"
+    static let supports = "rpc.supports"
     static let drain = "rpc.drain"
+    static let hold = "rpc.hold"
+    static let release = "rpc.release"
     static let cancel = "$/cancelRequest"
 }
 
@@ -62,6 +65,8 @@ extension Connection {
             welcome(request, in: batch)
         case SystemMethod.discover:
             answer(request.id, in: batch) { Discovery.write(peer.exports, in: $0) }
+        case SystemMethod.supports:
+            start(.supports(in: peer.exports), for: request, in: batch)
         case SystemMethod.drain where request.id == nil && isOurKind:
             leave(because: "\(stream.remoteAddress) is stopping")
         default:

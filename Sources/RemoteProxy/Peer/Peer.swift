@@ -15,6 +15,8 @@ package final class Peer: Sendable {
         package var maximumRequestsInFlight = 1_024
         /// How long the calls of a peer that has closed its sending side go on.
         package var halfCloseGrace: Duration = .seconds(2)
+        /// Objects that the other end may hold at a time.
+        package var maximumHolds = 1_000
 
         package init() {}
     }
@@ -38,6 +40,7 @@ package final class Peer: Sendable {
         var leaving: [Connection] = []
         var onWanted: (@Sendable () -> Void)?
         var spare: [OutgoingCall] = []
+        var supported = SupportedMethods()
         /// Who the other end has proved to be.
         var identity: Identity?
         /// Where the other end calls from.
@@ -49,6 +52,8 @@ package final class Peer: Sendable {
     package let loop: any Loop
     package let settings: Settings
     let exports: Exports
+    /// What the other end holds.
+    let held: HeldObjects
     let runner: RequestRunner
     /// Names this conversation in logs and in `Caller`. Not guessable.
     package let session = Peer.makeSession()
@@ -62,6 +67,7 @@ package final class Peer: Sendable {
         loop = runner.loop
         self.runner = runner
         self.exports = exports
+        held = HeldObjects(exports, limit: settings.maximumHolds)
         self.settings = settings
         self.log = log
     }
@@ -98,7 +104,7 @@ package final class Peer: Sendable {
     }
 
     /// Who the other end has proved to be. Set when it has, before any of its calls is run.
-    var identity: Identity? {
+    package var identity: Identity? {
         get { state.withLock { $0.identity } }
         set { state.withLock { $0.identity = newValue } }
     }

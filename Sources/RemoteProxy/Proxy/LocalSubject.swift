@@ -6,16 +6,24 @@ struct LocalSubject<Service: Sendable>: Subject {
     func call<Arguments, Result>(
         _ method: Method<Service, Arguments, Result>, _ arguments: Arguments
     ) async throws -> Result {
+        try await method.run(on: object, arguments)
+    }
+
+    func post<Arguments>(_ post: Post<Service, Arguments>, _ arguments: Arguments, now: (Service) -> Void) {
+        now(object)
+    }
+}
+
+extension Method {
+    /// Runs the method on an object that is here, for a subject that stands at the end of a chain.
+    @inline(__always)
+    func run(on object: Service, _ arguments: Arguments) async throws -> Result {
         do {
-            return try await method.invoke(object, arguments)
+            return try await invoke(object, arguments)
         } catch var error as RPCError where error.outcome == .notExecuted {
             // True of the call that the object made in turn, not of the one that it was called with.
             error.outcome = .executed
             throw error
         }
-    }
-
-    func post<Arguments>(_ post: Post<Service, Arguments>, _ arguments: Arguments, now: (Service) -> Void) {
-        now(object)
     }
 }

@@ -50,6 +50,9 @@ public struct MethodSignature: Sendable, Hashable {
     /// What the method is called on the wire when no object is named: `Service.method`.
     public var wireName: String { "\(service).\(name)" }
 
+    /// What it is called on the wire: `Service[object].method` for one of several objects.
+    func wireName(on object: String?) -> String { object.map { "\(service)[\($0)].\(name)" } ?? wireName }
+
     /// Whether the method may run a second time where nobody knows whether it ran: it is `@ReadOnly` or `@Idempotent`.
     public var isRepeatable: Bool { effect != .changes }
 }

@@ -12,7 +12,9 @@ import Testing
     /// For calls that will be answered, however busy the machine.
     private static let longTimeout = Duration.seconds(30)
 
-    private func end(of text: String, at echo: any Echo, within timeout: Duration = longTimeout) async -> HostileServer.End? {
+    private func end(of text: String, at echo: any Echo, within timeout: Duration = longTimeout) async -> HostileServer
+        .End?
+    {
         do {
             let answer = try await withTimeout(timeout) { try await echo.text(text) }
             return answer == text ? .answered : nil
@@ -35,8 +37,8 @@ import Testing
             return await group.reduce(into: []) { $0.append($1) }
         }
         let took = began.duration(to: MonotonicClock.now)
-        // Beside all the other tests the machine may be late.
-        #expect(took < timeout + .seconds(5))
+        // Beside all the other tests the machine may be late, but less than a call without a timeout of its own would be.
+        #expect(took < timeout + .seconds(25))
         if hostile.end == .either {
             #expect(ends.allSatisfy { $0 != nil })
         } else {

@@ -1,4 +1,4 @@
-// The reports of all workloads as text: calls in columns, everything else a figure a line.
+// The reports of all workloads as text: calls in columns, local proxies in rows, everything else a figure a line.
 
 struct ResultTable {
     private static let columns = [
@@ -9,13 +9,32 @@ struct ResultTable {
 
     let reports: [Report]
 
-    var text: String { calls + "\n" + others }
+    var text: String { [calls, kinds, others].filter { !$0.isEmpty }.joined(separator: "\n") }
 
     private static func isCall(_ report: Report) -> Bool {
         report.figures["calls_per_s"] != nil || report.figures["raw_calls_per_s"] != nil
     }
 
+    /// The kinds of proxies that a report tells the cost of.
+    private static func kinds(in report: Report) -> [String] {
+        report.figures.names.compactMap { name in
+            name.hasSuffix("_allocations") && !isCall(report) ? String(name.dropLast("_allocations".count)) : nil
+        }
+    }
+
+    private var kinds: String {
+        var rows = [["proxy", "ns", "ratio", "allocations", "", ""]]
+        for report in reports {
+            for kind in Self.kinds(in: report) {
+                let cells = ["ns", "ratio", "allocations"].map { report.figures["\(kind)_\($0)"] }
+                rows.append([kind] + cells.map { $0.map(Number.grouped) ?? "-" } + ["", ""])
+            }
+        }
+        return rows.count > 1 ? Self.aligned(rows) : ""
+    }
+
     private var calls: String {
+        guard reports.contains(where: { Self.isCall($0) || $0.unavailable != nil }) else { return "" }
         var rows = [["workload"] + Self.columns.map(\.1) + ["goal", "met"]]
         for report in reports where Self.isCall(report) {
             let cells = Self.columns.map { report.figures[$0.0].map(Number.grouped) ?? "-" }
@@ -31,7 +50,8 @@ struct ResultTable {
     private var others: String {
         var rows: [[String]] = []
         for report in reports where !Self.isCall(report) {
-            for name in report.figures.names {
+            let kinds = Self.kinds(in: report)
+            for name in report.figures.names where !kinds.contains(where: { name.hasPrefix("\($0)_") }) {
                 let isGoal = name == report.workload.goal.figure
                 let met = isGoal ? report.isMet.map { $0 ? "yes" : "no" } ?? "" : ""
                 rows.append([

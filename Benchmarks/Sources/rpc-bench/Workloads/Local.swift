@@ -1,46 +1,72 @@
 // Each proxy that stands in this process against the direct call through an existential: what the pattern costs when
 // nothing is sent.
 
+import BenchSystem
 import RawEcho
 import RemoteProxy
-import SampleProtocols
-import SampleSubjects
 
 extension Workload {
     static let local = Workload(
         name: "local", summary: "each local proxy against the direct existential call",
         goal: Goal("ratio", .atMost(10)),
         kind: .alone { seconds in
-            let direct: any Calculator = CheckedCalculator()
-            let variants: [(name: String, calculator: any Calculator)] = [
-                ("proxy", CalculatorProxy(direct))
-            ]
-            let share = seconds / Double(variants.count + 1)
+            let object = WoodenAbacus()
+            let kinds = LocalKind.all(around: object)
+            let share = seconds / Double(kinds.count + LocalShape.allCases.count)
             var figures = Figures()
-            let base = try await nanoseconds(direct, share)
-            figures["direct_ns"] = base
+            var direct: [LocalShape: Double] = [:]
+            for shape in LocalShape.allCases {
+                direct[shape] = try await measure("direct_\(shape)", object, shape, share, into: &figures)
+            }
             var worst = 0.0
-            for variant in variants {
-                let time = try await nanoseconds(variant.calculator, share)
-                figures["\(variant.name)_ns"] = time
-                worst = max(worst, time / base)
+            for kind in kinds {
+                let time = try await measure(kind.name, kind.abacus, kind.shape, share, into: &figures)
+                let ratio = time / (direct[kind.shape] ?? .nan)
+                figures["\(kind.name)_ratio"] = ratio
+                if kind.isBound { worst = max(worst, ratio) }
             }
             figures["ratio"] = worst
             return figures
         })
 
-    /// The median over rounds of many calls: one call is shorter than reading the clock.
-    private static func nanoseconds(_ calculator: any Calculator, _ seconds: Double) async throws -> Double {
+    /// The median over rounds of many calls: one call is shorter than reading the clock. Then one round more, counted.
+    private static func measure(
+        _ name: String, _ abacus: any Abacus, _ shape: LocalShape, _ seconds: Double, into figures: inout Figures
+    ) async throws -> Double {
         let round = 10_000
         let end = bench_now() + UInt64(seconds * 1e9)
         var times: [Double] = []
         repeat {
             let begin = bench_now()
-            var sum = 0
-            for _ in 0..<round { sum = try await calculator.add(sum, 1) }
+            try await shape.play(round, on: abacus)
             times.append(Double(bench_now() - begin) / Double(round))
-            try check(sum == round)
         } while bench_now() < end
-        return Figures.median(of: times) ?? 0
+        let before = bench_allocations()
+        bench_count_allocations(1)
+        try await shape.play(round, on: abacus)
+        bench_count_allocations(0)
+        let time = Figures.median(of: times) ?? 0
+        figures["\(name)_ns"] = time
+        figures["\(name)_allocations"] = Double(bench_allocations() - before) / Double(round)
+        return time
+    }
+}
+
+/// What is called: arguments and a result, a result alone, nothing back.
+enum LocalShape: String, CaseIterable, Sendable {
+    case call, read, post
+
+    func play(_ round: Int, on abacus: any Abacus) async throws {
+        var sum = 0
+        switch self {
+        case .call:
+            for _ in 0..<round { sum = try await abacus.add(sum, 1) }
+            try check(sum == round)
+        case .read:
+            for _ in 0..<round { sum += try await abacus.total() }
+            try check(sum == round)
+        case .post:
+            for number in 0..<round { abacus.note(number) }
+        }
     }
 }

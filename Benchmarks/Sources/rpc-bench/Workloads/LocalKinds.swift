@@ -1,0 +1,40 @@
+// The kinds of proxies that are measured against the direct call, each as a user writes it.
+
+import RemoteProxy
+
+struct LocalKind: Sendable {
+    let name: String
+    let abacus: any Abacus
+    var shape = LocalShape.call
+    /// Whether the goal of the workload is for it.
+    var isBound = false
+
+    static func all(around object: WoodenAbacus) -> [LocalKind] {
+        let plain = AbacusProxy(object)
+        let fresh = plain.cached(in: .memory, CachePolicy(freshFor: .seconds(3_600)))
+        let lazy = AbacusProxy.lazy { object }
+        let bound = AbacusProxy.unbound()
+        try? bound.bind(to: object)
+        return [
+            LocalKind(name: "proxy", abacus: plain, isBound: true),
+            LocalKind(name: "proxy_post", abacus: plain, shape: .post, isBound: true),
+            LocalKind(name: "weak", abacus: AbacusProxy.weak(object), isBound: true),
+            LocalKind(name: "weak_post", abacus: AbacusProxy.weak(object), shape: .post, isBound: true),
+            LocalKind(name: "lazy", abacus: lazy),
+            LocalKind(name: "lazy_post", abacus: lazy, shape: .post),
+            LocalKind(name: "lazy_idle", abacus: AbacusProxy.lazy(keepingAlive: .seconds(60)) { object }),
+            LocalKind(name: "unbound", abacus: bound),
+            LocalKind(name: "multicast_post", abacus: AbacusProxy.multicast([object]), shape: .post),
+            LocalKind(name: "cached", abacus: fresh, shape: .read),
+            LocalKind(name: "cached_by_argument", abacus: SameQuestion(abacus: fresh)),
+        ]
+    }
+}
+
+/// Asks for one sum again and again, so that a cache has it, and counts for itself.
+private struct SameQuestion: Abacus {
+    let abacus: any Abacus
+    func add(_ a: Int, _ b: Int) async throws -> Int { a + (try await abacus.add(0, 1)) }
+    func total() async throws -> Int { try await abacus.total() }
+    func note(_ number: Int) { abacus.note(number) }
+}

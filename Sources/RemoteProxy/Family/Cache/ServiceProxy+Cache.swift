@@ -1,0 +1,99 @@
+// The cache as a user writes it.
+
+extension ServiceProxy {
+    /// A proxy that answers at once with what was seen last time and fetches anew behind the caller, for the next time.
+    ///
+    /// The first call of a method with certain arguments goes through; calls made meanwhile wait for the same answer.
+    /// Later calls get what was seen, however long the real object takes and whether it can be reached or not, until
+    /// that is older than the policy allows. A failure never takes the place of a result. What is fetched is fetched
+    /// once for all that ask, with a time limit of its own and on behalf of the caller that caused it: put a guard
+    /// around the cache, not into it.
+    ///
+    /// - Parameters:
+    ///   - place: `.memory` or `.file(path)`. A file is read when the proxy is made; calls wait until it has been.
+    ///   - methods: Those whose results are kept; unless said otherwise, all that are marked `@ReadOnly`.
+    ///   - policy: For how long, and how many.
+    public func cached(
+        in place: CachePlace, methods: [MethodName]? = nil, _ policy: CachePolicy = CachePolicy()
+    ) -> Self {
+        cached(in: place, methods: methods, policy, .system)
+    }
+
+    package func cached(
+        in place: CachePlace, methods: [MethodName]?, _ policy: CachePolicy, _ environment: CacheEnvironment
+    ) -> Self {
+        let calls = Self.methodTable.signatures.filter { $0.shape == .call }
+        let names = methods?.map(\.name) ?? calls.filter { $0.effect == .reads }.map(\.name)
+        let service = Self.methodTable.service.name
+        if names.isEmpty {
+            policy.log("nothing of \(service) is cached: mark what may be @ReadOnly, or name it in methods:")
+        }
+        for name in names where !calls.contains(where: { $0.name == name }) {
+            policy.log("\(service).\(name) cannot be cached: only a method with a result can")
+        }
+        let store = CacheStore(place, policy, environment)
+        return Self(subject: CachingSubject(next: proxySubject, methods: names, store: store))
+    }
+
+    /// What becomes of a cached result from now on: each one that comes from the real object, and each failure to get
+    /// one. Ends with the cache.
+    ///
+    /// ```swift
+    /// show(try await feed.load())
+    /// for await update in try feed.updates(of: FeedProxy.Methods.load) { show(update.value) }
+    /// ```
+    ///
+    /// Who does not keep up misses the oldest updates, never the newest.
+    /// - Throws: `RPCError` with the code `.unimplemented` when the method is not cached.
+    public func updates<Result>(
+        of method: Method<ProxiedService, NoArguments, Result>
+    ) throws -> AsyncStream<CacheUpdate<Result>> {
+        try updates(of: method, NoArguments())
+    }
+
+    /// The same for one of the results of a method with arguments.
+    /// - Throws: `RPCError` with the code `.unimplemented` when the method is not cached; what encoding the arguments
+    ///   throws.
+    public func updates<Arguments, Result>(
+        of method: Method<ProxiedService, Arguments, Result>, _ arguments: Arguments
+    ) throws -> AsyncStream<CacheUpdate<Result>> {
+        guard let cache = proxySubject.layer(CachingSubject<ProxiedService>.self),
+            cache.methods.contains(method.signature.name)
+        else {
+            throw RPCError(
+                .unimplemented,
+                "\(method.signature.wireName) is not cached by this proxy; name it in .cached(in:methods:) or mark it @ReadOnly",
+                outcome: .notExecuted)
+        }
+        return cache.store.listeners.updates(of: try CacheKey(method.signature, arguments))
+    }
+
+    /// Returns when all that the cache has seen until now is in its file. Worth waiting for before a short-lived program
+    /// ends; otherwise the file is written by itself, soon after each change.
+    /// - Returns: False when the file could not be written, which the log explains, or the task was cancelled.
+    @discardableResult
+    public func saveCache() async -> Bool {
+        await proxySubject.layer(CachingSubject<ProxiedService>.self)?.store.save() ?? true
+    }
+}
+
+extension CacheListeners {
+    private static var maximumUnseen: Int { 64 }
+
+    fileprivate func updates<Result: Codable & Sendable>(of key: CacheKey) -> AsyncStream<CacheUpdate<Result>> {
+        let (stream, continuation) = AsyncStream.makeStream(
+            of: CacheUpdate<Result>.self, bufferingPolicy: .bufferingNewest(Self.maximumUnseen))
+        let number = add(to: key) { news in
+            switch news {
+            case .refreshed(let value):
+                if let typed = value.typed(as: Result.self) { continuation.yield(.refreshed(typed.value)) }
+            case .stale(let value, let error):
+                if let typed = value.typed(as: Result.self) { continuation.yield(.stale(typed.value, error)) }
+            }
+        } finish: {
+            continuation.finish()
+        }
+        continuation.onTermination = { [weak self] _ in self?.remove(number, from: key) }
+        return stream
+    }
+}

@@ -1,0 +1,68 @@
+// How a counted object comes and goes: made on nobody's behalf, given to those who wait, and let go.
+
+import RPCWire
+
+extension CountedObject {
+    func perform(_ action: Action) {
+        switch action {
+        case .nothing: break
+        case .make: detached { await self.makeObject() }
+        case .tell(let object):
+            detached {
+                await self.whenLast(object)
+                self.perform(self.state.withLock { $0.action($0.count.told()) })
+            }
+        }
+    }
+
+    /// For all holders, so under nobody's deadline and on nobody's behalf.
+    private func detached(_ work: @escaping @Sendable () async -> Void) {
+        _ = CallScope.$current.withValue(nil) { Task { await work() } }
+    }
+
+    private func makeObject() async {
+        do {
+            let object = try await make()
+            let (action, next) = state.withLock { state -> (Action, Next) in
+                state.object = object
+                let action = state.action(state.count.made())
+                return (action, state.posts.begin() ? state.next() : .calls(state.waiting.takeAll()))
+            }
+            perform(action)
+            await give(object, to: next)
+        } catch {
+            let (action, waiting) = state.withLock { state in
+                state.count.failed()
+                return (state.left(state.posts.removeAll()), state.waiting.takeAll())
+            }
+            for task in waiting { _ = task.end(with: .failure(RPCError.notMade(error))) }
+            perform(action)
+        }
+    }
+
+    /// First the posts that were kept, then the calls that came behind them.
+    private func give(_ object: Service, to first: Next) async {
+        var next = first
+        while case .post(let deliver) = next {
+            await deliver(LocalSubject(object: object))
+            let action: Action
+            // In one step, or this one could be the last to leave and go on with posts that wait for the next object.
+            (next, action) = state.withLock { state in (state.next(), state.left()) }
+            perform(action)
+        }
+        guard case .calls(let waiting) = next else { return }
+        for task in waiting { _ = task.end(with: .success(object)) }
+    }
+}
+
+extension RPCError {
+    static let notMadeInTime = RPCError(
+        .deadlineExceeded, "the time allowed for the call was over before the object was there", outcome: .notExecuted)
+
+    /// Says that of the call, whatever became of making.
+    fileprivate static func notMade(_ error: any Error) -> any Error {
+        guard var error = error as? RPCError else { return error }
+        error.outcome = .notExecuted
+        return error
+    }
+}

@@ -1,0 +1,142 @@
+// The driver of `HolderCount`: makes the object for the first holder, tells its owner when the last one has left, and
+// keeps calls and posts waiting in between.
+
+import RPCWire
+
+final class CountedObject<Service: Sendable>: Sendable {
+    typealias Made = Swift.Result<Service, any Error>
+
+    enum Action: Sendable {
+        case nothing
+        case make
+        case tell(Service)
+    }
+
+    /// Who is to be given the object.
+    enum Next: Sendable {
+        case post(KeptPosts<Service>.Delivery)
+        case calls([WaitingTask<Made>])
+    }
+
+    private enum Place: Sendable {
+        case ready(Service)
+        case waiting(WaitingTask<Made>)
+    }
+
+    struct State {
+        var count = HolderCount()
+        var object: Service?
+        var waiting = WaitingLine<Made>()
+        var posts: KeptPosts<Service>
+        /// The sessions that hold.
+        var sessions: Set<ObjectIdentifier> = []
+
+        /// What a call or a post has to be given to now; nil when it has to wait.
+        var ready: Service? { posts.areAhead ? nil : object }
+
+        mutating func next() -> Next {
+            posts.next().map { .post($0) } ?? .calls(waiting.takeAll())
+        }
+
+        mutating func joined() -> Action { action(count.joined()) }
+
+        mutating func left(_ count: Int = 1) -> Action { action(self.count.left(count)) }
+
+        mutating func action(_ step: HolderCount.Step) -> Action {
+            switch step {
+            case .nothing: return .nothing
+            case .make: return .make
+            case .tell:
+                defer { object = nil }
+                return object.map { .tell($0) } ?? .nothing
+            }
+        }
+    }
+
+    private let timeout: Duration
+    private let clock: any Loop
+    let make: @Sendable () async throws -> Service
+    let whenLast: @Sendable (Service) async -> Void
+    let state: Lock<State>
+
+    init(
+        timeout: Duration, maximumKeptPosts: Int, clock: any Loop,
+        make: @escaping @Sendable () async throws -> Service, whenLast: @escaping @Sendable (Service) async -> Void
+    ) {
+        self.timeout = timeout
+        self.clock = clock
+        self.make = make
+        self.whenLast = whenLast
+        state = Lock(State(posts: KeptPosts(limit: maximumKeptPosts)))
+    }
+
+    /// How many hold it now: for tests.
+    var holders: Int { state.withLock { $0.count.holders } }
+
+    // MARK: Holding
+
+    /// One more holder, until `leave`.
+    func join() { perform(state.withLock { $0.joined() }) }
+
+    func leave() { perform(state.withLock { $0.left() }) }
+
+    /// A session holds from its first call or post until it is over.
+    func join(_ caller: Caller) {
+        let session = ObjectIdentifier(caller.peer)
+        let (isNew, action) = state.withLock { state -> (Bool, Action) in
+            state.sessions.insert(session).inserted ? (true, state.joined()) : (false, .nothing)
+        }
+        guard isNew else { return }
+        perform(action)
+        caller.whenGone { [self] in
+            perform(
+                state.withLock { state in
+                    state.sessions.remove(session) == nil ? .nothing : state.left()
+                })
+        }
+    }
+
+    // MARK: Using
+
+    /// The object, for one who holds it until `leave`.
+    /// - Throws: what making it threw; `RPCError` at the deadline; `CancellationError` at once. Then it is not held.
+    func object() async throws -> Service {
+        let (action, place) = state.withLock { state -> (Action, Place) in
+            let action = state.joined()
+            return (action, state.ready.map { .ready($0) } ?? .waiting(state.waiting.join()))
+        }
+        perform(action)
+        switch place {
+        case .ready(let object): return object
+        case .waiting(let task):
+            do {
+                return try await result(task).get()
+            } catch {
+                leave()
+                throw error
+            }
+        }
+    }
+
+    private func result(_ waiting: WaitingTask<Made>) async throws -> Made {
+        let deadline = CallScope.current?.deadline ?? clock.now.advanced(by: timeout)
+        do throws(WaitingTask<Made>.GivenUp) {
+            return try await waiting.wait(until: deadline, on: clock)
+        } catch {
+            throw error == .cancelled ? CancellationError() : RPCError.notMadeInTime
+        }
+    }
+
+    /// Delivers a post at once if the object is there, else in its turn; a post holds until it has been delivered.
+    func post(now: (Service) -> Void, later: () -> KeptPosts<Service>.Delivery) {
+        let (action, object) = state.withLock { state -> (Action, Service?) in
+            let action = state.joined()
+            if let object = state.ready { return (action, object) }
+            return state.posts.keep(later()) ? (action, nil) : (state.left(), nil)
+        }
+        perform(action)
+        guard let object else { return }
+        now(object)
+        leave()
+    }
+}

@@ -1,0 +1,67 @@
+// The policies that need not be written: by caller, by method, by arguments. Each access makes one with a count of its
+// own.
+
+extension Policy {
+    /// Allows nothing. For the methods that nobody may call: `guarded(by: .nobody, methods: [.erase])`.
+    public static var nobody: Policy { Policy { _ in .deny("nobody may call it") } }
+
+    /// Allows what callers do that have proved who they are.
+    public static var identified: Policy {
+        Policy { $0.identity == nil ? .deny("it is for callers that have proved who they are") : .allow }
+    }
+
+    /// Allows what callers do that have proved to have the role.
+    public static func role(_ role: String) -> Policy {
+        Policy { request in
+            request.identity?.roles.contains(role) == true ? .allow : .deny("it is for the role '\(role)'")
+        }
+    }
+
+    /// Allows calls that begin in this process. Those that a subject makes while it serves a caller are the caller's.
+    public static var thisProcess: Policy {
+        Policy { $0.caller == nil ? .allow : .deny("it is for this process only") }
+    }
+
+    /// Allows methods marked `@ReadOnly`.
+    public static var readOnly: Policy {
+        Policy { $0.method.effect == .reads ? .allow : .deny("only methods that read may be called") }
+    }
+
+    /// Allows these methods of a service: `.only([LedgerProxy.MethodName.balance])`.
+    public static func only<Name: ServiceMethodName>(_ methods: [Name]) -> Policy {
+        let names = Set(methods.map(\.name))
+        return Policy { names.contains($0.method.name) ? .allow : .deny("it is not a method that may be called") }
+    }
+
+    /// Judges the calls of one method by their arguments; allows all others.
+    ///
+    /// ```swift
+    /// .arguments(of: LedgerProxy.Methods.withdraw) { _, arguments in
+    ///     arguments.amount <= 100 ? .allow : .deny("more than 100 needs a signature")
+    /// }
+    /// ```
+    public static func arguments<Service, Arguments, Result>(
+        of method: Method<Service, Arguments, Result>,
+        _ decide: @escaping @Sendable (AccessRequest, Arguments) -> Verdict
+    ) -> Policy {
+        arguments(of: method.signature, decide)
+    }
+
+    /// Judges the posts of one method by their arguments; allows all others.
+    public static func arguments<Service, Arguments>(
+        of post: Post<Service, Arguments>,
+        _ decide: @escaping @Sendable (AccessRequest, Arguments) -> Verdict
+    ) -> Policy {
+        arguments(of: post.signature, decide)
+    }
+
+    private static func arguments<Arguments>(
+        of method: MethodSignature, _ decide: @escaping @Sendable (AccessRequest, Arguments) -> Verdict
+    ) -> Policy {
+        Policy(
+            .now { request in
+                guard let arguments = request.arguments as? Arguments, request.method == method else { return .allow }
+                return decide(request, arguments)
+            }, readsArguments: true)
+    }
+}

@@ -1,0 +1,90 @@
+// A hold on an object at the other end of a connection: asked for with `rpc.hold`, used by calling the object under the
+// hold's name, and given back with `rpc.release`.
+
+import JSONCodec
+import RPCWire
+import Synchronization
+
+/// What stands in the parameters of `rpc.hold`.
+struct HoldRequest: Codable {
+    /// What is to be held: `Ledger` or `Ledger[visits]`.
+    var object: String
+    /// What the object is to be called under the hold: `~` and anything, used once in a session.
+    var name: String
+    /// Milliseconds.
+    var lease: Int64
+}
+
+/// What stands in the parameters of `rpc.release`.
+struct ReleaseRequest: Codable {
+    /// As in the request for the hold.
+    var object: String
+    var name: String
+}
+
+struct RemoteHold: Sendable {
+    let peer: Peer
+    let service: String
+    let object: String?
+    /// Chosen at this end, so that it can be given back even if the answer never came.
+    let name = "~\(count.add(1, ordering: .relaxed).newValue)"
+
+    private static let count = Atomic(0)
+
+    private var path: String { object.map { "\(service)[\($0)]" } ?? service }
+
+    /// Waits at the other end until the object is this one's.
+    func begin(_ lease: Duration) async throws {
+        let call = peer.makeCall()
+        defer { peer.recycle(call) }
+        MessageEncoder.openRequest(method: SystemMethod.hold, in: call.message)
+        try call.message.encode(HoldRequest(object: path, name: name, lease: lease.nanoseconds / 1_000_000))
+        switch await peer.perform(call) {
+        case .result: return
+        case .failure(let error): throw error.thrown(by: ServiceDescription(service))
+        case .failed(let error):
+            end()
+            throw error
+        case .cancelled:
+            end()
+            throw CancellationError()
+        }
+    }
+
+    /// A post, so that it does not overtake those made under the hold.
+    func end() {
+        let call = peer.makeCall()
+        call.isPost = true
+        MessageEncoder.openRequest(method: SystemMethod.release, in: call.message)
+        // Two strings cannot fail to encode.
+        try? call.message.encode(ReleaseRequest(object: path, name: name))
+        peer.send(post: call)
+    }
+}
+
+extension RemoteSubject {
+    /// Asks the other end; under its lease, and for as long as the session lives.
+    func hold(for lease: Duration) async throws -> Hold {
+        let hold = RemoteHold(peer: peer, service: service, object: objectNow)
+        try await hold.begin(lease)
+        return Hold(.remote(hold)) { hold.end() }
+    }
+
+    /// What the running task has to call the object: the name of the innermost of its holds on it, or its own.
+    var objectNow: String? {
+        guard let rights = CallScope.current?.rights, !rights.isEmpty else { return object }
+        var innermost = object
+        // Every hold has a name of its own, so this ends.
+        while let name = rights.lazy.compactMap({ $0.name(under: innermost, of: self) }).first { innermost = name }
+        return innermost
+    }
+}
+
+extension Right {
+    fileprivate func name(under object: String?, of subject: RemoteSubject<some Sendable>) -> String? {
+        guard case .remote(let hold) = self, hold.peer === subject.peer, hold.service == subject.service,
+            hold.object == object
+        else { return nil }
+        return hold.name
+    }
+}

@@ -1,0 +1,96 @@
+// Retrying: a call that failed for a while is made again, if that cannot run anything twice, within the deadline and
+// within what all calls together may be tried again.
+
+package import RPCWire
+
+struct RetryingSubject<Service: Sendable>: WrappingSubject {
+    let next: any Subject<Service>
+    let policy: RetryPolicy
+    /// Methods that may be repeated although they are not marked.
+    let repeatable: Set<String>
+    let budget: RetryBudget
+    let clock: any Loop
+    let chance: @Sendable () -> Double
+
+    func call<Arguments, Result>(
+        _ method: Method<Service, Arguments, Result>, _ arguments: Arguments
+    ) async throws -> Result {
+        budget.countCall()
+        let deadline = CallScope.current?.deadline ?? clock.now.advanced(by: policy.timeout)
+        do {
+            return try await next.call(method, arguments)
+        } catch let error as RPCError {
+            return try await again(method, arguments, after: error, until: deadline)
+        }
+    }
+
+    private func again<Arguments, Result>(
+        _ method: Method<Service, Arguments, Result>, _ arguments: Arguments, after first: RPCError,
+        until deadline: Instant
+    ) async throws -> Result {
+        let isRepeatable = method.signature.isRepeatable || repeatable.contains(method.signature.name)
+        var scope = CallScope.current ?? CallScope()
+        scope.deadline = deadline
+        var (error, failures) = (first, 1)
+        while let end = endOfWait(after: error, isRepeatable, failures: failures, before: deadline) {
+            try await wait(until: end)
+            do {
+                return try await CallScope.$current.withValue(scope) { try await next.call(method, arguments) }
+            } catch var latest as RPCError {
+                // That the last attempt was refused says nothing of those before.
+                if error.outcome == .unknown, latest.outcome == .notExecuted { latest.outcome = .unknown }
+                (error, failures) = (latest, failures + 1)
+            }
+        }
+        throw error
+    }
+
+    /// When to try again; nil when the failure stands.
+    private func endOfWait(
+        after error: RPCError, _ isRepeatable: Bool, failures: Int, before deadline: Instant
+    ) -> Instant? {
+        guard failures < policy.maximumAttempts, policy.isWorthRetrying(error, isRepeatable: isRepeatable) else {
+            return nil
+        }
+        let now = clock.now
+        let end = now.advanced(by: policy.backoff.delay(afterFailures: failures - 1, chance: chance()))
+        // The budget last: what is not tried must not be paid for.
+        return end < deadline && budget.withdraw(at: now) ? end : nil
+    }
+
+    private func wait(until end: Instant) async throws {
+        do {
+            try await WaitingTask<Void>().wait(until: end, on: clock)
+        } catch {
+            // Its deadline is what it waits for.
+            guard case .deadline = error else { throw CancellationError() }
+        }
+    }
+}
+
+extension ServiceProxy {
+    /// Makes a failed call again, after a wait that grows, when that cannot run anything twice: any method if the
+    /// failure's outcome is `.notExecuted`, methods marked `@ReadOnly` or `@Idempotent` if it is `.unknown`, none if it
+    /// is `.executed`. Never past the deadline: then, or when the attempts are used up, the latest failure is thrown,
+    /// with the outcome `.unknown` if an earlier attempt may have run. Errors other than `RPCError` are answers. Posts
+    /// are not retried.
+    ///
+    /// All proxies of one client share a budget of retries, one for five calls and ten a second, so that a server in
+    /// trouble is not brought down by those who insist.
+    ///
+    /// - Parameter methods: Methods that are not marked and may be repeated all the same.
+    public func retrying(_ policy: RetryPolicy = RetryPolicy(), repeating methods: [MethodName] = []) -> Self {
+        retrying(policy, repeating: methods, clock: EventLoop.shared, chance: { .random(in: 0..<1) })
+    }
+
+    package func retrying(
+        _ policy: RetryPolicy = RetryPolicy(), repeating methods: [MethodName] = [], clock: any Loop,
+        chance: @escaping @Sendable () -> Double
+    ) -> Self {
+        let client = proxySubject.layer(RemoteSubject<ProxiedService>.self)?.owner as? RPCClient
+        return Self(
+            subject: RetryingSubject(
+                next: proxySubject, policy: policy, repeatable: Set(methods.map(\.name)),
+                budget: client?.retryBudget ?? RetryBudget(), clock: clock, chance: chance))
+    }
+}

@@ -1,0 +1,39 @@
+// The real prime numbers: costly to make and large to keep. Other modules cannot name the object, only ask for its proxy,
+// so nobody can go around that.
+
+package import Protocols
+import RemoteProxy
+import Synchronization
+
+/// The way to the prime numbers, and the only one. The table is made for the first call, and let go after a minute
+/// without any.
+package func primes() -> PrimesProxy {
+    .lazy(keepingAlive: .seconds(60)) { SievedPrimes() }
+}
+
+/// A table of all numbers up to half a million, sieved.
+struct SievedPrimes: Primes {
+    static let limit = 500_000
+    private static let made = Atomic(0)
+
+    private let isComposite: [Bool]
+
+    init() {
+        Self.made.add(1, ordering: .relaxed)
+        var isComposite = [Bool](repeating: false, count: Self.limit + 1)
+        for number in 2...Self.limit where number * number <= Self.limit && !isComposite[number] {
+            for multiple in stride(from: number * number, through: Self.limit, by: number) {
+                isComposite[multiple] = true
+            }
+        }
+        self.isComposite = isComposite
+    }
+
+    func count(upTo number: Int) async throws -> Int {
+        // A caller may ask for any number, and gets what the table has.
+        guard number >= 2 else { return 0 }
+        return isComposite[2...min(number, Self.limit)].count { !$0 }
+    }
+
+    func tablesMade() async throws -> Int { Self.made.load(ordering: .relaxed) }
+}

@@ -1,0 +1,46 @@
+// The stories of objects that come late, go early or are many, as the tour tells them.
+
+import Protocols
+import Subjects
+import Testing
+
+@Suite struct ObjectStoryTests {
+    @Test func `a presenter that keeps its view leaks it, and one with a proxy does not`() async throws {
+        let story = try await Self.story("A presenter and its view")
+        let fates = story.filter { $0.contains("after everybody has left: ") }.map { $0.split(separator: ": ").last }
+        #expect(fates == ["\"still there, for ever\"", "\"gone\"", "\"gone\""])
+        #expect(story.filter { $0.hasSuffix(#"on the screen: ["loading …", "• rain", "• tea", "done"]"#) }.count == 3)
+    }
+
+    @Test func `delegates are shared, many, incomplete and gone`() async throws {
+        let story = try await Self.story("Delegates of a login screen")
+        #expect(story.contains { $0.hasSuffix(#"book: ["Ann came in", "Bob failed, attempt 1"]"#) })
+        #expect(story.contains { $0.hasSuffix(#"book: ["Eve failed, attempt 1", "Joe came in"]"#) })
+        #expect(story.filter { $0.contains("the waitress knows: ") }.count == 2)
+        #expect(story.contains { $0.hasSuffix(#"knows: ["Joe", "Lea"]"#) })
+    }
+
+    @Test func `a heavy object is made once, for all that come at once`() async throws {
+        let story = try await Self.story("A heavy object behind a module's border")
+        #expect(story.contains { $0.contains("100 answers") })
+    }
+
+    @Test func `an object that its module does not show is reached through its proxy`() async throws {
+        let proxy = primes()
+        #expect(try await proxy.count(upTo: 1_000) == 168)
+        #expect(try await proxy.count(upTo: .max) == 41_538)
+        #expect(try await proxy.count(upTo: .min) == 0)
+    }
+
+    /// One tour for all of them.
+    private static let tour = Task { try await DemoProcess.run("rpc-demo") }
+
+    /// The lines of one act.
+    private static func story(_ title: String) async throws -> [String] {
+        let tour = try await tour.value
+        #expect(tour.exitCode == 0, "\(tour.errors)")
+        let lines = tour.output.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        let begin = try #require(lines.firstIndex { $0.hasSuffix("  \(title)") })
+        return Array(lines[begin...].prefix { !$0.isEmpty })
+    }
+}

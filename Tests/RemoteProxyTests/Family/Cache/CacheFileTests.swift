@@ -1,0 +1,318 @@
+// A cache that outlives its process: the next launch, bad files, bad disks, several writers.
+
+import RPCWire
+import TestSupport
+import Testing
+
+@testable import RemoteProxy
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+@Suite struct `Cache files` {
+    private let loop = ManualLoop()
+    private let shelf: CountingShelf
+    private let heard = Heard()
+    private let folder = TemporaryFolder()
+
+    init() { shelf = CountingShelf(loop) }
+
+    private var path: String { folder.path + "/shelf.cache" }
+
+    /// As a program does at its start.
+    private func launch(_ policy: CachePolicy = CachePolicy(), at path: String? = nil) -> ShelfProxy {
+        var policy = policy
+        policy.log = heard.hear
+        return ShelfProxy(shelf).cached(
+            in: .file(path ?? self.path), methods: [.titles, .book], policy, .manual(loop))
+    }
+
+    @Test func `the next launch shows at once what the last one has seen, although nobody answers`() throws {
+        let first = launch()
+        #expect(try loop.complete { try await first.titles() } == ["titles", "1"])
+        #expect(try loop.complete { await first.saveCache() })
+        let second = launch()
+        shelf.isAway(true)
+        let before = loop.now
+        #expect(try loop.complete { try await second.titles() } == ["titles", "1"])
+        #expect(loop.now == before)
+        shelf.isAway(false)
+        loop.advance(by: .seconds(1))
+        _ = try loop.complete { try await second.titles() }
+        loop.run()
+        #expect(try loop.complete { try await second.titles() } == ["titles", "3"])
+        #expect(heard.all.isEmpty)
+    }
+
+    @Test func `ages count across launches, and a clock that was set back makes nothing fresh`() throws {
+        let first = launch(CachePolicy(freshFor: .seconds(10)))
+        _ = try loop.complete { try await first.titles() }
+        loop.advance(by: .seconds(6))
+        let second = launch(CachePolicy(freshFor: .seconds(10)))
+        _ = try loop.complete { try await second.titles() }
+        loop.run()
+        #expect(shelf.calls == 1)
+        loop.advance(by: .seconds(6))
+        _ = try loop.complete { try await second.titles() }
+        loop.run()
+        #expect(shelf.calls == 2)
+        loop.advance(by: .seconds(2))
+        let earlier = ShelfProxy(shelf).cached(
+            in: .file(path), methods: [.titles], CachePolicy(freshFor: .seconds(10)), .manual(loop, startingAt: 0))
+        #expect(try loop.complete { try await earlier.titles() } == ["titles", "2"])
+        loop.run()
+        #expect(try loop.complete { try await earlier.titles() } == ["titles", "3"])
+        loop.run()
+        #expect(shelf.calls == 3)
+    }
+
+    @Test func `a file that is damaged anywhere is set aside and harms nobody`() throws {
+        let first = launch()
+        _ = try loop.complete { try await first.titles() }
+        _ = try loop.complete { await first.saveCache() }
+        let good = try #require(try ReplaceableFile(path).read(atMost: 1 << 20))
+        loop.advance(by: .seconds(5))
+        let places = stride(from: 1, to: good.count, by: 23)
+        for place in places {
+            for bad in [Array(good[..<place]), good[..<place] + [good[place] ^ 1] + good[(place + 1)...]] {
+                try ReplaceableFile(path).replace(with: bad)
+                let calls = shelf.calls
+                let proxy = launch()
+                #expect(try loop.complete { try await proxy.titles() } == ["titles", "\(calls + 1)"])
+                #expect(try ReplaceableFile(path + ".aside").read(atMost: 1 << 20) == bad)
+                loop.advance(by: .seconds(5))
+            }
+        }
+        #expect(heard.all.allSatisfy { $0.contains("was set aside as \(path).aside") })
+    }
+
+    @Test func `no bit that is wrong goes unnoticed, and none that is missing`() throws {
+        let records = (0..<5).map { number in
+            CacheRecord(
+                key: CacheKey(service: "Shelf", method: "book", arguments: "[\(number)]"),
+                value: UnreadValue(json: Bytes(#""book""#)), written: Int64(number), used: .max)
+        }
+        let good = CacheFormat.encode(records)
+        #expect(try CacheFormat.decode(good).map(\.key) == records.map(\.key))
+        #expect(try CacheFormat.decode([]).isEmpty)
+        for place in good.indices {
+            for bit in 0..<8 {
+                var bad = good
+                bad[place] ^= 1 << bit
+                #expect(throws: CacheFormat.Fault.self) { try CacheFormat.decode(bad) }
+            }
+            guard place > 0 else { continue }
+            #expect(throws: CacheFormat.Fault.self) { try CacheFormat.decode(Array(good[..<place])) }
+        }
+    }
+
+    @Test func `a file of something else and one of a later version are set aside, and the log says which`() throws {
+        for (contents, reason) in [
+            ("a letter to my aunt", "it is not a cache"),
+            ("RemoteProxy cache 2\nwho knows", "it is a cache of version 2, and this program reads version 1"),
+        ] {
+            try ReplaceableFile(path).replace(with: Array(contents.utf8))
+            let proxy = launch()
+            _ = try loop.complete { try await proxy.titles() }
+            _ = try loop.complete { await proxy.saveCache() }
+            #expect(heard.all.last?.hasSuffix(reason) == true)
+            #expect(try ReplaceableFile(path + ".aside").read(atMost: 100) == Array(contents.utf8))
+        }
+        let next = launch(CachePolicy(freshFor: .seconds(10)))
+        #expect(try loop.complete { try await next.titles() } == ["titles", "2"])
+    }
+
+    @Test func `results of another type than the method has now are fetched anew`() throws {
+        let key = CacheKey(service: "Shelf", method: "titles", arguments: "")
+        let record = CacheRecord(
+            key: key, value: UnreadValue(json: Bytes("7")), written: 999_999_999_999_999_999, used: 1)
+        try ReplaceableFile(path).replace(with: CacheFormat.encode([record]))
+        let proxy = launch()
+        #expect(try loop.complete { try await proxy.titles() } == ["titles", "1"])
+        #expect(heard.all.count == 1)
+    }
+
+    @Test(arguments: ["/missing/shelf.cache", "", "/file/shelf.cache"])
+    func `a file that cannot be written is complained about once, and calls go on`(_ name: String) throws {
+        try ReplaceableFile(folder.path + "/file").replace(with: [1])
+        let proxy = launch(at: folder.path + name)
+        #expect(try loop.complete { try await proxy.titles() } == ["titles", "1"])
+        #expect(try loop.complete { await proxy.saveCache() } == false)
+        for _ in 0..<10 {
+            _ = try loop.complete { try await proxy.titles() }
+            loop.advance(by: .seconds(5))
+        }
+        #expect(try loop.complete { try await proxy.titles() } == ["titles", "11"])
+        #expect(heard.all.contains { $0.contains("cannot be written") })
+        #expect(heard.all.count <= 2)
+    }
+
+    @Test func `a pipe in the place of the file is left alone and nobody waits for its other end`() throws {
+        try #require(mkfifo(path, 0o600) == 0)
+        let proxy = launch()
+        #expect(try loop.complete { try await proxy.titles() } == ["titles", "1"])
+        #expect(try loop.complete { await proxy.saveCache() } == false)
+        var status = stat()
+        #expect(lstat(path, &status) == 0)
+        #expect(status.st_mode & S_IFMT == S_IFIFO)
+    }
+
+    @Test func `what one has written the other keeps, and takes over`() throws {
+        let policy = CachePolicy(freshFor: .seconds(100))
+        let (first, second) = (launch(policy), launch(policy))
+        loop.run()
+        _ = try loop.complete { try await first.book(1) }
+        _ = try loop.complete { await first.saveCache() }
+        _ = try loop.complete { try await second.book(2) }
+        _ = try loop.complete { await second.saveCache() }
+        #expect(try loop.complete { try await second.book(1) } == "book 1, 1")
+        let third = launch(policy)
+        #expect(try loop.complete { try await third.book(1) } == "book 1, 1")
+        #expect(try loop.complete { try await third.book(2) } == "book 2, 2")
+        #expect(shelf.calls == 2)
+    }
+
+    @Test func `a file is written at once, then after a pause, with all that came meanwhile`() throws {
+        let proxy = launch()
+        var writes: [[UInt8]] = []
+        for number in 0..<25 {
+            _ = try loop.complete { try await proxy.book(number) }
+            loop.advance(by: .milliseconds(100))
+            let contents = try #require(try ReplaceableFile(path).read(atMost: 1 << 20))
+            if contents != writes.last { writes.append(contents) }
+        }
+        #expect(writes.count == 3)
+        loop.advance(by: .seconds(1))
+        let contents = try #require(try ReplaceableFile(path).read(atMost: 1 << 20))
+        #expect(try CacheFormat.decode(contents).count == 25)
+    }
+
+    @Test func `who saves need not wait for the pause`() throws {
+        let proxy = launch()
+        for number in 0..<5 {
+            _ = try loop.complete { try await proxy.book(number) }
+            #expect(try loop.complete { await proxy.saveCache() })
+            let contents = try #require(try ReplaceableFile(path).read(atMost: 1 << 20))
+            #expect(try CacheFormat.decode(contents).count == number + 1)
+        }
+        #expect(loop.now == Instant(nanoseconds: 0))
+    }
+
+    @Test func `what a crash has left unfinished is in nobody's way`() throws {
+        for name in [path + ".new", path + ".lock"] { try ReplaceableFile(name).replace(with: [1, 2, 3]) }
+        let proxy = launch()
+        _ = try loop.complete { try await proxy.titles() }
+        #expect(try loop.complete { await proxy.saveCache() })
+        #expect(heard.all.isEmpty)
+    }
+
+    @Test func `many writers at once leave a file that has everything`() async throws {
+        let (writers, books) = (8, 5)
+        var policy = CachePolicy(freshFor: .seconds(100))
+        policy.pauseAfterWriting = .zero
+        policy.log = heard.hear
+        await withTaskGroup(of: Void.self) { [path, policy] group in
+            for writer in 0..<writers {
+                group.addTask {
+                    let proxy = ShelfProxy(CountingShelf(ManualLoop())).cached(
+                        in: .file(path), methods: [.book], policy)
+                    for book in 0..<books {
+                        _ = try? await proxy.book(writer * 100 + book)
+                        await proxy.saveCache()
+                    }
+                }
+            }
+        }
+        #expect(heard.all.isEmpty)
+        let contents = try #require(try ReplaceableFile(path).read(atMost: 1 << 20))
+        #expect(Set(try CacheFormat.decode(contents).map(\.key)).count == writers * books)
+    }
+}
+
+#if os(Linux)
+    @Suite struct `Full disks` {
+        @Test(.enabled(if: SmallDisk.isPossible, "a small disk can only be had by who may mount one"))
+        func `with the disk full calls go on, the last good file stays, and later all is written`() throws {
+            let disk = try #require(SmallDisk())
+            let (loop, heard) = (ManualLoop(), Heard())
+            let shelf = CountingShelf(loop)
+            var policy = CachePolicy(freshFor: .seconds(100))
+            policy.log = heard.hear
+            let launch = { [policy] in
+                ShelfProxy(shelf).cached(
+                    in: .file(disk.path + "/shelf.cache"), methods: [.book], policy, .manual(loop))
+            }
+            let proxy = launch()
+            _ = try loop.complete { try await proxy.book(1) }
+            #expect(try loop.complete { await proxy.saveCache() })
+            disk.fill()
+            #expect(try loop.complete { try await proxy.book(2) } == "book 2, 2")
+            #expect(try loop.complete { await proxy.saveCache() } == false)
+            #expect(heard.all.count == 1)
+            #expect(heard.all.first?.contains("ENOSPC") == true)
+            let next = launch()
+            #expect(try loop.complete { try await next.book(1) } == "book 1, 1")
+            disk.empty()
+            #expect(try loop.complete { await proxy.saveCache() })
+            let last = launch()
+            #expect(try loop.complete { try await last.book(2) } == "book 2, 2")
+            #expect(shelf.calls == 2)
+        }
+    }
+
+    /// A file system of 64 KiB.
+    private final class SmallDisk: Sendable {
+        let path: String
+        private let folder = TemporaryFolder()
+
+        static var isPossible: Bool { SmallDisk() != nil }
+
+        init?() {
+            path = folder.path + "/disk"
+            guard mkdir(path, 0o700) == 0 else { return nil }
+            guard mount("none", path, "tmpfs", 0, "size=64k") == 0 else {
+                rmdir(path)
+                return nil
+            }
+        }
+
+        deinit {
+            umount2(path, Int32(MNT_DETACH))
+            rmdir(path)
+        }
+
+        func fill() {
+            guard let file = fopen(path + "/filler", "w") else { return }
+            defer { fclose(file) }
+            for _ in 0..<70_000 { fputc(0x20, file) }
+        }
+
+        func empty() { unlink(path + "/filler") }
+    }
+#endif
+
+/// A folder for one test, removed after it.
+private final class TemporaryFolder: Sendable {
+    let path: String
+
+    init() {
+        var name = Array("/tmp/rpc-cache-XXXXXX".utf8CString)
+        mkdtemp(&name)
+        path = name.withUnsafeBufferPointer { $0.baseAddress.map { String(cString: $0) } ?? "" }
+    }
+
+    deinit {
+        guard path.hasPrefix("/tmp/rpc-cache-"), let folder = opendir(path) else { return }
+        while let entry = readdir(folder) {
+            let name = withUnsafeBytes(of: entry.pointee.d_name) {
+                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            unlink("\(path)/\(name)")
+        }
+        closedir(folder)
+        rmdir(path)
+    }
+}

@@ -1,0 +1,90 @@
+// What those hear who watch a cached result; and the cache around and behind a connection.
+
+import RPCWire
+import RemoteProxy
+import TestSupport
+import Testing
+
+@Suite struct `Cache updates` {
+    private let network = SimulatedNetwork()
+    private let shelf: CountingShelf
+    private var loop: ManualLoop { network.loop }
+
+    init() {
+        shelf = CountingShelf(network.loop)
+        network.exports.add(ShelfProxy(shelf), named: nil)
+    }
+
+    private func cached(_ proxy: ShelfProxy, _ policy: CachePolicy = CachePolicy()) -> ShelfProxy {
+        proxy.cached(in: .memory, methods: [.titles, .book], policy, .manual(loop))
+    }
+
+    @Test func `each new result is told to who watches it, and to nobody else`() throws {
+        let proxy = cached(ShelfProxy(shelf))
+        let titles = try proxy.updates(of: ShelfProxy.Methods.titles)
+        let second = try proxy.updates(of: ShelfProxy.Methods.book, ShelfProxy.Methods.BookArguments(number: 2))
+        let (count, loop) = (3, loop)
+        for _ in 0..<count {
+            _ = try loop.complete { try await proxy.titles() }
+            _ = try loop.complete { try await proxy.book(1) }
+            loop.run()
+        }
+        _ = try loop.complete { try await proxy.book(2) }
+        let seen = try loop.complete { await titles.prefix(count).reduce(into: []) { $0.append($1.value[1]) } }
+        #expect(seen == ["1", "3", "5"])
+        #expect(try loop.complete { await second.first { _ in true }?.value } == "book 2, 7")
+    }
+
+    @Test func `with the server gone callers see what was seen, and watchers hear why it is no newer`() throws {
+        var policy = CachePolicy()
+        policy.refreshTimeout = .seconds(2)
+        let proxy = cached(ShelfProxy(network.client()), policy)
+        #expect(try loop.complete { try await proxy.titles() } == ["titles", "1"])
+        network.isServing = false
+        network.cut()
+        let updates = try proxy.updates(of: ShelfProxy.Methods.titles)
+        let before = loop.now
+        #expect(try loop.complete { try await proxy.titles() } == ["titles", "1"])
+        #expect(loop.now == before)
+        let update = try loop.complete { await updates.first { _ in true } }
+        guard case .stale(let shown, let error) = update else { Issue.record("\(String(describing: update))"); return }
+        #expect(shown == ["titles", "1"])
+        #expect((error as? RPCError)?.code == .unavailable)
+
+        network.isServing = true
+        loop.advance(by: .seconds(20))
+        let later = try proxy.updates(of: ShelfProxy.Methods.titles)
+        _ = try loop.complete { try await proxy.titles() }
+        guard case .refreshed(let fresh) = try loop.complete({ await later.first { _ in true } }) else {
+            Issue.record("not refreshed")
+            return
+        }
+        #expect(fresh == ["titles", "2"])
+    }
+
+    @Test func `a server shows its clients what it has cached`() throws {
+        network.exports.add(cached(ShelfProxy(shelf), CachePolicy(freshFor: .seconds(10))), named: "cached")
+        let proxy = ShelfProxy(network.client(), named: "cached")
+        #expect(try loop.complete { try await proxy.book(7) } == "book 7, 1")
+        #expect(try loop.complete { try await proxy.book(7) } == "book 7, 1")
+        #expect(try loop.complete { try await proxy.titles() } == ["titles", "2"])
+        #expect(shelf.calls == 2)
+    }
+
+    @Test func `what is not cached cannot be watched`() throws {
+        let plain = #expect(throws: RPCError.self) { try ShelfProxy(shelf).updates(of: ShelfProxy.Methods.titles) }
+        #expect(plain?.code == .unimplemented)
+        let proxy = cached(ShelfProxy(shelf))
+        let uncached = #expect(throws: RPCError.self) {
+            try proxy.updates(of: ShelfProxy.Methods.search, ShelfProxy.Methods.SearchArguments(words: [:]))
+        }
+        #expect(uncached?.message.contains("Shelf.search") == true)
+    }
+
+    @Test func `updates end with the cache`() throws {
+        var proxy: ShelfProxy? = cached(ShelfProxy(shelf))
+        let updates = try #require(try proxy?.updates(of: ShelfProxy.Methods.titles))
+        proxy = nil
+        #expect(try loop.complete { await updates.reduce(0) { count, _ in count + 1 } } == 0)
+    }
+}

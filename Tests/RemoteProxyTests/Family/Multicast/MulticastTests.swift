@@ -1,0 +1,228 @@
+// One proxy that delivers to many.
+
+import RPCWire
+import RemoteProxy
+import TestSupport
+import Testing
+
+@Service
+private protocol Listener: Sendable {
+    func hear(_ number: Int)
+    func answer() async throws -> Int
+}
+
+private final class Ear: Listener {
+    private let numbers = Lock<[Int]>([])
+    private let whenHeard: @Sendable (Int) -> Void
+
+    init(whenHeard: @escaping @Sendable (Int) -> Void = { _ in }) { self.whenHeard = whenHeard }
+
+    var heard: [Int] { numbers.withLock { $0 } }
+
+    func hear(_ number: Int) {
+        numbers.withLock { $0.append(number) }
+        whenHeard(number)
+    }
+    func answer() async throws -> Int { heard.count }
+}
+
+private struct Recorder: Listener {
+    let ear: Ear
+
+    func hear(_ number: Int) { ear.hear(number) }
+    func answer() async throws -> Int { 0 }
+}
+
+@Service
+private protocol BoundListener: AnyObject, Sendable {
+    func hear(_ number: Int)
+}
+
+private final class BoundEar: BoundListener {
+    let ear = Ear()
+
+    func hear(_ number: Int) { ear.hear(number) }
+}
+
+@MainActor @Service
+private protocol Screen: Sendable {
+    func show(_ number: Int)
+}
+
+@MainActor
+private final class RealScreen: Screen {
+    private(set) var shown: [Int] = []
+
+    func show(_ number: Int) { shown.append(number) }
+}
+
+@Suite struct `Multicast proxies` {
+    @Test func `a post goes to each, in the order in which they were added`() throws {
+        let order = Lock<[String]>([])
+        let ears = ["a", "b", "c"].map { name in Ear { _ in order.withLock { $0.append(name) } } }
+        let proxy = ListenerProxy.multicast([ears[0], ears[1]])
+        try proxy.add(ears[2])
+        proxy.hear(1)
+        #expect(ears.map(\.heard) == [[1], [1], [1]])
+        #expect(order.withLock { $0 } == ["a", "b", "c"])
+    }
+
+    @Test func `without receivers a post is heard by nobody`() {
+        let proxy = ListenerProxy.multicast([])
+        proxy.hear(1)
+        #expect(proxy.receiverCount == 0)
+    }
+
+    @Test func `objects are not kept, and one that is gone is left out and forgotten`() throws {
+        let stays = Ear()
+        var goes: Ear? = Ear()
+        let proxy = ListenerProxy.multicast([try #require(goes), stays])
+        proxy.hear(1)
+        #expect(goes?.heard == [1])
+        goes = nil
+        proxy.hear(2)
+        #expect(stays.heard == [1, 2])
+        #expect(proxy.receiverCount == 1)
+    }
+
+    @Test func `values are kept`() {
+        let ear = Ear()
+        let proxy = ListenerProxy.multicast([Recorder(ear: ear), ListenerProxy(ear)])
+        proxy.hear(1)
+        #expect(ear.heard == [1, 1])
+    }
+
+    @Test func `an object is one receiver however often it is added, until it is removed`() throws {
+        let ear = Ear()
+        let other = Ear()
+        let proxy = ListenerProxy.multicast([ear, ear, other])
+        let membership = try proxy.add(ear)
+        proxy.hear(1)
+        #expect(ear.heard == [1])
+        try proxy.remove(ear)
+        proxy.hear(2)
+        #expect(ear.heard == [1])
+        #expect(other.heard == [1, 2])
+        try proxy.add(ear)
+        try proxy.remove(membership)
+        proxy.hear(3)
+        #expect(ear.heard == [1, 3])
+    }
+
+    @Test func `a value is removed by its membership`() throws {
+        let ear = Ear()
+        let proxy = ListenerProxy.multicast([])
+        let first = try proxy.add(Recorder(ear: ear))
+        try proxy.add(Recorder(ear: ear))
+        proxy.hear(1)
+        #expect(ear.heard == [1, 1])
+        try proxy.remove(first)
+        try proxy.remove(Recorder(ear: ear))
+        proxy.hear(2)
+        #expect(ear.heard == [1, 1, 2])
+    }
+
+    @Test func `a receiver may leave, and bring others, while it is being told`() throws {
+        let proxy = ListenerProxy.multicast([])
+        let last = Ear()
+        let first = Lock<Ear?>(nil)
+        let ear = Ear { _ in
+            if let ear = first.withLock({ $0 }) { try? proxy.remove(ear) }
+            _ = try? proxy.add(last)
+        }
+        first.withLock { $0 = ear }
+        try proxy.add(ear)
+        proxy.hear(1)
+        proxy.hear(2)
+        #expect(ear.heard == [1])
+        #expect(last.heard == [2])
+        first.withLock { $0 = nil }
+    }
+
+    @Test func `a call has no single receiver to answer it`() async throws {
+        let proxy = ListenerProxy.multicast([Ear()])
+        let error = await #expect(throws: RPCError.self) { try await proxy.answer() }
+        #expect(error?.code == .unimplemented)
+        #expect(error?.outcome == .notExecuted)
+        #expect(error?.message.contains("Listener.answer") == true)
+    }
+
+    @Test func `a proxy that is none takes no receivers`() {
+        let ear = Ear()
+        let error = #expect(throws: RPCError.self) { try ListenerProxy(ear).add(ear) }
+        #expect(error?.code == .unimplemented)
+        #expect(ListenerProxy(ear).receiverCount == nil)
+    }
+
+    @Test func `proxies of class-bound protocols are kept, their objects are not`() throws {
+        var goes: BoundEar? = BoundEar()
+        let stays = BoundEar()
+        let proxy = BoundListenerProxy.multicast([try #require(goes), BoundListenerProxy(stays)])
+        goes = nil
+        proxy.hear(1)
+        #expect(stays.ear.heard == [1])
+        #expect(proxy.receiverCount == 1)
+    }
+
+    @MainActor @Test func `receivers on the main actor are told at once`() {
+        let screens = [RealScreen(), RealScreen()]
+        let proxy = ScreenProxy.multicast(screens)
+        proxy.show(1)
+        #expect(screens.map(\.shown) == [[1], [1]])
+    }
+
+    @Test func `a receiver may be far away, and one that cannot be reached harms nobody`() throws {
+        let network = SimulatedNetwork()
+        let away = SimulatedNetwork()
+        away.isServing = false
+        let near = RecordingProbe(network.loop)
+        let far = RecordingProbe(network.loop)
+        network.exports.add(ProbeProxy(far), named: nil)
+        let client = network.client()
+        let lost = away.client()
+        let proxy = ProbeProxy.multicast([ProbeProxy(lost), near, ProbeProxy(client)])
+        proxy.note(1)
+        #expect(near.noted == [1])
+        network.loop.run()
+        #expect(far.noted == [1])
+        client.close()
+        lost.close()
+        network.shutDown()
+        away.shutDown()
+    }
+
+    @Test func `exported, it spreads what comes over the wire`() {
+        let network = SimulatedNetwork()
+        let probes = [RecordingProbe(network.loop), RecordingProbe(network.loop)]
+        network.exports.add(ProbeProxy.multicast(probes), named: nil)
+        let client = network.client()
+        let proxy = ProbeProxy(client)
+        proxy.note(1)
+        let call = StartedCall(on: network.loop) { try await proxy.echo(2) }
+        network.loop.run()
+        #expect(probes.map(\.noted) == [[1], [1]])
+        #expect(call.rpcError?.code == .unimplemented)
+        client.close()
+        network.shutDown()
+    }
+
+    @Test func `receivers come and go while others post`() async {
+        let steady = Ear()
+        let proxy = ListenerProxy.multicast([steady])
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<4 {
+                group.addTask {
+                    for number in 0..<200 {
+                        let passing = Ear()
+                        _ = try? proxy.add(passing)
+                        proxy.hear(number)
+                        if number.isMultiple(of: 2) { try? proxy.remove(passing) }
+                    }
+                }
+            }
+        }
+        #expect(steady.heard.count == 800)
+        proxy.hear(0)
+        #expect(proxy.receiverCount == 1)
+    }
+}

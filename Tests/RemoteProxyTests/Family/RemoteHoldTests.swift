@@ -1,0 +1,178 @@
+// Held from the other end of a connection: by a session, under names that are nobody else's.
+
+import JSONCodec
+import RPCWire
+import TestSupport
+import Testing
+
+@testable import RemoteProxy
+
+@Suite struct `An object held from the other end` {
+    private let network = SimulatedNetwork()
+    private var loop: ManualLoop { network.loop }
+    private let workshop: BusyWorkshop
+    private let served: WorkshopProxy
+
+    init() {
+        workshop = BusyWorkshop(network.loop)
+        served = WorkshopProxy(workshop).locked(clock: network.loop)
+        network.exports.add(served, named: nil)
+        network.exports.add(served, named: "back")
+    }
+
+    @Test func `is one client's for several calls and posts, while another waits`() throws {
+        let (first, second) = (network.client(), network.client())
+        let (mine, theirs) = (WorkshopProxy(first), WorkshopProxy(second, named: "back"))
+        try loop.complete { [loop] in
+            let other = Task(executorPreference: loop) {
+                try await loop.sleep(for: .milliseconds(1))
+                _ = try await theirs.work("other", milliseconds: 1)
+            }
+            let sibling = Task(executorPreference: loop) {
+                try await loop.sleep(for: .milliseconds(2))
+                _ = try await mine.work("sibling", milliseconds: 1)
+            }
+            try await mine.exclusively {
+                _ = try await mine.work("one", milliseconds: 5)
+                try await loop.sleep(for: .milliseconds(5))
+                _ = try await mine.work("two", milliseconds: 5)
+                mine.note("post")
+            }
+            _ = try await (other.value, sibling.value)
+        }
+        let order = [
+            "one in", "one out", "two in", "two out", "post", "other in", "other out", "sibling in", "sibling out",
+        ]
+        #expect(workshop.log == order)
+    }
+
+    @Test func `keeps the other waiting within its deadline only`() throws {
+        let (first, second) = (WorkshopProxy(network.client()), WorkshopProxy(network.client()))
+        let error = try loop.complete { [loop] in
+            try await first.exclusively {
+                await loop.within(milliseconds: 10) { await failure { try await second.work("no", milliseconds: 1) } }
+            }
+        }
+        #expect(error?.code == .deadlineExceeded)
+        #expect(workshop.log == [])
+    }
+
+    @Test func `is free when the lease is over, and the holder is told by the server`() throws {
+        let proxy = WorkshopProxy(network.client())
+        let error = try loop.complete { [loop] in
+            try await proxy.exclusively(lease: .milliseconds(20)) {
+                _ = try await proxy.work("one", milliseconds: 5)
+                try await loop.sleep(for: .milliseconds(30))
+                return await failure { try await proxy.work("late", milliseconds: 5) }
+            }
+        }
+        #expect(error?.code == .holdEnded)
+        #expect(error?.outcome == .notExecuted)
+        #expect(workshop.log == ["one in", "one out"])
+    }
+
+    @Test func `is free when its holder's session is over`() throws {
+        let client = network.client()
+        let (mine, theirs) = (WorkshopProxy(client), WorkshopProxy(network.client()))
+        try loop.complete { [loop] in
+            let error = try await mine.exclusively {
+                client.close()
+                try await loop.sleep(for: .milliseconds(1))
+                _ = try await theirs.work("other", milliseconds: 1)
+                return await failure { try await mine.work("gone", milliseconds: 1) }
+            }
+            #expect(error?.outcome == .notExecuted)
+        }
+        #expect(workshop.log == ["other in", "other out"])
+    }
+
+    @Test func `is nobody's when the one that asked for it has given up, whenever that was`() throws {
+        let (mine, theirs) = (WorkshopProxy(network.client()), WorkshopProxy(network.client()))
+        // One step of the loop later each time: before it was asked for, while it waits, granted, on its way back.
+        for steps in 0..<60 {
+            let holder = Task(executorPreference: loop) { try await mine.exclusively(lease: .seconds(500)) {} }
+            for _ in 0..<steps { loop.step() }
+            holder.cancel()
+            loop.run()
+            let name = try loop.complete { [loop] in
+                try await loop.within(milliseconds: 100) { try await theirs.work("other", milliseconds: 1) }
+            }
+            #expect(name == "other")
+        }
+    }
+
+    @Test func `can be held once more, through a gateway and by its name`() throws {
+        let gateway = SimulatedNetwork(loop: loop)
+        gateway.exports.add(WorkshopProxy(network.client(), named: "back"), named: "front")
+        let proxy = WorkshopProxy(gateway.client(), named: "front")
+        try loop.complete {
+            try await proxy.exclusively {
+                async let one = proxy.exclusively {
+                    _ = try await proxy.work("one", milliseconds: 5)
+                    return try await proxy.work("one again", milliseconds: 5)
+                }
+                async let two = proxy.exclusively {
+                    _ = try await proxy.work("two", milliseconds: 5)
+                    return try await proxy.work("two again", milliseconds: 5)
+                }
+                _ = try await (one, two)
+            }
+            _ = try await proxy.work("after", milliseconds: 1)
+        }
+        let names = workshop.log.filter { $0.hasSuffix(" in") }.map { $0.prefix(3) }
+        #expect(names == ["one", "one", "two", "two", "aft"] || names == ["two", "two", "one", "one", "aft"])
+    }
+
+    @Test func `leaves alone what another object of the client is called`() throws {
+        let other = BusyWorkshop(loop)
+        network.exports.add(WorkshopProxy(other), named: "other")
+        let client = network.client()
+        let (mine, named) = (WorkshopProxy(client), WorkshopProxy(client, named: "other"))
+        try loop.complete {
+            try await mine.exclusively { _ = try await named.work("elsewhere", milliseconds: 1) }
+        }
+        #expect(other.log == ["elsewhere in", "elsewhere out"])
+    }
+
+    @Test(arguments: [
+        (#""object":"Workshop","name":"~a""#, "wrong parameters"),
+        (#""object":"Workshop","name":"a","lease":1"#, "'~'"),
+        (#""object":"Workshop","name":"~]","lease":1"#, "']'"),
+        (#""object":"Nothing","name":"~a","lease":1"#, "Nothing"),
+        (#""object":"Workshop[~x]","name":"~a","lease":1"#, "over"),
+        (#""object":"Workshop[open]","name":"~a","lease":1"#, "locked"),
+        (#""object":"Workshop","name":"~a","lease":9223372036854775807"#, "maximumLease"),
+    ])
+    func `is refused with a reason`(params: String, reason: String) async throws {
+        network.exports.add(WorkshopProxy(workshop), named: "open")
+        let held = HeldObjects(network.exports, limit: 2)
+        let method = try #require(held.method(named: Bytes("rpc.hold")))
+        let error = await failure { try await method.run(Bytes("{\(params)}"), JSONOutput()) }
+        #expect(error?.outcome == .notExecuted)
+        #expect(error?.message.contains(reason) == true, "\(String(describing: error))")
+    }
+
+    @Test func `is held a limited number of times by one session, which may give it back twice`() async throws {
+        for number in 0..<3 {
+            network.exports.add(WorkshopProxy(workshop).locked(clock: loop), named: "\(number)")
+        }
+        let held = HeldObjects(network.exports, limit: 2)
+        let hold = try #require(held.method(named: Bytes("rpc.hold")))
+        func ask(_ number: Int) async -> RPCError? {
+            let params = Bytes(#"{"object":"Workshop[\#(number)]","name":"~a\#(number)","lease":1000}"#)
+            return await failure { try await hold.run(params, JSONOutput()) }
+        }
+        #expect(await ask(0) == nil)
+        #expect(await ask(1) == nil)
+        let error = await ask(2)
+        #expect(error?.code == .busy)
+        #expect(error?.message.contains("maximumHolds") == true)
+        let release = try #require(held.method(named: Bytes("rpc.release")))
+        let params = Bytes(#"{"object":"Workshop[1]","name":"~a1"}"#)
+        #expect(held.method(named: Bytes("Workshop[~a1].note"))?.signature.shape == .post)
+        #expect(held.method(named: Bytes("Workshop[~a1].nothing")) == nil)
+        #expect(held.method(named: Bytes("Workshop[~a1")) == nil)
+        for _ in 0..<2 { try await release.run(params, JSONOutput()) }
+        #expect(await ask(2) == nil)
+    }
+}

@@ -1,0 +1,108 @@
+// A stack of subjects as a value: what both the real one and the model are made from.
+
+import RPCWire
+import RemoteProxy
+import TestSupport
+
+indirect enum Stack: Sendable {
+    /// What a guard says of the method it does not like.
+    enum Refusal: CaseIterable, Sendable {
+        case denied
+        case silently
+        /// Denied by a policy that asks.
+        case asking
+    }
+
+    /// A subject that records, by its number.
+    case object(Int)
+    case guarded(against: String, Refusal, Stack)
+    case observed(Int, Stack)
+    case retrying(Int, attempts: Int, Stack)
+    case limited(milliseconds: Int, Stack)
+    case failover(Int, [Stack])
+}
+
+/// What a recording subject does with a call.
+enum Reaction: Sendable {
+    case answers
+    case answersAfter(milliseconds: Int)
+    case fails(RPCError)
+}
+
+/// One thing that a test does to a stack.
+enum Operation: Sendable {
+    case balance
+    case set(Int)
+    case add(Int)
+    case withdraw(Int)
+    case note(String)
+
+    var name: String {
+        switch self {
+        case .balance: "balance"
+        case .set: "set"
+        case .add: "add"
+        case .withdraw: "withdraw"
+        case .note: "note"
+        }
+    }
+
+    var isRepeatable: Bool {
+        switch self {
+        case .balance, .set: true
+        case .add, .withdraw, .note: false
+        }
+    }
+}
+
+/// How an operation ended, comparable.
+enum StackEnding: Hashable, Sendable {
+    case value(Int)
+    case posted
+    case overdrawn
+    case failed(RPCError.Code, RPCError.Outcome)
+}
+
+extension SeededGenerator {
+    mutating func stack(depth: Int, _ numbers: inout Int) -> Stack {
+        numbers += 1
+        let number = numbers
+        guard depth > 0 else { return .object(number) }
+        switch Int.random(in: 0..<11, using: &self) {
+        case 0...2:
+            let name = ["balance", "set", "add", "withdraw", "note"].randomElement(using: &self) ?? ""
+            let refusal = Stack.Refusal.allCases.randomElement(using: &self) ?? .denied
+            return .guarded(against: name, refusal, stack(depth: depth - 1, &numbers))
+        case 3...4: return .observed(number, stack(depth: depth - 1, &numbers))
+        case 5...6:
+            let attempts = Int.random(in: 1...4, using: &self)
+            return .retrying(number, attempts: attempts, stack(depth: depth - 1, &numbers))
+        case 7...8:
+            let milliseconds = Int.random(in: 10...400, using: &self)
+            return .limited(milliseconds: milliseconds, stack(depth: depth - 1, &numbers))
+        default:
+            let members = (0..<Int.random(in: 0...3, using: &self)).map { _ in stack(depth: depth - 2, &numbers) }
+            return .failover(number, members)
+        }
+    }
+
+    mutating func reaction() -> Reaction {
+        switch Int.random(in: 0..<10, using: &self) {
+        case 0...3: .answers
+        case 4: .answersAfter(milliseconds: Int.random(in: 1...200, using: &self))
+        case 5...6: .fails(.busy)
+        case 7...8: .fails(.lost)
+        default: .fails(.broken)
+        }
+    }
+
+    mutating func operation() -> Operation {
+        switch Int.random(in: 0..<5, using: &self) {
+        case 0: .balance
+        case 1: .set(Int.random(in: 0..<100, using: &self))
+        case 2: .add(Int.random(in: 0..<100, using: &self))
+        case 3: .withdraw(Int.random(in: 0..<100, using: &self))
+        default: .note("\(Int.random(in: 0..<100, using: &self))")
+        }
+    }
+}

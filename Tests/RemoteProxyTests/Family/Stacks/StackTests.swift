@@ -1,0 +1,41 @@
+// Composition: random stacks over recording subjects do what a plain model says, call by call, to the last log line.
+
+import RPCWire
+import TestSupport
+import Testing
+
+@Suite struct `Stacks` {
+    @Test(arguments: 0..<10) func `a stack in any order means what it reads`(part: UInt64) throws {
+        for seed in (part * 100)..<(part * 100 + 100) { try compare(seed: seed) }
+    }
+
+    private func compare(seed: UInt64) throws {
+        var random = SeededGenerator(seed: seed)
+        var numbers = 0
+        let depth = Int.random(in: 1...7, using: &random)
+        let stack = random.stack(depth: depth, &numbers)
+        let reactions = Dictionary(
+            uniqueKeysWithValues: (0...numbers).map { number in (number, (0..<8).map { _ in random.reaction() }) })
+        let real = RealStack { reactions[$0] ?? [] }
+        let proxy = real.proxy(stack)
+        var model = StackModel { reactions[$0] ?? [] }
+        for _ in 0..<8 {
+            let operation = random.operation()
+            let expected = model.perform(operation, on: stack)
+            let actual = try real.perform(operation, on: proxy)
+            let isSame =
+                actual == expected && real.loop.now == model.now && real.log.withLock { $0 } == model.log
+            guard isSame else {
+                Issue.record(
+                    """
+                    seed \(seed), \(operation) on \(stack)
+                    ended with \(actual) at \(real.loop.now), expected \(expected) at \(model.now)
+                    \(real.log.withLock { $0 }.joined(separator: "\n"))
+                    --- expected
+                    \(model.log.joined(separator: "\n"))
+                    """)
+                return
+            }
+        }
+    }
+}
