@@ -56,7 +56,7 @@ extension FaultRuns {
         await calling.value
         // Without a checksum a changed digit is a wrong answer: nothing is said of the results.
         expectNone(HistoryCheck(crowd.history.calls).faultsInEnding(slack: Self.slack + crowd.machineLateness))
-        #expect(proxy.counts.corrupted > 3)
+        #expect(proxy.counts.corrupted > 0)
         print(
             "changed \(proxy.counts.corrupted) bytes: \(crowd.history.calls.answered) of \(crowd.history.calls.count) answered"
         )
