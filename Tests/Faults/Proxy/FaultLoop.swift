@@ -38,26 +38,27 @@ final class FaultLoop: @unchecked Sendable {
     }
 
     func run() {
-        var settings = take()
-        while !settings.isOver {
-            let ready = wait(settings)
-            settings = take()
-            for cut in settings.cuts { for index in links.indices { apply(cut, to: index) } }
-            while let client = listener.accepted() { connect(client, settings) }
-            move(ready, settings)
-            let now = MonotonicClock.now
-            links.removeAll { $0.isOver || $0.goneAt.map { $0 <= now } ?? false }
+        while true {
+            let ready = wait(shared.settings.withLock { $0 })
+            // Nobody changes the settings while they are acted on: a change that has returned holds for all that comes
+            // after it.
+            let isOver = shared.settings.withLock { settings in
+                turn(ready, &settings)
+                return settings.isOver
+            }
+            if isOver { return }
         }
     }
 
-    /// The settings, with what is to be done once taken out of them.
-    private func take() -> FaultSettings {
-        shared.settings.withLock { settings in
-            if let plan = settings.plan.take() { self.plan = plan }
-            if let corruption = settings.corruption.take() { self.corruption = corruption }
-            defer { settings.cuts = [] }
-            return settings
-        }
+    private func turn(_ ready: Set<Int32>, _ settings: inout FaultSettings) {
+        if let plan = settings.plan.take() { self.plan = plan }
+        if let corruption = settings.corruption.take() { self.corruption = corruption }
+        for cut in settings.cuts { for index in links.indices { apply(cut, to: index) } }
+        settings.cuts = []
+        while let client = listener.accepted() { connect(client, settings) }
+        move(ready, settings)
+        let now = MonotonicClock.now
+        links.removeAll { $0.isOver || $0.goneAt.map { $0 <= now } ?? false }
     }
 
     private func wait(_ settings: FaultSettings) -> Set<Int32> {
