@@ -48,6 +48,13 @@ let package = Package(
         .target(
             name: "TestSupport", dependencies: ["RPCWire", "RemoteProxy"], path: "Tests/TestSupport",
             swiftSettings: settings),
+        // What breaks things in tests, and a server whose work can be looked up afterwards.
+        .target(
+            name: "Faults", dependencies: ["CSystem", "RPCWire", "RemoteProxy", "TestSupport"], path: "Tests/Faults",
+            swiftSettings: settings),
+        .executableTarget(
+            name: "ledger-server", dependencies: ["RemoteProxy", "RPCServer", "Faults"], path: "Tests/LedgerServer",
+            swiftSettings: settings),
         .testTarget(name: "JSONCodecTests", dependencies: ["JSONCodec", "TestSupport"], swiftSettings: settings),
         .testTarget(name: "RPCWireTests", dependencies: ["RPCWire", "TestSupport"], swiftSettings: settings),
         .testTarget(
@@ -59,7 +66,11 @@ let package = Package(
             name: "RPCServerTests", dependencies: ["RPCServer", "RPCWire", "Protocols", "Subjects", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
-            name: "EndToEndTests", dependencies: ["RemoteProxy", "RPCServer", "Protocols", "Subjects", "TestSupport"],
+            name: "EndToEndTests",
+            dependencies: [
+                "RemoteProxy", "RPCServer", "RPCWire", "Protocols", "Subjects", "TestSupport", "Faults",
+                "ledger-server",
+            ],
             swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]

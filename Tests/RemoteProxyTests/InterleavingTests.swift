@@ -33,26 +33,17 @@ import Testing
 
 /// One network, one client, a few calls, and chance.
 private struct Story {
-    private enum Ending: Sendable {
-        case value(Int)
-        case declared(ProbeFailure)
-        case rpc(RPCError)
-        case cancelled
-        case other(String)
-    }
-
-    private final class Ledger: Sendable {
-        let endings = Lock<[Int: [Ending]]>([:])
-        func enter(_ number: Int, _ ending: Ending) { endings.withLock { $0[number, default: []].append(ending) } }
-    }
+    private static let timeout = Duration.milliseconds(200)
 
     private var random: SeededGenerator
     private let network: SimulatedNetwork
     private let probe: RecordingProbe
     private let client: RPCClient
-    private let ledger = Ledger()
+    private let history: CallHistory
     private var calls: [Task<Void, Never>] = []
     private var posts = 0
+    /// Those that were told that the connection was lost.
+    private let lost = Lock<[Int]>([])
     /// Those that may be run twice.
     private var repeatable: Set<Int> = []
     /// Nothing has happened after which something may be lost.
@@ -61,10 +52,11 @@ private struct Story {
     init(seed: UInt64) {
         random = SeededGenerator(seed: seed)
         network = SimulatedNetwork()
+        history = CallHistory { [loop = network.loop] in loop.now }
         probe = RecordingProbe(network.loop)
         network.exports.add(ProbeProxy(probe), named: nil)
         var configuration = RPCClient.Configuration()
-        configuration.timeout = .milliseconds(200)
+        configuration.timeout = Self.timeout
         client = network.client(configuration)
     }
 
@@ -109,12 +101,12 @@ private struct Story {
     private mutating func call() {
         let number = calls.count
         let proxy = ProbeProxy(client)
-        let ledger = ledger
         let kind = Int.random(in: 0..<5, using: &random)
         if kind == 4 { repeatable.insert(number) }
         let wait = Int.random(in: 0...300, using: &random)
+        let place = history.begin(CallName(0, number), deadline: Self.timeout)
         calls.append(
-            Task(executorPreference: network.loop) {
+            Task(executorPreference: network.loop) { [history, lost] in
                 do {
                     let value =
                         switch kind {
@@ -123,15 +115,12 @@ private struct Story {
                         case 4: try await proxy.settle(number, milliseconds: wait)
                         default: try await proxy.echo(number)
                         }
-                    ledger.enter(number, .value(value))
-                } catch let error as ProbeFailure {
-                    ledger.enter(number, .declared(error))
-                } catch let error as RPCError {
-                    ledger.enter(number, .rpc(error))
-                } catch is CancellationError {
-                    ledger.enter(number, .cancelled)
+                    history.end(place, .executed(value))
                 } catch {
-                    ledger.enter(number, .other("\(error)"))
+                    if let error = error as? RPCError, error.code == .connectionLost {
+                        lost.withLock { $0.append(number) }
+                    }
+                    history.end(place, CallEnding(error) { ($0 as? ProbeFailure)?.number ?? -1 })
                 }
             })
     }
@@ -156,37 +145,27 @@ private struct Story {
     }
 
     private func audit() -> [String] {
-        let endings = ledger.endings.withLock { $0 }
-        let executed = probe.executed.reduce(into: [:]) { $0[$1, default: 0] += 1 }
-        var faults = calls.indices.flatMap { number -> [String] in
-            let ends = endings[number] ?? []
-            guard let end = ends.first, ends.count == 1 else { return ["call \(number) ended \(ends.count) times"] }
-            return judge(end, of: number, executions: executed[number] ?? 0).map { ["call \(number) \($0)"] } ?? []
-        }
+        let check = HistoryCheck(history.calls)
+        let broken =
+            check.faults(executions: executions)
+            + check.faultsInEnding(slack: .zero)
+            + HistoryCheck.faults(
+                posts: probe.notedFrom.map { PostSeen(CallName(0, $0.number), session: $0.session) }, sent: [0: posts])
+        var faults = broken.map { "\($0)" }
         if client.peer.pendingCalls > 0 { faults.append("\(client.peer.pendingCalls) calls are still in the table") }
-        if zip(probe.noted, probe.noted.dropFirst()).contains(where: >=) {
-            faults.append("posts came twice or out of order: \(probe.noted)")
-        }
+        let lost = lost.withLock { $0 }
+        if isLossless, !lost.isEmpty { faults.append("the calls \(lost) were lost") }
         if network.sessions.count > 1 + network.dials { faults.append("\(network.sessions.count) sessions are kept") }
         if network.sessions.keptReplies > 64 { faults.append("\(network.sessions.keptReplies) replies are kept") }
         return faults
     }
 
-    private func judge(_ end: Ending, of number: Int, executions: Int) -> String? {
-        if executions > 1, !repeatable.contains(number) { return "was executed \(executions) times" }
-        let executions = min(executions, 1)
-        switch end {
-        case .value(let value) where value == number: return executions == 1 ? nil : "has a result but never ran"
-        case .value(let value): return "got the answer of \(value)"
-        case .declared(let failure) where failure == .asAsked(number): return executions == 1 ? nil : "never ran"
-        case .declared(let failure): return "got the error of another: \(failure)"
-        case .rpc(let error) where error.outcome == .notExecuted:
-            return executions == 0 ? nil : "ran, and yet: \(error)"
-        case .rpc(let error) where error.code == .connectionLost && isLossless: return "was lost: \(error)"
-        case .rpc(let error) where error.outcome == .executed:
-            return executions == 1 ? nil : "never ran, and yet: \(error)"
-        case .rpc, .cancelled: return nil
-        case .other(let text): return "ended in an unknown error: \(text)"
+    /// What ran, each call once if it may run again.
+    private var executions: [Execution] {
+        var seen: Set<Int> = []
+        return probe.executed.compactMap { number in
+            guard seen.insert(number).inserted || !repeatable.contains(number) else { return nil }
+            return Execution(CallName(0, number), result: number)
         }
     }
 }

@@ -6,6 +6,12 @@ import TestSupport
 
 enum ProbeFailure: Error, Codable, Sendable, Hashable {
     case asAsked(Int)
+
+    var number: Int {
+        switch self {
+        case .asAsked(let number): number
+        }
+    }
 }
 
 @Service(errors: ProbeFailure.self)
@@ -22,14 +28,16 @@ protocol Probe: Sendable {
 final class RecordingProbe: Probe {
     private let loop: ManualLoop
     private let log = Lock<[Int]>([])
-    private let posts = Lock<[Int]>([])
+    private let posts = Lock<[(number: Int, session: String)]>([])
     private let stopped = Lock<[Int]>([])
 
     init(_ loop: ManualLoop) { self.loop = loop }
 
     /// The numbers of the calls that ran, in the order in which they began.
     var executed: [Int] { log.withLock { $0 } }
-    var noted: [Int] { posts.withLock { $0 } }
+    var noted: [Int] { notedFrom.map(\.number) }
+    /// With the conversation in which each came.
+    var notedFrom: [(number: Int, session: String)] { posts.withLock { $0 } }
     /// The numbers of the calls that were cancelled while they waited.
     var cancelled: [Int] { stopped.withLock { $0 } }
 
@@ -64,5 +72,8 @@ final class RecordingProbe: Probe {
         throw RPCError(.unavailable, "upstream is away", outcome: .notExecuted, data: "not JSON")
     }
 
-    func note(_ number: Int) { posts.withLock { $0.append(number) } }
+    func note(_ number: Int) {
+        let session = Caller.current?.session ?? "none"
+        posts.withLock { $0.append((number, session)) }
+    }
 }

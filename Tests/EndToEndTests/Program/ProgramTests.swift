@@ -161,7 +161,7 @@ import Testing
             let server =
                 fromFile
                 ? try ServerProgram("--listen=tcp://0.0.0.0:0", "--tokens", file.path)
-                : try ServerProgram(environment: ["RPC_TOKENS": Secrets.list], "--listen=tcp://0.0.0.0:0")
+                : try ServerProgram("--listen=tcp://0.0.0.0:0", environment: ["RPC_TOKENS": Secrets.list])
             let url = try server.address()
             let client = try RawClient(url)
             #expect(try brief(client.ask(Self.value)) == "1!-32055")

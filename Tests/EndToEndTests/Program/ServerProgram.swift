@@ -1,4 +1,4 @@
-// The built `rpc-server` as a child process: its arguments, its lines, its signals, its end.
+// The built `rpc-server`, or another of our servers, as a child process: its arguments, its lines, its signals, its end.
 
 import Foundation
 
@@ -21,8 +21,11 @@ final class ServerProgram {
     private let errors = Pipe()
     private var unread: [UInt8] = []
 
-    init(environment: [String: String] = [:], _ arguments: String...) throws {
-        process.executableURL = try Self.binary()
+    /// - Parameter environment: added to the one of the tests.
+    init(
+        _ arguments: String..., program: String = "rpc-server", environment: [String: String] = [:]
+    ) throws {
+        process.executableURL = try Self.binary(program)
         process.arguments = arguments
         process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         process.standardInput = FileHandle.nullDevice
@@ -82,14 +85,14 @@ final class ServerProgram {
     }
 
     /// It is built into the same folder as the tests, or above it where those are in a bundle.
-    private static func binary() throws -> URL {
+    private static func binary(_ name: String) throws -> URL {
         var folder = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
         while folder.path != "/" {
-            let file = folder.appending(path: "rpc-server")
+            let file = folder.appending(path: name)
             if FileManager.default.isExecutableFile(atPath: file.path) { return file }
             folder.deleteLastPathComponent()
         }
-        throw WireFault("rpc-server is not built")
+        throw WireFault("\(name) is not built")
     }
 }
 

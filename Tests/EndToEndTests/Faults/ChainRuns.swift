@@ -1,0 +1,78 @@
+// Three servers deep: what is decided at the root is felt at the leaf.
+
+import Faults
+import RPCWire
+import RemoteProxy
+import TestSupport
+import Testing
+
+extension FaultRuns {
+    /// Three processes, each of which asks the next, and a way to the first.
+    private struct Chain {
+        let house: LedgerHouse
+        let servers: [ServerProgram]
+        let first: Faults.LedgerProxy
+
+        init() throws {
+            house = try LedgerHouse()
+            var (servers, url): ([ServerProgram], String?) = ([], nil)
+            for _ in 0..<3 {
+                let (server, bound) = try house.start(at: "tcp://127.0.0.1:0", next: url)
+                servers.append(server)
+                url = bound
+            }
+            self.servers = servers
+            first = Faults.LedgerProxy(RPCClient(url ?? ""))
+        }
+
+        /// Waits for the processes, who tell nobody but their file.
+        func entries(_ isComplete: ([LedgerFile.Entry]) -> Bool) async throws -> [LedgerFile.Entry] {
+            while true {
+                let entries = house.entries
+                if isComplete(entries) { return entries }
+                try await Task.sleep(for: .milliseconds(1))
+            }
+        }
+    }
+
+    private func timesLeft(_ entries: [LedgerFile.Entry]) -> [Duration] {
+        entries.compactMap { if case .timeLeft(let duration) = $0 { duration } else { nil } }
+    }
+
+    private func cancellations(_ entries: [LedgerFile.Entry]) -> [Instant] {
+        entries.compactMap { if case .cancelled(let at) = $0 { at } else { nil } }
+    }
+
+    @Test func `a call that is cancelled at the root is cancelled at the leaf, three servers away`() async throws {
+        let chain = try Chain()
+        try await chain.first.pass(waitingMilliseconds: 0)
+        let first = chain.first
+        let call = Task { try await first.pass(waitingMilliseconds: 60_000) }
+        _ = try await chain.entries { timesLeft($0).count == 6 }
+        let began = MonotonicClock.now
+        call.cancel()
+        await #expect(throws: CancellationError.self) { try await call.value }
+        let entries = try await chain.entries { cancellations($0).count == 3 }
+        let last = cancellations(entries).max().map { began.duration(to: $0) } ?? .zero
+        print("cancelled three servers away after \(last)")
+        #expect(last < Self.slack)
+    }
+
+    @Test func `the time given at the root holds for each server on the way`() async throws {
+        let chain = try Chain()
+        try await chain.first.pass(waitingMilliseconds: 0)
+        let timeout = Duration.milliseconds(Self.isFull ? 500 : 2_000)
+        let began = MonotonicClock.now
+        let error = await #expect(throws: RPCError.self) {
+            try await withTimeout(timeout) { try await chain.first.pass(waitingMilliseconds: 60_000) }
+        }
+        #expect(error?.code == .deadlineExceeded && error?.outcome != .notExecuted)
+        let entries = try await chain.entries { cancellations($0).count == 3 }
+        let left = timesLeft(entries).suffix(3)
+        #expect(left.count == 3)
+        // On the wire the time left is a whole number of milliseconds, rounded up.
+        for (before, after) in zip([timeout] + left, left) { #expect(after < before + .milliseconds(1)) }
+        for end in cancellations(entries) { #expect(began.duration(to: end) < timeout + Self.slack) }
+        print("of \(timeout) there were left \(left)")
+    }
+}

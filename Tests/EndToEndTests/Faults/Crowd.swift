@@ -1,0 +1,92 @@
+// Many callers who share one client, and the history of what each of them asked and was told.
+
+import Faults
+import RPCWire
+import RemoteProxy
+import Synchronization
+import TestSupport
+
+final class Crowd: Sendable {
+    let history = CallHistory()
+    private let ledger: any Faults.Ledger
+    private let timeout: Duration
+    private let posts = Lock<[Int: Int]>([:])
+    private let finished = Atomic(0)
+    private let isOver = Atomic(false)
+    private let worstLateness = Lock(Duration.zero)
+
+    /// - Parameter timeout: what each call may take.
+    init(_ client: RPCClient, timeout: Duration = .seconds(10)) {
+        ledger = Faults.LedgerProxy(client)
+        self.timeout = timeout
+    }
+
+    /// How many posts each caller has made.
+    var posted: [Int: Int] { posts.withLock { $0 } }
+    /// How late the machine itself was at worst, while they called, to wake one who had only slept.
+    var machineLateness: Duration { worstLateness.withLock { $0 } }
+    var finishedCalls: Int { finished.load(ordering: .acquiring) }
+
+    /// Has every caller call so many times, one call after the other; fewer when told to stop.
+    /// - Parameters:
+    ///   - milliseconds: how long the subject takes over some of the calls.
+    ///   - isPosting: whether a post goes before every tenth.
+    func call(by callers: Int = 64, times: Int = .max, slowly milliseconds: Int = 0, isPosting: Bool = true) async {
+        let watch = Task { [self] in try await watchMachine() }
+        defer { watch.cancel() }
+        await withTaskGroup { group in
+            for caller in 0..<callers {
+                group.addTask { [self] in
+                    for number in 0..<times {
+                        if isOver.load(ordering: .relaxed) { break }
+                        if isPosting, number % 10 == 0 { post(by: caller) }
+                        await call(CallName(caller, number), milliseconds: number % 5 == 0 ? milliseconds : 0)
+                    }
+                }
+            }
+        }
+    }
+
+    private func watchMachine() async throws {
+        while true {
+            let due = MonotonicClock.now.advanced(by: .milliseconds(10))
+            try await Task.sleep(for: .milliseconds(10))
+            let late = due.duration(to: MonotonicClock.now)
+            worstLateness.withLock { $0 = max($0, late) }
+        }
+    }
+
+    func stop() { isOver.store(true, ordering: .relaxed) }
+
+    /// Returns when so many more calls have ended.
+    func proceed(by count: Int) async throws {
+        let goal = finishedCalls + count
+        while finishedCalls < goal { try await Task.sleep(for: .milliseconds(1)) }
+    }
+
+    private func call(_ name: CallName, milliseconds: Int) async {
+        await history.call(name, deadline: timeout) {
+            try await withTimeout(timeout) {
+                milliseconds == 0
+                    ? try await ledger.add(caller: name.caller, number: name.number)
+                    : try await ledger.addSlowly(
+                        caller: name.caller, number: name.number, milliseconds: milliseconds)
+            }
+        }
+        finished.add(1, ordering: .releasing)
+    }
+
+    private func post(by caller: Int) {
+        let number = posts.withLock { posts in
+            defer { posts[caller, default: 0] += 1 }
+            return posts[caller, default: 0]
+        }
+        ledger.note(caller: caller, number: number)
+    }
+}
+
+extension [CallRecord] {
+    func count(_ ending: CallEnding) -> Int { count { $0.endings.first?.ending == ending } }
+    /// Calls with an answer.
+    var answered: Int { count { if case .executed(.some) = $0.endings.first?.ending { true } else { false } } }
+}

@@ -1,0 +1,75 @@
+// The way between the two is bad: it is cut, over and over, or it changes bytes.
+
+import Faults
+import RPCWire
+import RemoteProxy
+import TestSupport
+import Testing
+
+extension FaultRuns {
+    @Test func `64 callers count on while their connection is cut`() async throws {
+        let (callers, calls) = (64, Self.size(3_200, full: 100_000))
+        let cuts = Self.size(40, full: 1_000)
+        let house = try LedgerHouse()
+        let (server, url) = try house.start()
+        defer { server.signal(9) }
+        let proxy = try FaultProxy(to: url)
+        // A call and its answer take some 150 bytes on the wire; a call that is lost takes fewer.
+        let mean = calls * (Self.sessionsResume ? 120 : 50) / cuts
+        proxy.cut(CutPlan(seed: 1, times: cuts, every: 1...2 * mean))
+        let crowd = Crowd(RPCClient(proxy.url, .eager), timeout: .seconds(30))
+        let began = MonotonicClock.now
+        await crowd.call(by: callers, times: calls / callers)
+        let took = began.duration(to: MonotonicClock.now)
+
+        expectNone(house.faults(crowd))
+        let records = crowd.history.calls
+        print(
+            "cut \(proxy.counts.cuts) times in \(took): \(records.answered) answered, \(records.count(.unknown)) unknown"
+        )
+        #expect(proxy.counts.cuts > cuts * 3 / 4)
+        #expect(took < .seconds(60))
+        if Self.sessionsResume {
+            #expect(records.answered == records.count && records.count == calls / callers * callers)
+            #expect(house.entries.executions.count == records.count)
+        } else {
+            // No more is lost than was on its way.
+            #expect(records.count(.unknown) <= proxy.counts.cuts * callers)
+            #expect(records.count(.notExecuted) == 0)
+        }
+    }
+
+    @Test func `changed bytes end no process, and no call waits beyond its deadline`() async throws {
+        let house = try LedgerHouse()
+        let (server, url) = try house.start()
+        defer { server.signal(9) }
+        let proxy = try FaultProxy(to: url)
+        let client = RPCClient(proxy.url, .eager)
+        let crowd = Crowd(client, timeout: .milliseconds(200))
+        proxy.corrupt(.toServer, .toClient, every: 1...3_000, seed: 7)
+        // A changed length makes an end wait for bytes that never come, and nothing but the end of the connection ends
+        // that: without cuts everything would stand still behind the first.
+        proxy.cut(CutPlan(seed: 7, times: .max, every: 500...5_000))
+        let calling = Task { await crowd.call(by: 16, isPosting: false) }
+        try await Task.sleep(for: .seconds(Self.size(1, full: 30)))
+        crowd.stop()
+        await calling.value
+        // Without a checksum a changed digit is a wrong answer: nothing is said of the results.
+        expectNone(HistoryCheck(crowd.history.calls).faultsInEnding(slack: Self.slack + crowd.machineLateness))
+        #expect(proxy.counts.corrupted > 0)
+        print(
+            "changed \(proxy.counts.corrupted) bytes: \(crowd.history.calls.answered) of \(crowd.history.calls.count) answered"
+        )
+
+        proxy.corrupt(every: 1...1, seed: 1)
+        proxy.cut(CutPlan(seed: 1, times: 0, every: 1...1))
+        proxy.cut()
+        // The client may not have heard of the cut yet.
+        let ledger = Faults.LedgerProxy(client)
+        let last: Int
+        do { last = try await ledger.add(caller: -1, number: 1) } catch {
+            last = try await ledger.add(caller: -1, number: 2)
+        }
+        #expect(last == house.entries.executions.count)
+    }
+}

@@ -1,0 +1,69 @@
+// The fault runs: a crowd of callers, a real server process, and something that goes wrong between or under them. Each
+// is small here and has its full size under `.ci/faults`. One after the other, since each wants the whole machine.
+
+import Faults
+import Foundation
+import RPCWire
+import RemoteProxy
+import TestSupport
+import Testing
+
+@Suite("Fault runs", .serialized, .timeLimit(.minutes(5))) struct FaultRuns {
+    static let isFull = ProcessInfo.processInfo.environment["REMOTEPROXY_FAULTS"] == "full"
+
+    /// Sessions that outlive connections are not there yet: a call that was sent when its connection broke is lost.
+    static let sessionsResume = false
+
+    static func size(_ small: Int, full: Int) -> Int { isFull ? full : small }
+
+    /// How much later than its deadline a call may end: in a run by itself little, beside all the other tests more.
+    static var slack: Duration { isFull ? .milliseconds(50) : .seconds(2) }
+}
+
+/// A ledger, and the server processes that keep it one after the other.
+final class LedgerHouse: Sendable {
+    private let folder: SocketFolder
+    /// Where the one that is started with `start` can be reached.
+    var url: String { folder.url }
+    private let books = Lock(0)
+
+    init() throws { folder = try SocketFolder() }
+
+    private func path(_ book: Int) -> String { "\(folder.path)/ledger-\(book)" }
+
+    /// Everything in all books.
+    var entries: [LedgerFile.Entry] { (0...books.withLock { $0 }).flatMap { LedgerFile.entries(path($0)) } }
+
+    /// A server process at `url`, or elsewhere, that listens already.
+    /// - Parameter hasOwnBook: it counts from zero, in a new file.
+    func start(
+        at url: String? = nil, next: String? = nil, hasOwnBook: Bool = false
+    ) throws -> (server: ServerProgram, url: String) {
+        let book = books.withLock { books in
+            if hasOwnBook { books += 1 }
+            return books
+        }
+        var environment = ["LEDGER_FILE": path(book)]
+        environment["LEDGER_NEXT"] = next
+        let server = try ServerProgram(
+            "--listen", url ?? self.url, "--quiet", program: "ledger-server", environment: environment)
+        return (server, try server.address())
+    }
+
+    /// What is wrong between what the callers were told and what is written down.
+    /// - Parameter isCounter: one counter at a time did all the counting.
+    func faults(_ crowd: Crowd, isCounter: Bool = true) -> [HistoryFault] {
+        let (check, entries) = (HistoryCheck(crowd.history.calls), entries)
+        return check.faults(executions: entries.executions)
+            + (isCounter ? check.faults(countingTo: entries.executions.count) : [])
+            + check.faultsInEnding(slack: FaultRuns.slack + crowd.machineLateness)
+            + HistoryCheck.faults(posts: entries.posts, sent: crowd.posted)
+    }
+}
+
+/// Records faults, so few of them that a person can read them.
+func expectNone(_ faults: [HistoryFault], sourceLocation: SourceLocation = #_sourceLocation) {
+    guard !faults.isEmpty else { return }
+    let few = faults.prefix(5).map { "\($0)" }.joined(separator: "; ")
+    Issue.record("\(faults.count) faults: \(few)", sourceLocation: sourceLocation)
+}

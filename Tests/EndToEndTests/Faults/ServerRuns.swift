@@ -1,0 +1,100 @@
+// The server is killed, held up, or told to leave, under a crowd that calls on.
+
+import Faults
+import Foundation
+import RPCWire
+import RemoteProxy
+import TestSupport
+import Testing
+
+extension FaultRuns {
+    @Test func `a server that is killed and started again loses what was running, and nobody waits for it`()
+        async throws
+    {
+        let house = try LedgerHouse()
+        var server = try house.start().server
+        let crowd = Crowd(RPCClient(house.url, .eager), timeout: .seconds(5))
+        let calling = Task { await crowd.call() }
+        var kills: [Instant] = []
+        for _ in 0..<Self.size(3, full: 20) {
+            try await crowd.proceed(by: 500)
+            kills.append(MonotonicClock.now)
+            server.signal(SIGKILL)
+            #expect(server.end().code == -SIGKILL)
+            try await Task.sleep(for: .milliseconds(Self.size(30, full: 300)))
+            server = try house.start().server
+        }
+        try await crowd.proceed(by: 500)
+        crowd.stop()
+        await calling.value
+
+        expectNone(house.faults(crowd))
+        let lost = crowd.history.calls.filter { $0.endings.first?.ending == .unknown }
+        #expect(lost.count <= kills.count * 64)
+        let allowed = .milliseconds(50) + Self.slack + crowd.machineLateness
+        let late =
+            lost.compactMap { call in call.endings.first.map { wait(after: kills, until: $0.at) } }.max() ?? .zero
+        #expect(late <= allowed)
+        print(
+            "killed \(kills.count) times: \(lost.count) of \(crowd.history.calls.count) unknown, at most \(late) after, machine \(crowd.machineLateness)"
+        )
+    }
+
+    @Test func `a server that stands still keeps nobody beyond a deadline, and runs nothing twice`() async throws {
+        let house = try LedgerHouse()
+        let (server, url) = try house.start()
+        let crowd = Crowd(RPCClient(url, .eager), timeout: .milliseconds(100))
+        let calling = Task { await crowd.call() }
+        for _ in 0..<Self.size(2, full: 20) {
+            try await crowd.proceed(by: 500)
+            server.signal(SIGSTOP)
+            try await Task.sleep(for: .milliseconds(Self.size(300, full: 3_000)))
+            server.signal(SIGCONT)
+        }
+        try await crowd.proceed(by: 500)
+        crowd.stop()
+        await calling.value
+        server.signal(SIGTERM)
+        #expect(server.end().code == 0)
+
+        expectNone(house.faults(crowd))
+        let records = crowd.history.calls
+        #expect(records.count(.unknown) > 0)
+        let latest = records.compactMap { call in call.endings.first.map { call.deadline.duration(to: $0.at) } }.max()
+        print(
+            "stood still: \(records.count(.unknown)) of \(records.count) unknown, at most \(latest ?? .zero) late, machine \(crowd.machineLateness)"
+        )
+    }
+
+    @Test func `servers that leave in good order lose no call`() async throws {
+        let house = try LedgerHouse()
+        var (server, url) = try house.start(at: "tcp://127.0.0.1:0", hasOwnBook: true)
+        let proxy = try FaultProxy(to: url)
+        let crowd = Crowd(RPCClient(proxy.url, .eager))
+        let calling = Task { await crowd.call(slowly: 5) }
+        for _ in 0..<Self.size(5, full: 200) {
+            try await crowd.proceed(by: 200)
+            let leaving = server
+            (server, url) = try house.start(at: "tcp://127.0.0.1:0", hasOwnBook: true)
+            proxy.lead(to: url)
+            leaving.signal(SIGTERM)
+            #expect(leaving.end() == .init(code: 0, output: "", errors: ""))
+        }
+        try await crowd.proceed(by: 200)
+        crowd.stop()
+        await calling.value
+        server.signal(SIGTERM)
+        #expect(server.end().code == 0)
+
+        // Two of them count at a time, each by itself.
+        expectNone(house.faults(crowd, isCounter: false))
+        let records = crowd.history.calls
+        #expect(records.answered == records.count)
+        print("drained: \(records.answered) of \(records.count) answered")
+    }
+
+    /// How long after the latest of the moments before it.
+    private func wait(after moments: [Instant], until end: Instant) -> Duration {
+        moments.last { $0 <= end }.map { $0.duration(to: end) } ?? .zero
+    }
+}

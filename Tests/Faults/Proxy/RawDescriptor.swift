@@ -1,0 +1,140 @@
+// A stream socket of this machine without any of our own code around it: what the tools of the tests are made of.
+
+import CSystem
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// Why a tool could not do its work.
+package struct FaultToolError: Error, CustomStringConvertible {
+    package let description: String
+    package init(_ description: String) { self.description = description }
+}
+
+package final class RawDescriptor: Sendable {
+    package let number: Int32
+
+    package init(_ number: Int32) { self.number = number }
+
+    deinit { close(number) }
+
+    /// Listens on a free port of loopback.
+    package static func listening() throws -> (RawDescriptor, url: String) {
+        let listener = RawDescriptor(socket(AF_INET, streamType, 0))
+        var address = loopback(0)
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let isBound = withGeneric(&address) { bind(listener.number, $0, length) == 0 }
+        guard isBound, listen(listener.number, 1_024) == 0 else { throw FaultToolError("listen: errno \(errno)") }
+        _ = withGeneric(&address) { getsockname(listener.number, $0, &length) }
+        return (listener, "tcp://127.0.0.1:\(UInt16(bigEndian: address.sin_port))")
+    }
+
+    /// Connects to `unix:///PATH` or to a port of this machine.
+    package static func connected(to url: String) throws -> RawDescriptor {
+        let isConnected: Bool
+        let descriptor: RawDescriptor
+        if url.hasPrefix("unix://") {
+            descriptor = RawDescriptor(socket(AF_UNIX, streamType, 0))
+            var address = sockaddr_un()
+            address.sun_family = sa_family_t(AF_UNIX)
+            withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: url.dropFirst(7).utf8) }
+            isConnected = withGeneric(&address) {
+                connect(descriptor.number, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) == 0
+            }
+        } else {
+            guard let port = url.split(separator: ":").last.flatMap({ UInt16($0) }) else { throw FaultToolError(url) }
+            descriptor = RawDescriptor(socket(AF_INET, streamType, 0))
+            var address = loopback(port)
+            isConnected = withGeneric(&address) {
+                connect(descriptor.number, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+            }
+        }
+        guard isConnected else { throw FaultToolError("\(url): connect: errno \(errno)") }
+        return descriptor
+    }
+
+    /// The next connection; nil when there is none, or the listener has been shut.
+    package func accepted() -> RawDescriptor? {
+        #if canImport(Glibc)
+            // At once, or a child started in between would keep the connection open.
+            let connection = accept4(number, nil, nil, Int32(SOCK_CLOEXEC.rawValue))
+        #else
+            let connection = accept(number, nil, nil)
+        #endif
+        return connection >= 0 ? RawDescriptor(connection) : nil
+    }
+
+    /// Waits for nothing, and holds nothing back.
+    package func prepare() {
+        _ = fcntl(number, F_SETFL, fcntl(number, F_GETFL) | O_NONBLOCK)
+        var on: Int32 = 1
+        setsockopt(number, Int32(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size))
+    }
+
+    package enum Received {
+        case bytes([UInt8])
+        case end
+        case nothing
+    }
+
+    package func receive(_ most: Int = 65_536) -> Received {
+        var window = [UInt8](repeating: 0, count: most)
+        let count = recv(number, &window, most, 0)
+        if count < 0, errno == EAGAIN || errno == EINTR { return .nothing }
+        return count > 0 ? .bytes(Array(window[..<count])) : .end
+    }
+
+    /// How many bytes the kernel took; nil when the other end has gone.
+    package func send(_ bytes: ArraySlice<UInt8>) -> Int? {
+        #if canImport(Glibc)
+            let flags = Int32(MSG_NOSIGNAL)
+        #else
+            let flags: Int32 = 0
+        #endif
+        let count = bytes.withUnsafeBytes { bytes in
+            #if canImport(Glibc)
+                Glibc.send(number, bytes.baseAddress, bytes.count, flags)
+            #else
+                Darwin.send(number, bytes.baseAddress, bytes.count, flags)
+            #endif
+        }
+        if count < 0 { return errno == EAGAIN || errno == EINTR ? 0 : nil }
+        return count
+    }
+
+    /// Says no more, and can still hear.
+    package func finishSending() { shutdown(number, Int32(SHUT_WR)) }
+
+    package func shut() { shutdown(number, Int32(SHUT_RDWR)) }
+
+    /// When it is closed, what is queued is thrown away and the other end gets a reset.
+    package func resetOnClose() {
+        var option = linger(l_onoff: 1, l_linger: 0)
+        setsockopt(number, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
+    }
+
+    #if canImport(Glibc)
+        private static let streamType = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+    #else
+        private static let streamType = SOCK_STREAM
+    #endif
+
+    private static func loopback(_ port: UInt16) -> sockaddr_in {
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = inet_addr("127.0.0.1")
+        return address
+    }
+
+    private static func withGeneric<Address, Result>(
+        _ address: inout Address, _ body: (UnsafeMutablePointer<sockaddr>) -> Result
+    ) -> Result {
+        withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0) }
+        }
+    }
+}
