@@ -63,6 +63,7 @@ private struct Story {
         network = SimulatedNetwork()
         probe = RecordingProbe(network.loop)
         network.exports.add(ProbeProxy(probe), named: nil)
+        network.exports.add(SettlerProxy(ProbeSettler(probe: probe)), named: nil)
         var configuration = RPCClient.Configuration()
         configuration.timeout = .milliseconds(200)
         client = network.client(configuration)
@@ -108,7 +109,7 @@ private struct Story {
 
     private mutating func call() {
         let number = calls.count
-        let proxy = ProbeProxy(client)
+        let (proxy, settler) = (ProbeProxy(client), SettlerProxy(client))
         let ledger = ledger
         let kind = Int.random(in: 0..<5, using: &random)
         if kind == 4 { repeatable.insert(number) }
@@ -120,7 +121,7 @@ private struct Story {
                         switch kind {
                         case 0: try await proxy.fail(number)
                         case 1: try await proxy.wait(number, milliseconds: wait)
-                        case 4: try await proxy.settle(number, milliseconds: wait)
+                        case 4: try await settler.settle(number, milliseconds: wait)
                         default: try await proxy.echo(number)
                         }
                     ledger.enter(number, .value(value))
