@@ -17,7 +17,6 @@ import Testing
         func wait(_ number: Int, milliseconds: Int) async throws -> Int { number }
         func refuse(_ number: Int) async throws -> Int { number }
         func note(_ number: Int) {}
-        func settle(_ number: Int, milliseconds: Int) async throws -> Int { number }
     }
 
     private let network = SimulatedNetwork()

@@ -55,6 +55,7 @@ private struct Story {
         history = CallHistory { [loop = network.loop] in loop.now }
         probe = RecordingProbe(network.loop)
         network.exports.add(ProbeProxy(probe), named: nil)
+        network.exports.add(SettlerProxy(ProbeSettler(probe: probe)), named: nil)
         var configuration = RPCClient.Configuration()
         configuration.timeout = Self.timeout
         client = network.client(configuration)
@@ -100,7 +101,7 @@ private struct Story {
 
     private mutating func call() {
         let number = calls.count
-        let proxy = ProbeProxy(client)
+        let (proxy, settler) = (ProbeProxy(client), SettlerProxy(client))
         let kind = Int.random(in: 0..<5, using: &random)
         if kind == 4 { repeatable.insert(number) }
         let wait = Int.random(in: 0...300, using: &random)
@@ -112,7 +113,7 @@ private struct Story {
                         switch kind {
                         case 0: try await proxy.fail(number)
                         case 1: try await proxy.wait(number, milliseconds: wait)
-                        case 4: try await proxy.settle(number, milliseconds: wait)
+                        case 4: try await settler.settle(number, milliseconds: wait)
                         default: try await proxy.echo(number)
                         }
                     history.end(place, .executed(value))

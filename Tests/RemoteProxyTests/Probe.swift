@@ -21,8 +21,6 @@ protocol Probe: Sendable {
     func wait(_ number: Int, milliseconds: Int) async throws -> Int
     func refuse(_ number: Int) async throws -> Int
     func note(_ number: Int)
-    /// Like `wait`, but running it twice is as good as once.
-    @Idempotent func settle(_ number: Int, milliseconds: Int) async throws -> Int
 }
 
 final class RecordingProbe: Probe {
@@ -60,10 +58,6 @@ final class RecordingProbe: Probe {
             throw error
         }
         return number
-    }
-
-    func settle(_ number: Int, milliseconds: Int) async throws -> Int {
-        try await wait(number, milliseconds: milliseconds)
     }
 
     /// Fails as a call of its own to another server might.

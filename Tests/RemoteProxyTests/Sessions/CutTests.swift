@@ -101,5 +101,4 @@ private struct Returning: Probe {
     func wait(_ number: Int, milliseconds: Int) async throws -> Int { number }
     func refuse(_ number: Int) async throws -> Int { number }
     func note(_ number: Int) {}
-    func settle(_ number: Int, milliseconds: Int) async throws -> Int { number }
 }

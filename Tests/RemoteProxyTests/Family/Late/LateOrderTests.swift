@@ -28,7 +28,6 @@ private struct Diary: Probe {
         return number
     }
     func refuse(_ number: Int) async throws -> Int { number }
-    func settle(_ number: Int, milliseconds: Int) async throws -> Int { number }
     func note(_ number: Int) { entries.append(number) }
 }
 
@@ -218,6 +217,5 @@ private final class Counted: Probe {
     func fail(_ number: Int) async throws -> Int { number }
     func wait(_ number: Int, milliseconds: Int) async throws -> Int { number }
     func refuse(_ number: Int) async throws -> Int { number }
-    func settle(_ number: Int, milliseconds: Int) async throws -> Int { number }
     func note(_ number: Int) {}
 }
