@@ -1,6 +1,8 @@
 // The border between the compiler plugin and the library: what `@Service` writes calls only what stands here, plus
-// the conformance to `ServiceProxy`, the initialisers of `Method`, `Post`, `MethodTable` (of `ServiceMethod`s),
-// `ServiceDescription` and `MethodSignature.Parameter`, and `Subject.call` and `.post`. Changing any of these changes the plugin's expansion tests in the same commit.
+// the conformances to `ServiceProxy` and `ServiceMethodName`, the initialisers of `Method`, `Post`, `MethodTable` (of
+// `ServiceMethod`s), `ServiceDescription`, `MethodSignature.Parameter` and `WeakSubject`, the cases of
+// `MethodSignature.Effect`, and `Subject.call` and `.post`. Changing any of these changes the plugin's expansion tests in
+// the same commit.
 
 /// The arguments of one method as a value. Generated, one struct per method.
 public protocol MethodArguments: Sendable {

@@ -75,6 +75,8 @@ extension RPCError {
         public static let deadlineExceeded = Code(rawValue: ErrorCode.deadlineExceeded)
         /// The client was closed by its owner.
         public static let closed = Code(rawValue: ErrorCode.closed)
+        /// The object behind a proxy that refers to it weakly is no more.
+        public static let subjectGone = Code(rawValue: ErrorCode.subjectGone)
         /// A declared error of the service, carried in `data`.
         public static let application = Code(rawValue: 1)
         /// The address given to the client cannot be understood.

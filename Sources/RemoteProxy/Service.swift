@@ -1,4 +1,4 @@
-// The one word a user writes.
+// The words a user writes: one on a protocol, two that may stand on its requirements.
 
 /// Makes a protocol callable across processes: writes `NAMEProxy`, which conforms to the protocol and forwards every
 /// call to a subject — the real object, or one at the other end of a connection.
@@ -19,3 +19,26 @@
 @attached(peer, names: suffixed(Proxy))
 public macro Service(errors: any (Error & Codable & Sendable).Type...) =
     #externalMacro(module: "RemoteProxyMacros", type: "ServiceMacro")
+
+/// Says that running a requirement of a service twice is the same as running it once, so that it may be sent again where
+/// nobody knows whether it ran: after a connection to a server that has restarted, and by a retrying proxy.
+///
+/// ```swift
+/// @Idempotent func rename(_ id: Int, to name: String) async throws
+/// ```
+///
+/// It is a promise about the real object, which nobody checks. It stands on calls, properties and posts.
+@attached(peer)
+public macro Idempotent() = #externalMacro(module: "RemoteProxyMacros", type: "MarkMacro")
+
+/// Says that a requirement of a service changes nothing that a caller could see. It is `@Idempotent` with that, and more:
+/// readers may share a lock, a guard that allows reading lets it pass, and its results may be cached.
+///
+/// ```swift
+/// @ReadOnly func find(_ id: Int) async throws -> Item?
+/// @ReadOnly var count: Int { get async throws }
+/// ```
+///
+/// It is a promise about the real object, which nobody checks.
+@attached(peer)
+public macro ReadOnly() = #externalMacro(module: "RemoteProxyMacros", type: "MarkMacro")

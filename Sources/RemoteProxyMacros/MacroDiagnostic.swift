@@ -121,6 +121,25 @@ extension MacroDiagnostic {
             at: offset)
     }
 
+    /// The first name is that of the requirement or protocol.
+    static func shadowedType(_ name: String, _ type: String, at offset: Int) -> Self {
+        Self(
+            "'\(name)' says '\(type)', which means something else in a proxy; write 'Module.\(type)' or rename the type",
+            at: offset)
+    }
+
+    static func shadowedError(_ type: String) -> Self {
+        var diagnostic = Self.shadowedType("errors:", type, at: 0)
+        diagnostic.place = .attribute
+        return diagnostic
+    }
+
+    static func shadowedName(_ name: String, at offset: Int) -> Self {
+        Self(
+            "a service cannot be named '\(name)', which means something else in a proxy; choose another name",
+            at: offset)
+    }
+
     static func sameName(_ name: String, at offset: Int) -> Self {
         Self(
             "'\(name)' differs from another requirement only in its types, which do not travel; choose another label",
@@ -231,6 +250,16 @@ extension MacroDiagnostic {
         Self(
             "'\(name)' can only have '@available' with versions or 'deprecated'; move it to another protocol",
             at: offset)
+    }
+
+    static func misplacedMark(_ mark: String) -> Self {
+        var diagnostic = Self("@\(mark) can only be attached to a function or property of a protocol", at: 0)
+        diagnostic.place = .attribute
+        return diagnostic
+    }
+
+    static func twoMarks(_ name: String, at offset: Int) -> Self {
+        Self("'\(name)' is marked twice; keep @ReadOnly if it changes nothing, else @Idempotent", at: offset)
     }
 
     static func objectiveC(_ name: String, at offset: Int) -> Self {

@@ -4,6 +4,7 @@
 struct Plugin {
     static let macros: [String: @Sendable (ExpansionRequest) -> Expansion] = [
         "ServiceMacro": ServiceMacro.expand,
+        "MarkMacro": MarkMacro.expand,
         "OtherConformerMacro": OtherConformerMacro.expand,
     ]
 

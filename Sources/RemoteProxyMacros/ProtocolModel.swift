@@ -50,7 +50,22 @@ struct Requirement {
         case post
     }
 
+    /// What its author says about it.
+    enum Mark: String {
+        case readOnly = "ReadOnly"
+        case idempotent = "Idempotent"
+
+        /// The case of `MethodSignature.Effect`.
+        var effect: String {
+            switch self {
+            case .readOnly: "reads"
+            case .idempotent: "idempotent"
+            }
+        }
+    }
+
     var shape: Shape
+    var mark: Mark?
     var isProperty = false
     /// Says `nonisolated` itself.
     var isNonisolated = false

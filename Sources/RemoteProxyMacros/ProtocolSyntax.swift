@@ -58,6 +58,13 @@ struct MemberSyntax {
     var accessors: [AccessorSyntax] = []
     /// The source from the keyword to the end, without accessors; what a stub repeats.
     var source: String = ""
+
+    /// A type in the signature that means another one inside a proxy.
+    var shadowedType: String? {
+        (parameters.map(\.type) + [result].compactMap(\.self)).lazy.compactMap {
+            TokenCursor($0.spelling).firstUnqualified(of: ServiceExpansion.memberTypes)
+        }.first
+    }
 }
 
 /// One parameter of a function.

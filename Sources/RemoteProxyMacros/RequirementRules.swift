@@ -10,10 +10,12 @@ struct RequirementRules {
     func requirement() throws(MacroDiagnostic) -> Requirement {
         try judgeKind()
         try judgeModifiers()
+        if let type = member.shadowedType { throw .shadowedType(name, type, at: member.offset) }
         var requirement = member.kind == .property ? try property() : try function()
         requirement.isNonisolated = member.head.modifiers.contains("nonisolated")
         requirement.documentation = member.head.documentation
         requirement.offset = member.offset
+        requirement.mark = try mark()
         try carryAttributes(to: &requirement)
         return requirement
     }
@@ -40,6 +42,14 @@ struct RequirementRules {
             }
         }
         if Self.isReserved(name) { throw .reserved(name, at: member.offset) }
+    }
+
+    private func mark() throws(MacroDiagnostic) -> Requirement.Mark? {
+        let marks = member.head.attributes.compactMap { attribute in
+            Requirement.Mark(rawValue: String(attribute.name.trimmingPrefix("RemoteProxy.")))
+        }
+        if marks.count > 1 { throw .twoMarks(name, at: member.offset) }
+        return marks.first
     }
 
     private func property() throws(MacroDiagnostic) -> Requirement {
@@ -137,7 +147,8 @@ struct RequirementRules {
 
     /// Whether the generated proxy has a member of that name itself, or every Swift type has.
     static func isReserved(_ name: String) -> Bool {
-        ["proxySubject", "asService", "methodTable", "ProxiedService", "init", "self", "Self", "Type", "Protocol"]
-            .contains(name)
+        [
+            "proxySubject", "asService", "methodTable", "_weakReference", "init", "self", "Self", "Type", "Protocol",
+        ].contains(name) || ServiceExpansion.memberTypes.contains(name)
     }
 }

@@ -51,9 +51,12 @@ extension ServiceExpansion {
             }
         let documentation = "/// `\(requirement.fullName)` of \(SwiftName.plain(model.name))."
         let head = "\(access)static let \(requirement.entryName) = RemoteProxy.\(type)("
-        let facts = "    \(self.facts(of: requirement)))"
-        return [documentation] + requirement.availability + [head]
-            + SourceLines.block(facts, invocation(of: requirement))
+        var facts = ["    \(facts(of: requirement))"]
+        if requirement.shape == .post {
+            facts = [facts[0] + ",", "    proxy: { \(model.proxyName)(subject: $0).asService }"]
+        }
+        return [documentation] + requirement.availability + [head] + facts.dropLast()
+            + SourceLines.block(facts[facts.count - 1] + ")", invocation(of: requirement))
     }
 
     /// The name and what discovery tells about the method.
@@ -66,6 +69,7 @@ extension ServiceExpansion {
             facts.append("parameters: [\(list.joined(separator: ", "))]")
         }
         if let result = requirement.result { facts.append("result: \(SwiftName.literal(result))") }
+        if let mark = requirement.mark { facts.append("effect: .\(mark.effect)") }
         return facts.joined(separator: ", ")
     }
 

@@ -11,12 +11,15 @@ struct ServiceExpansion {
     /// The attribute of proxies that need another conformer.
     static let seen = "RemoteProxy._OtherConformer"
 
+    /// Types that every proxy has, and that hide what a protocol's text means by the same name.
+    static let memberTypes: Set<String> = ["MethodName", "ProxiedService"]
+
     init(_ model: ProtocolModel) { self.model = model }
 
     /// The whole expansion.
     var source: String {
         let witnesses = model.requirements.map(witness)
-        let members = [subject] + witnesses + [methodTable, methodList]
+        let members = [subject] + witnesses + [methodTable] + weakReferences + [methodNames, methodList]
         return (head + SourceLines.block(declaration(conforms: true), SourceLines.paragraphs(members))).joined(
             separator: "\n") + "\n"
     }

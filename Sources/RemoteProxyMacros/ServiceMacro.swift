@@ -6,7 +6,7 @@ enum ServiceMacro {
     static func expand(_ request: ExpansionRequest) -> Expansion {
         var parser = ProtocolParser(request.declSyntax.source)
         guard let syntax = parser.parse() else {
-            return Expansion(expandedSource: "", diagnostics: [place(.notAProtocol(), in: request)])
+            return Expansion(expandedSource: "", diagnostics: [.init(.notAProtocol(), in: request)])
         }
         var rules = ServiceRules(syntax)
         let model = rules.model(
@@ -15,20 +15,28 @@ enum ServiceMacro {
         if rules.diagnostics.isEmpty {
             return Expansion(
                 expandedSource: ServiceExpansion(model).source,
-                diagnostics: rules.warnings.map { place($0, in: request) })
+                diagnostics: rules.warnings.map { .init($0, in: request) })
         }
         return Expansion(
             expandedSource: ServiceStub(syntax: syntax, model: model).source,
-            diagnostics: rules.diagnostics.map { place($0, in: request) })
+            diagnostics: rules.diagnostics.map { .init($0, in: request) })
     }
+}
 
-    private static func place(_ diagnostic: MacroDiagnostic, in request: ExpansionRequest) -> Expansion.Diagnostic {
+extension Expansion.Diagnostic {
+    /// A message at its place in the user's file.
+    init(_ diagnostic: MacroDiagnostic, in request: ExpansionRequest) {
         let (location, offset) =
             switch diagnostic.place {
             case .declaration(let offset): (request.declSyntax.location, offset)
-            case .attribute: (request.attributeSyntax.location, 0)
+            // Its source begins with the blanks and comments before it.
+            case .attribute:
+                (
+                    request.attributeSyntax.location,
+                    TokenCursor(request.attributeSyntax.source).current.range.lowerBound
+                )
             }
-        return Expansion.Diagnostic(
+        self.init(
             message: diagnostic.message,
             severity: diagnostic.isWarning ? "warning" : "error",
             position: .init(fileName: location?.fileName ?? "", offset: (location?.offset ?? 0) + offset))

@@ -20,6 +20,8 @@ struct ServiceRules {
         model.isNonisolated = syntax.declaration.modifiers.contains("nonisolated")
         model.attributes = syntax.declaration.attributes.filter(Self.isCarriedByType).map(\.spelling)
         judgeProtocol()
+        diagnostics += errors.compactMap { TokenCursor($0).firstUnqualified(of: ServiceExpansion.memberTypes) }
+            .prefix(1).map { .shadowedError($0) }
         judgeInheritance(&model)
         judgeVisibility(&model, surroundings)
         for member in syntax.members where !isPassedOver(member) {
@@ -49,6 +51,9 @@ struct ServiceRules {
     }
 
     private mutating func judgeProtocol() {
+        if ServiceExpansion.memberTypes.contains(plainName) {
+            diagnostics.append(.shadowedName(plainName, at: syntax.nameOffset))
+        }
         if let offset = syntax.genericsOffset {
             diagnostics.append(.primaryAssociatedTypes(plainName, at: offset))
         }

@@ -14,6 +14,7 @@ struct ServiceStub {
         let isSendable = model.isSendable || !canInherit
         let service = "any \(model.name)" + (isSendable ? "" : " & Swift.Sendable")
         let access = model.access.ofMembers
+        let expansion = ServiceExpansion(named)
         let members: [[String]] = [
             [
                 "\(access)typealias ProxiedService = \(service)",
@@ -22,16 +23,36 @@ struct ServiceStub {
                     + "{ self.proxySubject = subject }",
                 "\(access)nonisolated var asService: \(service) { \(conforms ? "self" : Self.nothing) }",
                 "\(access)nonisolated static var methodTable: RemoteProxy.MethodTable<\(service)> { \(Self.nothing) }",
+                "\(access)nonisolated static func weak(_ object: \(service) & Swift.AnyObject) -> Self { \(Self.nothing) }",
+                "\(access)nonisolated static func \(expansion.weakReference(to: service)) { nil }",
             ],
+            expansion.methodNames,
             conforms ? witnesses.compactMap(\.self) : [],
         ]
         let head = model.attributes + ["// This proxy does nothing, because its protocol was refused."]
-        let declaration = ServiceExpansion(model).declaration(conforms: conforms)
+        let declaration = expansion.declaration(conforms: conforms)
         return (head + SourceLines.block(declaration, SourceLines.paragraphs(members))).joined(separator: "\n") + "\n"
     }
 
     /// Names are qualified, since the protocol may have a requirement of that name.
     private static let nothing = "Swift.fatalError()"
+
+    /// With an entry for each requirement that was refused, since its name may be said all the same.
+    private var named: ProtocolModel {
+        var named = model
+        var names = Set(model.requirements.map(\.wireName))
+        for member in syntax.members where member.kind == .function || member.kind == .property {
+            let name = SwiftName.plain(member.name)
+            guard !member.head.modifiers.contains("static"), !RequirementRules.isReserved(name),
+                names.insert(name).inserted
+            else { continue }
+            var requirement = Requirement(shape: .call, isProperty: true, name: name)
+            requirement.wireName = name
+            requirement.entryName = SwiftName.spelled(name)
+            named.requirements.append(requirement)
+        }
+        return named
+    }
 
     private var canInherit: Bool {
         model.isProxyable && syntax.genericsOffset == nil && syntax.whereOffset == nil && syntax.faults.isEmpty
@@ -41,7 +62,8 @@ struct ServiceStub {
     private func isUnspeakable(_ member: MemberSyntax) -> Bool {
         let names = member.parameters.map(\.name).filter { $0 != "_" }
         let availability = member.head.attributes.filter { $0.name == "available" }
-        return RequirementRules.isReserved(SwiftName.plain(member.name)) || Set(names).count != names.count
+        return RequirementRules.isReserved(SwiftName.plain(member.name)) || member.shadowedType != nil
+            || Set(names).count != names.count
             || member.hasWhere && !member.hasGenerics || member.effects.other != nil
             || availability.contains { Availability($0.arguments ?? "").isUnsupported }
     }

@@ -81,6 +81,12 @@ struct TokenCursor {
             decoding: bytes[tokens[start].range.lowerBound..<tokens[index - 1].range.upperBound], as: UTF8.self)
     }
 
+    /// The first of the names that stands anywhere without a dot before it, and so is looked up from the inside out.
+    func firstUnqualified(of names: Set<String>) -> String? {
+        tokens.indices.lazy.filter { $0 == 0 || tokens[$0 - 1].text != "." }.map { tokens[$0].plainName }
+            .first(where: names.contains)
+    }
+
     /// The documentation comments before the current token, line by line without indentation. Comments that end the
     /// line of the token before are that token's.
     func documentation() -> [String] {

@@ -152,6 +152,47 @@ enum AcceptedSource {
         @Service protocol `class`: Sendable { func f() }
         @RemoteProxy.Service protocol Marked: Marker, Sendable & AnyObject { func f() }
         protocol Marker {}
+        @Service protocol Ledger: Sendable {
+            /// Documented.
+            @ReadOnly func read(_ a: Int) async throws -> Int
+            @RemoteProxy.ReadOnly var total: Int { get async throws }
+            @Idempotent @discardableResult func put(_ a: Int) async throws -> Int
+            @MainActor @Idempotent() func show(_ a: Int)
+            @available(*, deprecated) @ReadOnly func old()
+            func over(_ a: Int)
+            @Idempotent func over(b: Int)
+            nonisolated func weak(_ object: Int)
+            func name() async throws -> Outer.MethodName
+            func String(_ hash: Int) async throws
+            func add(_ a: Client.ProxiedService) async throws
+        }
+        nonisolated enum ProxiedService: Codable, Sendable { case a }
+        extension Outer { nonisolated enum MethodName: Codable, Sendable { case a } }
+        actor RealLedger: Ledger {
+            func read(_ a: Int) async throws -> Int { a }
+            var total: Int { get async throws { 1 } }
+            func put(_ a: Int) async throws -> Int { a }
+            @MainActor func show(_ a: Int) {}
+            nonisolated func old() {}
+            nonisolated func over(_ a: Int) {}
+            nonisolated func over(b: Int) {}
+            nonisolated func weak(_ object: Int) {}
+            func name() async throws -> Outer.MethodName { .a }
+            func String(_ hash: Int) async throws {}
+            func add(_ a: ProxiedService) async throws {}
+        }
+        nonisolated func name<Proxy: ServiceProxy>(_ name: Proxy.MethodName, of proxy: Proxy) -> Swift.String { name.name }
+        nonisolated func useLedger(_ ledger: RealLedger, _ other: any Ledger, _ bound: any Bound & AnyObject) async throws {
+            let proxy = LedgerProxy.weak(ledger)
+            proxy.weak(1)
+            _ = [name(.weak, of: proxy), name(.`over(b:)`, of: proxy), name(.init(name: "x"), of: proxy)]
+            _ = LedgerProxy._weakReference(to: other)?()
+            let weakly: any Bound = BoundProxy.weak(bound)
+            _ = (weakly, BoundProxy._weakReference(to: weakly))
+        }
+        @MainActor func useWeakly(_ view: RealView) { ViewProxy.weak(view).clear() }
+        @MainActor func useWeakly(_ view: any BoundMain) { BoundMainProxy.weak(view).plain(a: 1) }
+
         let z = [Outer.InnerProxy.methodTable.signatures, classProxy.methodTable.signatures]
 
         @available(*, deprecated, message: "use that")

@@ -31,6 +31,7 @@ struct CompilationTests {
 
     @Test func `what is refused is refused once, at its place, and nothing else is wrong`() throws {
         var source = "import RemoteProxy\nprotocol Greeter {}\nstruct Overflow: Error {}\n"
+        source += "struct MethodName: Codable {}\nstruct ProxiedService: Codable {}\n"
         var expected: [String] = []
         for (number, refusal) in RefusalTests.members.filter(\.isSwift).enumerated() {
             source += "@Service\nprotocol P\(number): Sendable {\n    \(refusal.member)\n}\n"
@@ -43,6 +44,34 @@ struct CompilationTests {
         let suffix = " (from macro 'Service')"
         let messages = try CompilerRun(source, flags: []).messages.map { $0.replacing(suffix, with: "") }
         #expect(messages == expected)
+    }
+
+    @Test func `a mark that stands elsewhere, or twice, is the only fault`() throws {
+        let source = """
+            import RemoteProxy
+            @Service
+            protocol Greeter: Sendable {
+                @ReadOnly @Idempotent
+                func greet(_ name: String) async throws -> String
+                func bad() async
+                @ReadOnly func hello() async throws -> String
+            }
+            struct English {
+                @ReadOnly
+                func greet(_ name: String) async throws -> String { name }
+            }
+            func name<Proxy: ServiceProxy>(_ name: Proxy.MethodName, of proxy: Proxy.Type) {}
+            func use() {
+                name(.greet, of: GreeterProxy.self)
+                name(.bad, of: GreeterProxy.self)
+                name(.hello, of: GreeterProxy.self)
+            }
+            """
+        let messages = try CompilerRun(source, flags: []).messages
+        #expect(messages.count == 3)
+        #expect(messages.first?.hasPrefix("5: error: 'greet' is marked twice") == true)
+        #expect(messages.dropFirst().first?.hasPrefix("6: error: 'bad' is async but cannot fail") == true)
+        #expect(messages.last?.hasPrefix("10: error: @ReadOnly can only be attached to") == true)
     }
 
     @Test func `a protocol that is not Sendable is the only fault, wherever its proxy is used`() throws {

@@ -17,7 +17,7 @@ struct ExpansionTests {
                 func add(_ a: Int, to b: [Int?]) async throws -> Int
                 func note(_ text: String)
                 func reset() async throws
-                var total: Int { get async throws }
+                @ReadOnly var total: Int { get async throws }
             }
             """, attribute: "@Service(errors: ArithmeticFailure.self)")
         #expect(expanding.messages == [])
@@ -135,14 +135,53 @@ struct ExpansionTests {
             expanding.lines(with: "entries.append") == [
                 "if #available(macOS 15, iOS 18, *) { entries.append(Methods.f) }", "entries.append(Methods.g)",
             ])
-        #expect(expanding.lines(with: "@available(macOS 15, iOS 18, *)").count == 2)
+        #expect(expanding.lines(with: "@available(macOS 15, iOS 18, *)").count == 3)
     }
 
     @Test func `what is deprecated is deprecated wherever it is mentioned`() {
         let expanding = Expanding(
             #"protocol P: Sendable { @available(*, deprecated, message: "use \" g") func f() }"#)
-        #expect(expanding.lines(with: #"@available(*, deprecated, message: "use \" g")"#).count == 2)
+        #expect(expanding.lines(with: #"@available(*, deprecated, message: "use \" g")"#).count == 3)
         #expect(expanding.lines(with: "It lists deprecated methods").count == 1)
+    }
+
+    @Test func `marks reach the method table and nothing else`() {
+        let expanding = Expanding(
+            """
+            protocol P: Sendable {
+                @ReadOnly func a() async throws -> Int
+                @RemoteProxy.Idempotent @MainActor
+                func b(_ x: Int)
+                @Idempotent() var c: Int { get async throws }
+                @Other.ReadOnly func d()
+            }
+            """)
+        #expect(expanding.messages == [])
+        #expect(
+            expanding.lines(with: ", of: service") == [
+                #""a", of: service, result: "Int", effect: .reads) {"#,
+                #""b", of: service, parameters: [.init("x", "Int")], effect: .idempotent,"#,
+                #""c", of: service, result: "Int", effect: .idempotent) {"#,
+                #""d", of: service,"#,
+            ])
+        #expect(expanding.lines(with: "ReadOnly") + expanding.lines(with: "@Idempotent") == [])
+    }
+
+    @Test func `method names are spelled as entries of the table, and are names on the wire`() {
+        let expanding = Expanding(
+            "protocol `for`: Sendable { func a(_ x: Int); func a(y: Int); func `in`(); func name(); func String() }")
+        #expect(
+            expanding.lines(with: "= Self(name") == [
+                #"static let `a(_:)` = Self(name: "a(_:)")"#, #"static let `a(y:)` = Self(name: "a(y:)")"#,
+                #"static let `in` = Self(name: "in")"#, #"static let name = Self(name: "name")"#,
+                #"static let String = Self(name: "String")"#,
+            ])
+    }
+
+    @Test(arguments: ["Other.MethodName", "[Other.MethodName.Kind]", "MethodNames", "Other.ProxiedService"])
+    func `a type that is qualified cannot be taken for one of the proxy's`(type: String) {
+        let source = "protocol P: Sendable { func MethodNames(MethodName: \(type)) async throws -> \(type) }"
+        #expect(Expanding(source, attribute: "@Service(errors: \(type).self)").messages == [])
     }
 
     @Test func `a class-bound protocol has a class for a proxy`() {

@@ -32,6 +32,37 @@ enum Golden {
             public nonisolated static let methodTable = RemoteProxy.MethodTable<any Calculator>(
                 Methods.service, [Methods.add, Methods.note, Methods.reset, Methods.total])
 
+            /// A proxy that does not keep its object alive. When the object is gone, calls throw `RPCError` with the
+            /// code `.subjectGone` and posts vanish.
+            public nonisolated static func weak(_ object: any Calculator & Swift.AnyObject) -> Self {
+                Self(subject: RemoteProxy.WeakSubject<any Calculator>({ [weak object] in object }))
+            }
+
+            public nonisolated static func _weakReference(to object: any Calculator) -> (@Sendable () -> (any Calculator)?)? {
+                guard Swift.type(of: object as Any) is Swift.AnyClass,
+                    let object = (object as Any) as? any Calculator & Swift.AnyObject
+                else { return nil }
+                return { [weak object] in object }
+            }
+
+            /// The names of Calculator's methods, for code that names one without calling it.
+            public nonisolated struct MethodName: RemoteProxy.ServiceMethodName {
+                public let name: Swift.String
+                public init(name: Swift.String) { self.name = name }
+
+                /// `add(_:to:)`.
+                public static let add = Self(name: "add")
+
+                /// `note(_:)`.
+                public static let note = Self(name: "note")
+
+                /// `reset()`.
+                public static let reset = Self(name: "reset")
+
+                /// `total`.
+                public static let total = Self(name: "total")
+            }
+
             /// The methods of Calculator, typed.
             public nonisolated enum Methods {
                 static let service = RemoteProxy.ServiceDescription("Calculator", errors: [ArithmeticFailure.self])
@@ -45,7 +76,8 @@ enum Golden {
 
                 /// `note(_:)` of Calculator.
                 public static let note = RemoteProxy.Post<any Calculator, NoteArguments>(
-                    "note", of: service, parameters: [.init("text", "String")]) {
+                    "note", of: service, parameters: [.init("text", "String")],
+                    proxy: { CalculatorProxy(subject: $0).asService }) {
                     service, arguments in
                     let deliver: (String) async -> Void = service.note(_:)
                     await deliver(arguments.text)
@@ -61,7 +93,7 @@ enum Golden {
 
                 /// `total` of Calculator.
                 public static let total = RemoteProxy.Method<any Calculator, RemoteProxy.NoArguments, Int>(
-                    "total", of: service, result: "Int") {
+                    "total", of: service, result: "Int", effect: .reads) {
                     service, _ in
                     try await service.total
                 }

@@ -81,7 +81,21 @@ struct RefusalTests {
         .init(
             "@available(*, unavailable) func add()", at: "add", isSwift: false,
             "'add' can only have '@available' with versions or 'deprecated'; move it to another protocol"),
+        .init(
+            "@ReadOnly @RemoteProxy.Idempotent func add() async throws", at: "add",
+            "'add' is marked twice; keep @ReadOnly if it changes nothing, else @Idempotent"),
         // Names.
+        .init(
+            "func add(_ a: [MethodName?])", at: "add",
+            "'add' says 'MethodName', which means something else in a proxy; write 'Module.MethodName' or rename the type"
+        ),
+        .init(
+            "func add() async throws -> ProxiedService", at: "add",
+            "'add' says 'ProxiedService', which means something else in a proxy; write 'Module.ProxiedService' or rename "
+                + "the type"),
+        .init(
+            "func MethodName()", at: "MethodName",
+            "a requirement cannot be named 'MethodName', which means something else in a proxy; choose another name"),
         .init(
             "func asService()", at: "asService",
             "a requirement cannot be named 'asService', which means something else in a proxy; choose another name"),
@@ -212,6 +226,10 @@ struct RefusalTests {
             "protocol House where Self: Sendable {}",
             "1: 'House' cannot be remote with a where clause; list inherited protocols after the colon"
         ),
+        (
+            "protocol\nMethodName: Sendable {}",
+            "2: a service cannot be named 'MethodName', which means something else in a proxy; choose another name"
+        ),
         ("@objc protocol House: Sendable {}", "1: 'House' cannot be @objc; remove it"),
         ("struct House {}", "1: @Service can only be attached to a protocol"),
         ("@Service\nfinal class House {}", "1: @Service can only be attached to a protocol"),
@@ -226,6 +244,15 @@ struct RefusalTests {
     @Test(arguments: protocols)
     func `a protocol that cannot be remote is refused with one message at its place`(source: String, message: String) {
         #expect(Expanding(source).messages == [message])
+    }
+
+    @Test func `a declared error that means something else in a proxy is refused at the attribute`() {
+        let expanding = Expanding("\nprotocol House: Sendable {}", attribute: "@Service(errors: MethodName.self)")
+        #expect(
+            expanding.messages == [
+                "1: 'errors:' says 'MethodName', which means something else in a proxy; write 'Module.MethodName' or rename "
+                    + "the type"
+            ])
     }
 
     @Test func `each bad requirement has its own message, in the order of the source`() {
@@ -266,6 +293,17 @@ struct RefusalTests {
                 public nonisolated init(subject: any RemoteProxy.Subject<any House & Swift.Sendable>) { self.proxySubject = subject }
                 public nonisolated var asService: any House & Swift.Sendable { self }
                 public nonisolated static var methodTable: RemoteProxy.MethodTable<any House & Swift.Sendable> { Swift.fatalError() }
+                public nonisolated static func weak(_ object: any House & Swift.Sendable & Swift.AnyObject) -> Self { Swift.fatalError() }
+                public nonisolated static func _weakReference(to object: any House & Swift.Sendable) -> (@Sendable () -> (any House & Swift.Sendable)?)? { nil }
+
+                /// The names of House's methods, for code that names one without calling it.
+                public nonisolated struct MethodName: RemoteProxy.ServiceMethodName {
+                    public let name: Swift.String
+                    public init(name: Swift.String) { self.name = name }
+
+                    /// `change`.
+                    public static let change = Self(name: "change")
+                }
 
                 public func change(_ a: inout Int) throws -> Self { Swift.fatalError() }
                 static public var count: Int { get { Swift.fatalError() } set { Swift.fatalError() } }

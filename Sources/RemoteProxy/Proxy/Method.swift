@@ -12,10 +12,11 @@ public struct Method<Service: Sendable, Arguments: MethodArguments, Result: Coda
     /// Made by generated code.
     public init(
         _ name: String, of service: ServiceDescription, parameters: [MethodSignature.Parameter] = [],
-        result: String? = nil, invoke: @escaping @Sendable (Service, Arguments) async throws -> Result
+        result: String? = nil, effect: MethodSignature.Effect = .changes,
+        invoke: @escaping @Sendable (Service, Arguments) async throws -> Result
     ) {
         signature = MethodSignature(
-            service: service.name, name: name, parameters: parameters, result: result, shape: .call)
+            service: service.name, name: name, parameters: parameters, result: result, shape: .call, effect: effect)
         self.service = service
         self.invoke = invoke
     }

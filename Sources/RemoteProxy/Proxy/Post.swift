@@ -5,16 +5,19 @@ public struct Post<Service: Sendable, Arguments: MethodArguments>: Sendable {
     /// The name, the parameters and the shape.
     public let signature: MethodSignature
     let service: ServiceDescription
+    let proxy: @Sendable (any Subject<Service>) -> Service
     let deliver: @Sendable (Service, Arguments) async -> Void
 
     /// Made by generated code.
     public init(
         _ name: String, of service: ServiceDescription, parameters: [MethodSignature.Parameter] = [],
+        effect: MethodSignature.Effect = .changes, proxy: @escaping @Sendable (any Subject<Service>) -> Service,
         deliver: @escaping @Sendable (Service, Arguments) async -> Void
     ) {
         signature = MethodSignature(
-            service: service.name, name: name, parameters: parameters, result: nil, shape: .post)
+            service: service.name, name: name, parameters: parameters, result: nil, shape: .post, effect: effect)
         self.service = service
+        self.proxy = proxy
         self.deliver = deliver
     }
 
@@ -22,5 +25,11 @@ public struct Post<Service: Sendable, Arguments: MethodArguments>: Sendable {
     /// What a subject that cannot deliver at once does later.
     public func callAsFunction(on object: Service, _ arguments: Arguments) async {
         await deliver(object, arguments)
+    }
+
+    /// Posts to a subject on the actor that the post belongs to, and returns when the subject's `post` has. What a
+    /// subject around another does with a post that it kept for later.
+    public func callAsFunction(through subject: any Subject<Service>, _ arguments: Arguments) async {
+        await deliver(proxy(subject), arguments)
     }
 }

@@ -5,6 +5,9 @@ public protocol ServiceProxy<ProxiedService>: Sendable {
     /// The service as an existential: `any Greeter`.
     associatedtype ProxiedService: Sendable
 
+    /// The names of the service's methods, one static property each: `proxy.supports(.add)`.
+    associatedtype MethodName: ServiceMethodName
+
     /// All methods of the service.
     static var methodTable: MethodTable<ProxiedService> { get }
 
@@ -16,6 +19,10 @@ public protocol ServiceProxy<ProxiedService>: Sendable {
 
     /// A proxy that forwards to the given subject, for instance one of your own.
     init(subject: any Subject<ProxiedService>)
+
+    /// What gives an object back for as long as somebody else keeps it; nil when it is not an instance of a class and
+    /// so cannot be referred to weakly. Generated, because only code that knows the protocol can hold one weakly.
+    static func _weakReference(to object: ProxiedService) -> (@Sendable () -> ProxiedService?)?
 }
 
 extension ServiceProxy {
