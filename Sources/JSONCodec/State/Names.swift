@@ -71,11 +71,15 @@ extension JSONReader {
     /// Passes over the name of the next member when it is written in the usual way: less than eight ASCII characters and
     /// no blanks around. Its characters as one number, the first one lowest; 0, with the cursor unmoved, otherwise.
     package mutating func nextShortName() -> UInt64 {
-        if let name = shortName(isFirst: isFirst) {
-            isFirst = false
-            return name.word
+        let start = position
+        guard let name = shortName(isFirst: isFirst) else { return nextShortNameNearTheEnd() }
+        // An empty name would be told from none by nothing.
+        guard name.length > 0 else {
+            position = start
+            return 0
         }
-        return nextShortNameNearTheEnd()
+        isFirst = false
+        return name.word
     }
 
     /// The same where less than eight bytes may be left to look at.
@@ -95,7 +99,7 @@ extension JSONReader {
             word |= UInt64(byte) &<< UInt64((at &- start) &* 8)
             at &+= 1
         }
-        guard at &- start < 8, at &+ 1 < count, base[at] == UInt8(ascii: "\""), base[at &+ 1] == UInt8(ascii: ":")
+        guard at &- start < 8, at > start, at &+ 1 < count, base[at] == UInt8(ascii: "\""), base[at &+ 1] == UInt8(ascii: ":")
         else { return 0 }
         isFirst = false
         position = at &+ 2

@@ -34,8 +34,11 @@ struct Envelope {
         isObject = true
         try reader.enterObject()
         while true {
-            if let member = MemberName(rawValue: reader.nextShortName()) {
+            let name = reader.nextShortName()
+            if let member = MemberName(rawValue: name) {
                 try read(member, &reader, in: text)
+            } else if name != 0 {
+                _ = try reader.skipValue()
             } else if let key = try reader.nextMember() {
                 try read(key, &reader, in: text)
             } else {
