@@ -119,6 +119,10 @@ package struct JSONReader {
     /// a greater number gives nil and leaves the cursor where it is: what is echoed must not change its spelling.
     package mutating func readInt64() throws(JSONError) -> Int64? {
         guard try peek() == .number else { throw unexpected(.number) }
+        if let short = readShortInteger() {
+            if short.value != 0 || base[short.start] != UInt8(ascii: "-") { return short.value }
+            position = short.start
+        }
         let number = try scanNumber()
         guard number.isInteger, !(number.isNegative && number.significand == 0),
             let integer = number.integer(as: Int64.self, in: base)

@@ -67,4 +67,50 @@ extension JSONReader {
         position = at &+ length &+ 2
         return (at, length, word)
     }
+
+    /// Passes over the name of the next member when it is written in the usual way: less than eight ASCII characters and
+    /// no blanks around. Its characters as one number, the first one lowest; 0, with the cursor unmoved, otherwise.
+    package mutating func nextShortName() -> UInt64 {
+        let start = position
+        guard let name = shortName(isFirst: isFirst) else { return nextShortNameNearTheEnd() }
+        // An empty name would be told from none by nothing.
+        guard name.length > 0 else {
+            position = start
+            return 0
+        }
+        isFirst = false
+        return name.word
+    }
+
+    /// The same where less than eight bytes may be left to look at.
+    private mutating func nextShortNameNearTheEnd() -> UInt64 {
+        var at = position
+        if !isFirst {
+            guard at < count, base[at] == UInt8(ascii: ",") else { return 0 }
+            at &+= 1
+        }
+        guard at < count, base[at] == UInt8(ascii: "\"") else { return 0 }
+        at &+= 1
+        let start = at
+        var word: UInt64 = 0
+        while at < count, at &- start < 8, base[at] != UInt8(ascii: "\"") {
+            let byte = base[at]
+            guard byte >= 0x20, byte < 0x80, byte != UInt8(ascii: "\\") else { return 0 }
+            word |= UInt64(byte) &<< UInt64((at &- start) &* 8)
+            at &+= 1
+        }
+        guard at &- start < 8, at > start, at &+ 1 < count, base[at] == UInt8(ascii: "\""), base[at &+ 1] == UInt8(ascii: ":")
+        else { return 0 }
+        isFirst = false
+        position = at &+ 2
+        return word
+    }
+
+    /// Passes over exactly this text. False, with the cursor unmoved, when something else stands there.
+    package mutating func skip(exactly text: StaticString) -> Bool {
+        let length = text.utf8CodeUnitCount
+        guard position &+ length <= count, equalBytes(base + position, text.utf8Start, length) else { return false }
+        position &+= length
+        return true
+    }
 }

@@ -45,6 +45,9 @@ package final class JSONOutput {
 
     /// Encodes a value at the end. When it throws an `EncodingError`, the output is as before.
     package func encode<Value: Encodable>(_ value: Value) throws {
+        if Value.self == Int.self { return buffer.pointee.append(integer: unsafeBitCast(value, to: Int.self)) }
+        if Value.self == String.self { return buffer.pointee.append(quoted: unsafeBitCast(value, to: String.self)) }
+        if Value.self == Bool.self { return unsafeBitCast(value, to: Bool.self).write(to: &buffer.pointee) }
         let start = buffer.pointee.count
         do {
             try EncodingState.encode(value, into: buffer)

@@ -34,30 +34,44 @@ struct Envelope {
         }
         isObject = true
         try reader.enterObject()
-        while let key = try reader.nextMember() { try read(key, &reader, in: text) }
+        while true {
+            let name = reader.nextShortName()
+            if let member = MemberName(rawValue: name) {
+                try read(member, &reader, in: text)
+            } else if name != 0 {
+                _ = try reader.skipValue()
+            } else if let key = try reader.nextMember() {
+                try read(key, &reader, in: text)
+            } else {
+                return
+            }
+        }
     }
 
     /// Reads the value of the member whose name has just been read from `text`.
     @inline(__always)
     private mutating func read(
+        _ name: MemberName, _ reader: inout JSONReader, in text: UnsafeRawBufferPointer
+    ) throws(JSONError) {
+        switch name {
+        case .jsonrpc: version = try Self.isTwo(&reader, in: text) ? .right : .wrong
+        case .method: method = try Self.string(&reader)
+        case .params: params = try Self.params(&reader, in: text)
+        case .id: id = try RPCIdentifier(&reader, in: text).map { .present($0) } ?? .wrong
+        case .result: result = try Self.value(&reader)
+        case .error: error = try Self.value(&reader)
+        case .timeout: timeout = try Self.wholeNumber(&reader)
+        case .number: number = try Self.wholeNumber(&reader)
+        }
+    }
+
+    /// The same for a name that is written in an unusual way, or is none of ours.
+    @inline(never)
+    private mutating func read(
         _ key: JSONKey, _ reader: inout JSONReader, in text: UnsafeRawBufferPointer
     ) throws(JSONError) {
-        if key.isNamed("jsonrpc") {
-            version = try Self.isTwo(&reader, in: text) ? .right : .wrong
-        } else if key.isNamed("method") {
-            method = try Self.string(&reader)
-        } else if key.isNamed("params") {
-            params = try Self.params(&reader, in: text)
-        } else if key.isNamed("id") {
-            id = try RPCIdentifier(&reader, in: text).map { .present($0) } ?? .wrong
-        } else if key.isNamed("result") {
-            result = try Self.value(&reader)
-        } else if key.isNamed("error") {
-            error = try Self.value(&reader)
-        } else if key.isNamed("timeout") {
-            timeout = try Self.wholeNumber(&reader)
-        } else if key.isNamed("number") {
-            number = try Self.wholeNumber(&reader)
+        if let name = MemberName(key) {
+            try read(name, &reader, in: text)
         } else {
             _ = try reader.skipValue()
         }
@@ -66,6 +80,7 @@ struct Envelope {
     // MARK: Members
 
     private static func isTwo(_ reader: inout JSONReader, in text: UnsafeRawBufferPointer) throws(JSONError) -> Bool {
+        if reader.skip(exactly: #""2.0""#) { return true }
         guard case .present(let range) = try string(&reader) else { return false }
         let version = UnsafeRawBufferPointer(rebasing: text[range])
         if version.count == 3 { return version[0] == 0x32 && version[1] == 0x2E && version[2] == 0x30 }
@@ -178,10 +193,4 @@ struct Envelope {
         if case .present(let id) = id { return .invalid(id: id, error: error) }
         return .invalid(id: .null, error: error)
     }
-}
-
-extension JSONKey {
-    /// A literal is a `String` wherever it may be one, and a comparison of those costs more than the rest of a member.
-    @inline(__always)
-    fileprivate func isNamed(_ name: StaticString) -> Bool { matches(name) }
 }

@@ -1,14 +1,14 @@
 // A value and the lock that guards it. Same shape as the standard library's `Mutex`, on the system's own mutex instead:
 // ThreadSanitizer knows that one, and so can tell our locks from our races. Equally fast when nobody else wants it.
 
-import CSystem
+package import CSystem
 
 /// A value that is only ever touched under its lock. Never call out from `withLock`: whoever is called may come back.
 ///
 /// `@unchecked Sendable`: the value is reached through the mutex beside it and in no other way.
 package final class Lock<Value: ~Copyable>: @unchecked Sendable {
-    private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
-    private let value = UnsafeMutablePointer<Value>.allocate(capacity: 1)
+    @usableFromInline let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+    @usableFromInline let value = UnsafeMutablePointer<Value>.allocate(capacity: 1)
 
     package init(_ value: consuming sending Value) {
         pthread_mutex_init(mutex, nil)
@@ -22,7 +22,9 @@ package final class Lock<Value: ~Copyable>: @unchecked Sendable {
         value.deallocate()
     }
 
-    /// Runs `body` with the value, alone.
+    /// Runs `body` with the value, alone. Inlinable, because every call of every caller comes through here, from modules
+    /// to whom it would otherwise be a generic function called through its metadata.
+    @inlinable
     package func withLock<Result: ~Copyable, Failure: Error>(
         _ body: (inout sending Value) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {

@@ -17,8 +17,8 @@ package final class ByteChunk: @unchecked Sendable {
 
 /// A read-only view of part of a chunk.
 package struct Bytes: Sendable {
-    private let chunk: ByteChunk
-    private let range: Range<Int>
+    @usableFromInline let chunk: ByteChunk
+    @usableFromInline let range: Range<Int>
 
     package init(_ chunk: ByteChunk, _ range: Range<Int>) {
         self.chunk = chunk
@@ -45,6 +45,7 @@ package struct Bytes: Sendable {
         return Bytes(chunk, range.lowerBound + clamped.lowerBound..<range.lowerBound + clamped.upperBound)
     }
 
+    @inlinable
     package func withUnsafeBytes<Result, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {

@@ -49,6 +49,20 @@ public struct ArgumentReader {
         return try decode(name)
     }
 
+    // Not generic, for the commonest types: called from other modules, a generic function works through metadata.
+
+    /// Reads the next argument.
+    public mutating func next(_ name: StaticString) throws -> Int {
+        guard try advance(name) else { throw missing(name) }
+        return try decode(name)
+    }
+
+    /// Reads the next argument.
+    public mutating func next(_ name: StaticString) throws -> String {
+        guard try advance(name) else { throw missing(name) }
+        return try decode(name)
+    }
+
     /// Checks that nothing is left over.
     package mutating func finish() throws {
         guard case .positional = form, index <= signature.parameters.count else { return }

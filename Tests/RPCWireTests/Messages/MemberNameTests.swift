@@ -1,0 +1,15 @@
+// The names of a message's members as numbers.
+
+import Testing
+
+@testable import RPCWire
+
+@Suite struct `Member names` {
+    @Test func `each number spells its name`() {
+        #expect(
+            MemberName.allCases.map(\.text) == [
+                "jsonrpc", "method", "params", "id", "result", "error", "timeout", "number",
+            ])
+        #expect(MemberName.allCases.allSatisfy { "\($0)" == $0.text })
+    }
+}
