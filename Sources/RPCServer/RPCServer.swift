@@ -11,12 +11,12 @@ public import RemoteProxy
 /// try await server.run("tcp://127.0.0.1:7070")
 /// ```
 ///
-/// Calls run as tasks, several at a time, each cancelled when its caller cancels, when its deadline passes or when
-/// the connection is lost. A subject that throws harms nobody; one that traps ends the process, as everywhere in
+/// Calls run as tasks, several at a time, each cancelled when its caller cancels, when its deadline passes or when the
+/// caller is gone: closed, or without a connection for `Configuration.sessionGrace`. A subject that throws harms nobody; one that traps ends the process, as everywhere in
 /// Swift. Posts of one connection run in order.
 public final class RPCServer: Sendable {
     private let exports = Exports()
-    private let driver: ServerDriver
+    let driver: ServerDriver
 
     /// A server that listens nowhere yet.
     public init(_ configuration: Configuration = Configuration()) {
@@ -32,8 +32,8 @@ public final class RPCServer: Sendable {
     }
 
     /// Listens on one more address and returns it, with the real port if it asked for port 0. Serves from then on.
-    /// - Throws: `ListenError` when the address cannot be understood or had, or is not loopback and
-    ///   `Configuration.allowsOtherMachines` is false; `RPCError` with the code `.closed` after `stop`.
+    /// - Throws: `ListenError` when the address cannot be understood or had, or is not loopback while
+    ///   there are no `Configuration.tokens` and `Configuration.allowsOtherMachines` is false; `RPCError` with the code `.closed` after `stop`.
     @discardableResult
     public func listen(on url: String) async throws -> String {
         try await driver.listen(on: url)

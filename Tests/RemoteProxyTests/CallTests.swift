@@ -114,12 +114,28 @@ import Testing
         #expect(probe.executed.isEmpty)
     }
 
-    @Test func `a call in flight when the connection breaks fails at once and says it may have run`() throws {
+    @Test func `a call in flight when the connection breaks is answered over the next, and has run once`() throws {
         let proxy = ProbeProxy(network.client())
         let loop = network.loop
         let call = Task(executorPreference: loop) { try await proxy.wait(1, milliseconds: 1_000) }
         loop.run()
         network.cut()
+        #expect(try loop.complete { try await call.value } == 1)
+        #expect(loop.now == Instant(nanoseconds: 1_000_000_000))
+        #expect(probe.executed == [1])
+        #expect(network.dials == 2)
+    }
+
+    @Test func `a call in flight when the server dies fails as soon as another is there, and says it may have run`()
+        throws
+    {
+        var configuration = RPCClient.Configuration()
+        configuration.reconnectBase = .zero
+        let proxy = ProbeProxy(network.client(configuration))
+        let loop = network.loop
+        let call = Task(executorPreference: loop) { try await proxy.wait(1, milliseconds: 1_000) }
+        loop.run()
+        network.restart()
         let error = try #require(throws: RPCError.self) { try loop.complete { try await call.value } }
         #expect(error.code == .connectionLost)
         #expect(error.outcome == .unknown)
@@ -156,9 +172,10 @@ import Testing
         loop.run()
         client.close()
         let outcomes = try [sent, waiting].map { task in
-            try #require(throws: RPCError.self) { try loop.complete { try await task.value } }.code
+            try #require(throws: RPCError.self) { try loop.complete { try await task.value } }
         }
-        #expect(outcomes == [.connectionLost, .closed])
+        #expect(outcomes.map(\.code) == [.closed, .closed])
+        #expect(outcomes.map(\.outcome) == [.unknown, .notExecuted])
         let later = try #require(throws: RPCError.self) { try loop.complete { try await proxy.echo(3) } }
         #expect(later.code == .closed)
         #expect(later.outcome == .notExecuted)

@@ -1,6 +1,7 @@
 // Everything that can end a call, set against everything else in random order: reply, error, deadline, cancellation,
-// loss, drain and close, over a simulated network on a manual clock. Whatever the order, each call ends exactly once,
-// gets only its own answer, and says truly what became of the work. A failure names the seed that brings it back.
+// loss, resumption, restart, drain and close, over a simulated network on a manual clock. Whatever the order, each call
+// ends exactly once, gets only its own answer, runs once at most, and says truly what became of the work; and as long as
+// the server lives and the client has time, nothing is lost. A failure names the seed that brings it back.
 
 import Foundation
 import RPCWire
@@ -41,6 +42,12 @@ private struct Story {
     private let history: CallHistory
     private var calls: [Task<Void, Never>] = []
     private var posts = 0
+    /// Those that were told that the connection was lost.
+    private let lost = Lock<[Int]>([])
+    /// Those that may be run twice.
+    private var repeatable: Set<Int> = []
+    /// Nothing has happened after which something may be lost.
+    private var isLossless = true
 
     init(seed: UInt64) {
         random = SeededGenerator(seed: seed)
@@ -48,6 +55,7 @@ private struct Story {
         history = CallHistory { [loop = network.loop] in loop.now }
         probe = RecordingProbe(network.loop)
         network.exports.add(ProbeProxy(probe), named: nil)
+        network.exports.add(SettlerProxy(ProbeSettler(probe: probe)), named: nil)
         var configuration = RPCClient.Configuration()
         configuration.timeout = Self.timeout
         client = network.client(configuration)
@@ -61,6 +69,7 @@ private struct Story {
         }
         network.inject(WireFaults())
         network.isServing = true
+        network.giveUpSilentConnections()
         // Past every deadline: whoever has not ended by then never will.
         network.loop.advance(by: .seconds(60))
         let faults = audit()
@@ -70,36 +79,48 @@ private struct Story {
     }
 
     private mutating func happen() {
-        switch Int.random(in: 0..<14, using: &random) {
+        switch Int.random(in: 0..<16, using: &random) {
         case 0...5: call()
         case 6: calls.randomElement(using: &random)?.cancel()
         case 7: network.cut(WireFaults.Breakage.allCases.randomElement(using: &random) ?? .reset)
         case 8: network.loop.advance(by: .milliseconds(Int.random(in: 1...150, using: &random)))
         case 9: network.isServing.toggle()
-        case 10: network.drain()
+        case 10: lose(network.drain)
         case 11: injectFaults()
-        case 12 where Int.random(in: 0..<4, using: &random) == 0: client.close()
+        case 12 where Int.random(in: 0..<4, using: &random) == 0: lose(client.close)
+        case 13: network.giveUpSilentConnections()
+        case 14 where Int.random(in: 0..<4, using: &random) == 0: lose(network.restart)
         default: post()
         }
     }
 
+    private mutating func lose(_ event: () -> Void) {
+        isLossless = false
+        event()
+    }
+
     private mutating func call() {
         let number = calls.count
-        let proxy = ProbeProxy(client)
-        let kind = Int.random(in: 0..<4, using: &random)
+        let (proxy, settler) = (ProbeProxy(client), SettlerProxy(client))
+        let kind = Int.random(in: 0..<5, using: &random)
+        if kind == 4 { repeatable.insert(number) }
         let wait = Int.random(in: 0...300, using: &random)
         let place = history.begin(CallName(0, number), deadline: Self.timeout)
         calls.append(
-            Task(executorPreference: network.loop) { [history] in
+            Task(executorPreference: network.loop) { [history, lost] in
                 do {
                     let value =
                         switch kind {
                         case 0: try await proxy.fail(number)
                         case 1: try await proxy.wait(number, milliseconds: wait)
+                        case 4: try await settler.settle(number, milliseconds: wait)
                         default: try await proxy.echo(number)
                         }
                     history.end(place, .executed(value))
                 } catch {
+                    if let error = error as? RPCError, error.code == .connectionLost {
+                        lost.withLock { $0.append(number) }
+                    }
                     history.end(place, CallEnding(error) { ($0 as? ProbeFailure)?.number ?? -1 })
                 }
             })
@@ -127,12 +148,25 @@ private struct Story {
     private func audit() -> [String] {
         let check = HistoryCheck(history.calls)
         let broken =
-            check.faults(executions: probe.executed.map { Execution(CallName(0, $0), result: $0) })
+            check.faults(executions: executions)
             + check.faultsInEnding(slack: .zero)
             + HistoryCheck.faults(
                 posts: probe.notedFrom.map { PostSeen(CallName(0, $0.number), session: $0.session) }, sent: [0: posts])
         var faults = broken.map { "\($0)" }
         if client.peer.pendingCalls > 0 { faults.append("\(client.peer.pendingCalls) calls are still in the table") }
+        let lost = lost.withLock { $0 }
+        if isLossless, !lost.isEmpty { faults.append("the calls \(lost) were lost") }
+        if network.sessions.count > 1 + network.dials { faults.append("\(network.sessions.count) sessions are kept") }
+        if network.sessions.keptReplies > 64 { faults.append("\(network.sessions.keptReplies) replies are kept") }
         return faults
+    }
+
+    /// What ran, each call once if it may run again.
+    private var executions: [Execution] {
+        var seen: Set<Int> = []
+        return probe.executed.compactMap { number in
+            guard seen.insert(number).inserted || !repeatable.contains(number) else { return nil }
+            return Execution(CallName(0, number), result: number)
+        }
     }
 }

@@ -10,11 +10,14 @@ package final class SimulatedNetwork: Sendable {
         var dials = 0
         var links: [Link] = []
         var faults = WireFaults()
+        var faultsOnce: (WireFaults, fromServer: Bool)?
+        var sessions = SessionTable()
     }
 
     private struct Link {
+        let number: Int
         let client: InMemoryStream
-        let connection: Connection
+        var connection: Connection
     }
 
     package let loop: ManualLoop
@@ -24,7 +27,10 @@ package final class SimulatedNetwork: Sendable {
     private let state = Lock(State())
 
     /// - Parameter loop: one that is shared with another network, for clients of both.
-    package init(settings: Peer.Settings = Peer.Settings(), loop: ManualLoop = ManualLoop()) {
+    package init(
+        settings: Peer.Settings = Peer.Settings(), loop: ManualLoop = ManualLoop(), maximumSessions: Int = 10_000
+    ) {
+        state.withLock { $0.sessions = SessionTable(limit: maximumSessions) }
         self.loop = loop
         self.settings = settings
         runner = RequestRunner(loop: loop)
@@ -61,6 +67,11 @@ package final class SimulatedNetwork: Sendable {
         for link in links { link.client.faults = faults }
     }
 
+    /// What goes wrong on the way to the server, or from it, on the next connection and on no other.
+    package func injectOnce(_ faults: WireFaults, fromServer: Bool) {
+        state.withLock { $0.faultsOnce = (faults, fromServer) }
+    }
+
     /// Breaks every connection there is. One that has fallen silent is still there, and can be broken again.
     package func cut(_ how: WireFaults.Breakage = .reset) {
         let links = state.withLock { state in
@@ -70,8 +81,36 @@ package final class SimulatedNetwork: Sendable {
         for link in links { link.client.cut(how) }
     }
 
-    /// The server stops in an orderly way: nobody new, running calls finish.
+    /// What the server keeps for clients that have lost their connection.
+    package var sessions: SessionTable { state.withLock { $0.sessions } }
+
+    /// The clients notice that a connection has fallen silent and give it up; the server has not noticed.
+    package func giveUpSilentConnections() {
+        for link in state.withLock({ $0.links }) { link.client.abort() }
+    }
+
+    /// The server gives up the connections it has; those that have fallen silent do not tell the clients.
+    package func giveUpByServer() {
+        for link in state.withLock({ $0.links }) { link.connection.stream.abort() }
+    }
+
+    /// The server's process ends, and another one is there at once that knows nothing.
+    package func restart() {
+        closeSessions()
+        cut()
+    }
+
+    private func closeSessions() {
+        let old = state.withLock { state in
+            defer { state.sessions = SessionTable() }
+            return state.sessions
+        }
+        old.close()
+    }
+
+    /// The server stops in an orderly way: nobody new, running calls finish. The next one is another.
     package func drain() {
+        closeSessions()
         let links = state.withLock { state in
             state.isServing = false
             return state.links
@@ -81,27 +120,38 @@ package final class SimulatedNetwork: Sendable {
 
     /// Ends everything that lives on the loop, so that nothing of this network outlives it.
     package func shutDown() {
+        closeSessions()
         cut()
         runner.stop()
         loop.advance(by: .seconds(5))
     }
 
     private func dial() -> Result<any ByteStream, DialError> {
-        let number = state.withLock { state -> Int? in
+        let (number, sessions) = state.withLock { state -> (Int?, SessionTable) in
             state.dials += 1
-            return state.isServing ? state.dials : nil
+            return (state.isServing ? state.dials : nil, state.sessions)
         }
         guard let number else { return .failure(DialError("the server is away")) }
         let (client, server) = InMemoryStream.pair(on: loop)
         let peer = Peer(runner: runner, exports: exports, settings: settings)
         var events = Connection.Events()
-        events.ended = { _, why in peer.close(.gone(why)) }
-        let connection = Connection(server, number: number, peer: peer, role: .accepted, events: events)
+        events.replaced = { [self] heir in
+            state.withLock { state in
+                guard let place = state.links.firstIndex(where: { $0.number == number }) else { return }
+                state.links[place].connection = heir
+            }
+        }
+        let connection = Connection(server, number: number, peer: peer, role: .accepted(sessions), events: events)
         state.withLock { state in
-            client.faults = state.faults
-            state.links.append(Link(client: client, connection: connection))
+            let once = state.faultsOnce.take()
+            if once?.fromServer == true { server.faults = once?.0 ?? WireFaults() }
+            client.faults = once?.fromServer == false ? once?.0 ?? state.faults : state.faults
+            state.links.append(Link(number: number, client: client, connection: connection))
         }
         loop.submit { connection.open() }
         return .success(client)
     }
+
+    /// A way to the server for those who write their bytes by hand.
+    package func rawStream() throws -> any ByteStream { try dial().get() }
 }

@@ -28,6 +28,8 @@ extension ServerDriver {
             return (loop, Array(state.connections.values), state.finishIfDone())
         }
         closeListeners()
+        // With the addresses closed nobody can come back: whoever loses a connection now has lost the session.
+        sessions.close()
         for connection in connections { connection.drain() }
         done?.perform()
         if let loop, done == nil {
@@ -44,7 +46,8 @@ extension ServerDriver {
             return (Array(state.connections.values), state.finishIfDone())
         }
         closeListeners()
-        for connection in connections { connection.stream.abort() }
+        sessions.close()
+        for connection in connections { connection.cutOff() }
         done?.perform()
     }
 

@@ -21,6 +21,7 @@ struct Envelope {
     private var method = Member.absent
     private var params = Member.absent
     private var timeout: Int64?
+    private var number: Int64?
     private var result: Value?
     private var error: Value?
 
@@ -54,7 +55,9 @@ struct Envelope {
         } else if key.isNamed("error") {
             error = try Self.value(&reader)
         } else if key.isNamed("timeout") {
-            timeout = try Self.timeout(&reader)
+            timeout = try Self.wholeNumber(&reader)
+        } else if key.isNamed("number") {
+            number = try Self.wholeNumber(&reader)
         } else {
             _ = try reader.skipValue()
         }
@@ -95,8 +98,8 @@ struct Envelope {
         }
     }
 
-    /// Nil for anything but a whole number of milliseconds: the member is not JSON-RPC's and may mean something else.
-    private static func timeout(_ reader: inout JSONReader) throws(JSONError) -> Int64? {
+    /// Nil for anything but a whole number: the member is not JSON-RPC's and may mean something else.
+    private static func wholeNumber(_ reader: inout JSONReader) throws(JSONError) -> Int64? {
         if case .number = try reader.peek(), let number = try reader.readInt64() { return number >= 0 ? number : nil }
         _ = try reader.skipValue()
         return nil
@@ -140,7 +143,7 @@ struct Envelope {
         case .wrong: return invalid("params must be an array or an object")
         }
         let method = Self.method(name, in: frame, text)
-        return .request(Request(id: identifier, method: method, params: arguments, timeout: timeout))
+        return .request(Request(id: identifier, method: method, params: arguments, timeout: timeout, number: number))
     }
 
     /// A view of the frame, copied only if the name has escapes.

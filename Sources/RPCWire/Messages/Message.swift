@@ -20,6 +20,15 @@ package enum Message: Sendable {
     }
 }
 
+extension Message {
+    package var isReply: Bool {
+        switch self {
+        case .result, .failure: true
+        case .request, .invalid, .ignored: false
+        }
+    }
+}
+
 package struct Request: Sendable {
     /// Nil for a notification, which is never answered.
     package var id: RPCIdentifier?
@@ -29,12 +38,15 @@ package struct Request: Sendable {
     package var params: Bytes?
     /// How long the caller waits, in milliseconds. Our own member beside those of JSON-RPC.
     package var timeout: Int64?
+    /// The number of a post, which has no id. Our own member too.
+    package var number: Int64?
 
-    package init(id: RPCIdentifier?, method: Bytes, params: Bytes?, timeout: Int64?) {
+    package init(id: RPCIdentifier?, method: Bytes, params: Bytes?, timeout: Int64?, number: Int64? = nil) {
         self.id = id
         self.method = method
         self.params = params
         self.timeout = timeout
+        self.number = number
     }
 }
 

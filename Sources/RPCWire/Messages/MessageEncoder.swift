@@ -30,10 +30,15 @@ package enum MessageEncoder {
     /// - Parameters:
     ///   - id: nil makes it a notification.
     ///   - timeout: in milliseconds; only for a peer that is known to be one of ours.
-    package static func closeRequest(id: Int64?, timeout: Int64?, in output: JSONOutput) {
+    ///   - number: of a notification; only for a peer that is known to be one of ours.
+    package static func closeRequest(id: Int64?, timeout: Int64?, number: Int64? = nil, in output: JSONOutput) {
         if let timeout {
             output.append(#","timeout":"#)
             output.append(timeout)
+        }
+        if let number {
+            output.append(#","number":"#)
+            output.append(number)
         }
         if let id {
             output.append(#","id":"#)
@@ -47,6 +52,21 @@ package enum MessageEncoder {
         output.append(#"{"jsonrpc":"2.0","method":"#)
         output.append(quoted: method)
         output.append(UInt8(ascii: "}"))
+    }
+
+    /// Asks whether anybody is there. Calls have positive numbers, so the answer is nobody's.
+    package static func writePing(in output: JSONOutput) {
+        output.append(#"{"jsonrpc":"2.0","method":"rpc.ping","id":-1}"#)
+    }
+
+    /// A whole notification with two numbers for parameters.
+    package static func writeReceipts(_ method: String, _ receipts: Receipts, in output: JSONOutput) {
+        openRequest(method: method, in: output)
+        output.append(#"{"requests":"#)
+        output.append(receipts.requests)
+        output.append(#","replies":"#)
+        output.append(receipts.replies)
+        output.append("}}")
     }
 
     package static func writeCancel(of id: Int64, in output: JSONOutput) {

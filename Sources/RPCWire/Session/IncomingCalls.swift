@@ -80,8 +80,8 @@ package struct IncomingCalls {
         stop(.deadline) { $0.deadline <= now }
     }
 
-    /// The connection is gone: every call must stop, since nobody waits for its answer.
-    package mutating func connectionLost() -> [Int] {
+    /// The session is over: every call must stop, since nobody waits for its answer.
+    package mutating func sessionEnded() -> [Int] {
         stop(.cancelled) { _ in true }
     }
 
@@ -97,6 +97,9 @@ package struct IncomingCalls {
     package var nextDeadline: Instant? {
         entries.lazy.compactMap { $0 }.filter { $0.stop == nil && $0.deadline < .distantFuture }.map(\.deadline).min()
     }
+
+    /// Whether a call with this name runs.
+    package func isRunning(_ id: RPCIdentifier) -> Bool { entries.contains { $0?.id == id } }
 
     package func isStopping(slot: Int) -> Bool {
         entries.indices.contains(slot) && entries[slot]?.stop != nil

@@ -1,6 +1,8 @@
 // When a client dials, waits and dials again. Pure: events in, decisions out; time and chance passed in.
 //
-// `closed` is the only final phase: a server that is away, however long, never ends a client.
+// `closed` is the only final phase: a server that is away, however long, never ends a client. The first attempt after
+// the loss of a connection that was of use, or that lasted, is made at once; a server that takes connections only to
+// drop them is to be left in peace.
 
 package struct Reconnection {
     package enum Phase: Sendable, Hashable {
@@ -21,6 +23,7 @@ package struct Reconnection {
 
     private let backoff: Backoff
     private var failures = 0
+    private var connectedAt = Instant(nanoseconds: 0)
     package private(set) var phase = Phase.idle
 
     package init(backoff: Backoff) { self.backoff = backoff }
@@ -33,16 +36,28 @@ package struct Reconnection {
     }
 
     /// The dialled connection is ready for calls. False when it came too late and must be dropped.
-    package mutating func connected() -> Bool {
+    package mutating func connected(at now: Instant) -> Bool {
         guard phase == .connecting else { return false }
         phase = .connected
         failures = 0
+        connectedAt = now
         return true
     }
 
     /// The attempt failed or the connection was lost.
-    /// - Parameter chance: a random number in 0 ..< 1.
-    package mutating func lost(at now: Instant, chance: Double) -> Action {
+    /// - Parameters:
+    ///   - chance: a random number in 0 ..< 1.
+    ///   - wasOfUse: something came over the connection besides its greeting.
+    package mutating func lost(at now: Instant, chance: Double, wasOfUse: Bool = false) -> Action {
+        guard phase == .connected, wasOfUse || connectedAt.duration(to: now) >= backoff.base else {
+            return left(at: now, chance: chance)
+        }
+        phase = .connecting
+        return .dial
+    }
+
+    /// The server says that it is going away, so that there is no hurry to come back; or an attempt failed.
+    package mutating func left(at now: Instant, chance: Double) -> Action {
         guard phase == .connecting || phase == .connected else { return .nothing }
         let until = now.advanced(by: backoff.delay(afterFailures: failures, chance: chance))
         failures += 1

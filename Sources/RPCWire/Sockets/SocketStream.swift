@@ -8,6 +8,7 @@ package final class SocketStream: ByteStream, @unchecked Sendable {
     /// The user who runs the other end of a Unix-domain socket.
     package let peerUser: UInt32?
     package var loop: any Loop { eventLoop }
+    package var isReading: Bool { interest.contains(.reading) }
 
     let eventLoop: EventLoop
     let socket: Socket
@@ -45,7 +46,7 @@ package final class SocketStream: ByteStream, @unchecked Sendable {
         self.limits = limits
         self.pausesReading = pausesReading
         peerUser = socket.peerUser
-        socket.prepareForMessages()
+        socket.prepareForMessages(limits)
     }
 
     package func open(_ receiver: any ByteStreamReceiver) {
@@ -59,7 +60,8 @@ package final class SocketStream: ByteStream, @unchecked Sendable {
         }
         if isOverLimit {
             end(
-                .failed(
+                .overrun(
+                    .maximumQueuedOutput,
                     "the peer reads too slowly: more than \(limits.maximum) bytes wait for it (maximumQueuedOutput)"))
         }
         return offset
@@ -76,6 +78,18 @@ package final class SocketStream: ByteStream, @unchecked Sendable {
     }
 
     package func abort() { end(.local) }
+
+    package func handOver(to loop: any Loop) -> (any ByteStream)? {
+        guard let loop = loop as? EventLoop, outcome == nil, !hasReadEnd, outgoing.withLock({ $0.leave() }) else {
+            return nil
+        }
+        if let registration { eventLoop.deregister(registration) }
+        registration = nil
+        receiver = nil
+        outcome = (.local, 0)
+        return SocketStream(
+            socket, on: loop, remoteAddress: remoteAddress, limits: limits, pausesReading: pausesReading)
+    }
 
     /// Ends the stream from anywhere; the descriptor is closed and the receiver told on the loop, never from in here.
     func end(_ end: StreamEnd) {

@@ -45,6 +45,10 @@ package final class InMemoryStream: ByteStream {
 
     package func abort() { wire.end(side, .local) }
 
+    package func handOver(to loop: any Loop) -> (any ByteStream)? {
+        wire.move(side, to: loop) ? InMemoryStream(wire, side, remoteAddress) : nil
+    }
+
     /// What goes wrong with what this end sends.
     package var faults: WireFaults {
         get { wire.faults(of: side) }

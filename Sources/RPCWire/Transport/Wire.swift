@@ -49,12 +49,22 @@ final class Wire: Sendable {
     /// How long an end that has finished waits for the other to notice.
     private static let longestLinger = Duration.seconds(1)
 
-    private let loops: (left: any Loop, right: any Loop)
+    private let loops: Lock<(left: any Loop, right: any Loop)>
     private let ends = Lock(Ends())
 
-    init(_ left: any Loop, _ right: any Loop) { loops = (left, right) }
+    init(_ left: any Loop, _ right: any Loop) { loops = Lock((left, right)) }
 
-    func loop(of side: Side) -> any Loop { side == .left ? loops.left : loops.right }
+    func loop(of side: Side) -> any Loop { loops.withLock { side == .left ? $0.left : $0.right } }
+
+    /// Nobody receives on that side until it is opened again.
+    func move(_ side: Side, to loop: any Loop) -> Bool {
+        let isOpen = ends.withLock { ends in
+            ends[side].receiver = nil
+            return !ends[side].hasEnded
+        }
+        if isOpen { loops.withLock { if side == .left { $0.left = loop } else { $0.right = loop } } }
+        return isOpen
+    }
 
     func open(_ side: Side, _ receiver: any ByteStreamReceiver) {
         ends.withLock { $0[side].receiver = receiver }
@@ -150,6 +160,10 @@ final class Wire: Sendable {
 
     /// One turn of one direction, on the loop of the end that receives.
     private func deliver(from side: Side) {
+        // That end may have moved since.
+        guard loop(of: side.other).isCurrent else {
+            return loop(of: side.other).submit { [self] in deliver(from: side) }
+        }
         let arrival: Arrival = ends.withLock { ends in
             ends[side].isDeliveryDue = false
             guard let receiver = ends[side.other].receiver, !ends[side.other].hasEnded else { return .nothing }

@@ -3,15 +3,22 @@
 /// The other end of the session over which the running call came. One for all its calls, whichever connection serves
 /// it.
 public struct Caller: Sendable {
-    package let peer: Peer
+    private let end: Session
+    package var peer: Peer { end.peer }
 
-    package init(_ peer: Peer) { self.peer = peer }
+    init(_ end: Session) { self.end = end }
+
+    /// For a peer that no connection serves.
+    package init(_ peer: Peer) { end = Session(peer, in: nil) }
+
+    /// Tells the sessions of one process apart.
+    package var sessionIdentifier: ObjectIdentifier { ObjectIdentifier(end) }
 
     /// Where it calls from: `tcp://127.0.0.1:51234`, or `unix:///run/app.sock`. After a reconnection, where it calls
     /// from now.
-    public var address: String { peer.remoteAddress }
+    public var address: String { end.address }
     /// Names the session; the same for all its calls. Not guessable.
-    public var session: String { peer.session }
+    public var session: String { end.id }
     /// Who it has proved to be, by a token or by the user id of its process; nil when it was not asked to.
     public var identity: Identity? { peer.identity }
 
@@ -20,7 +27,7 @@ public struct Caller: Sendable {
 
     /// Runs the action once, when the session is over and with it whatever is held for this caller; at once if it is
     /// over already. Not on any particular thread.
-    package func whenGone(_ action: @escaping @Sendable () -> Void) { peer.whenClosed(action) }
+    package func whenGone(_ action: @escaping @Sendable () -> Void) { end.whenGone(action) }
 }
 
 extension ServiceProxy {

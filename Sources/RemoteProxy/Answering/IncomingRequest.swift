@@ -3,8 +3,8 @@
 import RPCWire
 
 struct IncomingRequest: Sendable {
-    let connection: Connection
-    /// The place in the connection's `IncomingCalls`.
+    let session: Session
+    /// The place in the session's `IncomingCalls`.
     let slot: Int
     /// Nil for a notification, which is never answered.
     let id: RPCIdentifier?

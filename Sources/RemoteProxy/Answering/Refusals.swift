@@ -10,6 +10,18 @@ extension ErrorObject {
                 outcome: .notExecuted))
     }
 
+    static let repeated = ErrorObject(
+        RPCError(
+            .invalidRequest, "a call with this id came before and is not run again", outcome: .unknown))
+
+    static func notKept(_ limit: Int) -> ErrorObject {
+        ErrorObject(
+            RPCError(
+                .responseTooLarge,
+                "the call ran, but its reply was lost with the connection: more than \(limit) bytes of replies were not "
+                    + "acknowledged (maximumKeptReplyBytes)", outcome: .executed))
+    }
+
     /// Marked, so that the caller's end can tell it from what a subject threw: only this one means that the connection
     /// takes no more calls, and that the call may go elsewhere.
     static let draining = ErrorObject(

@@ -8,6 +8,8 @@ package import RPCWire
 /// `@unchecked Sendable`: everything here is touched on the loop's thread only.
 package final class RequestRunner: @unchecked Sendable {
     package let loop: any Loop
+    /// Which of the loops of one server this is.
+    package let number: Int
     private var inbox = RequestQueue()
     private var idle: [Worker] = []
     private var isChecking = false
@@ -15,7 +17,10 @@ package final class RequestRunner: @unchecked Sendable {
     /// Idle workers kept for the next burst; each is a task of about a kilobyte.
     private let maximumIdleWorkers = 64
 
-    package init(loop: any Loop) { self.loop = loop }
+    package init(loop: any Loop, number: Int = 0) {
+        self.loop = loop
+        self.number = number
+    }
 
     /// How many requests wait for a worker.
     var backlog: Int { inbox.count }
@@ -47,7 +52,7 @@ package final class RequestRunner: @unchecked Sendable {
         // A cancelled task stays cancelled: its worker is used up.
         while !Task.isCancelled {
             while !Task.isCancelled, let request = inbox.popFirst() {
-                await request.connection.run(request, on: worker)
+                await request.session.run(request, on: worker)
             }
             guard !isStopped, idle.count < maximumIdleWorkers else { return }
             await withUnsafeContinuation { continuation in

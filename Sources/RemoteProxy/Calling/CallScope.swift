@@ -15,4 +15,7 @@ package struct CallScope: Sendable {
         self.deadline = deadline
         self.caller = caller
     }
+
+    /// Whether the task holds an object exclusively, here or elsewhere.
+    var hasHold: Bool { rights.contains(where: \.isHold) }
 }

@@ -27,6 +27,10 @@ final class OutgoingCall: @unchecked Sendable {
     /// The message without its end; the id and the time left are added when a connection takes it.
     let message = JSONOutput()
     var isPost = false
+    /// Running it twice is as good as once.
+    var isRepeatable = false
+    /// It may have run for a session that is lost; now it waits for another run.
+    var mayHaveRun = false
     var ticket: OutgoingCalls.Ticket?
     var waiter: Waiter?
     /// Cancelled before it was started.
@@ -35,6 +39,8 @@ final class OutgoingCall: @unchecked Sendable {
     func reset() {
         message.removeAll()
         isPost = false
+        isRepeatable = false
+        mayHaveRun = false
         ticket = nil
         waiter = nil
         isCancelled = false

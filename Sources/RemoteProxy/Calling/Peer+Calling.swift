@@ -31,68 +31,22 @@ extension Peer {
         after.perform(self)
     }
 
-    /// Sends a post, or keeps it in its place among the waiting calls until there is a connection.
-    func send(post call: OutgoingCall) {
-        let deadline = self.deadline(from: loop.now)
-        var refusal: RPCError?
-        let after = state.withLock { state -> AfterLock in
-            refusal = state.refusal(of: call, settings)
-            guard refusal == nil else {
-                state.recycle(call)
-                return AfterLock()
-            }
-            return enter(call, deadline: deadline, &state)
-        }
-        after.perform(self)
-        if let refusal { log("a post was not sent: \(refusal)") }
-    }
-
     private func enter(_ call: OutgoingCall, deadline: Instant, _ state: inout State) -> AfterLock {
-        let ticket = state.outgoing.start(deadline: deadline)
+        let ticket = state.outgoing.start(deadline: deadline, isRepeatable: call.isRepeatable)
         call.ticket = ticket
         state.hold(call, in: ticket.slot)
         var after = AfterLock()
         if let connection = state.connection {
             dispatch(call, ticket, over: connection, &state)
-            after.flush = flushing(connection, isAlone: state.outgoing.count == 1 && !call.isPost, &state)
+            after.flush = flushing(connection, isAlone: state.outgoing.count == 1, &state)
         } else {
             after.wantsConnection = true
         }
-        if !call.isPost || state.connection == nil, deadline < state.wakeAt {
+        if deadline < state.wakeAt {
             state.wakeAt = deadline
             after.wakeAt = deadline
         }
         return after
-    }
-
-    /// Ends the message and puts it into the connection's outgoing queue.
-    func dispatch(
-        _ call: OutgoingCall, _ ticket: OutgoingCalls.Ticket, over connection: Connection, _ state: inout State
-    ) {
-        let message = call.message
-        let open = message.count
-        let id = call.isPost ? nil : ticket.id
-        MessageEncoder.closeRequest(id: id, timeout: timeLeft(ticket, over: connection, state), in: message)
-        let offset = connection.stream.append(message.bytes, framing: connection.outgoingFraming)
-        guard !call.isPost else {
-            _ = state.outgoing.withdraw(ticket)
-            _ = state.take(ticket.slot)
-            return
-        }
-        // Kept open: if the connection is lost before these bytes leave, the call goes out again.
-        message.truncate(to: open)
-        state.outgoing.sent(ticket, at: .init(stream: connection.number, offset: offset))
-    }
-
-    /// The time left in milliseconds, for a peer of our own kind, and only when it is not what the peer assumes.
-    private func timeLeft(_ ticket: OutgoingCalls.Ticket, over connection: Connection, _ state: State) -> Int64? {
-        guard connection.isOurKind, let deadline = state.outgoing.deadline(of: ticket), deadline < .distantFuture
-        else { return nil }
-        let left = loop.now.duration(to: deadline)
-        // A call made just now under the default timeout has all of it left but for the microseconds since.
-        guard settings.timeout - left > .milliseconds(1) else { return nil }
-        // Rounded up: the caller is told by its own clock, and the peer then stops what nobody waits for.
-        return max(0, left.nanoseconds / 1_000_000) + 1
     }
 
     private func cancel(_ call: OutgoingCall) {
@@ -114,7 +68,10 @@ extension Peer {
     func replied(to id: RPCIdentifier, with end: CallEnd, over connection: Connection) {
         guard case .integer(let number) = id else { return }
         let (waiter, finished) = state.withLock { state -> (Waiter?, [Connection]) in
+            // Whoever answers a call has all posts that were sent before it.
+            if state.connection === connection { state.posts.release(through: number) }
             let ticket = state.outgoing.replied(to: number, over: connection.number)
+            if ticket == nil { state.abandoned.remove(number) }
             return (ticket.flatMap { state.take($0.slot) }, state.takeFinishedLeavers())
         }
         waiter?.resume(returning: end)
@@ -127,6 +84,7 @@ extension Peer {
         let after = state.withLock { state -> AfterLock in
             guard let ticket = state.outgoing.refused(number, over: left.number), let call = state.calls[ticket.slot]
             else { return AfterLock() }
+            call.ticket = ticket
             var after = AfterLock(finished: state.takeFinishedLeavers())
             if let connection = state.connection {
                 dispatch(call, ticket, over: connection, &state)
@@ -158,14 +116,21 @@ extension Peer {
 
     /// Tells the peer that nobody waits any more for the calls that were sent.
     private func abandon(_ removed: [OutgoingCalls.Removed], _ state: inout State) -> AfterLock {
-        let finished = state.takeFinishedLeavers()
-        guard let connection = state.connection, removed.contains(where: \.wasSent) else {
-            return AfterLock(finished: finished)
-        }
+        var after = AfterLock(finished: state.takeFinishedLeavers())
         for call in removed where call.wasSent {
-            connection.append { MessageEncoder.writeCancel(of: call.ticket.id, in: $0) }
+            let connection = state.connection(of: call)
+            if let connection {
+                connection.append { MessageEncoder.writeCancel(of: call.ticket.id, in: $0) }
+                after.flush = .now(connection.stream)
+            }
+            // Until it is answered: if the connection is lost first, the other end is told again over the next.
+            if connection == nil || connection === state.connection, state.session != nil,
+                state.abandoned.count < settings.maximumPendingCalls
+            {
+                state.abandoned.insert(call.ticket.id)
+            }
         }
-        return AfterLock(flush: .now(connection.stream), finished: finished)
+        return after
     }
 
     /// Resumes callers whose calls have left the table.
@@ -173,7 +138,7 @@ extension Peer {
         for (waiter, end) in ended { waiter.resume(returning: end) }
     }
 
-    private func deadline(from now: Instant) -> Instant {
+    func deadline(from now: Instant) -> Instant {
         let own = now.advanced(by: settings.timeout)
         return min(own, CallScope.current?.deadline ?? own)
     }

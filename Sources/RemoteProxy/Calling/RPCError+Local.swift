@@ -34,6 +34,12 @@ extension RPCError {
         RPCError(.connectionLost, "the peer is gone: \(why)", outcome: .notExecuted)
     }
 
+    static func tooManyPosts(_ limit: Int) -> RPCError {
+        RPCError(
+            .busy, "\(limit) bytes of posts wait at this end already (maximumPendingPostBytes)",
+            outcome: .notExecuted)
+    }
+
     static func tooManyPending(_ limit: Int) -> RPCError {
         RPCError(
             .busy, "\(limit) calls are pending at this end already (maximumPendingCalls)", outcome: .notExecuted)

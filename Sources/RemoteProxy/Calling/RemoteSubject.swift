@@ -18,13 +18,21 @@ struct RemoteSubject<Service: Sendable>: Subject {
     ) async throws -> Result {
         let call = peer.makeCall()
         defer { peer.recycle(call) }
+        call.isRepeatable = method.signature.isRepeatable
         try encode(method.signature, arguments, into: call.message)
         switch await peer.perform(call) {
         case .result(let json): return try decode(json, of: method.signature)
-        case .failure(let error): throw error.thrown(by: method.service)
+        case .failure(let error): throw Self.error(error.thrown(by: method.service), of: call)
         case .failed(let error): throw error
         case .cancelled: throw CancellationError()
         }
+    }
+
+    /// That a second run was refused says nothing of the first.
+    private static func error(_ error: any Error, of call: OutgoingCall) -> any Error {
+        guard call.mayHaveRun, var error = error as? RPCError, error.outcome == .notExecuted else { return error }
+        error.outcome = .unknown
+        return error
     }
 
     func post<Arguments>(_ post: Post<Service, Arguments>, _ arguments: Arguments, now: (Service) -> Void) {

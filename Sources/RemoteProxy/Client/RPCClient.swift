@@ -11,9 +11,10 @@ import RPCWire
 /// print(try await greeter.greet("world"))
 /// ```
 ///
-/// Calls made while there is no connection wait for one until their own deadline. Calls that were sent when the
-/// connection broke fail with `.connectionLost` and the outcome `.unknown`; those that provably never left are sent
-/// again. A client that nobody holds any more, not even through a proxy, closes.
+/// Calls made while there is no connection wait for one until their own deadline. When a connection breaks and the server
+/// lives, its session goes on over the next one: no call or post is lost or run twice. When the server has restarted,
+/// calls that had been sent fail with `.connectionLost` and the outcome `.unknown`, but for those marked `@Idempotent` or
+/// `@ReadOnly`, which are sent again; those that provably never left are sent as well. A client that nobody holds any more, not even through a proxy, closes.
 public final class RPCClient: Sendable {
     private let reconnector: Reconnector
     package let peer: Peer
@@ -25,7 +26,7 @@ public final class RPCClient: Sendable {
     ///   - url: where the server listens: `tcp://host:port`, `tcp://[::1]:port` or `unix:///path`. A URL that cannot
     ///     be understood makes every call throw `RPCError` with the code `.invalidAddress`.
     public convenience init(_ url: String, _ configuration: Configuration = Configuration()) {
-        self.init(.socket(url, configuration.connectTimeout), configuration)
+        self.init(.socket(url, configuration.connectTimeout, configuration.streamLimits), configuration)
     }
 
     package init(

@@ -78,8 +78,15 @@ final class Reconnector: Sendable {
         case .success(let stream):
             var events = Connection.Events()
             events.ready = { [weak self] _ in self?.ready(attempt) }
-            events.leaving = { [weak self] _, why in self?.lost(attempt, because: why) }
-            events.ended = { [weak self] _, why in self?.lost(attempt, because: why) }
+            events.leaving = { [weak self] _, why in
+                self?.lost(attempt, because: why) { machine, now, chance in machine.left(at: now, chance: chance) }
+            }
+            events.ended = { [weak self] connection, why in
+                let wasOfUse = connection.wasOfUse
+                self?.lost(attempt, because: why) { machine, now, chance in
+                    machine.lost(at: now, chance: chance, wasOfUse: wasOfUse)
+                }
+            }
             let connection = Connection(stream, number: attempt, peer: peer, role: .dialled(framing), events: events)
             let isCurrent = state.withLock { state in
                 guard state.attempt == attempt, state.machine.phase == .connecting else { return false }
@@ -91,8 +98,9 @@ final class Reconnector: Sendable {
     }
 
     private func ready(_ attempt: Int) {
+        let now = dialer.loop.now
         let (isReady, timer) = state.withLock { state -> (Bool, (any LoopTimer)?) in
-            guard state.attempt == attempt, state.machine.connected() else { return (false, nil) }
+            guard state.attempt == attempt, state.machine.connected(at: now) else { return (false, nil) }
             return (true, state.timer)
         }
         timer?.cancel()
@@ -109,11 +117,16 @@ final class Reconnector: Sendable {
         lost(attempt, because: "no greeting within \(connectTimeout) (connectTimeout)")
     }
 
-    private func lost(_ attempt: Int, because why: String) {
+    private func lost(
+        _ attempt: Int, because why: String,
+        _ event: (inout Reconnection, Instant, _ chance: Double) -> Reconnection.Action = {
+            $0.lost(at: $1, chance: $2)
+        }
+    ) {
         let now = dialer.loop.now
         let (action, timer) = state.withLock { state -> (Reconnection.Action, (any LoopTimer)?) in
             guard state.attempt == attempt else { return (.nothing, nil) }
-            let action = state.machine.lost(at: now, chance: chance())
+            let action = event(&state.machine, now, chance())
             guard action != .nothing else { return (.nothing, nil) }
             defer {
                 state.connection = nil
@@ -155,7 +168,7 @@ final class Reconnector: Sendable {
         old.timer?.cancel()
         old.giveUp?()
         peer.close(reason)
-        old.connection?.stream.finish()
+        old.connection?.sayGoodbye()
         peer.runner.stop()
         states.send(.closed)
         states.finish()

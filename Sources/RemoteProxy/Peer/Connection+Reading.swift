@@ -8,23 +8,26 @@ extension Connection {
     private static let maximumBacklog = 256
 
     func readFrames() {
-        isReadingLater = false
+        reading = .now
         var budget = Self.maximumBacklog
-        while !isRefused {
-            if isFullOfWaiting { return stall() }
+        while phase.step != .over {
+            if isFullOfWaiting { return reading = .stalled }
             // With nothing waiting a connection may always add one, or a busy neighbour would keep it out for ever.
-            guard budget > 0, peer.runner.backlog < Self.maximumBacklog || waitingRequests == 0 else {
+            guard budget > 0, peer.runner.backlog < Self.maximumBacklog || session.waitingRequests == 0,
+                peer.runner.backlog == 0 || !session.isFullInAll
+            else {
                 return readLater()
             }
             budget -= 1
             do {
                 guard let frame = try frames.next() else {
+                    looked()
                     stream.resumeReading()
                     return finishIfAnswered()
                 }
                 noteFraming()
-                accept(messages.decode(frame))
-                isFirstMessage = false
+                accept(messages.decode(frame), size: frame.count)
+                if case .accepted = role { _ = phase.greeted() }
             } catch {
                 return refuse(error)
             }
@@ -33,53 +36,55 @@ extension Connection {
 
     /// The connection has as many requests as it may, but not all of them have begun: whether the next one is one too
     /// many is known only when they have.
-    private var isFullOfWaiting: Bool { waitingRequests > 0 && calls.isFull }
+    private var isFullOfWaiting: Bool { session.waitingRequests > 0 && session.calls.isFull }
 
     private func readLater() {
-        isReadingLater = true
+        reading = .later
         stream.loop.submit { [self] in readFrames() }
     }
 
-    /// Nothing more is read until a request has begun or ended.
-    private func stall() {
-        isReadingLater = true
-        isStalled = true
-    }
-
     func unstall() {
-        guard isStalled else { return }
-        isStalled = false
-        readLater()
+        if reading == .stalled { readLater() }
     }
 
     private func noteFraming() {
-        guard isFirstMessage, let framing = frames.framing else { return }
+        guard phase.step == .greeting, let framing = frames.framing else { return }
         agreement.framing = framing
     }
 
-    private func accept(_ incoming: Incoming) {
+    private func accept(_ incoming: Incoming, size: Int) {
+        if gate.login.isLocked { return acceptLocked(incoming) }
         switch incoming {
         case .single(let message):
+            if isOurKind, message.isReply { noteReply(size) }
             accept(message, in: nil)
         case .batch(let messages):
             let answered = messages.count { $0.isAnswered }
             let batch = answered == 0 ? nil : BatchReply(count: answered, limit: peer.settings.frames.maximumFrameSize)
             for message in messages { accept(message, in: batch) }
         case .refused(let error):
-            answer(.null, with: error, in: nil)
-            // Bytes that were never JSON are not a caller with a typing error but somebody else's protocol.
-            if isFirstMessage, error.code == ErrorCode.parseError { refuseFurther() }
+            refuseText(error)
         }
+    }
+
+    func refuseText(_ error: ErrorObject) {
+        if error.code == ErrorCode.batchTooLarge { session.overran(.maximumBatch) }
+        session.answer(.null, with: error, in: nil)
+        // Bytes that were never JSON are not a caller with a typing error but somebody else's protocol.
+        if phase.step == .greeting, error.code == ErrorCode.parseError { refuseFurther() }
     }
 
     private func accept(_ message: Message, in batch: BatchReply?) {
         switch message {
         case .request(let request):
-            accept(request, in: batch)
+            session.accept(request, from: self, in: batch)
+            // An answer reports a call; a post has none.
+            if request.id == nil { reportReceipts() }
         case .result(let id, let value):
-            if !isHello(id, failed: false) { peer.replied(to: id, with: .result(value), over: self) }
+            guard !isHello(id) else { return welcomed(value) }
+            peer.replied(to: id, with: .result(value), over: self)
         case .failure(let id, let error):
-            guard !isHello(id, failed: true) else { return }
+            guard !isHello(id) else { return isTurnedAway(error) ? turnBack() : welcomed(nil) }
             if error.isDraining {
                 leave(because: error.message)
                 peer.refused(id, over: self)
@@ -87,7 +92,7 @@ extension Connection {
                 peer.replied(to: id, with: .failure(error), over: self)
             }
         case .invalid(let id, let error):
-            answer(id, with: error, in: batch)
+            session.answer(id, with: error, in: batch)
         case .ignored(let why):
             peer.log("ignored a message from \(stream.remoteAddress): \(why)")
         }
@@ -95,19 +100,37 @@ extension Connection {
 
     /// The framing is broken: where the next message begins is anybody's guess, so nothing more is read.
     private func refuse(_ error: FramingError) {
+        if gate.login.isLocked, error.limit == .maximumFrameSize {
+            return endGate(.loginInput, gate.explanation(of: .loginInput))
+        }
+        session.overran(error.limit)
         if let text = error.plainAnswer {
             text.withUnsafeBytes { _ = stream.append($0, framing: .lines) }
             stream.flush()
         } else {
             noteFraming()
-            answer(.null, with: ErrorObject(code: error.code, message: "\(error)"), in: nil)
+            session.answer(.null, with: ErrorObject(code: error.code, message: "\(error)"), in: nil)
         }
         peer.log("closed \(stream.remoteAddress): \(error)")
+        // Whoever resumed would send the same again.
+        session.endWithConnection()
         refuseFurther()
     }
 
     private func refuseFurther() {
-        isRefused = true
+        _ = phase.closed()
         stream.finish()
+    }
+
+    /// Every single answer counts, and the other end keeps it until it is told that it has come.
+    private func noteReply(_ bytes: Int) {
+        noteUse()
+        session.receipts.reply(bytes: bytes)
+        reportReceipts()
+    }
+
+    private func reportReceipts() {
+        let due = session.receipts.report
+        if due != .notYet, isOurKind { report(flush: due == .atOnce) }
     }
 }

@@ -1,4 +1,4 @@
-// The names that belong to the protocol and not to a service: hello, discovery, cancellation, drain. On the loop.
+// The names that belong to the protocol and not to a service: hello, discovery, cancellation, drain … On the loop.
 
 import JSONCodec
 import RPCWire
@@ -6,100 +6,95 @@ import Synchronization
 
 enum SystemMethod {
     static let hello = "rpc.hello"
+    static let authenticate = "rpc.authenticate"
+    static let ping = "rpc.ping"
     static let discover = "rpc.discover"
-    static let supports = "rpc.supports"
+    /// How far the sender has come with what the receiver sends.
+    static let received = "rpc.received"
+    /// The sender waits to be told, and begins no call before.
+    static let report = "rpc.report"
+    /// The sender takes no new calls.
     static let drain = "rpc.drain"
+    /// The sender leaves and does not come back.
+    static let goodbye = "rpc.goodbye"
+    static let supports = "rpc.supports"
     static let hold = "rpc.hold"
     static let release = "rpc.release"
     static let cancel = "$/cancelRequest"
 }
 
-/// What the dialling end says first.
-struct Hello: Codable {
-    /// The version of what our own ends agree on beyond JSON-RPC.
-    var `protocol` = 1
-    /// What its calls may take unless they say otherwise, in milliseconds.
-    var timeout: Int64?
-}
-
-/// What the other end answers.
-struct Welcome: Codable {
-    var `protocol` = 1
-    var session: String
-}
-
 extension Connection {
-    /// Reserved for the hello: the numbers of calls begin at 1.
-    private static let helloID = RPCIdentifier.integer(0)
-
-    func sayHello() {
-        let hello = Hello(timeout: peer.settings.timeout.nanoseconds / 1_000_000)
-        append { output in
-            MessageEncoder.openRequest(method: SystemMethod.hello, in: output)
-            // Two integers cannot fail to encode.
-            try? output.encode(hello)
-            MessageEncoder.closeRequest(id: 0, timeout: nil, in: output)
-        }
-        stream.flush()
-    }
-
-    /// Takes the answer to the hello. A peer that refuses it is somebody else's server, and is spoken to in plain
-    /// JSON-RPC from then on.
-    func isHello(_ id: RPCIdentifier, failed: Bool) -> Bool {
-        guard case .dialled = role, id == Self.helloID else { return false }
-        // Only once, or a peer could put a connection that has been left back in place of its successor.
-        guard !hasGreeted else { return true }
-        hasGreeted = true
-        agreement.isOurKind = !failed
-        peer.attach(self)
-        events.ready(self)
-        return true
-    }
-
     func accept(system request: Request, in batch: BatchReply?) {
+        let isNotice = request.id == nil && isOurKind
         switch request.method.description {
         case SystemMethod.cancel:
-            if let id = request.params.flatMap(RPCIdentifier.init(cancelParams:)) { cancelRequest(id) }
-            answer(request.id, in: batch) { $0.append("null") }
+            if let id = request.params.flatMap(RPCIdentifier.init(cancelParams:)) { session.cancelRequest(id) }
+            session.answer(request.id, in: batch) { $0.append("null") }
+        case SystemMethod.received where isNotice:
+            if let params = request.params, let progress = try? Progress(json: params) { accept(progress) }
+        case SystemMethod.report where isNotice:
+            report()
         case SystemMethod.hello:
-            welcome(request, in: batch)
+            accept(hello: request, in: batch)
         case SystemMethod.discover:
-            answer(request.id, in: batch) { Discovery.write(peer.exports, in: $0) }
+            discover(request, in: batch)
         case SystemMethod.supports:
-            start(.supports(in: peer.exports), for: request, in: batch)
-        case SystemMethod.drain where request.id == nil && isOurKind:
+            session.start(.supports(in: peer.exports), for: request, from: self, in: batch)
+        case SystemMethod.authenticate:
+            authenticate(request, in: batch)
+        case SystemMethod.ping:
+            acceptPing(request, in: batch)
+        case SystemMethod.drain where isNotice:
             leave(because: "\(stream.remoteAddress) is stopping")
+        case SystemMethod.goodbye where isNotice:
+            session.saidGoodbye()
         default:
             // Notifications under `$/` are optional by convention and never answered; requests are.
-            answer(request.id, with: .unknown(request.method, peer.exports), in: batch)
+            session.answer(request.id, with: .unknown(request.method, peer.exports), in: batch)
         }
     }
 
-    /// The other end is going away: new calls wait for the next connection.
-    func leave(because why: String) {
-        guard peer.leave(self, why: why) else { return }
-        // What callers have queued here and promised to flush later is theirs to be sent.
-        stream.flush()
-        events.leaving(self, why)
+    private func discover(_ request: Request, in batch: BatchReply?) {
+        let (document, limit) = (peer.exports.discovery, peer.settings.frames.maximumFrameSize)
+        guard document.count < limit - min(limit, 1_024) else {
+            let text =
+                "what there is takes \(document.count) bytes to list; a frame may have \(limit) (maximumFrameSize)"
+            let error = RPCError(.responseTooLarge, text, outcome: .executed)
+            return session.answer(request.id, with: ErrorObject(error), in: batch)
+        }
+        session.answer(request.id, in: batch) { output in document.withUnsafeBytes { output.append($0) } }
     }
 
-    private func welcome(_ request: Request, in batch: BatchReply?) {
-        let hello = request.params.flatMap { $0.withUnsafeBytes { try? decodeJSON(Hello.self, from: $0) } }
-        assumedTimeout = hello?.timeout.map { .milliseconds($0) }
-        agreement.isOurKind = true
-        answer(request.id, in: batch) { try? $0.encode(Welcome(session: peer.session)) }
+    /// Tells the other end how far this one has come.
+    func report(flush: Bool = true) {
+        session.receipts.reported()
+        append { MessageEncoder.writeReceipts(SystemMethod.received, session.receipts, in: $0) }
+        if flush { stream.flush() }
     }
 
-    /// When the peer stops waiting, as far as it told.
-    func deadline(of request: Request) -> Instant {
-        // Nobody waits for the end of a post.
-        guard request.id != nil else { return .distantFuture }
-        guard isOurKind else { return request.timeout.map { after(.milliseconds($0)) } ?? .distantFuture }
-        guard let left = request.timeout.map(Duration.milliseconds) ?? assumedTimeout else { return .distantFuture }
-        return after(left)
+    private func accept(_ progress: Progress) {
+        session.acknowledged(replies: progress.replies)
+        peer.acknowledged(posts: progress.requests)
     }
+}
 
-    private func after(_ duration: Duration) -> Instant { stream.loop.now.advanced(by: duration) }
+/// How far one end has come with what the other sends in their session.
+struct Progress: Codable {
+    /// The highest number of a call or a post.
+    var requests: Int64
+    /// How many answers.
+    var replies: Int64
+
+    init(_ receipts: Receipts) {
+        requests = receipts.requests
+        replies = receipts.replies
+    }
+}
+
+extension Decodable {
+    init(json: Bytes) throws {
+        self = try json.withUnsafeBytes { try decodeJSON(Self.self, from: $0) }
+    }
 }
 
 extension Request {
@@ -110,7 +105,6 @@ extension Request {
 }
 
 extension RPCIdentifier {
-
     /// The `id` in the parameters of a cancellation.
     fileprivate init?(cancelParams params: Bytes) {
         guard let id = MessageDecoder.identifier(in: params) else { return nil }

@@ -1,6 +1,7 @@
-// One stream under a peer: bytes in, frames, messages; replies go to the calling side, requests to the answering
+// One stream under a session: bytes in, frames, messages; replies go to the calling side, requests to the answering
 // side. Ends with the stream.
 
+import JSONCodec
 package import RPCWire
 
 /// `@unchecked Sendable`: all that is variable is touched on the loop's thread only, by what arrives there and by the
@@ -10,14 +11,16 @@ package final class Connection: @unchecked Sendable {
     package enum Role: Sendable {
         /// This end dialled and says hello before anything else.
         case dialled(Framing)
-        /// This end was dialled and is told the framing by the first byte.
-        case accepted
+        /// This end was dialled and is told the framing by the first byte. The other may ask for one of these sessions.
+        case accepted(SessionTable)
     }
 
     /// What the owner of the connection is told, on the loop.
     package struct Events: Sendable {
         /// Calls may go over the connection.
         package var ready: @Sendable (Connection) -> Void = { _ in }
+        /// The stream belongs to this other connection from now on, which tells the same owner.
+        package var replaced: @Sendable (_ by: Connection) -> Void = { _ in }
         /// The other end takes no new calls; answers to those it has will still come.
         package var leaving: @Sendable (Connection, _ why: String) -> Void = { _, _ in }
         /// The connection is gone. Once, and last.
@@ -26,94 +29,136 @@ package final class Connection: @unchecked Sendable {
         package init() {}
     }
 
-    let peer: Peer
+    /// Whether frames that have come are dealt with now.
+    enum Reading {
+        case now
+        /// When it is their turn.
+        case later
+        /// When a request has begun or ended.
+        case stalled
+    }
+
     package let stream: any ByteStream
     /// Tells this connection from the others that serve the same peer.
     let number: Int
     let role: Role
     let events: Events
+    let agreement: Agreement
 
-    // The reading side, on the loop.
+    // On the loop.
+    /// Its own, until the two ends have found that they have one that goes on.
+    var session: Session
+    var phase = ConnectionPhase()
+    var reading = Reading.now
     var frames: FrameDecoder
     let messages: MessageDecoder
-    var isFirstMessage = true
-    /// Nothing more is read: the bytes make no sense, or the stream has ended.
-    var isRefused = false
-    /// Frames wait in `frames` until those before them have been dealt with.
-    var isReadingLater = false
-    /// They wait for a request to begin or to end, and not just for their turn.
-    var isStalled = false
-    /// The answer to this end's hello has come.
-    var hasGreeted = false
-    /// New calls go elsewhere; this connection ends when nothing is awaited from it or run for it any more.
-    var isLeft = false
-    /// The peer has said its last word but still listens for answers.
-    var isHalfClosed = false
-    var posts = PostQueue()
-    /// Admitted requests that no worker has begun yet.
-    var waitingRequests = 0
-    /// What the peer's calls may take unless they say otherwise; nil for peers that never said hello.
-    var assumedTimeout: Duration?
+    /// What the connection is watched for.
+    var gate: Gate
+    /// Bytes of a peer that is not in yet which have not been looked at.
+    var lockedInput = 0
+    /// Something has come besides the greeting.
+    package private(set) var wasOfUse = false
 
-    // The answering side, on the loop.
-    var methods = ExportsView()
-    var calls: IncomingCalls
-    /// Who runs the call in each slot.
-    var workers: [Worker?] = []
-    /// When the loop will next look for deadlines.
-    var alarm: (instant: Instant, timer: any LoopTimer)?
-
-    let agreement: Agreement
+    var peer: Peer { session.peer }
 
     /// - Parameter number: tells this connection from the others that serve the same peer.
     package init(_ stream: any ByteStream, number: Int, peer: Peer, role: Role, events: Events) {
         self.stream = stream
         self.number = number
-        self.peer = peer
         self.role = role
         self.events = events
         let settings = peer.settings
-        var framing: Framing?
-        if case .dialled(let chosen) = role { framing = chosen }
+        let framing: Framing?
+        switch role {
+        case .dialled(let chosen):
+            framing = chosen
+            session = Session(peer, in: nil)
+        case .accepted(let table):
+            framing = nil
+            session = Session(peer, in: table)
+        }
         frames = FrameDecoder(limits: settings.frames, framing: framing)
         messages = MessageDecoder(maximumDepth: settings.maximumDepth, maximumBatch: settings.maximumBatch)
-        calls = IncomingCalls(limit: settings.maximumRequestsInFlight)
         agreement = Agreement(framing: framing)
+        gate = Gate(settings.sharedGate, isAccepted: framing == nil, user: stream.peerUser, at: stream.loop.now)
+    }
+
+    /// Goes on where another connection has read a hello that asks for a session which lives elsewhere.
+    init(_ stream: any ByteStream, after former: Connection, for session: Session) {
+        self.stream = stream
+        self.session = session
+        number = former.number
+        role = former.role
+        events = former.events
+        frames = former.frames
+        messages = former.messages
+        gate = former.gate
+        agreement = Agreement(framing: former.outgoingFraming)
     }
 
     /// Opens the stream. An accepted connection is ready at once; a dialled one when its hello has been answered.
     package func open() {
-        peer.serves(stream.remoteAddress)
+        session.served(by: self)
+        openGate()
         stream.open(self)
         switch role {
         case .dialled: sayHello()
         case .accepted:
-            peer.attach(self)
+            peer.attach(self, .anew)
             events.ready(self)
         }
     }
 
     var outgoingFraming: Framing { agreement.framing }
     var isOurKind: Bool { agreement.isOurKind }
+
+    /// Something has come that was worth the connection.
+    func noteUse() { wasOfUse = true }
 }
+
+// MARK: what goes out
+
+extension Connection {
+    /// Sends one message. From anywhere.
+    func send(_ message: UnsafeRawBufferPointer) {
+        stream.append(message, framing: outgoingFraming)
+        stream.flush()
+    }
+
+    /// Puts one message of this end's own into the outgoing queue; the caller flushes.
+    func append(_ write: (JSONOutput) -> Void) {
+        let output = JSONOutput()
+        write(output)
+        stream.append(output.bytes, framing: outgoingFraming)
+    }
+
+    func notify(_ method: String) {
+        append { MessageEncoder.writeNotification(method, in: $0) }
+        stream.flush()
+    }
+}
+
+// MARK: what comes in
 
 extension Connection: ByteStreamReceiver {
     package func received(_ bytes: Bytes) {
-        guard !isRefused else { return }
+        guard phase.step != .over else { return }
         frames.append(bytes)
-        if !isReadingLater { readFrames() }
+        heard(bytes.count)
+        if reading == .now { readFrames() }
     }
 
-    package var wantsMore: Bool { !isReadingLater }
+    package var wantsMore: Bool { reading == .now }
 
-    /// A peer of our own kind that ends is gone, but its posts still count. Another may have only ended its questions,
-    /// as `nc -N` does: it gets the answers that come soon.
+    /// A peer whose session goes on may come back for its answers, but what it has said still counts. Another may have
+    /// only ended its questions, as `nc -N` does: it gets the answers that come soon. One that has left in good order has
+    /// its posts delivered.
     package func peerFinished() -> Bool {
-        guard case .accepted = role, calls.count > 0 || isReadingLater else { return false }
-        isHalfClosed = true
-        if isOurKind { stopWorkers(in: calls.peerLeft()) }
+        let isOwed = session.calls.count > 0 && !session.isResumable
+        guard case .accepted = role, phase.step != .over, isOwed || reading != .now else { return false }
+        phase.left()
         stream.loop.schedule(at: stream.loop.now.advanced(by: peer.settings.halfCloseGrace)) { [self] in
-            stopRequests()
+            if !session.isResumable, session.connection === self { session.stopRequests() }
             stream.finish()
         }
         return true
@@ -122,14 +167,13 @@ extension Connection: ByteStreamReceiver {
     package func ended(_ end: StreamEnd, sent: UInt64) {
         let why =
             switch end {
-            case .local: "closed at this end"
+            case .local: gate.verdict ?? "closed at this end"
             case .remote: "closed by \(stream.remoteAddress)"
-            case .failed(let text): text
+            case .failed(let text), .overrun(_, let text): text
             }
-        isRefused = true
-        alarm?.timer.cancel()
-        stopRequests()
-        peer.ended(self, sent: sent, why: why)
+        _ = phase.closed()
+        closeGate(end)
+        session.lost(self, sent: sent, why: why)
         events.ended(self, why)
     }
 }

@@ -1,20 +1,49 @@
 // How connections come and go under a peer, and how the peer itself ends.
 
+import JSONCodec
 import RPCWire
 import Synchronization
 
 extension Peer {
-    /// The connection is ready: what waited goes out over it, in the order it was called.
-    package func attach(_ connection: Connection) {
-        let stream = state.withLock { state -> (any ByteStream)? in
-            guard state.closed == nil else { return nil }
+    /// How a connection begins: with a session of its own, or with one that goes on, of whose calls and posts the other
+    /// end has all up to a number.
+    enum Beginning {
+        case anew
+        case resumed(received: Int64)
+    }
+
+    /// The connection is ready: what waited goes out over it, in the order it was called. On the loop.
+    func attach(_ connection: Connection, _ beginning: Beginning) {
+        var ended: [(Waiter, CallEnd)] = []
+        var former: Session?
+        let isOpen = state.withLock { state in
+            guard state.closed == nil else { return false }
             state.connection = connection
-            for ticket in state.outgoing.waiting {
-                if let call = state.calls[ticket.slot] { dispatch(call, ticket, over: connection, &state) }
+            if state.session !== connection.session { former = state.session }
+            state.session = connection.session
+            switch beginning {
+            case .anew: ended = state.beginAnew()
+            case .resumed(let received): state.resume(over: connection, received)
             }
-            return connection.stream
+            // Made before it was known what the other end takes.
+            for ticket in state.outgoing.waiting {
+                guard let error = state.calls[ticket.slot].flatMap({ state.tooLarge($0.message.count, settings) }),
+                    let removed = state.outgoing.withdraw(ticket)
+                else { continue }
+                ended += state.take([removed]) { _ in .failed(error) }
+            }
+            sendWaiting(over: connection, &state)
+            return true
         }
-        if let stream { stream.flush() } else { connection.stream.abort() }
+        finish(ended)
+        former?.end("the other end does not know it any more")
+        if isOpen { connection.stream.flush() } else { connection.stream.abort() }
+    }
+
+    /// The session whose connection was lost and that a new connection may go on with. On the loop.
+    var resumableSession: Session? {
+        let session = state.withLock { $0.session }
+        return session?.isResumable == true ? session : nil
     }
 
     /// No new calls go over this connection; replies to those already sent may still come. False when it had been
@@ -33,6 +62,8 @@ extension Peer {
     func leave(_ connection: Connection, why: String) -> Bool {
         guard detach(connection, why: why) else { return false }
         let finished = state.withLock { state in
+            state.session = nil
+            state.abandoned = []
             state.leaving.append(connection)
             return state.takeFinishedLeavers()
         }
@@ -40,16 +71,27 @@ extension Peer {
         return true
     }
 
-    /// The connection has ended. Calls of which a byte had left fail; the others wait for the next one.
-    func ended(_ connection: Connection, sent: UInt64, why: String) {
+    /// The connection has ended. If its session goes on its calls wait for the next connection. If not, those of which
+    /// a byte had left fail, but for those that may be run twice; these and the others wait.
+    func ended(_ connection: Connection, sent: UInt64, why: String, sessionGoesOn: Bool) {
         detach(connection, why: why)
-        let ended = state.withLock { state in
+        var ended: [(Waiter, CallEnd)] = []
+        let after = state.withLock { state -> AfterLock in
             state.leaving.removeAll { $0 === connection }
-            return state.take(state.outgoing.lost(stream: connection.number, sent: sent)) { _ in
+            guard !sessionGoesOn else {
+                state.outgoing.interrupted(stream: connection.number, sent: sent)
+                return AfterLock()
+            }
+            ended = state.take(state.outgoing.lost(stream: connection.number, sent: sent)) { _ in
                 .failed(.connectionLost(why))
             }
+            state.relabelWaiting()
+            guard let next = state.connection else { return AfterLock() }
+            sendWaiting(over: next, &state)
+            return AfterLock(flush: .now(next.stream))
         }
         finish(ended)
+        after.perform(self)
     }
 
     /// Why there is no connection now, told to callers that run out of time waiting.
@@ -57,53 +99,61 @@ extension Peer {
         state.withLock { $0.whyUnavailable = why }
     }
 
-    /// Ends everything pending at once. Calls made later fail at once with `reason`. Returns the connection that was
-    /// in use.
-    @discardableResult
-    package func close(_ reason: RPCError = .closed(outcome: .notExecuted)) -> Connection? {
+    /// Ends everything pending at once. Calls made later fail at once with `reason`.
+    package func close(_ reason: RPCError = .closed(outcome: .notExecuted)) {
         var ended: [(Waiter, CallEnd)] = []
         var timer: (any LoopTimer)?
         var leaving: [Connection] = []
-        var onClosed: [@Sendable () -> Void] = []
-        let connection = state.withLock { state -> Connection? in
+        let session = state.withLock { state -> Session? in
             guard state.closed == nil else { return nil }
             state.closed = reason
             swap(&timer, &state.timer)
             swap(&leaving, &state.leaving)
-            swap(&onClosed, &state.onClosed)
+            state.posts = KeptMessages()
+            state.abandoned = []
             let removed = state.outgoing.removeAll()
             ended = state.take(removed) { wasSent in
                 var error = reason
                 if wasSent { error.outcome = .unknown }
                 return .failed(error)
             }
-            defer { state.connection = nil }
-            return state.connection
+            defer { (state.connection, state.session) = (nil, nil) }
+            return state.session
         }
         timer?.cancel()
         finish(ended)
         for connection in leaving { connection.stream.finish() }
-        for action in onClosed { action() }
-        return connection
+        if let session { loop.submit { session.end("closed at this end") } }
     }
-
-    /// Runs the action when the peer is closed; at once if it is already.
-    func whenClosed(_ action: @escaping @Sendable () -> Void) {
-        let isClosed = state.withLock { state in
-            if state.closed == nil { state.onClosed.append(action) }
-            return state.closed != nil
-        }
-        if isClosed { action() }
-    }
-
-    /// A connection with that end begins.
-    func serves(_ address: String) {
-        state.withLock { $0.remoteAddress = address }
-    }
-
-    /// Where the other end calls from.
-    var remoteAddress: String { state.withLock { $0.remoteAddress } }
 
     /// Calls without an end yet; for tests and statistics.
     package var pendingCalls: Int { state.withLock { $0.outgoing.count } }
+    /// Posts that the other end may not have; for tests and statistics.
+    package var pendingPosts: Int { state.withLock { $0.posts.count } }
+}
+
+extension Peer.State {
+    /// Another session begins. Of the former one's calls those that may have arrived have no answer to wait for; of its
+    /// posts those that may have are not sent twice.
+    fileprivate mutating func beginAnew() -> [(Waiter, CallEnd)] {
+        abandoned = []
+        posts.release(through: lastPostGiven)
+        let why = whyUnavailable
+        return take(outgoing.restarted()) { _ in
+            .failed(.connectionLost("\(why); the server does not know the session"))
+        }
+    }
+
+    /// The session goes on. What the other end has is not sent again, and what nobody waits for any more it is told.
+    fileprivate mutating func resume(over connection: Connection, _ received: Int64) {
+        posts.release(through: received)
+        outgoing.resumed(over: connection.number, received: received)
+        abandoned = abandoned.filter { $0 <= received }
+        for id in abandoned { connection.append { MessageEncoder.writeCancel(of: id, in: $0) } }
+    }
+
+    /// Calls that wait may have new numbers.
+    fileprivate mutating func relabelWaiting() {
+        for ticket in outgoing.waiting { calls[ticket.slot]?.ticket = ticket }
+    }
 }

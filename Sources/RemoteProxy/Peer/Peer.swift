@@ -15,6 +15,17 @@ package final class Peer: Sendable {
         package var maximumRequestsInFlight = 1_024
         /// How long the calls of a peer that has closed its sending side go on.
         package var halfCloseGrace: Duration = .seconds(2)
+        package var gate: Gate.Settings {
+            get { sharedGate.value }
+            set { sharedGate = Shared(newValue) }
+        }
+        /// Every connection has a copy of these settings, and ten thousand need not have this part of them each.
+        private(set) var sharedGate = Shared(Gate.Settings())
+        /// How many answers, and how many bytes of them, may wait to be acknowledged before no new call begins.
+        package var maximumKeptReplies = 1_024
+        package var maximumKeptReplyBytes = 4 << 20
+        /// How many bytes of posts may wait to be sent or acknowledged.
+        package var maximumPendingPostBytes = 32 << 20
         /// Objects that the other end may hold at a time.
         package var maximumHolds = 1_000
 
@@ -43,20 +54,22 @@ package final class Peer: Sendable {
         var supported = SupportedMethods()
         /// Who the other end has proved to be.
         var identity: Identity?
-        /// Where the other end calls from.
-        var remoteAddress = ""
-        /// Who wants to know when all is over.
-        var onClosed: [@Sendable () -> Void] = []
+        /// The most bytes that the other end takes in one message, if it has told.
+        var frameLimit = Int.max
+        /// What new calls belong to; it may be without a connection now.
+        var session: Session?
+        /// Those that the other end may not have, whether they have been sent or not.
+        var posts = KeptMessages()
+        /// The number of the last post that was given to a connection.
+        var lastPostGiven: Int64 = 0
+        /// Calls that were sent and that nobody waits for any more; the other end may not know yet.
+        var abandoned: Set<Int64> = []
     }
 
     package let loop: any Loop
     package let settings: Settings
     let exports: Exports
-    /// What the other end holds.
-    let held: HeldObjects
     let runner: RequestRunner
-    /// Names this conversation in logs and in `Caller`. Not guessable.
-    package let session = Peer.makeSession()
     let log: @Sendable (String) -> Void
     let state = Lock(State())
 
@@ -67,7 +80,6 @@ package final class Peer: Sendable {
         loop = runner.loop
         self.runner = runner
         self.exports = exports
-        held = HeldObjects(exports, limit: settings.maximumHolds)
         self.settings = settings
         self.log = log
     }
@@ -76,6 +88,14 @@ package final class Peer: Sendable {
     func whenConnectionWanted(_ dial: @escaping @Sendable () -> Void) {
         state.withLock { $0.onWanted = dial }
     }
+
+    /// The other end takes no longer messages.
+    func limitFrames(to size: Int?) {
+        state.withLock { $0.frameLimit = max(64, size ?? .max) }
+    }
+
+    /// The most bytes that a message to the other end may have.
+    var frameLimit: Int { min(settings.frames.maximumFrameSize, state.withLock { $0.frameLimit }) }
 
     func connectionWanted() {
         state.withLock { $0.onWanted }?()
@@ -108,27 +128,28 @@ package final class Peer: Sendable {
         get { state.withLock { $0.identity } }
         set { state.withLock { $0.identity = newValue } }
     }
-
-    private static func makeSession() -> String {
-        var random = SystemRandomNumberGenerator()
-        let halves = (random.next() as UInt64, random.next() as UInt64)
-        return [halves.0, halves.1].map { half in
-            let digits = String(half, radix: 16)
-            return String(repeating: "0", count: 16 - digits.count) + digits
-        }.joined()
-    }
 }
 
 extension Peer.State {
     /// Why this call may not begin, if so.
     func refusal(of call: OutgoingCall, _ settings: Peer.Settings) -> RPCError? {
         if let closed { return closed }
-        guard outgoing.count < settings.maximumPendingCalls else {
-            return .tooManyPending(settings.maximumPendingCalls)
+        if call.isPost {
+            guard posts.byteCount < settings.maximumPendingPostBytes else {
+                return .tooManyPosts(settings.maximumPendingPostBytes)
+            }
+        } else {
+            guard outgoing.count < settings.maximumPendingCalls else {
+                return .tooManyPending(settings.maximumPendingCalls)
+            }
         }
         // Over the other end's limit too, most likely, and that would cost all who share the connection.
-        let (size, limit) = (call.message.count, settings.frames.maximumFrameSize)
-        return size + 64 > limit ? .tooLarge(size, limit: limit) : nil
+        return tooLarge(call.message.count, settings)
+    }
+
+    func tooLarge(_ size: Int, _ settings: Peer.Settings) -> RPCError? {
+        let limit = min(frameLimit, settings.frames.maximumFrameSize)
+        return size > limit - 64 ? .tooLarge(size, limit: limit) : nil
     }
 
     /// Connections from which nothing is awaited any more.
@@ -148,13 +169,18 @@ extension Peer.State {
         if slot == calls.count { calls.append(call) } else { calls[slot] = call }
     }
 
-    /// Takes out the driver's side of a call that has left the table and returns who waits for it; a post has nobody.
+    /// Takes out the driver's side of a call that has left the table and returns who waits for it.
     mutating func take(_ slot: Int) -> Waiter? {
         guard let call = calls[slot] else { return nil }
         calls[slot] = nil
         defer { call.waiter = nil }
-        if call.isPost { recycle(call) }
         return call.waiter
+    }
+
+    /// The connection over which this call was sent, if it is still there.
+    func connection(of call: OutgoingCalls.Removed) -> Connection? {
+        if connection?.number == call.stream { return connection }
+        return leaving.first { $0.number == call.stream }
     }
 
     /// The same for several, with how each ended.

@@ -1,11 +1,11 @@
-// A connection breaks in the middle of a call. Nobody can know then how far the work went, and the error says so.
+// A server ends in the middle of a call. Nobody can know then how far the work went, and the error says so.
 
 import Protocols
 import RPCServer
 import RemoteProxy
 
 struct ServerCrash: Act {
-    let title = "A connection that breaks in the middle of a call"
+    let title = "A server that ends in the middle of a call"
     let story = """
         Again with a server of its own. Running the call a second time might do the work twice, so
         the library does not: the error says that the outcome is unknown, and the caller decides.

@@ -11,7 +11,7 @@ extension FaultRuns {
     private struct Chain {
         let house: LedgerHouse
         let servers: [ServerProgram]
-        let first: LedgerProxy
+        let first: Faults.LedgerProxy
 
         init() throws {
             house = try LedgerHouse()
@@ -22,7 +22,7 @@ extension FaultRuns {
                 url = bound
             }
             self.servers = servers
-            first = LedgerProxy(RPCClient(url ?? ""))
+            first = Faults.LedgerProxy(RPCClient(url ?? ""))
         }
 
         /// Waits for the processes, who tell nobody but their file.

@@ -8,7 +8,7 @@ import TestSupport
 
 final class Crowd: Sendable {
     let history = CallHistory()
-    private let ledger: any Ledger
+    private let ledger: any Faults.Ledger
     private let timeout: Duration
     private let posts = Lock<[Int: Int]>([:])
     private let finished = Atomic(0)
@@ -17,7 +17,7 @@ final class Crowd: Sendable {
 
     /// - Parameter timeout: what each call may take.
     init(_ client: RPCClient, timeout: Duration = .seconds(10)) {
-        ledger = LedgerProxy(client)
+        ledger = Faults.LedgerProxy(client)
         self.timeout = timeout
     }
 

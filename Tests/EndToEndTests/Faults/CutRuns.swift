@@ -65,7 +65,7 @@ extension FaultRuns {
         proxy.cut(CutPlan(seed: 1, times: 0, every: 1...1))
         proxy.cut()
         // The client may not have heard of the cut yet.
-        let ledger = LedgerProxy(client)
+        let ledger = Faults.LedgerProxy(client)
         let last: Int
         do { last = try await ledger.add(caller: -1, number: 1) } catch {
             last = try await ledger.add(caller: -1, number: 2)

@@ -22,7 +22,9 @@ final class ServerProgram {
     private var unread: [UInt8] = []
 
     /// - Parameter environment: added to the one of the tests.
-    init(_ arguments: String..., program: String = "rpc-server", environment: [String: String] = [:]) throws {
+    init(
+        _ arguments: String..., program: String = "rpc-server", environment: [String: String] = [:]
+    ) throws {
         process.executableURL = try Self.binary(program)
         process.arguments = arguments
         process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
@@ -51,6 +53,12 @@ final class ServerProgram {
         let line = try line()
         guard line.hasPrefix("listening on ") else { throw WireFault("rpc-server printed \(line)") }
         return String(line.dropFirst("listening on ".count))
+    }
+
+    /// What everybody on the machine can see of it.
+    func commandLine() throws -> String {
+        let words = try Data(contentsOf: URL(filePath: "/proc/\(process.processIdentifier)/cmdline"))
+        return String(decoding: words, as: UTF8.self)
     }
 
     func signal(_ number: Int32) { kill(process.processIdentifier, number) }
@@ -98,4 +106,16 @@ final class SocketFolder: Sendable {
 
     var url: String { "unix://\(path)/socket" }
     var hasSocket: Bool { FileManager.default.fileExists(atPath: "\(path)/socket") }
+}
+
+/// A file of tokens for one test.
+final class TokenFile: Sendable {
+    let path = "/tmp/rpc-tokens-\(UUID().uuidString.prefix(8))"
+
+    init(_ text: String, mode: Int) throws {
+        try Data(text.utf8).write(to: URL(filePath: path))
+        try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: path) }
 }

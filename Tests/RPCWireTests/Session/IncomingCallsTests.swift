@@ -43,10 +43,10 @@ import Testing
     }
 
     @Test(arguments: Situation.allCases)
-    func `a lost connection stops what runs`(_ situation: Situation) {
+    func `the end of the session stops what runs`(_ situation: Situation) {
         var calls = table(situation)
-        #expect(calls.connectionLost() == (situation == .running ? [0] : []))
-        #expect(calls.connectionLost().isEmpty)
+        #expect(calls.sessionEnded() == (situation == .running ? [0] : []))
+        #expect(calls.sessionEnded().isEmpty)
     }
 
     @Test(arguments: Situation.allCases)

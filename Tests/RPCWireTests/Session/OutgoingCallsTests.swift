@@ -1,4 +1,4 @@
-// Every (state, event) pair of a call on its way out: waiting, sent and gone, against each way to end.
+// Every (state, event) pair of a call on its way out: waiting, sent, interrupted and gone, against each way to end.
 
 import RPCWire
 import Testing
@@ -6,15 +6,23 @@ import Testing
 @Suite struct `Outgoing calls` {
     private static let later = Instant(nanoseconds: 1_000)
 
-    enum Situation: CaseIterable { case waiting, sent, gone }
+    enum Situation: CaseIterable {
+        case waiting, sent, interrupted, gone
+
+        var isPresent: Bool { self != .gone }
+        var mayHaveArrived: Bool { self == .sent || self == .interrupted }
+        /// What a call that loses its session waits under: a new number.
+        static let renumbered: Int64 = 3
+    }
 
     /// One call in the given situation, in a table that has served others before.
-    private func table(_ situation: Situation) -> (OutgoingCalls, OutgoingCalls.Ticket) {
+    private func table(_ situation: Situation, isRepeatable: Bool = false) -> (OutgoingCalls, OutgoingCalls.Ticket) {
         var calls = OutgoingCalls()
         let other = calls.start(deadline: .distantFuture)
         _ = calls.withdraw(other)
-        let ticket = calls.start(deadline: Self.later)
+        let ticket = calls.start(deadline: Self.later, isRepeatable: isRepeatable)
         if situation != .waiting { calls.sent(ticket, at: .init(stream: 1, offset: 100)) }
+        if situation == .interrupted { calls.interrupted(stream: 1, sent: 101) }
         if situation == .gone { _ = calls.withdraw(ticket) }
         return (calls, ticket)
     }
@@ -25,7 +33,7 @@ import Testing
         #expect(calls.replied(to: ticket.id, over: 2) == nil)
         #expect(calls.refused(ticket.id, over: 2) == nil)
         #expect(calls.replied(to: ticket.id, over: 1) == (situation == .sent ? ticket : nil))
-        #expect(calls.count == (situation == .waiting ? 1 : 0))
+        #expect(calls.count == (situation == .waiting || situation == .interrupted ? 1 : 0))
         #expect(calls.replied(to: ticket.id, over: 1) == nil)
     }
 
@@ -33,7 +41,8 @@ import Testing
     func `a withdrawn call says whether it was sent`(_ situation: Situation) {
         var (calls, ticket) = table(situation)
         let removed = calls.withdraw(ticket)
-        #expect(removed?.wasSent == (situation == .gone ? nil : situation == .sent))
+        #expect(removed?.wasSent == (situation == .gone ? nil : situation.mayHaveArrived))
+        #expect(removed?.stream == (situation == .sent ? 1 : nil))
         #expect(calls.count == 0)
         #expect(calls.withdraw(ticket) == nil)
     }
@@ -42,15 +51,60 @@ import Testing
     func `a deadline ends a call when it is due and not before`(_ situation: Situation) {
         var (calls, _) = table(situation)
         #expect(calls.expire(at: Instant(nanoseconds: 999)).isEmpty)
-        #expect(calls.expire(at: Self.later).map(\.wasSent) == (situation == .gone ? [] : [situation == .sent]))
+        #expect(calls.expire(at: Self.later).map(\.wasSent) == (situation == .gone ? [] : [situation.mayHaveArrived]))
         #expect(calls.count == 0)
         #expect(calls.nextDeadline == nil)
     }
 
     @Test(arguments: Situation.allCases)
-    func `a lost stream ends the calls that had begun to leave`(_ situation: Situation) {
+    func `a stream lost with its session ends the calls that had begun to leave`(_ situation: Situation) {
         var (calls, ticket) = table(situation)
         #expect(calls.lost(stream: 1, sent: 101).map(\.ticket) == (situation == .sent ? [ticket] : []))
+        #expect(calls.waiting == (situation == .waiting || situation == .interrupted ? [ticket] : []))
+    }
+
+    @Test(arguments: Situation.allCases)
+    func `a call that may be run twice outlives its session`(_ situation: Situation) {
+        var (calls, ticket) = table(situation, isRepeatable: true)
+        #expect(calls.lost(stream: 1, sent: 101).isEmpty)
+        #expect(calls.restarted().isEmpty)
+        #expect(
+            calls.waiting.map(\.id)
+                == (situation == .sent ? [Situation.renumbered] : situation.isPresent ? [ticket.id] : []))
+        // It may have run, whatever becomes of it.
+        #expect(calls.removeAll().map(\.wasSent) == (situation.isPresent ? [situation.mayHaveArrived] : []))
+    }
+
+    @Test(arguments: Situation.allCases)
+    func `a stream lost without its session ends nothing`(_ situation: Situation) {
+        var (calls, ticket) = table(situation)
+        calls.interrupted(stream: 1, sent: 101)
+        #expect(calls.waiting == (situation.isPresent ? [ticket] : []))
+        #expect(!calls.isWaiting(on: 1))
+        #expect(calls.withdraw(ticket)?.wasSent == (situation.isPresent ? situation.mayHaveArrived : nil))
+    }
+
+    @Test(arguments: Situation.allCases)
+    func `after a resumption a call that has arrived is awaited there and is not sent again`(_ situation: Situation) {
+        var (calls, ticket) = table(situation)
+        calls.resumed(over: 2, received: ticket.id)
+        #expect(calls.isWaiting(on: 2) == (situation == .interrupted))
+        #expect(calls.waiting == (situation == .waiting ? [ticket] : []))
+        #expect(calls.replied(to: ticket.id, over: 2) == (situation == .interrupted ? ticket : nil))
+    }
+
+    @Test(arguments: Situation.allCases)
+    func `after a resumption a call that has not arrived waits, and never left`(_ situation: Situation) {
+        var (calls, ticket) = table(situation)
+        calls.resumed(over: 2, received: ticket.id - 1)
+        #expect(calls.waiting == (situation == .waiting || situation == .interrupted ? [ticket] : []))
+        #expect(calls.withdraw(ticket)?.wasSent == (situation.isPresent ? situation == .sent : nil))
+    }
+
+    @Test(arguments: Situation.allCases)
+    func `in another session a call that may have arrived has no answer to wait for`(_ situation: Situation) {
+        var (calls, ticket) = table(situation)
+        #expect(calls.restarted().map(\.ticket) == (situation == .interrupted ? [ticket] : []))
         #expect(calls.waiting == (situation == .waiting ? [ticket] : []))
     }
 
@@ -58,7 +112,9 @@ import Testing
     func `a call that provably never left waits again`(_ situation: Situation) {
         var (calls, ticket) = table(situation)
         #expect(calls.lost(stream: 1, sent: 100).isEmpty)
-        #expect(calls.waiting == (situation == .gone ? [] : [ticket]))
+        #expect(
+            calls.waiting.map(\.id)
+                == (situation == .sent ? [Situation.renumbered] : situation.isPresent ? [ticket.id] : []))
     }
 
     @Test(arguments: Situation.allCases)
@@ -71,10 +127,12 @@ import Testing
     }
 
     @Test(arguments: Situation.allCases)
-    func `a refused call waits for another connection`(_ situation: Situation) {
+    func `a refused call waits for another connection under another number`(_ situation: Situation) {
         var (calls, ticket) = table(situation)
-        #expect(calls.refused(ticket.id, over: 1) == (situation == .sent ? ticket : nil))
-        #expect(calls.waiting == (situation == .gone ? [] : [ticket]))
+        let refused = calls.refused(ticket.id, over: 1)
+        #expect(refused?.id == (situation == .sent ? Situation.renumbered : nil))
+        #expect(calls.waiting == (situation.isPresent ? [refused ?? ticket] : []))
+        #expect(calls.replied(to: ticket.id, over: 1) == nil)
     }
 
     @Test(arguments: Situation.allCases)
@@ -102,5 +160,7 @@ import Testing
         let last = calls.start(deadline: .distantFuture)
         #expect(last.slot == tickets[1].slot)
         #expect(calls.waiting.map(\.id) == [1, 3, 4, 5, 6])
+        #expect(calls.takeNumber() == 7)
+        #expect(calls.start(deadline: .distantFuture).id == 8)
     }
 }

@@ -11,7 +11,7 @@ import Testing
     private func machine(_ start: Start) -> Reconnection {
         var machine = Reconnection(backoff: Backoff())
         if start != .idle { _ = machine.wanted() }
-        if start == .connected { _ = machine.connected() }
+        if start == .connected { _ = machine.connected(at: Self.now) }
         if start == .waiting { _ = machine.lost(at: Self.now, chance: 0.5) }
         if start == .closed { _ = machine.close() }
         return machine
@@ -26,7 +26,7 @@ import Testing
     @Test(arguments: Start.allCases)
     func `a connection counts only while one is being made`(_ start: Start) {
         var machine = machine(start)
-        #expect(machine.connected() == (start == .connecting))
+        #expect(machine.connected(at: Self.now) == (start == .connecting))
     }
 
     @Test(arguments: Start.allCases)
@@ -35,6 +35,26 @@ import Testing
         let action = machine.lost(at: Self.now, chance: 0.5)
         let until = Self.now.advanced(by: .milliseconds(50))
         #expect(action == (start == .connecting || start == .connected ? .wait(until: until) : .nothing))
+    }
+
+    @Test(arguments: Start.allCases)
+    func `a connection that was of use or has lasted is replaced at once`(_ start: Start) {
+        for (wasOfUse, lasted) in [(true, Duration.zero), (false, .milliseconds(100))] {
+            var machine = machine(start)
+            let action = machine.lost(at: Self.now.advanced(by: lasted), chance: 0, wasOfUse: wasOfUse)
+            let until = Self.now.advanced(by: lasted)
+            #expect(action == (start == .connected ? .dial : start == .connecting ? .wait(until: until) : .nothing))
+            // Once: if that attempt fails, the next one waits.
+            if start == .connected { #expect(machine.lost(at: until, chance: 0) == .wait(until: until)) }
+        }
+    }
+
+    @Test(arguments: Start.allCases)
+    func `a server that leaves is not dialled at once`(_ start: Start) {
+        var machine = machine(start)
+        let later = Self.now.advanced(by: .seconds(1))
+        let action = machine.left(at: later, chance: 0)
+        #expect(action == (start == .connecting || start == .connected ? .wait(until: later) : .nothing))
     }
 
     @Test(arguments: Start.allCases)
@@ -50,7 +70,7 @@ import Testing
         let isClosedAgain = machine.close()
         #expect(!isClosedAgain)
         #expect(machine.wanted() == .nothing)
-        let isConnected = machine.connected()
+        let isConnected = machine.connected(at: Self.now)
         #expect(!isConnected)
         #expect(machine.lost(at: Self.now, chance: 0) == .nothing)
         #expect(machine.waited() == .nothing)
@@ -65,7 +85,7 @@ import Testing
             _ = machine.waited()
         }
         #expect(waits == [100, 200, 400, 800, 1_600, 3_200, 6_400, 10_000, 10_000])
-        _ = machine.connected()
+        _ = machine.connected(at: Self.now)
         #expect(machine.lost(at: Instant(nanoseconds: 0), chance: 1) == .wait(until: Instant(nanoseconds: 100_000_000)))
     }
 

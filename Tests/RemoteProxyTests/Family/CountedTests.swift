@@ -284,7 +284,7 @@ private struct GrowingChild: Child {
         first.close()
         loop.run()
         #expect(child.holders == 1)
-        network.cut()
+        network.restart()
         loop.run()
         await until { nursery.told == 1 }
         #expect(child.holders == 0)

@@ -82,7 +82,7 @@ final class CountedObject<Service: Sendable>: Sendable {
 
     /// A session holds from its first call or post until it is over.
     func join(_ caller: Caller) {
-        let session = ObjectIdentifier(caller.peer)
+        let session = caller.sessionIdentifier
         let (isNew, action) = state.withLock { state -> (Bool, Action) in
             state.sessions.insert(session).inserted ? (true, state.joined()) : (false, .nothing)
         }

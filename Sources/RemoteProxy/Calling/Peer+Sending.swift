@@ -1,0 +1,91 @@
+// How calls and posts get into a connection's outgoing queue: in the order of their numbers, those that had to wait for
+// it too. Under the peer's lock.
+
+import JSONCodec
+import RPCWire
+import Synchronization
+
+extension Peer {
+    /// Sends a post, or keeps it in its place among what waits until there is a connection.
+    func send(post call: OutgoingCall) {
+        let deadline = self.deadline(from: loop.now)
+        var refusal: RPCError?
+        let after = state.withLock { state -> AfterLock in
+            defer { state.recycle(call) }
+            refusal = state.refusal(of: call, settings)
+            return refusal == nil ? enter(post: call.message, deadline: deadline, &state) : AfterLock()
+        }
+        after.perform(self)
+        if let refusal { log("a post was not sent: \(refusal)") }
+    }
+
+    private func enter(post message: JSONOutput, deadline: Instant, _ state: inout State) -> AfterLock {
+        let number = state.outgoing.takeNumber()
+        guard let connection = state.connection else {
+            state.posts.keep(message.bytes, number: number, deadline: deadline)
+            return AfterLock(wantsConnection: true)
+        }
+        if connection.isOurKind { state.posts.keep(message.bytes, number: number) }
+        dispatch(post: message, number, over: connection, &state)
+        return AfterLock(flush: flushing(connection, isAlone: false, &state))
+    }
+
+    private func dispatch(post message: JSONOutput, _ number: Int64, over connection: Connection, _ state: inout State)
+    {
+        MessageEncoder.closeRequest(
+            id: nil, timeout: nil, number: connection.isOurKind ? number : nil, in: message)
+        connection.stream.append(message.bytes, framing: connection.outgoingFraming)
+        state.lastPostGiven = max(state.lastPostGiven, number)
+    }
+
+    /// Ends the message and puts it into the connection's outgoing queue.
+    func dispatch(
+        _ call: OutgoingCall, _ ticket: OutgoingCalls.Ticket, over connection: Connection, _ state: inout State
+    ) {
+        let message = call.message
+        let open = message.count
+        MessageEncoder.closeRequest(id: ticket.id, timeout: timeLeft(ticket, over: connection, state), in: message)
+        let offset = connection.stream.append(message.bytes, framing: connection.outgoingFraming)
+        // Kept open: if the connection is lost, the call may go out again.
+        message.truncate(to: open)
+        call.mayHaveRun = state.outgoing.mayHaveArrived(ticket)
+        state.outgoing.sent(ticket, at: .init(stream: connection.number, offset: offset))
+    }
+
+    /// Sends the calls that wait, and the posts that the other end may not have, in the order of their numbers.
+    func sendWaiting(over connection: Connection, _ state: inout State) {
+        var calls = state.outgoing.waiting[...]
+        let now = loop.now
+        let output = JSONOutput()
+        for (number, message, deadline) in state.posts.messages {
+            guard deadline > now, state.tooLarge(message.count, settings) == nil else { continue }
+            while let call = calls.first, call.id < number { dispatch(calls.removeFirst(), over: connection, &state) }
+            output.removeAll()
+            message.withUnsafeBytes { output.append($0) }
+            dispatch(post: output, number, over: connection, &state)
+        }
+        for call in calls { dispatch(call, over: connection, &state) }
+        // Nobody of another kind will say that it has them.
+        if !connection.isOurKind { state.posts.release(through: state.posts.last) }
+    }
+
+    private func dispatch(_ ticket: OutgoingCalls.Ticket, over connection: Connection, _ state: inout State) {
+        if let call = state.calls[ticket.slot] { dispatch(call, ticket, over: connection, &state) }
+    }
+
+    /// The time left in milliseconds, for a peer of our own kind, and only when it is not what the peer assumes.
+    private func timeLeft(_ ticket: OutgoingCalls.Ticket, over connection: Connection, _ state: State) -> Int64? {
+        guard connection.isOurKind, let deadline = state.outgoing.deadline(of: ticket), deadline < .distantFuture
+        else { return nil }
+        let left = loop.now.duration(to: deadline)
+        // A call made just now under the default timeout has all of it left but for the microseconds since.
+        guard settings.timeout - left > .milliseconds(1) else { return nil }
+        // Rounded up: the caller is told by its own clock, and the peer then stops what nobody waits for.
+        return max(0, left.nanoseconds / 1_000_000) + 1
+    }
+
+    /// The other end has all posts up to this number.
+    func acknowledged(posts number: Int64) {
+        state.withLock { $0.posts.release(through: number) }
+    }
+}

@@ -1,0 +1,66 @@
+// How a connection comes to its end: drained by this end, left by the other, replaced by another. On the loop, unless
+// it says otherwise.
+
+import RPCWire
+
+extension Connection {
+    /// Ends the connection when all that is owed over it has been said. What runs for a session that goes on is answered
+    /// over the next one.
+    func finishIfAnswered() {
+        let isAnswered = session.calls.count == 0 || session.isResumable
+        let isOver = session.calls.isDrained && !isOurKind || phase.step == .ending && isAnswered && reading == .now
+        guard isOver else { return }
+        // After this turn, so that the last answer is in the queue before the connection finishes.
+        stream.loop.submit { [stream] in stream.finish() }
+    }
+
+    /// Nothing is awaited from this connection any more; when nothing runs for it either, it ends. Safe from anywhere.
+    func finishWhenIdle() {
+        stream.loop.submit { [self] in
+            phase.left()
+            finishIfAnswered()
+        }
+    }
+
+    /// The other end is going away: new calls wait for the next connection.
+    func leave(because why: String) {
+        guard peer.leave(self, why: why) else { return }
+        session.endWithConnection()
+        // What callers have queued here and promised to flush later is theirs to be sent.
+        stream.flush()
+        events.leaving(self, why)
+    }
+
+    /// Another connection serves the session now. Whatever still comes over this one is too late.
+    func replaced() {
+        guard phase.closed() else { return }
+        peer.ended(self, sent: .max, why: "another connection has taken its place", sessionGoesOn: true)
+        stream.abort()
+    }
+
+    /// Begins nothing new; what runs goes on. The connection ends when the last call has answered: a peer of our own
+    /// kind is told, and closes its end when it has all its answers, so that a call on its way here is refused and
+    /// not lost; for another peer this end closes. Safe from anywhere.
+    package func drain() {
+        stream.loop.submit { [self] in
+            session.calls.drain()
+            if isOurKind {
+                notify(SystemMethod.drain)
+            } else if session.calls.isDrained {
+                stream.finish()
+            }
+        }
+    }
+
+    /// Says that this end does not come back, and ends the connection. Safe from anywhere.
+    func sayGoodbye() {
+        if isOurKind { notify(SystemMethod.goodbye) }
+        stream.finish()
+    }
+
+    /// The same, but without waiting for a peer that does not read. Safe from anywhere.
+    package func cutOff() {
+        if isOurKind { notify(SystemMethod.goodbye) }
+        stream.abort()
+    }
+}

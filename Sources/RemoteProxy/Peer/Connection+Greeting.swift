@@ -1,0 +1,150 @@
+// How two ends of our own kind find each other: the one that dialled says hello, and if it has lost a connection, which
+// session it would go on with and how far it has come; the other answers likewise. Then each sends again what the
+// other does not have. On the loop.
+
+import JSONCodec
+import RPCWire
+
+/// What the dialling end says first.
+struct Hello: Codable {
+    struct Resumption: Codable {
+        var session: String
+        var received: Progress
+    }
+
+    /// The version of what our own ends agree on beyond JSON-RPC.
+    var `protocol` = 1
+    /// What its calls may take unless they say otherwise, in milliseconds.
+    var timeout: Int64?
+    /// Who says it, if the other end wants to know.
+    var token: String?
+    /// The most bytes that a message to it may have.
+    var maximumFrameSize: Int?
+    /// The session that it would go on with.
+    var resume: Resumption?
+}
+
+/// What the other end answers.
+struct Welcome: Codable {
+    var `protocol` = 1
+    var session: String
+    /// The most bytes that a message to it may have.
+    var maximumFrameSize: Int?
+    /// How far this end has come in the session that goes on; nil when one begins, because none was asked for, because
+    /// it is not known any more, or because it is not the asker's: nobody can tell which.
+    var resumed: Progress?
+}
+
+extension Connection {
+    /// Reserved for the hello: the numbers of calls begin at 1.
+    private static let helloID = RPCIdentifier.integer(0)
+
+    func sayHello() {
+        let session = peer.resumableSession
+        let resumption = session.map { Hello.Resumption(session: $0.id, received: Progress($0.receipts)) }
+        let hello = Hello(
+            timeout: peer.settings.timeout.nanoseconds / 1_000_000, token: gate.settings.token?.text,
+            maximumFrameSize: peer.settings.frames.maximumFrameSize, resume: resumption)
+        append { output in
+            MessageEncoder.openRequest(method: SystemMethod.hello, in: output)
+            // Integers and a plain text cannot fail to encode.
+            try? output.encode(hello)
+            MessageEncoder.closeRequest(id: 0, timeout: nil, in: output)
+        }
+        stream.flush()
+    }
+
+    func isHello(_ id: RPCIdentifier) -> Bool {
+        guard case .dialled = role else { return false }
+        return id == Self.helloID
+    }
+
+    /// The answer to this end's hello. A peer that refuses it is somebody else's server, and is spoken to in plain
+    /// JSON-RPC from then on.
+    func welcomed(_ answer: Bytes?) {
+        // Only once, or a peer could put a connection that has been left back in place of its successor.
+        guard phase.greeted() else { return }
+        guard let welcome = answer.flatMap({ try? Welcome(json: $0) }) else {
+            peer.attach(self, .anew)
+            return events.ready(self)
+        }
+        agreement.isOurKind = true
+        keepAlive()
+        limitFrames(to: welcome.maximumFrameSize)
+        if let progress = welcome.resumed, let known = peer.resumableSession, known.id == welcome.session {
+            session = known
+            resume(from: progress)
+        } else {
+            session.outlive(as: welcome.session)
+            peer.attach(self, .anew)
+        }
+        events.ready(self)
+    }
+
+    func accept(hello request: Request, in batch: BatchReply?) {
+        let hello = request.params.flatMap { try? Hello(json: $0) } ?? Hello()
+        guard lets(in: request, showing: hello.token) else { return }
+        if case .accepted(let table) = role, phase.step == .greeting, batch == nil, let resumption = hello.resume,
+            let known = table.claim(resumption.session, by: peer.identity)
+        {
+            return handOver(to: known) { $0.answer(request, hello, resumption.received) }
+        }
+        session.assumedTimeout = hello.timeout.map { .milliseconds($0) }
+        limitFrames(to: hello.maximumFrameSize)
+        session.answer(request.id, in: batch) { try? $0.encode(welcome(nil)) }
+        guard !isOurKind else { return }
+        keepAlive()
+        agreement.isOurKind = true
+        session.outlive(as: nil)
+    }
+
+    private func limitFrames(to size: Int?) {
+        peer.limitFrames(to: size)
+        session.frameLimit = peer.frameLimit
+    }
+
+    private func welcome(_ resumed: Progress?) -> Welcome {
+        Welcome(session: session.id, maximumFrameSize: peer.settings.frames.maximumFrameSize, resumed: resumed)
+    }
+
+    /// The session may live on another loop than the one that has accepted this connection: the stream goes there, and
+    /// a connection of that loop goes on with it.
+    private func handOver(to known: Session, _ next: @escaping @Sendable (Connection) -> Void) {
+        let loop = known.peer.loop
+        guard phase.closed(), let stream = stream.handOver(to: loop) else { return self.stream.abort() }
+        closeGate(.local)
+        let heir = Connection(stream, after: self, for: known)
+        events.replaced(heir)
+        session.end("the client goes on with another session")
+        loop.submit { next(heir) }
+    }
+
+    /// Answers a hello whose sender goes on with a session that this end knows.
+    private func answer(_ request: Request, _ hello: Hello, _ received: Progress) {
+        // It may have ended while the connection was on its way here; the client will be told so when it comes again.
+        stream.open(self)
+        guard session.isResumable, phase.greeted() else { return stream.abort() }
+        keepAlive()
+        agreement.isOurKind = true
+        session.assumedTimeout = hello.timeout.map { .milliseconds($0) }
+        append { output in
+            MessageEncoder.openResult(id: request.id ?? .null, in: output)
+            try? output.encode(welcome(Progress(session.receipts)))
+            MessageEncoder.closeResult(in: output)
+        }
+        resume(from: received)
+        events.ready(self)
+        readFrames()
+    }
+
+    /// Takes the place of the connection that served the session before, and sends again what the other end lacks.
+    private func resume(from progress: Progress) {
+        session.connection?.replaced()
+        session.served(by: self)
+        session.acknowledged(replies: progress.replies)
+        for reply in session.replies.messages {
+            reply.message.withUnsafeBytes { _ = stream.append($0, framing: outgoingFraming) }
+        }
+        peer.attach(self, .resumed(received: progress.requests))
+    }
+}

@@ -1,0 +1,204 @@
+// The answering side of a session, the driver of `IncomingCalls`: admits requests, has them run, keeps and sends their
+// answers. On the loop.
+
+import JSONCodec
+import RPCWire
+
+extension Session {
+    func accept(_ request: Request, from connection: Connection, in batch: BatchReply?) {
+        guard isNew(request, from: connection) else { return refuseRepeated(request, in: batch) }
+        guard let method = methods.method(named: request.method, in: peer.exports) ?? held.method(named: request.method)
+        else {
+            if request.isSystem { return connection.accept(system: request, in: batch) }
+            return answer(request.id, with: .unknown(request.method, peer.exports), in: batch)
+        }
+        start(method, for: request, from: connection, in: batch)
+    }
+
+    func start(
+        _ method: _ExportedMethod, for request: Request, from connection: Connection, in batch: BatchReply?
+    ) {
+        if isFullInAll { return answerBusy(request, in: batch) }
+        let deadline = self.deadline(of: request, from: connection)
+        switch calls.start(request.id, deadline: deadline) {
+        case .run(let slot):
+            requestBegan()
+            wake(at: deadline)
+            let incoming = IncomingRequest(
+                session: self, slot: slot, id: request.id, method: method, params: request.params,
+                deadline: deadline, batch: batch)
+            // A post leaves no answer behind.
+            if isFullOfReplies, request.id != nil { holdBack(incoming) } else { begin(incoming) }
+        case .busy(let limit):
+            wasBusy(.maximumRequestsInFlight)
+            answer(request.id, with: .busy(limit), in: batch)
+        case .draining:
+            answer(request.id, with: .draining, in: batch)
+        }
+    }
+
+    private func begin(_ request: IncomingRequest) {
+        waitingRequests += 1
+        peer.runner.accept(request)
+    }
+
+    /// Whether a request has not come before. Of our own kind each has a number, higher than those before it.
+    private func isNew(_ request: Request, from connection: Connection) -> Bool {
+        guard connection.isOurKind, let number = request.sessionNumber else { return true }
+        return receipts.request(number, isPost: request.id == nil, bytes: request.params?.count ?? 0)
+    }
+
+    /// A request that has come before is never run again. If it still runs, or if its answer is still kept, the answer
+    /// comes without being asked for.
+    private func refuseRepeated(_ request: Request, in batch: BatchReply?) {
+        guard let id = request.id, !calls.isRunning(id) else { return }
+        answer(id, with: .repeated, in: batch)
+    }
+
+    /// Runs one request and sends its answer. Posts of one session run one after the other, in order.
+    func run(_ request: IncomingRequest, on worker: Worker) async {
+        guard request.method.signature.shape == .post else { return await perform(request, on: worker) }
+        guard request.isNextPost || posts.begin(request) else { return }
+        var next: IncomingRequest? = request
+        while let post = next {
+            await perform(post, on: worker)
+            next = posts.next()
+            if Task.isCancelled, var post = next {
+                // The task is used up; the posts that follow are not to suffer for it.
+                post.isNextPost = true
+                return peer.runner.accept(post)
+            }
+        }
+    }
+
+    private func perform(_ request: IncomingRequest, on worker: Worker) async {
+        let output = worker.output
+        output.removeAll()
+        waitingRequests -= 1
+        connection?.unstall()
+        hold(worker, in: request.slot)
+        do {
+            if calls.isStopping(slot: request.slot) {
+                throw RPCError(.cancelled, "cancelled before it began", outcome: .notExecuted)
+            }
+            let deadline = request.deadline < .distantFuture ? request.deadline : nil
+            MessageEncoder.openResult(id: request.id ?? .null, in: output)
+            try await CallScope.$current.withValue(CallScope(deadline: deadline, caller: Caller(self))) {
+                try await request.method.run(request.params, output)
+            }
+            MessageEncoder.closeResult(in: output)
+            _ = finish(request)
+        } catch {
+            let stop = finish(request)
+            write(stop.map { .stopped($0, error) } ?? error, to: request, in: output)
+        }
+        guard let id = request.id else { return }
+        if output.count > frameLimit { writeTooLarge(request, in: output) }
+        send(output.bytes, to: id, in: request.batch)
+    }
+
+    private func write(_ error: any Error, to request: IncomingRequest, in output: JSONOutput) {
+        let object = ErrorObject(error, thrownBy: request.method.service, log: peer.log)
+        output.removeAll()
+        MessageEncoder.writeFailure(id: request.id ?? .null, error: object, in: output)
+        if request.id == nil {
+            peer.log("the post \(request.method.signature.wireName) failed: \(error)")
+        }
+    }
+
+    private func writeTooLarge(_ request: IncomingRequest, in output: JSONOutput) {
+        let (size, limit) = (output.count, frameLimit)
+        let name = request.method.signature.wireName
+        overran(.maximumFrameSize)
+        let text = "the reply of \(name) has \(size) bytes; a frame may have \(limit) (maximumFrameSize)"
+        write(RPCError(.responseTooLarge, text, outcome: .executed), to: request, in: output)
+    }
+
+    /// When the other end stops waiting, as far as it told.
+    private func deadline(of request: Request, from connection: Connection) -> Instant {
+        // Nobody waits for the end of a post.
+        guard request.id != nil else { return .distantFuture }
+        let told = request.timeout.map(Duration.milliseconds)
+        guard let left = told ?? (connection.isOurKind ? assumedTimeout : nil) else { return .distantFuture }
+        return peer.loop.now.advanced(by: left)
+    }
+}
+
+// MARK: answers
+
+extension Session {
+    /// Answers without running anything. Notifications are never answered.
+    func answer(_ id: RPCIdentifier?, with error: ErrorObject, in batch: BatchReply?) {
+        guard let id else { return }
+        let output = JSONOutput()
+        MessageEncoder.writeFailure(id: id, error: error, in: output)
+        send(output.bytes, to: id, in: batch)
+    }
+
+    func answer(_ id: RPCIdentifier?, in batch: BatchReply?, result write: (JSONOutput) -> Void) {
+        guard let id else { return }
+        let output = JSONOutput()
+        MessageEncoder.openResult(id: id, in: output)
+        write(output)
+        MessageEncoder.closeResult(in: output)
+        send(output.bytes, to: id, in: batch)
+    }
+
+    /// Sends one answer, alone or as part of its batch, over the connection that serves the session now. If there is
+    /// none the answer goes out over the next.
+    private func send(_ answer: UnsafeRawBufferPointer, to id: RPCIdentifier, in batch: BatchReply?) {
+        guard connection?.mayAnswer(answer.count) != false else { return }
+        if let batch {
+            batch.add(answer)?.withUnsafeBytes { connection?.send($0) }
+        } else {
+            if isResumable { keep(answer, to: id) }
+            connection?.send(answer)
+        }
+    }
+
+    private func keep(_ answer: UnsafeRawBufferPointer, to id: RPCIdentifier) {
+        let number = replies.last + 1
+        guard replies.byteCount >= peer.settings.maximumKeptReplyBytes else {
+            return replies.keep(answer, number: number)
+        }
+        // It had begun before there was too much. If the answer does not get through, at least what became of the call
+        // does.
+        let output = JSONOutput()
+        MessageEncoder.writeFailure(id: id, error: .notKept(peer.settings.maximumKeptReplyBytes), in: output)
+        replies.keep(output.bytes, number: number)
+    }
+
+    /// While so many answers are kept no call begins: they go on when some have been acknowledged.
+    private var isFullOfReplies: Bool {
+        isResumable
+            && (replies.count >= peer.settings.maximumKeptReplies
+                || replies.byteCount >= peer.settings.maximumKeptReplyBytes)
+    }
+
+    /// The other end has so many answers.
+    func acknowledged(replies number: Int64) {
+        replies.release(through: number)
+        releaseHeldBack()
+    }
+
+    /// The other end may think that it has time: it is asked once.
+    private func holdBack(_ request: IncomingRequest) {
+        if heldBack.isEmpty { connection?.notify(SystemMethod.report) }
+        heldBack.append(request)
+    }
+
+    func releaseHeldBack() {
+        while !isFullOfReplies, let request = heldBack.popFirst() { begin(request) }
+    }
+}
+
+extension Request {
+    /// The number that tells it from all others of its session: a call's is its id, a post brings its own.
+    fileprivate var sessionNumber: Int64? {
+        switch id {
+        case nil: number
+        case .integer(let id): id
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,73 @@
+// How requests in progress are stopped: cancelled by the other end, past their deadline, nobody left to answer. A
+// stopped request keeps its place until its subject has returned. On the loop.
+
+import RPCWire
+
+extension Session {
+    func hold(_ worker: Worker, in slot: Int) {
+        while workers.count <= slot { workers.append(nil) }
+        workers[slot] = worker
+    }
+
+    /// The subject returned. Tells why it had been asked to stop, if it had.
+    func finish(_ request: IncomingRequest) -> IncomingCalls.Stop? {
+        if workers.indices.contains(request.slot) { workers[request.slot] = nil }
+        let stop = calls.finish(slot: request.slot)
+        requestEnded()
+        connection?.unstall()
+        connection?.finishIfAnswered()
+        return stop
+    }
+
+    func stopRequests() {
+        stopWorkers(in: calls.sessionEnded())
+    }
+
+    func cancelRequest(_ id: RPCIdentifier) {
+        guard let slot = calls.cancel(id) else { return connection?.cancelledNothing() ?? () }
+        stopWorkers(in: [slot])
+    }
+
+    /// The other end has left in good order.
+    func saidGoodbye() {
+        endWithConnection()
+        stopWorkers(in: calls.peerLeft())
+    }
+
+    func wake(at deadline: Instant) {
+        guard deadline < alarm?.instant ?? .distantFuture else { return }
+        alarm?.timer.cancel()
+        // Strong, and cancelled with the session: a weak reference would make every other one to it slow.
+        alarm = (deadline, peer.loop.schedule(at: deadline) { [self] in requestsDue() })
+    }
+
+    private func requestsDue() {
+        alarm = nil
+        stopWorkers(in: calls.expire(at: peer.loop.now))
+        if let next = calls.nextDeadline { wake(at: next) }
+    }
+
+    /// Cancelling runs the subjects' cancellation handlers, in here.
+    func stopWorkers(in slots: [Int]) {
+        for slot in slots where workers.indices.contains(slot) { workers[slot]?.task?.cancel() }
+    }
+}
+
+/// Posts of one session run one at a time, in the order in which they came.
+struct PostQueue {
+    private var isRunning = false
+    private var waiting = RequestQueue()
+
+    /// False when another one is running: the post waits, and whoever runs that one runs it afterwards.
+    mutating func begin(_ post: IncomingRequest) -> Bool {
+        if isRunning { waiting.append(post) }
+        defer { isRunning = true }
+        return !isRunning
+    }
+
+    mutating func next() -> IncomingRequest? {
+        let next = waiting.popFirst()
+        if next == nil { isRunning = false }
+        return next
+    }
+}

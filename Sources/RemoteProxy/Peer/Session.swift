@@ -1,0 +1,146 @@
+// What two ends have in common beyond a single connection: what runs here for the other end, the answers that it has
+// not acknowledged, how far each has come. Connections come and go under it; it ends when one of the two says so, or
+// when the other has not come back in time.
+
+import RPCWire
+
+/// `@unchecked Sendable`: `shared` is a lock; all else that is variable is touched on the loop's thread only.
+package final class Session: @unchecked Sendable {
+    private struct Shared {
+        var id: String
+        var address = ""
+        var isOver = false
+        /// Who wants to know when all is over.
+        var onGone: [@Sendable () -> Void] = []
+    }
+
+    /// Where calls to the other end go. At the end that listens it ends with the session.
+    package let peer: Peer
+    private let shared: Lock<Shared>
+    /// Where the other end finds the session again; nil at the end that dials.
+    let table: SessionTable?
+
+    /// The connection that serves the session now.
+    var connection: Connection?
+    /// Whether the session goes on when its connection is lost.
+    private(set) var isResumable = false
+    private var graceTimer: (any LoopTimer)?
+    var receipts = Receipts()
+    /// The answers that the other end may not have.
+    var replies = KeptMessages()
+
+    /// What the other end holds.
+    let held: HeldObjects
+    var methods = ExportsView()
+    var calls: IncomingCalls
+    /// Who runs the call in each slot.
+    var workers: [Worker?] = []
+    /// When the loop will next look for deadlines.
+    var alarm: (instant: Instant, timer: any LoopTimer)?
+    var posts = PostQueue()
+    /// Admitted requests that no worker has begun yet.
+    var waitingRequests = 0
+    /// Admitted requests that wait until the other end has acknowledged answers.
+    var heldBack = RequestQueue()
+    /// What the other end's calls may take unless they say otherwise; nil for one that never said hello.
+    var assumedTimeout: Duration?
+    /// The most bytes that a message to the other end may have.
+    var frameLimit: Int
+
+    init(_ peer: Peer, in table: SessionTable?) {
+        self.peer = peer
+        self.table = table
+        held = HeldObjects(peer.exports, limit: peer.settings.maximumHolds)
+        shared = Lock(Shared(id: Self.makeID()))
+        frameLimit = peer.settings.frames.maximumFrameSize
+        calls = IncomingCalls(limit: peer.settings.maximumRequestsInFlight)
+    }
+
+    /// Names the session; whoever has it can take the session over, so it cannot be guessed. The end that listens makes
+    /// it, the other is told.
+    package var id: String { shared.withLock { $0.id } }
+    /// Where the other end calls from now.
+    var address: String { shared.withLock { $0.address } }
+
+    private static func makeID() -> String {
+        var random = SystemRandomNumberGenerator()
+        let halves = (random.next() as UInt64, random.next() as UInt64)
+        return [halves.0, halves.1].map { half in
+            let digits = String(half, radix: 16)
+            return String(repeating: "0", count: 16 - digits.count) + digits
+        }.joined()
+    }
+}
+
+// MARK: how it goes on and how it ends; on the loop
+
+extension Session {
+    /// This connection serves the session from now on.
+    func served(by connection: Connection) {
+        self.connection = connection
+        frameLimit = peer.frameLimit
+        shared.withLock { $0.address = connection.stream.remoteAddress }
+        graceTimer?.cancel()
+        graceTimer = nil
+    }
+
+    /// Both ends are ours: the session is to outlive its connection, if there is room for it.
+    /// - Parameter id: what the end that listens has named it; nil at that end.
+    func outlive(as id: String?) {
+        if let id { shared.withLock { $0.id = id } }
+        isResumable = table?.add(self) ?? true
+    }
+
+    /// A connection is gone.
+    func lost(_ connection: Connection, sent: UInt64, why: String) {
+        peer.ended(connection, sent: sent, why: why, sessionGoesOn: isResumable)
+        // Another one may have taken its place.
+        guard self.connection === connection else { return }
+        self.connection = nil
+        guard isResumable else { return end(why) }
+        guard let table else { return }
+        table.left(self)
+        graceTimer = peer.loop.schedule(at: peer.loop.now.advanced(by: table.grace)) { [self] in
+            end("it has not come back within \(table.grace) (sessionGrace): \(why)")
+        }
+    }
+
+    /// There is no way back: the session ends with its connection, or now if it has none.
+    func endWithConnection() {
+        isResumable = false
+        table?.remove(self)
+        replies = KeptMessages()
+        releaseHeldBack()
+        if connection == nil { end("there is no way back to the session") }
+    }
+
+    /// The session is over: what runs is cancelled, and all that was kept for the other end is let go.
+    func end(_ why: String) {
+        var onGone: [@Sendable () -> Void] = []
+        let isFirst = shared.withLock { shared in
+            swap(&onGone, &shared.onGone)
+            defer { shared.isOver = true }
+            return !shared.isOver
+        }
+        guard isFirst else { return }
+        isResumable = false
+        table?.remove(self)
+        graceTimer?.cancel()
+        alarm?.timer.cancel()
+        stopRequests()
+        heldBack = RequestQueue()
+        replies = KeptMessages()
+        connection = nil
+        if table != nil { peer.close(.gone(why)) }
+        for action in onGone { action() }
+    }
+
+    /// Runs the action when the session is over; at once if it is already. From anywhere.
+    func whenGone(_ action: @escaping @Sendable () -> Void) {
+        let isOver = shared.withLock { shared in
+            if !shared.isOver { shared.onGone.append(action) }
+            return shared.isOver
+        }
+        if isOver { action() }
+    }
+}

@@ -1,0 +1,86 @@
+// The sessions of a listening end, by their ids: where a client that has lost its connection finds its own again.
+
+import RPCWire
+
+package final class SessionTable: Sendable {
+    private struct State {
+        struct Entry {
+            let session: Session
+            /// Grows from one loss to the next; nil while a connection serves the session.
+            var leftAt: Int?
+        }
+
+        var entries: [String: Entry] = [:]
+        var losses = 0
+        var isClosed = false
+
+        mutating func takeOldestUnclaimed() -> Session? {
+            let oldest = entries.filter { $0.value.leftAt != nil }.min { $0.value.leftAt ?? 0 < $1.value.leftAt ?? 0 }
+            return oldest.flatMap { entries.removeValue(forKey: $0.key)?.session }
+        }
+    }
+
+    /// How long a session waits for its client.
+    let grace: Duration
+    private let limit: Int
+    private let state = Lock(State())
+
+    package init(grace: Duration = .seconds(60), limit: Int = 10_000) {
+        self.grace = grace
+        self.limit = limit
+    }
+
+    package var count: Int { state.withLock { $0.entries.count } }
+    /// Answers that no client has acknowledged; for tests, on the loop of all sessions.
+    package var keptReplies: Int { state.withLock { $0.entries.values.map(\.session.replies.count).reduce(0, +) } }
+
+    /// Takes a session in. At the limit it takes the place of the one that has waited longest for its client; false when
+    /// all have one.
+    func add(_ session: Session) -> Bool {
+        let id = session.id
+        let (isAdded, old) = state.withLock { state -> (Bool, Session?) in
+            guard !state.isClosed else { return (false, nil) }
+            let old = state.entries.count < limit ? nil : state.takeOldestUnclaimed()
+            guard state.entries.count < limit else { return (false, old) }
+            state.entries[id] = .init(session: session)
+            return (true, old)
+        }
+        old?.peer.loop.submit { old?.end("more than \(self.limit) sessions (maximumSessions)") }
+        return isAdded
+    }
+
+    /// The session with this id, which from now on counts as claimed; nil if there is none, or if it belongs to another:
+    /// nobody can tell which.
+    func claim(_ id: String, by identity: Identity?) -> Session? {
+        state.withLock { state in
+            guard let session = state.entries[id]?.session, session.peer.identity == identity else { return nil }
+            state.entries[id]?.leftAt = nil
+            return session
+        }
+    }
+
+    /// The session has lost its connection.
+    func left(_ session: Session) {
+        let id = session.id
+        state.withLock { state in
+            state.losses += 1
+            state.entries[id]?.leftAt = state.losses
+        }
+    }
+
+    func remove(_ session: Session) {
+        let id = session.id
+        // Let go outside the lock.
+        _ = state.withLock { $0.entries.removeValue(forKey: id) }
+    }
+
+    /// No session can be resumed any more: those that have a connection end with it, the others now.
+    package func close() {
+        let sessions = state.withLock { state in
+            state.isClosed = true
+            defer { state.entries = [:] }
+            return state.entries.values.map(\.session)
+        }
+        for session in sessions { session.peer.loop.submit { session.endWithConnection() } }
+    }
+}

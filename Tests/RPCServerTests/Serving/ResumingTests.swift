@@ -1,0 +1,88 @@
+// Sessions over real sockets: a server with several threads, and a client whose connections break.
+
+import Protocols
+import RPCServer
+import RPCWire
+import RemoteProxy
+import Subjects
+import TestSupport
+import Testing
+
+@Suite struct `Resuming over sockets` {
+    /// Connects for real and can break what it has connected.
+    private final class BreakingDialer: Sendable {
+        private let streams = Lock<[any ByteStream]>([])
+        private let endpoint: Endpoint
+
+        init(_ url: String) throws { endpoint = try Endpoint(url) }
+
+        var count: Int { streams.withLock { $0.count } }
+
+        var dialer: Dialer {
+            Dialer(loop: EventLoop.shared) { [self] done in
+                let connector = Connector.connect(to: endpoint, on: .shared, timeout: .seconds(60)) { [self] result in
+                    if case .success(let stream) = result { streams.withLock { $0.append(stream) } }
+                    done(result.map { $0 }.mapError { DialError("\($0)") })
+                }
+                return { connector.cancel() }
+            }
+        }
+
+        func cut() { streams.withLock { $0.last }?.abort() }
+    }
+
+    @Test func `a call goes on while its connection moves from thread to thread`() async throws {
+        let held = HeldGreeter()
+        var configuration = RPCServer.Configuration()
+        configuration.threads = 3
+        let server = RPCServer(configuration)
+        server.export(GreeterProxy(held))
+        let network = try BreakingDialer(try await server.listen(on: "tcp://127.0.0.1:0"))
+        let client = RPCClient(network.dialer)
+        var events = held.events.makeAsyncIterator()
+        for number in 1...9 {
+            let greeting = Task { try await GreeterProxy(client).greet("\(number)") }
+            #expect(await events.next() == .began("\(number)"))
+            network.cut()
+            _ = await client.states.first { $0 != .connected }
+            held.release()
+            #expect(try await greeting.value == "Hello at last, \(number)!")
+        }
+        #expect(network.count == 10)
+        #expect(server.connectionCount == 1)
+        client.close()
+        await server.stop()
+    }
+
+    @Test func `under many callers a connection that breaks again and again loses nothing`() async throws {
+        var configuration = RPCServer.Configuration()
+        configuration.threads = 2
+        let server = RPCServer(configuration)
+        let counter = SharedCounter()
+        server.export(CounterProxy(counter))
+        let network = try BreakingDialer(try await server.listen(on: "tcp://127.0.0.1:0"))
+        let client = RPCClient(network.dialer)
+        let results = try await withThrowingTaskGroup(of: [Int].self) { group in
+            for _ in 0..<8 {
+                group.addTask {
+                    var results: [Int] = []
+                    for _ in 0..<100 { results.append(try await CounterProxy(client).increment(by: 1)) }
+                    return results
+                }
+            }
+            group.addTask {
+                for _ in 0..<50 {
+                    network.cut()
+                    // However the machine is loaded: as often as there is something to cut.
+                    _ = try await CounterProxy(client).value()
+                }
+                return []
+            }
+            return try await group.reduce(into: []) { $0 += $1 }
+        }
+        #expect(results.sorted() == Array(1...800))
+        #expect(network.count > 40)
+        client.close()
+        await server.stop()
+    }
+}

@@ -1,0 +1,73 @@
+// What is kept until the other end has it, held against a plain list.
+
+import RPCWire
+import TestSupport
+import Testing
+
+@Suite struct `What is kept` {
+    private func keep(_ text: String, _ number: Int64, in kept: inout KeptMessages) {
+        var text = text
+        text.withUTF8 { kept.keep(UnsafeRawBufferPointer($0), number: number) }
+    }
+
+    private func texts(_ kept: KeptMessages) -> [String] { kept.messages.map(\.message.description) }
+
+    @Test func `what was kept comes back in order, with its numbers`() {
+        var kept = KeptMessages()
+        keep("one", 1, in: &kept)
+        keep("", 2, in: &kept)
+        keep("seven", 7, in: &kept)
+        #expect(texts(kept) == ["one", "", "seven"])
+        #expect(kept.messages.map(\.number) == [1, 2, 7])
+        #expect(kept.last == 7)
+        #expect((kept.count, kept.byteCount) == (3, 8))
+    }
+
+    @Test(
+        arguments: [
+            (.min, 3), (-1, 3), (0, 3), (1, 2), (2, 1), (6, 1), (7, 0), (8, 0), (.max, 0),
+        ] as [(Int64, Int)])
+    func `any number releases what is not above it`(_ number: Int64, left: Int) {
+        var kept = KeptMessages()
+        keep("one", 1, in: &kept)
+        keep("two", 2, in: &kept)
+        keep("seven", 7, in: &kept)
+        kept.release(through: number)
+        #expect(texts(kept) == ["one", "two", "seven"].suffix(left))
+        #expect(kept.isEmpty == (left == 0))
+        #expect(kept.last == 7)
+    }
+
+    @Test func `a number that is not higher than the last is not kept`() {
+        var kept = KeptMessages()
+        keep("two", 2, in: &kept)
+        keep("again", 2, in: &kept)
+        keep("one", 1, in: &kept)
+        kept.release(through: 5)
+        keep("two", 2, in: &kept)
+        #expect(kept.isEmpty)
+    }
+
+    @Test(arguments: [1, 2, 3] as [UInt64])
+    func `it agrees with a list over random keeping and releasing`(seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
+        var kept = KeptMessages()
+        var model: [(Int64, String)] = []
+        var next: Int64 = 0
+        for _ in 0..<5_000 {
+            if Int.random(in: 0..<3, using: &random) > 0 {
+                next += Int64.random(in: 1...3, using: &random)
+                let text = String(repeating: "\(next) ", count: Int.random(in: 0...4, using: &random))
+                keep(text, next, in: &kept)
+                model.append((next, text))
+            } else {
+                let number = next - Int64.random(in: 0...200, using: &random)
+                kept.release(through: number)
+                model.removeAll { $0.0 <= number }
+            }
+            #expect(kept.count == model.count)
+            #expect(kept.byteCount == model.reduce(0) { $0 + $1.1.utf8.count })
+        }
+        #expect(texts(kept) == model.map(\.1))
+    }
+}

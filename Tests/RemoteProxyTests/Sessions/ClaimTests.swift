@@ -1,0 +1,172 @@
+// Who may go on with a session, and what happens to those who only pretend: hellos and calls written by hand.
+
+import RPCWire
+import TestSupport
+import Testing
+
+@testable import RemoteProxy
+
+@Suite struct `Claims to a session` {
+    private let network = SimulatedNetwork()
+    private let probe: RecordingProbe
+
+    init() {
+        probe = RecordingProbe(network.loop)
+        network.exports.add(ProbeProxy(probe), named: nil)
+    }
+
+    private func begin() throws -> (end: HandwrittenEnd, session: String) {
+        let end = try HandwrittenEnd(network)
+        end.say(#"{"jsonrpc":"2.0","id":0,"method":"rpc.hello","params":{"protocol":1}}"#)
+        let welcome = try #require(end.take().first)
+        return (end, try #require(welcome.split(separator: "\"").first { $0.count == 32 }.map(String.init)))
+    }
+
+    private func resume(_ session: String, requests: Int = 0, replies: Int = 0) throws -> HandwrittenEnd {
+        let end = try HandwrittenEnd(network)
+        let received = #"{"requests":\#(requests),"replies":\#(replies)}"#
+        let resumption = #"{"session":"\#(session)","received":\#(received)}"#
+        end.say(#"{"jsonrpc":"2.0","id":0,"method":"rpc.hello","params":{"protocol":1,"resume":\#(resumption)}}"#)
+        return end
+    }
+
+    private func echo(_ number: Int, id: Int) -> String {
+        #"{"jsonrpc":"2.0","method":"Probe.echo","params":[\#(number)],"id":\#(id)}"#
+    }
+
+    @Test func `a call runs once, whether it comes again over the same connection or the next`() throws {
+        let (first, session) = try begin()
+        first.say(echo(7, id: 1))
+        #expect(first.take() == [#"{"jsonrpc":"2.0","id":1,"result":7}"#])
+        first.say(echo(7, id: 1))
+        #expect(first.take().first?.contains("came before") == true)
+        first.cut()
+        let second = try resume(session)
+        let answers = second.take()
+        #expect(answers.first?.contains(#""resumed":{"requests":1,"replies":0}"#) == true)
+        // Nothing had been acknowledged: all comes again, in order.
+        #expect(answers.dropFirst().first == #"{"jsonrpc":"2.0","id":1,"result":7}"#)
+        second.say(echo(7, id: 1))
+        second.say(echo(8, id: 2))
+        #expect(second.take().last == #"{"jsonrpc":"2.0","id":2,"result":8}"#)
+        #expect(probe.executed == [7, 8])
+    }
+
+    @Test func `a number below those that have come is never run, nor is one that was left out`() throws {
+        let (end, _) = try begin()
+        end.say(echo(1, id: 10))
+        end.say(echo(2, id: 9))
+        end.say(echo(3, id: -1))
+        end.say(#"{"jsonrpc":"2.0","method":"Probe.note","params":[4],"number":10}"#)
+        end.say(#"{"jsonrpc":"2.0","method":"Probe.note","params":[5],"number":11}"#)
+        _ = end.take()
+        #expect(probe.executed == [1])
+        #expect(probe.noted == [5])
+    }
+
+    @Test func `what has been acknowledged does not come again`() throws {
+        let (first, session) = try begin()
+        for id in 1...3 { first.say(echo(id, id: id)) }
+        #expect(first.take().count == 3)
+        first.say(#"{"jsonrpc":"2.0","method":"rpc.received","params":{"requests":0,"replies":1}}"#)
+        _ = first.take()
+        #expect(network.sessions.keptReplies == 2)
+        first.cut()
+        let second = try resume(session, replies: 2)
+        #expect(second.take().dropFirst() == [#"{"jsonrpc":"2.0","id":3,"result":3}"#])
+        #expect(network.sessions.keptReplies == 1)
+    }
+
+    @Test(arguments: [Int.min, -1, Int.max])
+    func `numbers that make no sense harm nobody`(_ number: Int) throws {
+        let (first, session) = try begin()
+        first.say(echo(1, id: 1))
+        first.say(
+            #"{"jsonrpc":"2.0","method":"rpc.received","params":{"requests":\#(number),"replies":\#(number)}}"#)
+        _ = first.take()
+        first.cut()
+        let second = try resume(session, requests: number, replies: number)
+        #expect(second.take().first?.contains("resumed") == true)
+        second.say(echo(2, id: 2))
+        #expect(second.take() == [#"{"jsonrpc":"2.0","id":2,"result":2}"#])
+    }
+
+    @Test func `of two that claim a session the later has it, and the former is closed`() throws {
+        let (first, session) = try begin()
+        let second = try resume(session)
+        #expect(second.take().first?.contains("resumed") == true)
+        #expect(first.hasEnded)
+        let third = try resume(session)
+        second.say(echo(1, id: 1))
+        third.say(echo(2, id: 2))
+        #expect(third.take().last == #"{"jsonrpc":"2.0","id":2,"result":2}"#)
+        #expect(second.hasEnded)
+        #expect(second.take().isEmpty)
+        #expect(probe.executed == [2])
+    }
+
+    @Test func `an unknown session and somebody else's are answered alike`() throws {
+        let (owner, session) = try begin()
+        let known = try #require(network.sessions.claim(session, by: nil))
+        known.peer.identity = Identity(name: "owner")
+        let answers = try [session, String(session.reversed()), ""].map { try #require(resume($0).take().first) }
+        for answer in answers {
+            #expect(!answer.contains("resumed") && !answer.contains(session))
+            #expect(answer.count == answers[0].count)
+        }
+        owner.say(echo(1, id: 1))
+        #expect(owner.take() == [#"{"jsonrpc":"2.0","id":1,"result":1}"#])
+        #expect(!owner.hasEnded)
+    }
+
+    @Test func `a session is asked for first or not at all`() throws {
+        let (owner, session) = try begin()
+        let (other, _) = try begin()
+        other.say(
+            #"{"jsonrpc":"2.0","id":0,"method":"rpc.hello","params":{"resume":{"session":"\#(session)","#
+                + #""received":{"requests":0,"replies":0}}}}"#)
+        #expect(other.take().first?.contains("resumed") == false)
+        #expect(!owner.hasEnded)
+    }
+}
+
+/// One end of a connection to the server of a network, whose messages are written by hand, a line each.
+private final class HandwrittenEnd: ByteStreamReceiver {
+    private let network: SimulatedNetwork
+    private let stream: any ByteStream
+    private let text = Lock("")
+    private let isOver = Lock(false)
+
+    init(_ network: SimulatedNetwork) throws {
+        self.network = network
+        stream = try network.rawStream()
+        stream.open(self)
+        network.loop.run()
+    }
+
+    var hasEnded: Bool { isOver.withLock { $0 } }
+
+    func say(_ line: String) {
+        Bytes(line).withUnsafeBytes { _ = stream.append($0, framing: .lines) }
+        stream.flush()
+        network.loop.run()
+    }
+
+    /// What has come since the last time.
+    func take() -> [String] {
+        network.loop.run()
+        let all = text.withLock { text in
+            defer { text = "" }
+            return text
+        }
+        return all.split(separator: "\n").map(String.init)
+    }
+
+    func cut() {
+        stream.abort()
+        network.loop.run()
+    }
+
+    func received(_ bytes: Bytes) { text.withLock { $0 += bytes.description } }
+    func ended(_ end: StreamEnd, sent: UInt64) { isOver.withLock { $0 = true } }
+}
