@@ -15,4 +15,15 @@ package struct CallScope: Sendable {
         self.deadline = deadline
         self.caller = caller
     }
+
+    /// What of it holds for something that is done later: on whose behalf, but neither the deadline nor the holds, since
+    /// they end.
+    var later: CallScope {
+        var scope = CallScope(caller: caller)
+        scope.rights = rights.filter { !$0.isHold }
+        return scope
+    }
+
+    /// Whether the running task holds something that others wait for.
+    static var isHolding: Bool { current?.rights.contains { $0.isHold } ?? false }
 }

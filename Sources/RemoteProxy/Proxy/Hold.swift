@@ -37,4 +37,12 @@ enum Right: Sendable {
     case remote(RemoteHold)
     /// A handle on a counted object, which is then not counted for the caller besides.
     case handle(of: ObjectIdentifier)
+
+    /// Whether others wait for its end.
+    var isHold: Bool {
+        switch self {
+        case .lock, .remote: true
+        case .handle: false
+        }
+    }
 }

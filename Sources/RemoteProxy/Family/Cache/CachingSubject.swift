@@ -14,7 +14,10 @@ struct CachingSubject<Service: Sendable>: WrappingSubject {
     func call<Arguments, Result>(
         _ method: Method<Service, Arguments, Result>, _ arguments: Arguments
     ) async throws -> Result {
-        guard methods.contains(method.signature.name), let key = try? CacheKey(method.signature, arguments) else {
+        // Who holds the object wants what is, and nobody else could fetch it meanwhile.
+        guard methods.contains(method.signature.name), !CallScope.isHolding,
+            let key = try? CacheKey(method.signature, arguments)
+        else {
             return try await next.call(method, arguments)
         }
         while true {
@@ -59,8 +62,9 @@ struct CachingSubject<Service: Sendable>: WrappingSubject {
     ) {
         let environment = store.environment
         let deadline = environment.loop.now.advanced(by: store.policy.refreshTimeout)
-        let scope = CallScope(deadline: deadline, caller: CallScope.current?.caller)
-        let task = Task(executorPreference: environment.executor) { [next, store] in
+        var scope = CallScope.current?.later ?? CallScope()
+        scope.deadline = deadline
+        let task = Task(executorPreference: environment.executor) { [next, store, scope] in
             let fetched: CacheStore.Fetched
             do {
                 fetched = .success(
