@@ -16,7 +16,7 @@ public import RemoteProxy
 /// Swift. Posts of one connection run in order.
 public final class RPCServer: Sendable {
     private let exports = Exports()
-    private let driver: ServerDriver
+    let driver: ServerDriver
 
     /// A server that listens nowhere yet.
     public init(_ configuration: Configuration = Configuration()) {
@@ -32,8 +32,8 @@ public final class RPCServer: Sendable {
     }
 
     /// Listens on one more address and returns it, with the real port if it asked for port 0. Serves from then on.
-    /// - Throws: `ListenError` when the address cannot be understood or had, or is not loopback and
-    ///   `Configuration.allowsOtherMachines` is false; `RPCError` with the code `.closed` after `stop`.
+    /// - Throws: `ListenError` when the address cannot be understood or had, or is not loopback while
+    ///   there are no `Configuration.tokens` and `Configuration.allowsOtherMachines` is false; `RPCError` with the code `.closed` after `stop`.
     @discardableResult
     public func listen(on url: String) async throws -> String {
         try await driver.listen(on: url)

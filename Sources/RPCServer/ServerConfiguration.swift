@@ -1,15 +1,51 @@
 // The times and limits of a server, each with its default and its effect.
 
 import RPCWire
-import RemoteProxy
+public import RemoteProxy
 
 extension RPCServer {
     /// The times and limits of a server. All have defaults; each is an option of `ServerCommand`.
     public struct Configuration: Sendable {
         /// How many threads serve connections. A connection stays on one.
         public var threads = 1
+        /// The tokens of those who may call. Nil is everybody who can connect; otherwise a peer has to show one of them
+        /// before it can call anything, save one on a Unix-domain socket, whose user the system names.
+        public var tokens: TokenList?
+        /// How long a peer may take to show its token.
+        public var loginTime: Duration = .seconds(5)
+        /// How long a peer that has shown a wrong token waits for the answer, after which it is disconnected.
+        public var loginDelay: Duration = .seconds(1)
+        /// The most bytes that a peer may send before it has shown its token.
+        public var loginInput = 16_384
+        /// The most bytes of answers that a peer gets before it has shown its token.
+        public var loginOutput = 4_096
         /// How many connections there may be; more are closed as soon as they come.
         public var maximumConnections = 10_000
+        /// How many connections there may be from one address of another machine, or from one network of IPv6.
+        public var maximumConnectionsPerAddress = 256
+        /// How long a peer may say nothing after it has connected; zero for ever.
+        public var firstByteTime: Duration = .seconds(10)
+        /// How long a message may take from its first byte to its last; zero for ever.
+        public var frameTime: Duration = .seconds(30)
+        /// How many bytes of a message earn it a second more.
+        public var minimumRate = 16_384
+        /// How long a peer may ask nothing before it is told to go; zero for ever. Whoever answers pings may stay: an
+        /// idle connection costs little, and its peer wants it.
+        public var idleTime: Duration = .zero
+        /// How long a peer may be silent before it is asked whether it is there; zero for ever.
+        public var keepaliveInterval: Duration = .seconds(15)
+        /// How long it may take to answer that before it is disconnected. Peers that are not made with this library are
+        /// asked by the system, which answers for a machine and not for a program.
+        public var keepaliveTimeout: Duration = .seconds(5)
+        /// How many calls of all connections may run at the same time; more are refused with `.busy`.
+        public var maximumRequestsInAll = 8_192
+        /// How many pings of one peer are answered in ten seconds; one that sends more is disconnected.
+        public var maximumPings = 100
+        /// How many cancellations of calls that there are not are borne from one peer in ten seconds, beside one for each
+        /// call that has ended; one that sends more is disconnected.
+        public var maximumUnknownCancels = 1_000
+        /// How many lines are logged in ten seconds; the rest are counted.
+        public var maximumLogLines = 1_000
         /// How many calls of one connection may run at the same time; more are refused with `.busy`.
         public var maximumRequestsInFlight = 1_024
         /// The most bytes that one message may have, either way.
@@ -24,8 +60,9 @@ extension RPCServer {
         public var maximumDepth = 512
         /// Bytes waiting for a peer that does not read, above which it is not read from either.
         public var pauseReading = 1_024 * 1_024
-        /// Bytes waiting for a peer that does not read, above which it is disconnected.
-        public var maximumQueuedOutput = 32 * 1_024 * 1_024
+        /// Bytes waiting for a peer that does not read, above which it is disconnected as soon as there is one message
+        /// more for it.
+        public var maximumQueuedOutput = 16 * 1_024 * 1_024
         /// How long a peer may take none of the bytes waiting for it before it is disconnected.
         public var patience: Duration = .seconds(30)
         /// How long the calls of a peer that has closed its sending side may still take.
@@ -40,7 +77,7 @@ extension RPCServer {
         public var maximumKeptReplies = 1_024
         /// The same in bytes. An answer that is ready when there is too much is sent once and not kept.
         public var maximumKeptReplyBytes = 4 * 1_024 * 1_024
-        /// Whether addresses may be listened on that other machines can reach.
+        /// Whether addresses may be listened on that other machines can reach though there are no tokens.
         public var allowsOtherMachines = false
         /// Told, in a line of text, what no caller gets to hear.
         public var log: @Sendable (String) -> Void = { _ in }
@@ -62,6 +99,25 @@ extension RPCServer.Configuration {
         settings.halfCloseGrace = halfCloseGrace
         settings.maximumKeptReplies = maximumKeptReplies
         settings.maximumKeptReplyBytes = maximumKeptReplyBytes
+        settings.gate = gateSettings
+        return settings
+    }
+
+    private var gateSettings: Gate.Settings {
+        var settings = Gate.Settings()
+        settings.tokens = tokens
+        settings.loginTime = loginTime
+        settings.loginDelay = loginDelay
+        settings.loginInput = loginInput
+        settings.loginOutput = loginOutput
+        settings.firstByteTime = firstByteTime
+        settings.frameTime = frameTime
+        settings.minimumRate = minimumRate
+        settings.idleTime = idleTime
+        settings.keepaliveInterval = keepaliveInterval
+        settings.keepaliveTimeout = keepaliveTimeout
+        settings.maximumPings = maximumPings
+        settings.maximumUnknownCancels = maximumUnknownCancels
         return settings
     }
 
@@ -70,6 +126,8 @@ extension RPCServer.Configuration {
         limits.pauseReading = pauseReading
         limits.maximum = maximumQueuedOutput
         limits.patience = patience
+        limits.keepaliveInterval = keepaliveInterval
+        limits.keepaliveTimeout = keepaliveTimeout
         return limits
     }
 }

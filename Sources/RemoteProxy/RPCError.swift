@@ -77,6 +77,8 @@ extension RPCError {
         public static let denied = Code(rawValue: ErrorCode.denied)
         /// The client was closed by its owner.
         public static let closed = Code(rawValue: ErrorCode.closed)
+        /// The peer lets nobody in without a token that it knows.
+        public static let unauthenticated = Code(rawValue: ErrorCode.unauthenticated)
         /// The object behind a proxy that refers to it weakly is no more.
         public static let subjectGone = Code(rawValue: ErrorCode.subjectGone)
         /// A declared error of the service, carried in `data`.

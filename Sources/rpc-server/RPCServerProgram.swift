@@ -7,10 +7,10 @@ import Subjects
 
 @main
 struct RPCServerProgram {
-    static func main() async throws {
-        try await ServerCommand(
+    static func main() {
+        ServerCommand(
             exports: CalculatorProxy(CheckedCalculator()), GreeterProxy(EnglishGreeter()), EchoProxy(PlainEcho()),
             CounterProxy(SharedCounter())
-        ).run()
+        ).main()
     }
 }

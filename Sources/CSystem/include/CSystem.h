@@ -155,9 +155,10 @@ static inline int system_set_dual_stack(int descriptor) {
     return system_set_option(descriptor, IPPROTO_IPV6, IPV6_V6ONLY, 0);
 }
 
-/// After `idle` seconds without traffic the peer's system is asked every `interval` seconds; a peer that has answered
-/// nothing for `dead` seconds, or has taken no data for so long, is given up.
-static inline void system_set_keepalive(int descriptor, int idle, int interval, int dead) {
+/// After `idle` milliseconds without traffic the peer's system is asked; a peer whose system has answered nothing for
+/// `timeout` more, or has taken no data for as long as both together, is given up.
+static inline void system_set_keepalive(int descriptor, int idle_milliseconds, int timeout_milliseconds) {
+    int idle = (idle_milliseconds + 999) / 1000, interval = (timeout_milliseconds + 999) / 1000;
     (void)system_set_option(descriptor, SOL_SOCKET, SO_KEEPALIVE, 1);
 #ifdef TCP_KEEPIDLE
     (void)system_set_option(descriptor, IPPROTO_TCP, TCP_KEEPIDLE, idle);
@@ -165,9 +166,9 @@ static inline void system_set_keepalive(int descriptor, int idle, int interval, 
     (void)system_set_option(descriptor, IPPROTO_TCP, TCP_KEEPALIVE, idle);
 #endif
     (void)system_set_option(descriptor, IPPROTO_TCP, TCP_KEEPINTVL, interval);
-    (void)system_set_option(descriptor, IPPROTO_TCP, TCP_KEEPCNT, (dead - idle) / interval);
+    (void)system_set_option(descriptor, IPPROTO_TCP, TCP_KEEPCNT, 1);
 #ifdef TCP_USER_TIMEOUT
-    (void)system_set_option(descriptor, IPPROTO_TCP, TCP_USER_TIMEOUT, dead * 1000);
+    (void)system_set_option(descriptor, IPPROTO_TCP, TCP_USER_TIMEOUT, idle_milliseconds + timeout_milliseconds);
 #endif
 }
 

@@ -12,10 +12,37 @@ extension CommandOption {
                 + "(default \(ServerCommand.defaultURL))",
             apply: addURL),
         .number("--threads", "N", most: 1_024, \.threads, "threads that serve connections"),
+        CommandOption(
+            name: "--tokens", argument: "FILE",
+            help:
+                "let in only who shows a token of this file: a line 'NAME ROLE,ROLE TOKEN' for each, mode 0600 (default: "
+                + "the variable \(ServerCommand.tokensVariable), the same text, if there is one)",
+            apply: { (value, settings) throws(CommandFault) in settings.tokenFile = value }),
+        .seconds("--login-time", \.loginTime, "time to show a token"),
+        .seconds("--login-delay", \.loginDelay, "what a wrong token costs"),
+        .number("--login-input", "BYTES", \.loginInput, "what may be sent without a token"),
+        .number("--login-output", "BYTES", \.loginOutput, "answers that may be had without a token"),
         .number("--maximum-connections", "N", \.maximumConnections, "connections at a time; more are closed"),
+        .number(
+            "--maximum-connections-per-address", "N", \.maximumConnectionsPerAddress,
+            "connections from one address of another machine; more are closed"),
+        .seconds("--first-byte-time", \.firstByteTime, "time for the first byte of a connection; 0 for ever"),
+        .seconds("--frame-time", \.frameTime, "time from the first byte of a message to its last; 0 for ever"),
+        .number("--minimum-rate", "BYTES", \.minimumRate, "bytes of a message that earn it a second more"),
+        .seconds("--idle-time", \.idleTime, "time for which a peer may ask nothing; 0 for ever"),
+        .seconds(
+            "--keepalive-interval", \.keepaliveInterval, "silence after which a peer is asked if it is there; 0 never"),
+        .seconds("--keepalive-timeout", \.keepaliveTimeout, "time to answer that"),
         .number(
             "--maximum-requests-in-flight", "N", \.maximumRequestsInFlight,
             "calls of one connection that run at a time; more are refused as busy"),
+        .number(
+            "--maximum-requests-in-all", "N", \.maximumRequestsInAll,
+            "calls of all connections that run at a time; more are refused as busy"),
+        .number("--maximum-pings", "N", \.maximumPings, "pings of one peer in ten seconds; then it is disconnected"),
+        .number(
+            "--maximum-unknown-cancels", "N", \.maximumUnknownCancels,
+            "cancellations of no call from one peer in ten seconds; then it is disconnected"),
         .number("--maximum-frame-size", "BYTES", \.maximumFrameSize, "the largest message, either way"),
         .number("--maximum-header-block", "BYTES", \.maximumHeaderBlock, "the headers of one message, all together"),
         .number("--maximum-header-lines", "N", \.maximumHeaderLines, "the headers of one message, counted"),
@@ -42,7 +69,9 @@ extension CommandOption {
             "answers of one session that wait to be acknowledged before no call begins"),
         .number("--maximum-kept-reply-bytes", "BYTES", \.maximumKeptReplyBytes, "the same in bytes"),
         .seconds("--grace", \.grace, "time for running calls to finish when the server stops"),
-        .switch("--insecure", "allow addresses that other machines can reach, with nothing to keep strangers out") {
+        .number(
+            "--maximum-log-lines", "N", \.maximumLogLines, "lines logged in ten seconds; the rest are counted"),
+        .switch("--insecure", "allow addresses that other machines can reach, with no tokens to keep strangers out") {
             $0.configuration.allowsOtherMachines = true
         },
         .switch("--quiet", "log nothing but the warning of --insecure") { $0.isQuiet = true },

@@ -1,10 +1,13 @@
 // What a command line asks for, read word by word from the table of options and then checked as a whole.
 
 import RPCWire
+import RemoteProxy
 
 struct CommandSettings {
     var urls: [String] = []
     var configuration = RPCServer.Configuration()
+    /// Where the tokens stand; read when all else is known to be wanted.
+    var tokenFile: String?
     var isQuiet = false
     var wantsHelp = false
     var wantsVersion = false
@@ -33,7 +36,9 @@ struct CommandSettings {
             }
         }
         if urls.isEmpty { urls = [ServerCommand.defaultURL] }
-        if !wantsHelp, !wantsVersion { try refuseStrangers() }
+        guard !wantsHelp, !wantsVersion else { return }
+        try readTokens()
+        try refuseStrangers()
     }
 
     /// The first address that other machines can reach; for the refusal and for the warning.
@@ -44,10 +49,23 @@ struct CommandSettings {
         }
     }
 
+    /// From a file or the environment, never from the command line, which everybody on the machine can read.
+    private mutating func readTokens() throws(CommandFault) {
+        do throws(TokenListError) {
+            // Taken out of the environment even where a file stands in for it.
+            let inherited = try TokenList(environment: ServerCommand.tokensVariable)
+            configuration.tokens =
+                try tokenFile.map { path throws(TokenListError) in try TokenList(file: path) } ?? inherited
+        } catch {
+            throw CommandFault(tokenFile == nil ? "\(error)" : "--tokens: \(error)")
+        }
+    }
+
     /// After all options, since `--insecure` may come last.
     private func refuseStrangers() throws(CommandFault) {
-        guard !configuration.allowsOtherMachines, let url = openURL else { return }
+        guard !configuration.allowsOtherMachines, configuration.tokens == nil, let url = openURL else { return }
         throw CommandFault(
-            "\(url) can be reached from other machines and nothing keeps strangers out; add --insecure if you mean it")
+            "\(url) can be reached from other machines and nothing keeps strangers out; give it --tokens FILE, or add "
+                + "--insecure if you mean it")
     }
 }

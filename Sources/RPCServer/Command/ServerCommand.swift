@@ -15,6 +15,8 @@ public import RemoteProxy
 public struct ServerCommand: Sendable {
     /// Where a server listens that is told nothing else.
     public static let defaultURL = "tcp://127.0.0.1:7070"
+    /// The variable of the environment that holds the tokens if `--tokens` names no file.
+    public static let tokensVariable = "RPC_TOKENS"
     /// The version of this library, which `--version` prints unless the program has one of its own.
     public static let version = "0.1.0"
 
@@ -62,6 +64,17 @@ public struct ServerCommand: Sendable {
         try Task.checkCancellation()
     }
 
+    /// The whole of a program that does nothing else: `run`, and the end of the process. Keeps to threads of its own, so
+    /// that a server to whom nobody speaks sleeps until somebody does.
+    public func main(_ arguments: [String] = CommandLine.arguments) -> Never {
+        Task(executorPreference: EventLoop.shared) {
+            // Nobody cancels this task, and `run` ends the process for every other reason not to serve.
+            try? await run(arguments)
+            ProcessEnvironment.exit(0)
+        }
+        ProcessEnvironment.waitForExit()
+    }
+
     private func serve(_ settings: CommandSettings, as program: String) async throws {
         let log: @Sendable (String) -> Void = { StandardStream.error.write(line: "\(program): \($0.onOneLine)") }
         var configuration = settings.configuration
@@ -73,7 +86,7 @@ public struct ServerCommand: Sendable {
         do {
             var urls: [String] = []
             for url in settings.urls { urls.append(try await server.listen(on: url)) }
-            if let url = settings.openURL {
+            if configuration.tokens == nil, let url = settings.openURL {
                 log("warning: \(url) can be reached from other machines, and nothing keeps strangers out (--insecure)")
             }
             for url in urls { StandardStream.output.write(line: "listening on \(url)") }

@@ -11,13 +11,17 @@ final class ServerDriver: Sendable {
         var listeners: [Listener] = []
         var connections: [Int: Connection] = [:]
         var accepted = 0
+        var occupancy: Occupancy
         var runners: [RequestRunner] = []
         var waiters: [CheckedContinuation<Void, Never>] = []
     }
 
     let configuration: RPCServer.Configuration
     private let exports: Exports
-    let state = Lock(State())
+    let traffic: Traffic
+    let valve: LogValve
+    let peerSettings: Peer.Settings
+    let state: Lock<State>
     /// Where clients that have lost their connection find what was theirs.
     let sessions: SessionTable
 
@@ -25,6 +29,19 @@ final class ServerDriver: Sendable {
         self.configuration = configuration
         self.exports = exports
         sessions = SessionTable(grace: configuration.sessionGrace, limit: configuration.maximumSessions)
+        let traffic = Traffic(loops: configuration.threads, maximumRequests: configuration.maximumRequestsInAll)
+        self.traffic = traffic
+        valve = LogValve(
+            most: configuration.maximumLogLines, on: EventLoop.shared,
+            overran: { traffic.overran(.maximumLogLines) }, write: configuration.log)
+        var settings = configuration.peerSettings
+        settings.gate.traffic = traffic
+        peerSettings = settings
+        state = Lock(
+            State(
+                occupancy: Occupancy(
+                    maximum: configuration.maximumConnections,
+                    maximumPerAddress: configuration.maximumConnectionsPerAddress)))
     }
 
     var connectionCount: Int { state.withLock { $0.connections.count } }
@@ -35,8 +52,8 @@ final class ServerDriver: Sendable {
         let loop = try firstLoop(for: url)
         let listener: Listener
         do {
-            listener = try await Listener.listen(on: endpoint, loop: loop) { [weak self] socket, address in
-                self?.accept(socket, from: address)
+            listener = try await Listener.listen(on: endpoint, loop: loop, report: valve.log) {
+                [weak self] socket, address in self?.accept(socket, from: address)
             }
         } catch {
             throw ListenError(url: url, description: "\(error)")
@@ -65,11 +82,12 @@ final class ServerDriver: Sendable {
         } catch {
             throw ListenError(url: url, description: error.description)
         }
-        guard endpoint.isLoopback || configuration.allowsOtherMachines else {
+        guard endpoint.isLoopback || configuration.tokens != nil || configuration.allowsOtherMachines else {
             throw ListenError(
                 url: url,
-                description: "\(url) can be reached from other machines, and there is nothing yet to keep strangers "
-                    + "out: listen on loopback, or say allowsOtherMachines (--insecure) if you mean it")
+                description: "\(url) can be reached from other machines, and there is nothing to keep strangers out: "
+                    + "listen on loopback, set tokens (--tokens), or say allowsOtherMachines (--insecure) if you mean it"
+            )
         }
         return endpoint
     }
@@ -81,7 +99,7 @@ final class ServerDriver: Sendable {
             do throws(SystemError) {
                 while state.runners.count < max(1, configuration.threads) {
                     let loop = try EventLoop(name: "rpc-\(state.runners.count)")
-                    state.runners.append(RequestRunner(loop: loop))
+                    state.runners.append(RequestRunner(loop: loop, number: state.runners.count))
                 }
             } catch {
                 throw ListenError(url: url, description: "cannot serve \(url): \(error)")
@@ -91,36 +109,45 @@ final class ServerDriver: Sendable {
     }
 
     private func accept(_ socket: Socket, from address: SocketAddress) {
-        let place = state.withLock { state -> (number: Int, runner: RequestRunner)? in
-            guard state.phase == .serving, state.connections.count < configuration.maximumConnections else {
-                return nil
-            }
+        let neighbourhood = address.neighbourhood
+        let (refusal, place) = state.withLock { state -> (Limit?, (number: Int, runner: RequestRunner)?) in
+            guard state.phase == .serving else { return (nil, nil) }
+            if let limit = state.occupancy.enter(from: neighbourhood) { return (limit, nil) }
             state.accepted += 1
-            return (state.accepted, state.runners[state.accepted % state.runners.count])
+            return (nil, (state.accepted, state.runners[state.accepted % state.runners.count]))
         }
-        guard let place, let loop = place.runner.loop as? EventLoop else {
-            configuration.log(
-                "refused \(address): there are \(configuration.maximumConnections) connections (maximumConnections)")
-            return socket.close()
-        }
+        if let refusal { refuse(address, refusal) }
+        guard let place, let loop = place.runner.loop as? EventLoop else { return socket.close() }
+        traffic.count { $0.accepted += 1 }
         let stream = SocketStream(
             socket, on: loop, remoteAddress: "\(address)", limits: configuration.outputLimits, pausesReading: true)
-        serve(stream, number: place.number, runner: place.runner)
+        serve(stream, number: place.number, from: neighbourhood, runner: place.runner)
     }
 
-    private func serve(_ stream: any ByteStream, number: Int, runner: RequestRunner) {
-        let peer = Peer(
-            runner: runner, exports: exports, settings: configuration.peerSettings, log: configuration.log)
+    private func refuse(_ address: SocketAddress, _ limit: Limit) {
+        traffic.overran(limit)
+        let text =
+            limit == .maximumConnections
+            ? "there are \(configuration.maximumConnections) connections"
+            : "there are \(configuration.maximumConnectionsPerAddress) connections from there"
+        valve.log("refused \(address): \(text) (\(limit))")
+    }
+
+    private func serve(_ stream: any ByteStream, number: Int, from neighbourhood: String?, runner: RequestRunner) {
+        let peer = Peer(runner: runner, exports: exports, settings: peerSettings, log: valve.log)
         var events = Connection.Events()
         events.replaced = { [self] heir in replace(number, by: heir) }
-        events.ended = { [self] _, _ in ended(number) }
+        events.ended = { [self] _, _ in ended(number, from: neighbourhood) }
         let connection = Connection(stream, number: number, peer: peer, role: .accepted(sessions), events: events)
         let isServing = state.withLock { state in
             guard state.phase == .serving else { return false }
             state.connections[number] = connection
             return true
         }
-        guard isServing else { return stream.abort() }
+        guard isServing else {
+            state.withLock { $0.occupancy.leave(from: neighbourhood) }
+            return stream.abort()
+        }
         stream.loop.submit { connection.open() }
     }
 
@@ -133,9 +160,10 @@ final class ServerDriver: Sendable {
         if !isServing { heir.stream.abort() }
     }
 
-    private func ended(_ number: Int) {
+    private func ended(_ number: Int, from neighbourhood: String?) {
         let done = state.withLock { state in
             state.connections[number] = nil
+            state.occupancy.leave(from: neighbourhood)
             return state.finishIfDone()
         }
         done?.perform()

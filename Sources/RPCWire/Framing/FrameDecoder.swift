@@ -11,6 +11,9 @@ package struct FrameDecoder: Sendable {
     /// Nil until the first byte has told it.
     package private(set) var framing: Framing?
 
+    /// How many frames have been whole.
+    package private(set) var count = 0
+
     private var unread = ByteQueue()
     private var partial = PartialFrame()
     private var state = State.start
@@ -50,7 +53,10 @@ package struct FrameDecoder: Sendable {
         if let failure { throw failure }
         do throws(FramingError) {
             while !unread.isEmpty {
-                if let frame = try step() { return frame }
+                if let frame = try step() {
+                    count &+= 1
+                    return frame
+                }
             }
             return nil
         } catch {

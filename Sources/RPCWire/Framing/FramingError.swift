@@ -31,6 +31,16 @@ extension FramingError {
         if case .frameTooLarge = self { ErrorCode.requestTooLarge } else { ErrorCode.parseError }
     }
 
+    /// The limit that was overrun, if it was one.
+    package var limit: Limit? {
+        switch self {
+        case .frameTooLarge: .maximumFrameSize
+        case .headerBlockTooLarge: .maximumHeaderBlock
+        case .tooManyHeaderLines: .maximumHeaderLines
+        case .http, .unrecognised, .header: nil
+        }
+    }
+
     /// What is sent as it is, in place of an error, to a peer that does not read JSON-RPC.
     package var plainAnswer: [UInt8]? {
         self == .http ? Array(Self.httpRefusal.utf8) : nil

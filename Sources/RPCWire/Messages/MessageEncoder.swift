@@ -54,6 +54,11 @@ package enum MessageEncoder {
         output.append(UInt8(ascii: "}"))
     }
 
+    /// Asks whether anybody is there. Calls have positive numbers, so the answer is nobody's.
+    package static func writePing(in output: JSONOutput) {
+        output.append(#"{"jsonrpc":"2.0","method":"rpc.ping","id":-1}"#)
+    }
+
     /// A whole notification with two numbers for parameters.
     package static func writeReceipts(_ method: String, _ receipts: Receipts, in output: JSONOutput) {
         openRequest(method: method, in: output)

@@ -6,6 +6,8 @@ import Synchronization
 
 /// `@unchecked Sendable`: everything mutable is touched only on the loop.
 package final class Listener: @unchecked Sendable {
+    /// Told in a line that nothing can be accepted for now, and that it can again.
+    package typealias Report = @Sendable (_ line: String) -> Void
     /// Gets each connection on the listener's loop, and may put it on another: `SocketStream(socket, on: …)`.
     package typealias Accept = @Sendable (_ socket: Socket, _ peer: SocketAddress) -> Void
 
@@ -20,14 +22,18 @@ package final class Listener: @unchecked Sendable {
     private let socket: Socket
     private let file: UnixSocketFile?
     private let accept: Accept
+    private let report: Report
 
     private var registration: Registration?
     /// Kept open so that it can be given up for a moment to refuse a connection politely.
     private var spare: Int32 = -1
+    /// The last attempt failed for want of something that other connections have, and that was reported.
+    private var isShort = false
 
     /// Begins to listen. A name is looked up off the loop, and its first address taken.
     package static func listen(
-        on endpoint: Endpoint, loop: EventLoop, backlog: Int = 1_024, accept: @escaping Accept
+        on endpoint: Endpoint, loop: EventLoop, backlog: Int = 1_024, report: @escaping Report = { _ in },
+        accept: @escaping Accept
     ) async throws(ListenError) -> Listener {
         let found = await withCheckedContinuation { continuation in
             Resolver.shared.resolve(endpoint, on: loop) { continuation.resume(returning: $0) }
@@ -36,7 +42,7 @@ package final class Listener: @unchecked Sendable {
         case .failure(let error): throw ListenError("\(error)")
         case .success(let addresses):
             guard let address = addresses.first else { throw ListenError("\(endpoint) has no address") }
-            let listener = try Listener(endpoint, address, loop, backlog, accept)
+            let listener = try Listener(endpoint, address, loop, backlog, report, accept)
             await withCheckedContinuation { continuation in
                 loop.submit {
                     listener.begin()
@@ -48,10 +54,12 @@ package final class Listener: @unchecked Sendable {
     }
 
     private init(
-        _ endpoint: Endpoint, _ address: SocketAddress, _ loop: EventLoop, _ backlog: Int, _ accept: @escaping Accept
+        _ endpoint: Endpoint, _ address: SocketAddress, _ loop: EventLoop, _ backlog: Int, _ report: @escaping Report,
+        _ accept: @escaping Accept
     ) throws(ListenError) {
         self.loop = loop
         self.accept = accept
+        self.report = report
         do throws(SystemError) {
             let socket = try Socket.make(for: address)
             if case .unix(let path) = endpoint {
@@ -91,7 +99,7 @@ package final class Listener: @unchecked Sendable {
         do throws(SystemError) {
             registration = try loop.register(self, socket.descriptor, .reading)
         } catch {
-            waitForRoom()
+            waitForRoom(error)
         }
     }
 
@@ -103,7 +111,14 @@ package final class Listener: @unchecked Sendable {
         socket.close()
     }
 
-    private func waitForRoom() {
+    /// Once for each shortage, however long.
+    private func waitForRoom(_ error: SystemError) {
+        if !isShort {
+            isShort = true
+            report(
+                "\(endpoint) accepts nobody for now: \(error); open connections are served on. Close some, or let the "
+                    + "process have more (ulimit -n)")
+        }
         if let registration { loop.deregister(registration) }
         registration = nil
         loop.schedule(at: loop.now.advanced(by: Listener.pause)) { [weak self] in
@@ -142,17 +157,20 @@ extension Listener: Selectable {
         for _ in 0..<Listener.acceptsPerTurn {
             guard registration != nil else { return }
             switch acceptOne() {
-            case .connection(let socket, let peer): accept(socket, peer)
+            case .connection(let socket, let peer):
+                if isShort { report("\(endpoint) accepts again") }
+                isShort = false
+                accept(socket, peer)
             case .nothing: return
-            case .failed(EMFILE), .failed(ENFILE):
+            case .failed(let code) where code == EMFILE || code == ENFILE:
                 refuseWaiting()
-                return waitForRoom()
+                return waitForRoom(SystemError("accept", code: code))
             case .failed(EINTR), .failed(ECONNABORTED), .failed(EPROTO), .failed(EPERM), .failed(ENETDOWN),
                 .failed(ENETUNREACH), .failed(EHOSTDOWN), .failed(EHOSTUNREACH), .failed(ENOPROTOOPT),
                 .failed(EOPNOTSUPP), .failed(ETIMEDOUT):
                 // What went wrong is that one connection's own matter.
                 continue
-            case .failed: return waitForRoom()
+            case .failed(let code): return waitForRoom(SystemError("accept", code: code))
             }
         }
     }

@@ -47,7 +47,8 @@ struct Outgoing: ~Copyable, Sendable {
     ) -> (offset: UInt64, isOverLimit: Bool) {
         let offset = appended
         guard phase == .open else { return (offset, false) }
-        guard payload.count <= limit - min(limit, waiting) else { return (offset, true) }
+        // What waits counts and not the message: one alone may always be as large as a message can be.
+        guard waiting <= limit else { return (offset, true) }
         let before = queued.count
         queued.append(payload, framing: framing)
         appended += UInt64(queued.count - before)

@@ -47,10 +47,12 @@ package final class Socket: Sendable {
     func shutdownSending() { _ = shutdown(descriptor, Int32(SHUT_WR)) }
 
     /// The options of a connected TCP socket; other families ignore them.
-    func prepareForMessages() {
+    func prepareForMessages(_ limits: OutputLimits) {
         // Whoever queues messages sends them together; the kernel need not wait for more.
         _ = system_set_no_delay(descriptor)
-        system_set_keepalive(descriptor, 15, 5, 20)
+        guard limits.keepaliveInterval > .zero else { return }
+        let (interval, timeout) = (limits.keepaliveInterval.milliseconds, limits.keepaliveTimeout.milliseconds)
+        system_set_keepalive(descriptor, interval, timeout)
     }
 
     /// How much the kernel takes before it says that it would block; for tests of partial writes.
@@ -78,4 +80,9 @@ package final class Socket: Sendable {
         var user: UInt32 = 0
         return system_peer_user(descriptor, &user) == 0 ? user : nil
     }
+}
+
+extension Duration {
+    /// As the kernel counts: at least 1, at most an hour.
+    fileprivate var milliseconds: Int32 { Int32(clamping: min(max(nanoseconds / 1_000_000, 1), 3_600_000)) }
 }

@@ -71,6 +71,16 @@ package struct SocketAddress: Sendable, CustomStringConvertible {
         }
     }
 
+    /// Whose connections are counted together: an IPv4 host, or the network of an IPv6 one, of which each has many
+    /// addresses. Nil on this machine.
+    package var neighbourhood: String? {
+        guard !isLoopback, case .tcp(let host, _)? = endpoint else { return nil }
+        guard host.contains(":"), let address = read(sockaddr_in6.self) else { return host }
+        return withUnsafeBytes(of: address.sin6_addr) { bytes in
+            bytes.prefix(8).map { String($0, radix: 16) }.joined(separator: ":") + "::/64"
+        }
+    }
+
     package var description: String { endpoint?.description ?? (family == AF_UNIX ? "unix://" : "unknown") }
 
     /// Empty for the connecting end of a Unix-domain socket, which has no name.

@@ -101,7 +101,8 @@ extension SocketStream {
         guard waiting > 0 else { return }
         if sent > sentBefore { return startPatience() }
         end(
-            .failed(
+            .overrun(
+                .patience,
                 "the peer has taken none of \(waiting) waiting bytes for \(limits.patience) (patience)"))
     }
 

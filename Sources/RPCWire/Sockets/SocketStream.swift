@@ -8,6 +8,7 @@ package final class SocketStream: ByteStream, @unchecked Sendable {
     /// The user who runs the other end of a Unix-domain socket.
     package let peerUser: UInt32?
     package var loop: any Loop { eventLoop }
+    package var isReading: Bool { interest.contains(.reading) }
 
     let eventLoop: EventLoop
     let socket: Socket
@@ -45,7 +46,7 @@ package final class SocketStream: ByteStream, @unchecked Sendable {
         self.limits = limits
         self.pausesReading = pausesReading
         peerUser = socket.peerUser
-        socket.prepareForMessages()
+        socket.prepareForMessages(limits)
     }
 
     package func open(_ receiver: any ByteStreamReceiver) {
@@ -59,7 +60,8 @@ package final class SocketStream: ByteStream, @unchecked Sendable {
         }
         if isOverLimit {
             end(
-                .failed(
+                .overrun(
+                    .maximumQueuedOutput,
                     "the peer reads too slowly: more than \(limits.maximum) bytes wait for it (maximumQueuedOutput)"))
         }
         return offset

@@ -10,6 +10,12 @@ package protocol ByteStream: AnyObject, Sendable {
     /// Who is at the other end, for logs and for `Caller`.
     var remoteAddress: String { get }
 
+    /// The user who runs the other end, where the system knows.
+    var peerUser: UInt32? { get }
+
+    /// Whether bytes that come would be delivered. On the loop.
+    var isReading: Bool { get }
+
     /// Begins delivery. Called once.
     func open(_ receiver: any ByteStreamReceiver)
 
@@ -56,6 +62,11 @@ package protocol ByteStreamReceiver: AnyObject, Sendable {
     func ended(_ end: StreamEnd, sent: UInt64)
 }
 
+extension ByteStream {
+    package var peerUser: UInt32? { nil }
+    package var isReading: Bool { true }
+}
+
 extension ByteStreamReceiver {
     package var wantsMore: Bool { true }
     package func peerFinished() -> Bool { false }
@@ -66,6 +77,8 @@ package enum StreamEnd: Sendable, Equatable {
     case local
     /// The peer closed in an orderly way. What had been queued before was still sent, if the peer took it.
     case remote
+    /// The peer did not take what was queued for it: the limit, and what happened in words.
+    case overrun(Limit, String)
     /// The system reported a fault; the text names the system call and its errno.
     case failed(String)
 }

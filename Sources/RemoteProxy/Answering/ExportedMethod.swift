@@ -15,7 +15,7 @@ public final class _ExportedMethod: Sendable {
 
     init(
         signature: MethodSignature, service: ServiceDescription,
-        supports: @escaping @Sendable () async throws -> Bool,
+        supports: @escaping @Sendable () async throws -> Bool = { true },
         run: @escaping @Sendable (_ params: Bytes?, _ output: JSONOutput) async throws -> Void
     ) {
         self.signature = signature
@@ -37,12 +37,16 @@ extension Method: ServiceMethod {
             do {
                 try output.encode(result)
             } catch {
-                throw RPCError(
-                    .internalError, "the result of \(signature.wireName) cannot be encoded: \(error)",
-                    outcome: .executed, underlying: error)
+                throw UnencodableResult(method: signature.wireName, error: error)
             }
         }
     }
+}
+
+/// Never listed in `@Service(errors:)`, so that its text, which is the subject's own, goes into the log and nowhere else.
+private struct UnencodableResult: Error {
+    let method: String
+    let error: any Error
 }
 
 extension Post: ServiceMethod {

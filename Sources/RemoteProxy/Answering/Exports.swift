@@ -11,6 +11,8 @@ package final class Exports: Sendable {
         var services: [(object: String?, signatures: [MethodSignature])] = []
         /// How each object is held, by its wire name without a method.
         var holds: [String: @Sendable (Duration) async throws -> Hold] = [:]
+        /// What `rpc.discover` answers, once somebody has asked since the last change.
+        var discovery: Bytes?
     }
 
     private let table = Lock(Table())
@@ -33,6 +35,7 @@ package final class Exports: Sendable {
             table.services.removeAll { $0.object == object && $0.signatures.first?.service == service }
             table.services.append((object, entries.map(\.signature)))
             table.holds[object.map { "\(service)[\($0)]" } ?? service] = { try await subject.hold(for: $0) }
+            table.discovery = nil
         }
         version.add(1, ordering: .releasing)
     }
@@ -47,6 +50,15 @@ package final class Exports: Sendable {
 
     var services: [(object: String?, signatures: [MethodSignature])] {
         table.withLock { $0.services }
+    }
+
+    var discovery: Bytes {
+        table.withLock { table in
+            if let known = table.discovery { return known }
+            let document = Discovery.document(of: table.services)
+            table.discovery = document
+            return document
+        }
     }
 }
 

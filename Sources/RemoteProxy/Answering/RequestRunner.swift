@@ -8,6 +8,8 @@ package import RPCWire
 /// `@unchecked Sendable`: everything here is touched on the loop's thread only.
 package final class RequestRunner: @unchecked Sendable {
     package let loop: any Loop
+    /// Which of the loops of one server this is.
+    package let number: Int
     private var inbox = RequestQueue()
     private var idle: [Worker] = []
     private var isChecking = false
@@ -15,7 +17,10 @@ package final class RequestRunner: @unchecked Sendable {
     /// Idle workers kept for the next burst; each is a task of about a kilobyte.
     private let maximumIdleWorkers = 64
 
-    package init(loop: any Loop) { self.loop = loop }
+    package init(loop: any Loop, number: Int = 0) {
+        self.loop = loop
+        self.number = number
+    }
 
     /// How many requests wait for a worker.
     var backlog: Int { inbox.count }

@@ -24,6 +24,6 @@ package struct CallScope: Sendable {
         return scope
     }
 
-    /// Whether the running task holds something that others wait for.
-    static var isHolding: Bool { current?.rights.contains { $0.isHold } ?? false }
+    /// Whether the task holds an object exclusively, here or elsewhere.
+    var hasHold: Bool { rights.contains(where: \.isHold) }
 }

@@ -1,6 +1,6 @@
 // The times and limits of a client, each with its default and its effect.
 
-import RPCWire
+package import RPCWire
 
 extension RPCClient {
     /// The times and limits of a client. All have defaults.
@@ -36,6 +36,13 @@ extension RPCClient {
         public var maximumRequestsInFlight = 1_024
         /// How messages are framed. Choose another for a JSON-RPC server that is not made with this library.
         public var framing: Framing = .lengthPrefixed
+        /// What is shown to a server that wants to know who calls. A server that does not know it answers every call with
+        /// `.unauthenticated`.
+        public var token: Token?
+        /// How long a server may be silent before it is asked whether it is there; zero for ever.
+        public var keepaliveInterval: Duration = .seconds(15)
+        /// How long it may take to answer that before its connection counts as lost.
+        public var keepaliveTimeout: Duration = .seconds(5)
         /// Told, in a line of text, what no caller gets to hear: ignored messages, posts that could not be sent.
         public var log: @Sendable (String) -> Void = { _ in }
 
@@ -51,8 +58,20 @@ extension RPCClient.Configuration {
         settings.maximumPendingCalls = maximumPendingCalls
         settings.frames.maximumFrameSize = maximumFrameSize
         settings.maximumRequestsInFlight = maximumRequestsInFlight
+        settings.gate.token = token
+        settings.gate.keepaliveInterval = keepaliveInterval
+        settings.gate.keepaliveTimeout = keepaliveTimeout
         settings.maximumPendingPostBytes = maximumPendingPostBytes
         return settings
+    }
+
+    /// What waits for the server are this process's own calls: their limit is maximumPendingCalls, and they wait.
+    package var streamLimits: OutputLimits {
+        var limits = OutputLimits()
+        limits.maximum = .max
+        limits.keepaliveInterval = keepaliveInterval
+        limits.keepaliveTimeout = keepaliveTimeout
+        return limits
     }
 
     var wireFraming: RPCWire.Framing {

@@ -26,7 +26,7 @@ public final class RPCClient: Sendable {
     ///   - url: where the server listens: `tcp://host:port`, `tcp://[::1]:port` or `unix:///path`. A URL that cannot
     ///     be understood makes every call throw `RPCError` with the code `.invalidAddress`.
     public convenience init(_ url: String, _ configuration: Configuration = Configuration()) {
-        self.init(.socket(url, configuration.connectTimeout), configuration)
+        self.init(.socket(url, configuration.connectTimeout, configuration.streamLimits), configuration)
     }
 
     package init(

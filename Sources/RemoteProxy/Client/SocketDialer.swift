@@ -3,13 +3,12 @@
 package import RPCWire
 
 extension Dialer {
-    package static func socket(_ url: String, _ timeout: Duration, on loop: EventLoop = .shared) -> Dialer {
+    package static func socket(_ url: String, _ timeout: Duration, _ limits: OutputLimits, on loop: EventLoop = .shared)
+        -> Dialer
+    {
         do throws(EndpointError) {
             let endpoint = try Endpoint(url)
             return Dialer(loop: loop) { done in
-                // What waits here are this process's own calls: their limit is maximumPendingCalls, and they wait.
-                var limits = OutputLimits()
-                limits.maximum = .max
                 let connector = Connector.connect(to: endpoint, on: loop, timeout: timeout, limits: limits) { result in
                     done(result.map { $0 }.mapError { DialError("\($0)") })
                 }

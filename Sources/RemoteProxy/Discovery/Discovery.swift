@@ -1,15 +1,18 @@
 // What `rpc.discover` answers: an OpenRPC document made from the live exports, so that it can never be out of date.
 
 import JSONCodec
+import RPCWire
 
 enum Discovery {
-    static func write(_ exports: Exports, in output: JSONOutput) {
-        let methods = exports.services.flatMap { service in
+    static func document(of services: [(object: String?, signatures: [MethodSignature])]) -> Bytes {
+        let methods = services.flatMap { service in
             service.signatures.map { OpenRPCMethod($0, object: service.object) }
         }
         let document = OpenRPCDocument(methods: methods)
         // Strings all the way down: there is nothing in it that could fail to encode.
+        let output = JSONOutput()
         try? output.encode(document)
+        return Bytes(copying: output.bytes)
     }
 }
 

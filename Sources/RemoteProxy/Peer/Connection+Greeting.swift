@@ -16,6 +16,8 @@ struct Hello: Codable {
     var `protocol` = 1
     /// What its calls may take unless they say otherwise, in milliseconds.
     var timeout: Int64?
+    /// Who says it, if the other end wants to know.
+    var token: String?
     /// The most bytes that a message to it may have.
     var maximumFrameSize: Int?
     /// The session that it would go on with.
@@ -41,7 +43,7 @@ extension Connection {
         let session = peer.resumableSession
         let resumption = session.map { Hello.Resumption(session: $0.id, received: Progress($0.receipts)) }
         let hello = Hello(
-            timeout: peer.settings.timeout.nanoseconds / 1_000_000,
+            timeout: peer.settings.timeout.nanoseconds / 1_000_000, token: gate.settings.token?.text,
             maximumFrameSize: peer.settings.frames.maximumFrameSize, resume: resumption)
         append { output in
             MessageEncoder.openRequest(method: SystemMethod.hello, in: output)
@@ -67,6 +69,7 @@ extension Connection {
             return events.ready(self)
         }
         agreement.isOurKind = true
+        keepAlive()
         limitFrames(to: welcome.maximumFrameSize)
         if let progress = welcome.resumed, let known = peer.resumableSession, known.id == welcome.session {
             session = known
@@ -80,6 +83,7 @@ extension Connection {
 
     func accept(hello request: Request, in batch: BatchReply?) {
         let hello = request.params.flatMap { try? Hello(json: $0) } ?? Hello()
+        guard lets(in: request, showing: hello.token) else { return }
         if case .accepted(let table) = role, phase.step == .greeting, batch == nil, let resumption = hello.resume,
             let known = table.claim(resumption.session, by: peer.identity)
         {
@@ -89,6 +93,7 @@ extension Connection {
         limitFrames(to: hello.maximumFrameSize)
         session.answer(request.id, in: batch) { try? $0.encode(welcome(nil)) }
         guard !isOurKind else { return }
+        keepAlive()
         agreement.isOurKind = true
         session.outlive(as: nil)
     }
@@ -107,6 +112,7 @@ extension Connection {
     private func handOver(to known: Session, _ next: @escaping @Sendable (Connection) -> Void) {
         let loop = known.peer.loop
         guard phase.closed(), let stream = stream.handOver(to: loop) else { return self.stream.abort() }
+        closeGate(.local)
         let heir = Connection(stream, after: self, for: known)
         events.replaced(heir)
         session.end("the client goes on with another session")
@@ -118,6 +124,7 @@ extension Connection {
         // It may have ended while the connection was on its way here; the client will be told so when it comes again.
         stream.open(self)
         guard session.isResumable, phase.greeted() else { return stream.abort() }
+        keepAlive()
         agreement.isOurKind = true
         session.assumedTimeout = hello.timeout.map { .milliseconds($0) }
         append { output in

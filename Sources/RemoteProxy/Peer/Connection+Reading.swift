@@ -13,12 +13,15 @@ extension Connection {
         while phase.step != .over {
             if isFullOfWaiting { return reading = .stalled }
             // With nothing waiting a connection may always add one, or a busy neighbour would keep it out for ever.
-            guard budget > 0, peer.runner.backlog < Self.maximumBacklog || session.waitingRequests == 0 else {
+            guard budget > 0, peer.runner.backlog < Self.maximumBacklog || session.waitingRequests == 0,
+                peer.runner.backlog == 0 || !session.isFullInAll
+            else {
                 return readLater()
             }
             budget -= 1
             do {
                 guard let frame = try frames.next() else {
+                    looked()
                     stream.resumeReading()
                     return finishIfAnswered()
                 }
@@ -50,6 +53,7 @@ extension Connection {
     }
 
     private func accept(_ incoming: Incoming, size: Int) {
+        if gate.login.isLocked { return acceptLocked(incoming) }
         switch incoming {
         case .single(let message):
             if isOurKind, message.isReply { noteReply(size) }
@@ -59,10 +63,15 @@ extension Connection {
             let batch = answered == 0 ? nil : BatchReply(count: answered, limit: peer.settings.frames.maximumFrameSize)
             for message in messages { accept(message, in: batch) }
         case .refused(let error):
-            session.answer(.null, with: error, in: nil)
-            // Bytes that were never JSON are not a caller with a typing error but somebody else's protocol.
-            if phase.step == .greeting, error.code == ErrorCode.parseError { refuseFurther() }
+            refuseText(error)
         }
+    }
+
+    func refuseText(_ error: ErrorObject) {
+        if error.code == ErrorCode.batchTooLarge { session.overran(.maximumBatch) }
+        session.answer(.null, with: error, in: nil)
+        // Bytes that were never JSON are not a caller with a typing error but somebody else's protocol.
+        if phase.step == .greeting, error.code == ErrorCode.parseError { refuseFurther() }
     }
 
     private func accept(_ message: Message, in batch: BatchReply?) {
@@ -75,7 +84,7 @@ extension Connection {
             guard !isHello(id) else { return welcomed(value) }
             peer.replied(to: id, with: .result(value), over: self)
         case .failure(let id, let error):
-            guard !isHello(id) else { return welcomed(nil) }
+            guard !isHello(id) else { return isTurnedAway(error) ? turnBack() : welcomed(nil) }
             if error.isDraining {
                 leave(because: error.message)
                 peer.refused(id, over: self)
@@ -91,6 +100,10 @@ extension Connection {
 
     /// The framing is broken: where the next message begins is anybody's guess, so nothing more is read.
     private func refuse(_ error: FramingError) {
+        if gate.login.isLocked, error.limit == .maximumFrameSize {
+            return endGate(.loginInput, gate.explanation(of: .loginInput))
+        }
+        session.overran(error.limit)
         if let text = error.plainAnswer {
             text.withUnsafeBytes { _ = stream.append($0, framing: .lines) }
             stream.flush()

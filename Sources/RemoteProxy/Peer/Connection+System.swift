@@ -6,6 +6,8 @@ import Synchronization
 
 enum SystemMethod {
     static let hello = "rpc.hello"
+    static let authenticate = "rpc.authenticate"
+    static let ping = "rpc.ping"
     static let discover = "rpc.discover"
     /// How far the sender has come with what the receiver sends.
     static let received = "rpc.received"
@@ -35,9 +37,13 @@ extension Connection {
         case SystemMethod.hello:
             accept(hello: request, in: batch)
         case SystemMethod.discover:
-            session.answer(request.id, in: batch) { Discovery.write(peer.exports, in: $0) }
+            discover(request, in: batch)
         case SystemMethod.supports:
             session.start(.supports(in: peer.exports), for: request, from: self, in: batch)
+        case SystemMethod.authenticate:
+            authenticate(request, in: batch)
+        case SystemMethod.ping:
+            acceptPing(request, in: batch)
         case SystemMethod.drain where isNotice:
             leave(because: "\(stream.remoteAddress) is stopping")
         case SystemMethod.goodbye where isNotice:
@@ -46,6 +52,17 @@ extension Connection {
             // Notifications under `$/` are optional by convention and never answered; requests are.
             session.answer(request.id, with: .unknown(request.method, peer.exports), in: batch)
         }
+    }
+
+    private func discover(_ request: Request, in batch: BatchReply?) {
+        let (document, limit) = (peer.exports.discovery, peer.settings.frames.maximumFrameSize)
+        guard document.count < limit - min(limit, 1_024) else {
+            let text =
+                "what there is takes \(document.count) bytes to list; a frame may have \(limit) (maximumFrameSize)"
+            let error = RPCError(.responseTooLarge, text, outcome: .executed)
+            return session.answer(request.id, with: ErrorObject(error), in: batch)
+        }
+        session.answer(request.id, in: batch) { output in document.withUnsafeBytes { output.append($0) } }
     }
 
     /// Tells the other end how far this one has come.

@@ -52,6 +52,10 @@ package final class Connection: @unchecked Sendable {
     var reading = Reading.now
     var frames: FrameDecoder
     let messages: MessageDecoder
+    /// What the connection is watched for.
+    var gate: Gate
+    /// Bytes of a peer that is not in yet which have not been looked at.
+    var lockedInput = 0
     /// Something has come besides the greeting.
     package private(set) var wasOfUse = false
 
@@ -76,6 +80,7 @@ package final class Connection: @unchecked Sendable {
         frames = FrameDecoder(limits: settings.frames, framing: framing)
         messages = MessageDecoder(maximumDepth: settings.maximumDepth, maximumBatch: settings.maximumBatch)
         agreement = Agreement(framing: framing)
+        gate = Gate(settings.sharedGate, isAccepted: framing == nil, user: stream.peerUser, at: stream.loop.now)
     }
 
     /// Goes on where another connection has read a hello that asks for a session which lives elsewhere.
@@ -87,12 +92,14 @@ package final class Connection: @unchecked Sendable {
         events = former.events
         frames = former.frames
         messages = former.messages
+        gate = former.gate
         agreement = Agreement(framing: former.outgoingFraming)
     }
 
     /// Opens the stream. An accepted connection is ready at once; a dialled one when its hello has been answered.
     package func open() {
         session.served(by: self)
+        openGate()
         stream.open(self)
         switch role {
         case .dialled: sayHello()
@@ -137,6 +144,7 @@ extension Connection: ByteStreamReceiver {
     package func received(_ bytes: Bytes) {
         guard phase.step != .over else { return }
         frames.append(bytes)
+        heard(bytes.count)
         if reading == .now { readFrames() }
     }
 
@@ -159,11 +167,12 @@ extension Connection: ByteStreamReceiver {
     package func ended(_ end: StreamEnd, sent: UInt64) {
         let why =
             switch end {
-            case .local: "closed at this end"
+            case .local: gate.verdict ?? "closed at this end"
             case .remote: "closed by \(stream.remoteAddress)"
-            case .failed(let text): text
+            case .failed(let text), .overrun(_, let text): text
             }
         _ = phase.closed()
+        closeGate(end)
         session.lost(self, sent: sent, why: why)
         events.ended(self, why)
     }

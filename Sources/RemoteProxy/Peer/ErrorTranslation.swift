@@ -78,7 +78,7 @@ extension RPCError.Code {
     var usualOutcome: RPCError.Outcome {
         switch self {
         case .parseError, .invalidRequest, .unimplemented, .invalidArguments, .requestTooLarge, .busy, .batchTooLarge,
-            .unavailable, .denied, .holdEnded:
+            .unavailable, .unauthenticated, .denied, .holdEnded:
             .notExecuted
         case .connectionLost:
             .unknown

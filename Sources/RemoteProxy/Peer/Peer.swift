@@ -15,6 +15,12 @@ package final class Peer: Sendable {
         package var maximumRequestsInFlight = 1_024
         /// How long the calls of a peer that has closed its sending side go on.
         package var halfCloseGrace: Duration = .seconds(2)
+        package var gate: Gate.Settings {
+            get { sharedGate.value }
+            set { sharedGate = Shared(newValue) }
+        }
+        /// Every connection has a copy of these settings, and ten thousand need not have this part of them each.
+        private(set) var sharedGate = Shared(Gate.Settings())
         /// How many answers, and how many bytes of them, may wait to be acknowledged before no new call begins.
         package var maximumKeptReplies = 1_024
         package var maximumKeptReplyBytes = 4 << 20

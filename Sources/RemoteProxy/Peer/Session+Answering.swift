@@ -18,9 +18,11 @@ extension Session {
     func start(
         _ method: _ExportedMethod, for request: Request, from connection: Connection, in batch: BatchReply?
     ) {
+        if isFullInAll { return answerBusy(request, in: batch) }
         let deadline = self.deadline(of: request, from: connection)
         switch calls.start(request.id, deadline: deadline) {
         case .run(let slot):
+            requestBegan()
             wake(at: deadline)
             let incoming = IncomingRequest(
                 session: self, slot: slot, id: request.id, method: method, params: request.params,
@@ -28,6 +30,7 @@ extension Session {
             // A post leaves no answer behind.
             if isFullOfReplies, request.id != nil { holdBack(incoming) } else { begin(incoming) }
         case .busy(let limit):
+            wasBusy(.maximumRequestsInFlight)
             answer(request.id, with: .busy(limit), in: batch)
         case .draining:
             answer(request.id, with: .draining, in: batch)
@@ -106,6 +109,7 @@ extension Session {
     private func writeTooLarge(_ request: IncomingRequest, in output: JSONOutput) {
         let (size, limit) = (output.count, frameLimit)
         let name = request.method.signature.wireName
+        overran(.maximumFrameSize)
         let text = "the reply of \(name) has \(size) bytes; a frame may have \(limit) (maximumFrameSize)"
         write(RPCError(.responseTooLarge, text, outcome: .executed), to: request, in: output)
     }
@@ -143,6 +147,7 @@ extension Session {
     /// Sends one answer, alone or as part of its batch, over the connection that serves the session now. If there is
     /// none the answer goes out over the next.
     private func send(_ answer: UnsafeRawBufferPointer, to id: RPCIdentifier, in batch: BatchReply?) {
+        guard connection?.mayAnswer(answer.count) != false else { return }
         if let batch {
             batch.add(answer)?.withUnsafeBytes { connection?.send($0) }
         } else {

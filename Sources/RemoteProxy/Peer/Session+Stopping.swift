@@ -13,6 +13,7 @@ extension Session {
     func finish(_ request: IncomingRequest) -> IncomingCalls.Stop? {
         if workers.indices.contains(request.slot) { workers[request.slot] = nil }
         let stop = calls.finish(slot: request.slot)
+        requestEnded()
         connection?.unstall()
         connection?.finishIfAnswered()
         return stop
@@ -23,7 +24,8 @@ extension Session {
     }
 
     func cancelRequest(_ id: RPCIdentifier) {
-        stopWorkers(in: calls.cancel(id).map { [$0] } ?? [])
+        guard let slot = calls.cancel(id) else { return connection?.cancelledNothing() ?? () }
+        stopWorkers(in: [slot])
     }
 
     /// The other end has left in good order.

@@ -1,6 +1,8 @@
 // What a person or a supervisor who starts `rpc-server` can rely on: its output, its exit codes, its signals.
 
 import Foundation
+import Protocols
+import RemoteProxy
 import Testing
 
 /// One at a time, so that no child inherits another's pipes.
@@ -61,8 +63,8 @@ import Testing
         ("--listen=", "--listen: the address \"\" has no scheme; write for instance tcp://127.0.0.1:7070"),
         (
             "--listen=tcp://0.0.0.0:0",
-            "tcp://0.0.0.0:0 can be reached from other machines and nothing keeps strangers out; add --insecure if you "
-                + "mean it"
+            "tcp://0.0.0.0:0 can be reached from other machines and nothing keeps strangers out; give it --tokens "
+                + "FILE, or add --insecure if you mean it"
         ),
     ])
     func `a wrong command line is answered in one line and ends with 64`(word: String, fault: String) async throws {
@@ -150,6 +152,77 @@ import Testing
                 + "out (--insecure)\n"
             #expect(server.end() == .init(code: 0, output: "", errors: warning))
         }.get()
+    }
+
+    @Test(arguments: [true, false])
+    func `with tokens it listens to everybody who has one, and shows none of them`(fromFile: Bool) async throws {
+        try await blocking {
+            let file = try TokenFile(Secrets.list, mode: 0o600)
+            let server =
+                fromFile
+                ? try ServerProgram("--listen=tcp://0.0.0.0:0", "--tokens", file.path)
+                : try ServerProgram(environment: ["RPC_TOKENS": Secrets.list], "--listen=tcp://0.0.0.0:0")
+            let url = try server.address()
+            let client = try RawClient(url)
+            #expect(try brief(client.ask(Self.value)) == "1!-32055")
+            #expect(try client.ask(Secrets.authenticate(Secrets.alice))?.contains("alice") == true)
+            #expect(try brief(client.ask(Self.value)) == "1=0")
+            #expect(try brief(RawClient(url).ask(Secrets.authenticate(Secrets.alice + "x"))) == "1!-32055")
+            let shown = try server.commandLine()
+            server.signal(SIGTERM)
+            client.finish()
+            let end = server.end()
+            // One line for the wrong token, none that warns of strangers.
+            #expect(end.code == 0 && end.output == "" && end.errors.split(separator: "\n").count == 1)
+            for secret in [Secrets.alice, "bob-fedcba9876543210"] {
+                #expect(!"\(end) \(shown)".contains(secret))
+            }
+        }.get()
+    }
+
+    @Test(arguments: [
+        (0o644, Secrets.list, "can be read by others (mode 644); take that away with: chmod 600 PATH"),
+        (
+            0o600, "alice short-secret",
+            "line 1 of the token file PATH has a token of 12 characters; it takes at least 16"
+        ),
+        (0o600, "", "the token file PATH holds no token: nobody could come in"),
+    ])
+    func `a token file that cannot be trusted is a wrong command line`(mode: Int, text: String, why: String)
+        async throws
+    {
+        try await blocking {
+            let file = try TokenFile(text, mode: mode)
+            let end = try ServerProgram("--tokens", file.path).end()
+            #expect(end.code == 64 && end.errors.split(separator: "\n").count == 1)
+            #expect(end.errors.contains(why.replacing("PATH", with: file.path)), "\(end.errors)")
+            #expect(!end.errors.contains("secret") && !end.errors.contains(Secrets.alice))
+        }.get()
+    }
+
+    @Test func `a server that stands still is found out by its clients, and found again when it goes on`() async throws
+    {
+        let server = try ServerProgram("--listen", "tcp://127.0.0.1:0")
+        let url = try server.address()
+        var configuration = RPCClient.Configuration.eager
+        configuration.keepaliveInterval = .milliseconds(200)
+        configuration.keepaliveTimeout = .milliseconds(100)
+        configuration.connectTimeout = .milliseconds(300)
+        let client = RPCClient(url, configuration)
+        let echo = EchoProxy(client)
+        #expect(try await echo.text("1") == "1")
+        var states = client.states.makeAsyncIterator()
+        #expect(await states.next() == .connected)
+        let start = ContinuousClock.now
+        server.signal(SIGSTOP)
+        let next = await states.next()
+        let silence = ContinuousClock.now - start
+        #expect(next != nil && next != .connected && next != .closed)
+        // Since what was heard last, which was the answer, a little before.
+        #expect(silence > .milliseconds(250))
+        server.signal(SIGCONT)
+        #expect(try await echo.text("2") == "2")
+        client.close()
     }
 
     @Test func `what it logs goes to standard error, one line each, and not at all when quiet`() async throws {

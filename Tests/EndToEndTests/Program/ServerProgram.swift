@@ -21,9 +21,10 @@ final class ServerProgram {
     private let errors = Pipe()
     private var unread: [UInt8] = []
 
-    init(_ arguments: String...) throws {
+    init(environment: [String: String] = [:], _ arguments: String...) throws {
         process.executableURL = try Self.binary()
         process.arguments = arguments
+        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = output
         process.standardError = errors
@@ -49,6 +50,12 @@ final class ServerProgram {
         let line = try line()
         guard line.hasPrefix("listening on ") else { throw WireFault("rpc-server printed \(line)") }
         return String(line.dropFirst("listening on ".count))
+    }
+
+    /// What everybody on the machine can see of it.
+    func commandLine() throws -> String {
+        let words = try Data(contentsOf: URL(filePath: "/proc/\(process.processIdentifier)/cmdline"))
+        return String(decoding: words, as: UTF8.self)
     }
 
     func signal(_ number: Int32) { kill(process.processIdentifier, number) }
@@ -96,4 +103,16 @@ final class SocketFolder: Sendable {
 
     var url: String { "unix://\(path)/socket" }
     var hasSocket: Bool { FileManager.default.fileExists(atPath: "\(path)/socket") }
+}
+
+/// A file of tokens for one test.
+final class TokenFile: Sendable {
+    let path = "/tmp/rpc-tokens-\(UUID().uuidString.prefix(8))"
+
+    init(_ text: String, mode: Int) throws {
+        try Data(text.utf8).write(to: URL(filePath: path))
+        try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: path) }
 }

@@ -37,6 +37,45 @@ import Testing
         }
     }
 
+    /// What a page can make a browser send without asking first, and what it asks first; the host is one that the page
+    /// has had rebound to this machine. Methods that a page may choose at a rebound host begin with a C.
+    private static let battery: [String] = {
+        let types = ["application/json", "text/plain", "application/x-www-form-urlencoded"]
+        let simple = ["GET", "POST", "PUT", "OPTIONS", "HEAD", "PATCH", "DELETE", "QUERY"].flatMap { method in
+            types.flatMap { type in
+                ["localhost:7070", "rebound.example.org"].map { host in
+                    post(
+                        "\(method) / HTTP/1.1", "Host: \(host)", "Origin: https://example.org", "Content-Type: \(type)")
+                }
+            }
+        }
+        let methods = ["C", "c", "CALL", "Content-Length", "content-length", "CONNECT", "COPY"]
+        let paths = ["/", "/:1", "/: 2", "*", ":", ":\(count.utf8.count + 2)", " :9", "http://x/:9"]
+        let versions = ["HTTP/1.1", "HTTP/1.0", ""]
+        let chosen = methods.flatMap { method in
+            paths.flatMap { path in
+                versions.map { version in post("\(method) \(path) \(version)", "Host: rebound.example.org") }
+            }
+        }
+        return simple + chosen
+    }()
+
+    @Test func `nothing that a browser can be made to send runs anything or is welcome`() async throws {
+        #expect(Self.battery.count == 48 + 168)
+        try await withWire { url in
+            for request in Self.battery {
+                let browser = try RawClient(url)
+                browser.send(request)
+                let answer = try browser.rest()
+                let line = request.prefix { $0 != "\r\n" }
+                #expect(
+                    answer.hasPrefix("HTTP/1.1 400 Bad Request\r\n") || answer.contains("-32700"), "\(line): \(answer)")
+                #expect(!answer.contains("Access-Control") && !answer.contains("result"), "\(line)")
+            }
+            #expect(try brief(RawClient(url).ask(Self.value)) == "1=0")
+        }
+    }
+
     @Test func `the answer to HTTP is whole and as long as it says`() async throws {
         try await withWire { url in
             let browser = try RawClient(url)

@@ -43,6 +43,23 @@ import Testing
         Reading("--maximum-kept-reply-bytes 7") { $0.configuration.peerSettings.maximumKeptReplyBytes == 7 },
         Reading("--grace 0.25") { $0.configuration.grace == .milliseconds(250) },
         Reading("--grace 0") { $0.configuration.grace == .zero },
+        Reading("--login-time 3") { $0.configuration.loginTime == .seconds(3) },
+        Reading("--login-delay 3") { $0.configuration.loginDelay == .seconds(3) },
+        Reading("--login-input 3") { $0.configuration.loginInput == 3 },
+        Reading("--login-output 3") { $0.configuration.loginOutput == 3 },
+        Reading("--maximum-connections-per-address 3") { $0.configuration.maximumConnectionsPerAddress == 3 },
+        Reading("--first-byte-time 3") { $0.configuration.firstByteTime == .seconds(3) },
+        Reading("--frame-time 3") { $0.configuration.frameTime == .seconds(3) },
+        Reading("--minimum-rate 3") { $0.configuration.minimumRate == 3 },
+        Reading("--idle-time 3") { $0.configuration.idleTime == .seconds(3) },
+        Reading("--keepalive-interval 3") { $0.configuration.keepaliveInterval == .seconds(3) },
+        Reading("--keepalive-timeout 3") { $0.configuration.keepaliveTimeout == .seconds(3) },
+        Reading("--maximum-requests-in-all 3") { $0.configuration.maximumRequestsInAll == 3 },
+        Reading("--maximum-pings 3") { $0.configuration.maximumPings == 3 },
+        Reading("--maximum-unknown-cancels 3") { $0.configuration.maximumUnknownCancels == 3 },
+        Reading("--maximum-log-lines 3") { $0.configuration.maximumLogLines == 3 },
+        // Read only when there is something to serve.
+        Reading("--tokens /no/such/file --help") { $0.tokenFile == "/no/such/file" && $0.configuration.tokens == nil },
         Reading("--insecure") { $0.configuration.allowsOtherMachines },
         Reading("--listen tcp://0.0.0.0:1 --insecure") { $0.openURL == "tcp://0.0.0.0:1" },
         Reading("--quiet") { $0.isQuiet },
@@ -119,13 +136,17 @@ import Testing
         ),
         (
             ["--listen", "tcp://0.0.0.0:7070"],
-            "tcp://0.0.0.0:7070 can be reached from other machines and nothing keeps strangers out; add --insecure if "
-                + "you mean it"
+            "tcp://0.0.0.0:7070 can be reached from other machines and nothing keeps strangers out; give it --tokens "
+                + "FILE, or add --insecure if you mean it"
         ),
         (
             ["--listen", "unix:///a", "--listen", "tcp://example.org:1"],
-            "tcp://example.org:1 can be reached from other machines and nothing keeps strangers out; add --insecure "
-                + "if you mean it"
+            "tcp://example.org:1 can be reached from other machines and nothing keeps strangers out; give it "
+                + "--tokens FILE, or add --insecure if you mean it"
+        ),
+        (
+            ["--tokens", "/no/such/file"],
+            "--tokens: the token file /no/such/file cannot be opened: open: ENOENT (No such file or directory)"
         ),
         (["--a\nb\u{1B}[2J\u{7F}"], "there is no option '--a\\nb\\u{1B}[2J\\u{7F}'"),
     ])

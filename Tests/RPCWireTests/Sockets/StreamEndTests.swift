@@ -196,7 +196,7 @@ struct StreamEndTests {
             limits.maximum = 100_000
             let pair = try StreamPair(on: loop, limits: limits, opensFar: false, bufferSize: 4_096)
             for _ in 0..<40 { pair.near.send(String(repeating: "x", count: 9_999)) }
-            guard case .failed(let reason) = await pair.nearReceiver.waitForEnd() else {
+            guard case .overrun(.maximumQueuedOutput, let reason) = await pair.nearReceiver.waitForEnd() else {
                 Issue.record("\(pair.nearReceiver.record.ends)")
                 return
             }
@@ -214,7 +214,7 @@ struct StreamEndTests {
             limits.patience = .milliseconds(20)
             let pair = try StreamPair(on: loop, limits: limits, opensFar: false, bufferSize: 4_096)
             pair.near.send(String(repeating: "x", count: 100_000))
-            guard case .failed(let reason) = await pair.nearReceiver.waitForEnd() else {
+            guard case .overrun(.patience, let reason) = await pair.nearReceiver.waitForEnd() else {
                 Issue.record("\(pair.nearReceiver.record.ends)")
                 return
             }

@@ -9,9 +9,11 @@ struct LocalKind: Sendable {
     /// Whether the goal of the workload is for it.
     var isBound = false
 
-    static func all(around object: WoodenAbacus) -> [LocalKind] {
+    static func all(around object: WoodenAbacus, and other: WoodenAbacus) -> [LocalKind] {
         let plain = AbacusProxy(object)
         let fresh = plain.cached(in: .memory, CachePolicy(freshFor: .seconds(3_600)))
+        let policy = Policy { _ in .allow }
+        let handle = AbacusProxy.counted { object }.handle()
         let lazy = AbacusProxy.lazy { object }
         let bound = AbacusProxy.unbound()
         try? bound.bind(to: object)
@@ -24,12 +26,25 @@ struct LocalKind: Sendable {
             LocalKind(name: "lazy_post", abacus: lazy, shape: .post),
             LocalKind(name: "lazy_idle", abacus: AbacusProxy.lazy(keepingAlive: .seconds(60)) { object }),
             LocalKind(name: "unbound", abacus: bound),
-            LocalKind(name: "multicast_post", abacus: AbacusProxy.multicast([object]), shape: .post),
+            LocalKind(name: "unbound_post", abacus: bound, shape: .post),
+            LocalKind(name: "guarded", abacus: plain.guarded(by: policy), isBound: true),
+            LocalKind(name: "observed", abacus: plain.observed { _ in }),
+            LocalKind(name: "counted", abacus: handle),
+            LocalKind(name: "locked", abacus: plain.locked()),
+            LocalKind(name: "retrying", abacus: plain.retrying()),
+            LocalKind(name: "time_limit", abacus: plain.with(timeout: .seconds(10))),
+            LocalKind(name: "failover", abacus: AbacusProxy.failover([plain, plain])),
+            LocalKind(name: "multicast_to_two", abacus: AbacusProxy.multicast([object, other]), shape: .post),
             LocalKind(name: "cached", abacus: fresh, shape: .read),
             LocalKind(name: "cached_by_argument", abacus: SameQuestion(abacus: fresh)),
         ]
     }
 }
+
+/// An object whose type the optimiser cannot see, so that it is called and not copied into the place of the call.
+@inline(never)
+@_optimize(none)
+func disguised(_ abacus: any Abacus) -> any Abacus { abacus }
 
 /// Asks for one sum again and again, so that a cache has it, and counts for itself.
 private struct SameQuestion: Abacus {

@@ -66,10 +66,10 @@ final class CacheStore: Sendable {
     }
 
     func find(_ key: CacheKey) -> Answer {
-        let (time, now) = (environment.wallTime(), environment.loop.now)
+        let time = environment.wallTime()
         return state.withLock { state in
             if let task = state.loading?.join() { return .loading(task) }
-            switch state.table.find(key, at: time, now) {
+            switch state.table.find(key, at: time, { environment.loop.now }) {
             case .fresh(let value):
                 return .value(value)
             case .stale(let value):

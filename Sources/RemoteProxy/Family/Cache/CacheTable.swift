@@ -58,7 +58,7 @@ struct CacheTable {
 
     subscript(key: CacheKey) -> (any CachedValue)? { entries[key]?.record.value }
 
-    mutating func find(_ key: CacheKey, at time: Int64, _ now: Instant) -> Found {
+    mutating func find(_ key: CacheKey, at time: Int64, _ now: () -> Instant) -> Found {
         guard let index = entries.index(forKey: key) else { return .nothing }
         let use = nextUse(time)
         entries.values[index].record.used = use
@@ -68,7 +68,7 @@ struct CacheTable {
         guard age >= 0, !overflow else { return .stale(entry.record.value) }
         if age < limits.freshFor { return .fresh(entry.record.value) }
         guard age - limits.freshFor < limits.staleFor else { return .nothing }
-        if let pausedUntil = entry.pausedUntil, now < pausedUntil { return .fresh(entry.record.value) }
+        if let pausedUntil = entry.pausedUntil, now() < pausedUntil { return .fresh(entry.record.value) }
         return .stale(entry.record.value)
     }
 

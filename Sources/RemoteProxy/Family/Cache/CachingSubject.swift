@@ -14,12 +14,10 @@ struct CachingSubject<Service: Sendable>: WrappingSubject {
     func call<Arguments, Result>(
         _ method: Method<Service, Arguments, Result>, _ arguments: Arguments
     ) async throws -> Result {
-        // Who holds the object wants what is, and nobody else could fetch it meanwhile.
-        guard methods.contains(method.signature.name), !CallScope.isHolding,
+        // Who holds the object exclusively wants to see it as it is.
+        guard methods.contains(method.signature.name), CallScope.current?.hasHold != true,
             let key = try? CacheKey(method.signature, arguments)
-        else {
-            return try await next.call(method, arguments)
-        }
+        else { return try await next.call(method, arguments) }
         while true {
             if let value: Result = try await find(key, method, arguments) { return value }
         }

@@ -7,7 +7,7 @@ extension ServiceProxy {
     /// Later calls get what was seen, however long the real object takes and whether it can be reached or not, until
     /// that is older than the policy allows. A failure never takes the place of a result. What is fetched is fetched
     /// once for all that ask, with a time limit of its own and on behalf of the caller that caused it: put a guard
-    /// around the cache, not into it.
+    /// around the cache, not into it. Calls made inside `exclusively` go through to the object.
     ///
     /// - Parameters:
     ///   - place: `.memory` or `.file(path)`. A file is read when the proxy is made; calls wait until it has been.

@@ -27,8 +27,11 @@ final class FailoverSubject<Service: Sendable>: Subject {
     func post<Arguments>(_ post: Post<Service, Arguments>, _ arguments: Arguments, now: (Service) -> Void) {
         guard !members.isEmpty else { return }
         let start = current.load(ordering: .relaxed)
-        let index = order(from: start).first { ends[$0]?.isConnected ?? true } ?? start
-        members[index].post(post, arguments, now: now)
+        for step in 0..<members.count {
+            let index = (start + step) % members.count
+            if ends[index]?.isConnected ?? true { return members[index].post(post, arguments, now: now) }
+        }
+        members[start].post(post, arguments, now: now)
     }
 
     func supports(_ method: MethodSignature) async throws -> Bool {
@@ -48,7 +51,8 @@ final class FailoverSubject<Service: Sendable>: Subject {
         let start = current.load(ordering: .relaxed)
         let deadline = CallScope.current?.deadline ?? .distantFuture
         var failure: RPCError?
-        for index in order(from: start) {
+        for step in 0..<members.count {
+            let index = (start + step) % members.count
             if let end = ends[index], try await !end.isReachable(until: deadline, on: clock) { continue }
             do {
                 let answer = try await ask(members[index])
@@ -68,10 +72,6 @@ final class FailoverSubject<Service: Sendable>: Subject {
         if let failure { throw failure }
         // There is nobody: whoever answered last is waited for.
         return try await ask(members[start])
-    }
-
-    private func order(from start: Int) -> some Sequence<Int> {
-        (start..<start + members.count).lazy.map { [count = members.count] in $0 % count }
     }
 
     private func settle(on index: Int, insteadOf start: Int) {

@@ -19,7 +19,7 @@ extension _ExportedMethod {
             service: "rpc", name: "supports", parameters: [.init("method", "String")], result: "Bool", shape: .call,
             effect: .reads)
         return _ExportedMethod(
-            signature: signature, service: ServiceDescription(signature.service), supports: { true },
+            signature: signature, service: ServiceDescription(signature.service),
             run: { params, output in
                 let question = try SupportsQuestion(params, of: signature)
                 let answer = try await exports.method(named: Bytes(question.method))?.supports() ?? false

@@ -28,6 +28,7 @@ private struct Diary: Probe {
         return number
     }
     func refuse(_ number: Int) async throws -> Int { number }
+    func settle(_ number: Int, milliseconds: Int) async throws -> Int { number }
     func note(_ number: Int) { entries.append(number) }
 }
 
@@ -217,5 +218,6 @@ private final class Counted: Probe {
     func fail(_ number: Int) async throws -> Int { number }
     func wait(_ number: Int, milliseconds: Int) async throws -> Int { number }
     func refuse(_ number: Int) async throws -> Int { number }
+    func settle(_ number: Int, milliseconds: Int) async throws -> Int { number }
     func note(_ number: Int) {}
 }

@@ -364,5 +364,6 @@ private struct Telling: Probe {
     func fail(_ number: Int) async throws -> Int { number }
     func wait(_ number: Int, milliseconds: Int) async throws -> Int { number }
     func refuse(_ number: Int) async throws -> Int { number }
+    func settle(_ number: Int, milliseconds: Int) async throws -> Int { number }
     func note(_ number: Int) { tell(number) }
 }

@@ -33,6 +33,23 @@ final class RealStack: Sendable {
             return proxy(next).retrying(policy, clock: loop, chance: { 1 })
         case .limited(let milliseconds, let next):
             return proxy(next).with(timeout: .milliseconds(milliseconds), clock: loop)
+        case .locked(let readersTogether, let next):
+            return proxy(next).locked(readersTogether ? .readersTogether : .oneAtATime, clock: loop)
+        case .cached(_, let next):
+            let environment = CacheEnvironment(
+                loop: loop, executor: loop, wallTime: { [loop] in loop.now.nanoseconds }, block: { $0() })
+            let policy = CachePolicy(freshFor: .seconds(1_000_000))
+            return proxy(next).cached(in: .memory, methods: [.balance], policy, environment)
+        case .lazy(let number, let next):
+            return .lazy(on: loop, executor: loop) { [log, made = proxy(next)] in
+                log.withLock { $0.append("\(number) made") }
+                return made
+            }
+        case .bound(let next):
+            let unbound = AccountProxy.unbound(on: loop, executor: loop)
+            // A new proxy that is made by `unbound` has nothing against being bound.
+            try? unbound.bind(to: proxy(next))
+            return unbound
         case .failover(_, let members):
             return .failover(members.map(proxy), clock: loop)
         }

@@ -20,6 +20,12 @@ indirect enum Stack: Sendable {
     case retrying(Int, attempts: Int, Stack)
     case limited(milliseconds: Int, Stack)
     case failover(Int, [Stack])
+    case locked(readersTogether: Bool, Stack)
+    /// Keeps the results of `balance` for good.
+    case cached(Int, Stack)
+    case lazy(Int, Stack)
+    /// Late-bound, and bound.
+    case bound(Stack)
 }
 
 /// What a recording subject does with a call.
@@ -64,24 +70,34 @@ enum StackEnding: Hashable, Sendable {
 }
 
 extension SeededGenerator {
-    mutating func stack(depth: Int, _ numbers: inout Int) -> Stack {
+    /// - Parameter isLimited: whether a time limit is around it. What a cache fetches goes on when its caller has given
+    ///   up, which a model without tasks cannot tell; so caches stand outside time limits only.
+    mutating func stack(depth: Int, _ numbers: inout Int, isLimited: Bool = false) -> Stack {
         numbers += 1
         let number = numbers
         guard depth > 0 else { return .object(number) }
-        switch Int.random(in: 0..<11, using: &self) {
+        var isLimited = isLimited
+        let kind = Int.random(in: 0..<16, using: &self)
+        if kind == 7 || kind == 8 { isLimited = true }
+        func next(_ step: Int = 1) -> Stack { stack(depth: depth - step, &numbers, isLimited: isLimited) }
+        switch kind {
         case 0...2:
             let name = ["balance", "set", "add", "withdraw", "note"].randomElement(using: &self) ?? ""
             let refusal = Stack.Refusal.allCases.randomElement(using: &self) ?? .denied
-            return .guarded(against: name, refusal, stack(depth: depth - 1, &numbers))
-        case 3...4: return .observed(number, stack(depth: depth - 1, &numbers))
+            return .guarded(against: name, refusal, next())
+        case 3...4: return .observed(number, next())
         case 5...6:
             let attempts = Int.random(in: 1...4, using: &self)
-            return .retrying(number, attempts: attempts, stack(depth: depth - 1, &numbers))
+            return .retrying(number, attempts: attempts, next())
         case 7...8:
             let milliseconds = Int.random(in: 10...400, using: &self)
-            return .limited(milliseconds: milliseconds, stack(depth: depth - 1, &numbers))
+            return .limited(milliseconds: milliseconds, next())
+        case 9: return .locked(readersTogether: Bool.random(using: &self), next())
+        case 12: return .lazy(number, next())
+        case 13: return .bound(next())
+        case 10 where !isLimited, 11 where !isLimited: return .cached(number, next())
         default:
-            let members = (0..<Int.random(in: 0...3, using: &self)).map { _ in stack(depth: depth - 2, &numbers) }
+            let members = (0..<Int.random(in: 0...3, using: &self)).map { _ in next(2) }
             return .failover(number, members)
         }
     }

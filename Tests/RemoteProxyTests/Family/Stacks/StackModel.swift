@@ -19,8 +19,12 @@ struct StackModel {
     private var budgets: [Int: (calls: Int, account: RetryAccount)] = [:]
     /// Who of several answered last.
     private var favourites: [Int: Int] = [:]
-    /// Posts that a guard keeps until it has asked.
-    private var kept: [(String, Stack)] = []
+    /// The balances that caches have seen.
+    private var seen: [Int: Int] = [:]
+    /// What lazy proxies have made.
+    private var made: Set<Int> = []
+    /// Posts that a guard keeps until it has asked, or a lazy proxy until it has made what it is to make.
+    private var kept: [(text: String, for: Stack, making: Int?)] = []
 
     init(reactions: @escaping (_ object: Int) -> [Reaction]) { self.reactions = reactions }
 
@@ -28,8 +32,9 @@ struct StackModel {
         guard case .note(let text) = operation else { return call(operation, stack, until: .distantFuture) }
         post(text, stack)
         while !kept.isEmpty {
-            let (text, stack) = kept.removeFirst()
-            post(text, stack)
+            let post = kept.removeFirst()
+            if let number = post.making { log.append("\(number) made") }
+            self.post(post.text, post.for)
         }
         return .posted
     }
@@ -49,6 +54,16 @@ struct StackModel {
             return retry(operation, next, number, attempts, until: deadline)
         case .limited(let milliseconds, let next):
             return call(operation, next, until: min(deadline, now.advanced(by: .milliseconds(milliseconds))))
+        case .lazy(let number, let next):
+            if made.insert(number).inserted { log.append("\(number) made") }
+            return call(operation, next, until: deadline)
+        case .locked(_, let next), .bound(let next): return call(operation, next, until: deadline)
+        case .cached(let number, let next):
+            guard case .balance = operation else { return call(operation, next, until: deadline) }
+            if let amount = seen[number] { return .value(amount) }
+            let ending = call(operation, next, until: now.advanced(by: .seconds(30)))
+            if case .value(let amount) = ending { seen[number] = amount }
+            return ending
         case .failover(let number, let members):
             return choose(operation, members, number, until: deadline)
         }
@@ -113,11 +128,15 @@ struct StackModel {
             log.append("\(number) noted: \(objects[number]?.notes.joined(separator: " ") ?? "")")
         case .guarded(let name, let refusal, let next):
             if name == "note" { return }
-            if refusal == .asking { kept.append((text, next)) } else { post(text, next) }
+            if refusal == .asking { kept.append((text, next, nil)) } else { post(text, next) }
         case .observed(let number, let next):
             post(text, next)
             see("note", .posted, number, since: now)
-        case .retrying(_, _, let next), .limited(_, let next): post(text, next)
+        case .lazy(let number, let next):
+            if made.insert(number).inserted { kept.append((text, next, number)) } else { post(text, next) }
+        case .bound(let next), .retrying(_, _, let next), .limited(_, let next), .locked(_, let next),
+            .cached(_, let next):
+            post(text, next)
         case .failover(let number, let members):
             if !members.isEmpty { post(text, members[favourites[number] ?? 0]) }
         }

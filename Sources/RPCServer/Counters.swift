@@ -1,0 +1,38 @@
+// What a server has seen so far, for whoever watches over it.
+
+import RPCWire
+import RemoteProxy
+
+extension RPCServer {
+    /// What a server has seen since it was made. A copy: it does not change any more.
+    public struct Counters: Sendable, Hashable {
+        /// How many connections there are now.
+        public var connections = 0
+        /// Connections that were let stay when they came.
+        public var accepted = 0
+        /// Requests that are being served now.
+        public var running = 0
+        /// Requests that were begun, posts among them.
+        public var calls = 0
+        /// Logins with a token that is known.
+        public var logins = 0
+        /// Logins with one that is not.
+        public var failedLogins = 0
+        /// How often each limit was run into, by the name of its option in `Configuration`: connections that were
+        /// closed, requests that were refused, log lines that were left out.
+        public var overruns: [String: Int] = [:]
+    }
+
+    /// What has happened so far. Cheap enough to be asked every second.
+    public var counters: Counters { driver.counters }
+}
+
+extension ServerDriver {
+    var counters: RPCServer.Counters {
+        let rare = traffic.rareEvents
+        return RPCServer.Counters(
+            connections: connectionCount, accepted: rare.accepted, running: traffic.running, calls: traffic.calls,
+            logins: rare.loggedIn, failedLogins: rare.failedLogins,
+            overruns: Dictionary(uniqueKeysWithValues: rare.overruns.map { ($0.key.rawValue, $0.value) }))
+    }
+}

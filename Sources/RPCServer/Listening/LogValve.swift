@@ -1,0 +1,52 @@
+// Lines on their way into a log, no more than a disk can bear: what is over the limit is left out, and how much that was
+// is said when it is over.
+
+import RPCWire
+import RemoteProxy
+
+final class LogValve: Sendable {
+    private struct State {
+        var rate: RateLimit
+        var leftOut = 0
+    }
+
+    private static let window = Duration.seconds(10)
+
+    private let loop: any Loop
+    private let write: @Sendable (String) -> Void
+    private let overran: @Sendable () -> Void
+    private let state: Lock<State>
+
+    /// - Parameters:
+    ///   - most: how many lines may be written in ten seconds.
+    ///   - overran: told of each line that is left out.
+    init(
+        most: Int, on loop: any Loop, overran: @escaping @Sendable () -> Void = {},
+        write: @escaping @Sendable (String) -> Void
+    ) {
+        self.loop = loop
+        self.write = write
+        self.overran = overran
+        state = Lock(State(rate: RateLimit(most: most, per: Self.window)))
+    }
+
+    func log(_ line: String) {
+        let now = loop.now
+        let (isAdmitted, windowEnd) = state.withLock { state -> (Bool, Instant?) in
+            guard !state.rate.admits(at: now) else { return (true, nil) }
+            state.leftOut += 1
+            return (false, state.leftOut == 1 ? state.rate.windowEnd : nil)
+        }
+        if isAdmitted { return write(line) }
+        overran()
+        if let windowEnd { loop.schedule(at: windowEnd) { [self] in tell() } }
+    }
+
+    private func tell() {
+        let count = state.withLock { state in
+            defer { state.leftOut = 0 }
+            return state.leftOut
+        }
+        write("\(count) \(count == 1 ? "line was" : "lines were") left out (maximumLogLines)")
+    }
+}

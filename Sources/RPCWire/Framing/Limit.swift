@@ -1,0 +1,22 @@
+// The names of the limits that a peer can run into. Each is what the option is called, so that whoever reads an error, a
+// log line or a counter knows what to turn.
+
+package enum Limit: String, Sendable, Hashable, CaseIterable {
+    // How many may come, and how soon they must say what.
+    case maximumConnections, maximumConnectionsPerAddress
+    case firstByteTime, frameTime, minimumRate, idleTime
+    // Before it is known who it is.
+    case loginTime, loginInput, loginOutput
+    // How much they may ask for.
+    case maximumRequestsInFlight, maximumRequestsInAll
+    case maximumFrameSize, maximumHeaderBlock, maximumHeaderLines, maximumBatch, maximumDepth
+    case maximumPings, maximumUnknownCancels
+    // What happens to those who do not listen.
+    case maximumQueuedOutput, patience, keepaliveTimeout
+    // How much is written down about all of them.
+    case maximumLogLines
+}
+
+extension Limit: CustomStringConvertible {
+    package var description: String { rawValue }
+}

@@ -1,0 +1,65 @@
+// Finds out that the other end is gone without having said so. Pure: what was heard and when in, what to do out.
+//
+// Only silence is asked about: whoever sends anything lives. So a busy connection costs a note of the time and nothing
+// else, and an idle one a question per interval.
+
+package import RPCWire
+
+package struct Keepalive: Sendable {
+    package enum Action: Sendable, Hashable {
+        case wait
+        /// Ask whether anybody is there.
+        case ask
+        /// Nobody has answered.
+        case giveUp
+    }
+
+    private let interval: Duration
+    private let timeout: Duration
+    package private(set) var heard: Instant
+    /// When the question left that has no answer yet.
+    private var asked: Instant?
+    private var isOn = false
+
+    /// - Parameters:
+    ///   - interval: how long silence goes unquestioned; zero for ever.
+    ///   - timeout: how long the answer may take.
+    package init(interval: Duration, timeout: Duration, at now: Instant) {
+        self.interval = interval
+        self.timeout = timeout
+        heard = now
+    }
+
+    /// The other end turned out to be one that answers.
+    package mutating func begin(at now: Instant) {
+        isOn = interval > .zero
+        heard(at: now)
+    }
+
+    /// Bytes came, whatever they say; or they could not come, because this end was not reading.
+    /// - Returns: whether they were waited for: then the next check may be due sooner than was said before.
+    @discardableResult
+    package mutating func heard(at now: Instant) -> Bool {
+        heard = now
+        guard asked != nil else { return false }
+        asked = nil
+        return true
+    }
+
+    /// When to check next.
+    package var due: Instant {
+        guard isOn else { return .distantFuture }
+        return asked.map { $0.advanced(by: timeout) } ?? heard.advanced(by: interval)
+    }
+
+    package mutating func check(at now: Instant) -> Action {
+        let due = due
+        guard now >= due else { return .wait }
+        // A check that comes far too late tells of this end, which stood still: the answer may wait to be read.
+        if asked == nil || now >= due.advanced(by: timeout) {
+            asked = now
+            return .ask
+        }
+        return .giveUp
+    }
+}

@@ -1,0 +1,16 @@
+// What becomes of the calls that wait for a connection when the other end does not let this one in.
+
+import RPCWire
+
+extension Peer {
+    /// Ends the waiting calls: the next attempt will be answered alike, and their callers can do something about it.
+    func turnedAway(because why: String) {
+        let ended = state.withLock { state in
+            let removed = state.outgoing.waiting.compactMap { state.outgoing.withdraw($0) }
+            return state.take(removed) { wasSent in
+                .failed(RPCError(.unauthenticated, why, outcome: wasSent ? .unknown : .notExecuted))
+            }
+        }
+        finish(ended)
+    }
+}

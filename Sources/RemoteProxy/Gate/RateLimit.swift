@@ -1,0 +1,28 @@
+// How often something may happen in a while. Pure: each time it happens in, whether it may out.
+
+package import RPCWire
+
+package struct RateLimit: Sendable {
+    private let most: Int
+    private let window: Duration
+    private var end: Instant?
+    private var count = 0
+
+    package init(most: Int, per window: Duration) {
+        self.most = most
+        self.window = window
+    }
+
+    /// It happens. Whether that is still within the limit.
+    package mutating func admits(at now: Instant) -> Bool {
+        if end.map({ now >= $0 }) ?? true {
+            end = now.advanced(by: window)
+            count = 0
+        }
+        count &+= 1
+        return count <= most
+    }
+
+    /// When the count begins anew; nil before the first time.
+    package var windowEnd: Instant? { end }
+}

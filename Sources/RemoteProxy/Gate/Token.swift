@@ -1,0 +1,29 @@
+// A secret on its way from whoever configures a client to the server that asks for it.
+
+/// What a client shows to a server that wants to know who calls. Printed, dumped or put into a log it shows nothing of
+/// itself.
+///
+/// ```swift
+/// var configuration = RPCClient.Configuration()
+/// configuration.token = Token(secretFromTheKeychain)
+/// ```
+public struct Token: Sendable {
+    package let text: String
+
+    /// A token with the text that stands in the server's list.
+    public init(_ text: String) { self.text = text }
+}
+
+extension Token: ExpressibleByStringLiteral {
+    /// For tests and trials: a secret has no place in a program's text.
+    public init(stringLiteral text: String) { self.init(text) }
+}
+
+extension Token: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// Nothing of the secret.
+    public var description: String { "a token" }
+    /// Nothing of the secret.
+    public var debugDescription: String { description }
+    /// Nothing of the secret, for `dump` and for whatever prints a configuration.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}

@@ -1,0 +1,109 @@
+// The tokens that a server knows: a text with a line for each in, the identity that a token proves out.
+
+import RPCWire
+
+/// The tokens that open a server, each with the name and the roles of whoever has it.
+///
+/// One line for each: a name, its roles with commas between them, if it has any, and the token, with blanks between the
+/// three. A name may stand on several lines, so that a token can be replaced while its successor is already known.
+///
+/// ```text
+/// # name  roles         token
+/// alice   admin,audit   3q2-7wAAAAC7u-_u3q2-7w
+/// backup                kX9_d0Zs1mYt-4Qa0pLr
+/// ```
+///
+/// Printed or dumped it shows how many tokens there are, and nothing of them.
+public struct TokenList: Sendable {
+    private struct Entry: Sendable {
+        let token: [UInt8]
+        let identity: Identity
+    }
+
+    /// The fewest characters that a token may have.
+    public static let shortestToken = 16
+
+    private let entries: [Entry]
+
+    /// Reads a text in the form shown above.
+    /// - Throws: `TokenListError` naming the line that is wrong, or saying that there is no token in it.
+    public init(_ text: String) throws(TokenListError) { try self.init(text, of: "the token list") }
+
+    /// Reads a file that only its owner may read.
+    /// - Throws: `TokenListError` when it cannot be read, when others may read it too, or when its text is wrong.
+    public init(file path: String) throws(TokenListError) {
+        let text: String
+        do throws(PrivateFileError) {
+            text = try PrivateFile.read(path)
+        } catch {
+            throw TokenListError("the token file \(path) \(error)")
+        }
+        try self.init(text, of: "the token file \(path)")
+    }
+
+    /// Reads a variable of the environment, and takes it out of there: programs that this one starts do not inherit it.
+    /// Nil when there is no such variable. Call it before there are other threads.
+    /// - Throws: `TokenListError` when its text is wrong.
+    public init?(environment name: String) throws(TokenListError) {
+        guard let text = ProcessEnvironment.take(name) else { return nil }
+        try self.init(text, of: "the variable \(name)")
+    }
+
+    private init(_ text: String, of place: String) throws(TokenListError) {
+        var entries: [Entry] = []
+        for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+            let fields = line.split { $0.isWhitespace }
+            guard let name = fields.first, !name.hasPrefix("#") else { continue }
+            // The fields themselves stay out of every message: one of them is the secret.
+            let wrong = { (why: String) in TokenListError("line \(index + 1) of \(place) \(why)") }
+            guard fields.count == 2 || fields.count == 3 else {
+                throw wrong("is not a name, perhaps roles, and a token with blanks between them")
+            }
+            let token = Array(fields[fields.count - 1].utf8)
+            guard token.count >= Self.shortestToken else {
+                throw wrong("has a token of \(token.count) characters; it takes at least \(Self.shortestToken)")
+            }
+            guard !entries.contains(where: { $0.token == token }) else {
+                throw wrong("has a token that an earlier line has too")
+            }
+            let roles = fields.count == 3 ? Set(fields[1].split(separator: ",").map(String.init)) : []
+            entries.append(Entry(token: token, identity: Identity(name: String(name), roles: roles)))
+        }
+        guard !entries.isEmpty else { throw TokenListError("\(place) holds no token: nobody could come in") }
+        self.entries = entries
+    }
+
+    /// Whose token it is, if anybody's. Takes as long for a token that begins right as for one that does not: all are
+    /// compared, and each to its end.
+    package func identity(for token: String) -> Identity? {
+        let given = Array(token.utf8)
+        var found: Identity?
+        for entry in entries where Self.areEqual(given, entry.token) { found = entry.identity }
+        return found
+    }
+
+    /// In a time that depends on the length of the first alone.
+    @inline(never)
+    private static func areEqual(_ given: [UInt8], _ known: [UInt8]) -> Bool {
+        var difference = given.count ^ known.count
+        for index in given.indices { difference |= Int(given[index] ^ known[index % known.count]) }
+        return difference == 0
+    }
+}
+
+extension TokenList: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// How many there are.
+    public var description: String { entries.count == 1 ? "1 token" : "\(entries.count) tokens" }
+    /// How many there are.
+    public var debugDescription: String { description }
+    /// Nothing of the secrets, for `dump` and for whatever prints a configuration.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+/// Why a list of tokens cannot be used, in one line that holds nothing of them.
+public struct TokenListError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// What is wrong and where.
+    public let description: String
+
+    init(_ description: String) { self.description = description }
+}

@@ -1,0 +1,47 @@
+// A live server whose counters a test can read, and a list of tokens to keep others out of it.
+
+import Protocols
+import RPCServer
+import RemoteProxy
+import Subjects
+import Synchronization
+
+/// Runs the body against a server of the sample services, on a thread that may block, and hands it the server.
+func withGate(
+    _ url: String = "tcp://127.0.0.1:0", exporting proxies: [any ServiceProxy] = samples(),
+    _ configure: (inout RPCServer.Configuration) -> Void = { _ in },
+    _ body: @escaping @Sendable (_ server: RPCServer, _ url: String) throws -> Void
+) async throws {
+    var configuration = RPCServer.Configuration()
+    configure(&configuration)
+    let server = RPCServer(configuration)
+    for proxy in proxies { server.export(proxy) }
+    let bound = try await server.listen(on: url)
+    let result = await blocking { try body(server, bound) }
+    await server.stop(grace: .zero)
+    try result.get()
+}
+
+enum Secrets {
+    static let alice = "alice-0123456789abcdef"
+    static let list = "alice admin,audit \(alice)\nbob bob-fedcba9876543210"
+
+    static func authenticate(_ token: String, id: Int = 1) -> String {
+        #"{"jsonrpc":"2.0","method":"rpc.authenticate","params":{"token":"\#(token)"},"id":\#(id)}"#
+    }
+}
+
+/// Says who has called it.
+struct WhoIsThere: Greeter {
+    func greet(_ name: String) async throws -> String {
+        guard let identity = Caller.current?.identity else { return "nobody" }
+        return "\(identity.name) \(identity.roles.sorted())"
+    }
+}
+
+/// What a server has logged.
+final class LoggedLines: Sendable {
+    private let kept = Mutex<[String]>([])
+    var lines: [String] { kept.withLock { $0 } }
+    var add: @Sendable (String) -> Void { { line in self.kept.withLock { $0.append(line) } } }
+}

@@ -1,0 +1,67 @@
+// Who is let in by number, what reaches a log, and that every limit is called what its option is called.
+
+import RPCWire
+import RemoteProxy
+import TestSupport
+import Testing
+
+@testable import RPCServer
+
+@Suite struct `Connections by number` {
+    @Test func `so many in all, wherever they come from`() {
+        var occupancy = Occupancy(maximum: 3, maximumPerAddress: 2)
+        let visitors = [nil, "a", "b", "c", nil]
+        let answers = visitors.map { occupancy.enter(from: $0) }
+        #expect(answers == [nil, nil, nil, .maximumConnections, .maximumConnections])
+        occupancy.leave(from: "a")
+        #expect(occupancy.enter(from: nil) == nil)
+        #expect(occupancy.count == 3)
+    }
+
+    @Test func `so many from one address, and any number from this machine`() {
+        var occupancy = Occupancy(maximum: 100, maximumPerAddress: 2)
+        for _ in 0..<50 { #expect(occupancy.enter(from: nil) == nil) }
+        let answers = ["a", "a", "a", "b"].map { occupancy.enter(from: $0) }
+        #expect(answers == [nil, nil, .maximumConnectionsPerAddress, nil])
+        occupancy.leave(from: "a")
+        let later = ["a", "a"].map { occupancy.enter(from: $0) }
+        #expect(later == [nil, .maximumConnectionsPerAddress])
+        #expect(occupancy.count == 53)
+    }
+}
+
+@Suite struct `The valve before the log` {
+    @Test func `lets so many lines through and tells afterwards how many it has not`() {
+        let loop = ManualLoop()
+        let (lines, missed) = (Lock<[String]>([]), Lock(0))
+        let valve = LogValve(
+            most: 2, on: loop, overran: { missed.withLock { $0 += 1 } },
+            write: { line in lines.withLock { $0.append(line) } })
+        for number in 1...5 { valve.log("\(number)") }
+        #expect(lines.withLock { $0 } == ["1", "2"] && missed.withLock { $0 } == 3)
+        loop.advance(by: .seconds(10))
+        #expect(lines.withLock { $0 } == ["1", "2", "3 lines were left out (maximumLogLines)"])
+        for number in 6...8 { valve.log("\(number)") }
+        loop.advance(by: .seconds(10))
+        #expect(lines.withLock { Array($0.dropFirst(3)) } == ["6", "7", "1 line was left out (maximumLogLines)"])
+        // Nothing is left to do, so nobody is woken.
+        #expect(loop.nextDeadline == nil)
+    }
+}
+
+@Suite struct `Names of limits` {
+    @Test func `every limit is a member of the configuration`() {
+        let members = Set(Mirror(reflecting: RPCServer.Configuration()).children.compactMap(\.label))
+        #expect(Limit.allCases.map(\.rawValue).filter { !members.contains($0) } == [])
+    }
+
+    @Test func `every number and time of the configuration is an option`() {
+        let own: Set = ["tokens", "allowsOtherMachines", "log"]
+        let members = Mirror(reflecting: RPCServer.Configuration()).children.compactMap(\.label)
+        let options = Set(CommandOption.all.map(\.name))
+        let names = members.filter { !own.contains($0) }.map { member in
+            "--" + member.map { $0.isUppercase ? "-\($0.lowercased())" : "\($0)" }.joined()
+        }
+        #expect(names.filter { !options.contains($0) } == [])
+    }
+}

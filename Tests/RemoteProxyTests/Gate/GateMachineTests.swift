@@ -1,0 +1,233 @@
+// The pure machines of the gate, event by event.
+
+import RPCWire
+import Testing
+
+@testable import RemoteProxy
+
+private func at(_ milliseconds: Int64) -> Instant { Instant(nanoseconds: milliseconds * 1_000_000) }
+
+@Suite struct `Keepalive, event by event` {
+    private static func machine() -> Keepalive {
+        var machine = Keepalive(interval: .seconds(15), timeout: .seconds(5), at: at(0))
+        machine.begin(at: at(1_000))
+        return machine
+    }
+
+    @Test func `nobody is asked before it has begun, or ever when the interval is zero`() {
+        var early = Keepalive(interval: .seconds(15), timeout: .seconds(5), at: at(0))
+        #expect(early.due == .distantFuture && early.check(at: at(1_000_000)) == .wait)
+        var off = Keepalive(interval: .zero, timeout: .seconds(5), at: at(0))
+        off.begin(at: at(0))
+        #expect(off.due == .distantFuture && off.check(at: at(1_000_000)) == .wait)
+    }
+
+    @Test func `silence is asked about once, and given up when nobody answers`() {
+        var machine = Self.machine()
+        #expect(machine.due == at(16_000))
+        #expect(machine.check(at: at(15_999)) == .wait)
+        #expect(machine.check(at: at(16_000)) == .ask)
+        #expect(machine.due == at(21_000))
+        #expect(machine.check(at: at(20_999)) == .wait)
+        #expect(machine.check(at: at(21_000)) == .giveUp)
+    }
+
+    @Test func `whatever is heard is an answer`() {
+        var machine = Self.machine()
+        #expect(machine.check(at: at(16_000)) == .ask)
+        #expect(machine.heard(at: at(20_999)) == true)
+        #expect(machine.heard(at: at(20_999)) == false)
+        #expect(machine.due == at(35_999))
+        #expect(machine.check(at: at(21_000)) == .wait)
+        #expect(machine.check(at: at(35_999)) == .ask)
+    }
+
+    @Test func `who talks is never asked`() {
+        var machine = Self.machine()
+        for second in Int64(1)...100 {
+            machine.heard(at: at(second * 10_000))
+            #expect(machine.check(at: at(second * 10_000 + 9_999)) == .wait)
+        }
+    }
+
+    @Test func `a check that comes far too late asks again and accuses nobody`() {
+        var machine = Self.machine()
+        #expect(machine.check(at: at(500_000)) == .ask)
+        #expect(machine.check(at: at(600_000)) == .ask)
+        #expect(machine.check(at: at(605_000)) == .giveUp)
+    }
+}
+
+@Suite struct `Punctuality, event by event` {
+    private static func machine() -> Punctuality {
+        Punctuality(firstByteTime: .seconds(10), frameTime: .seconds(30), minimumRate: 1_000, at: at(0))
+    }
+
+    private static func inside(_ bytes: Int) -> Punctuality {
+        var machine = machine()
+        machine.looked(frames: 0, isInside: true, isTold: true, at: at(1_000))
+        machine.received(bytes)
+        machine.looked(frames: 0, isInside: true, isTold: true, at: at(2_000))
+        return machine
+    }
+
+    @Test func `who says nothing has its time, and blank lines say nothing`() {
+        var machine = Self.machine()
+        #expect(machine.due == at(10_000) && machine.overrun(at: at(9_999)) == nil)
+        machine.received(100)
+        machine.looked(frames: 0, isInside: false, isTold: false, at: at(5_000))
+        #expect(machine.overrun(at: at(10_000)) == .firstByteTime)
+        machine.looked(frames: 1, isInside: false, isTold: true, at: at(6_000))
+        #expect(machine.due == .distantFuture && machine.overrun(at: at(1_000_000)) == nil)
+    }
+
+    @Test(arguments: [(0, 31_000, Limit.frameTime), (999, 31_999, .frameTime), (60_000, 91_000, .minimumRate)])
+    func `a frame has its time, and a second more for each so many bytes`(bytes: Int, end: Int64, limit: Limit) {
+        let machine = Self.inside(bytes)
+        #expect(machine.due == at(end))
+        #expect(machine.overrun(at: at(end - 1)) == nil)
+        #expect(machine.overrun(at: at(end)) == limit)
+    }
+
+    @Test func `the next frame has a time of its own`() {
+        var machine = Self.inside(5_000)
+        machine.looked(frames: 1, isInside: true, isTold: true, at: at(20_000))
+        #expect(machine.due == at(50_000))
+        machine.looked(frames: 2, isInside: false, isTold: true, at: at(21_000))
+        #expect(machine.isAtRest && machine.due == .distantFuture)
+    }
+
+    @Test func `time in which nobody was read does not count`() {
+        var machine = Self.inside(0)
+        machine.excuse(at: at(31_000))
+        #expect(machine.due == at(61_000))
+        var silent = Self.machine()
+        silent.excuse(at: at(9_000))
+        #expect(silent.due == at(19_000))
+    }
+
+    @Test func `no times are no limits`() {
+        var machine = Punctuality(firstByteTime: .zero, frameTime: .zero, minimumRate: 1, at: at(0))
+        #expect(machine.due == .distantFuture)
+        machine.looked(frames: 0, isInside: true, isTold: true, at: at(0))
+        #expect(machine.due == .distantFuture && machine.overrun(at: at(1_000_000_000)) == nil)
+    }
+}
+
+@Suite struct `Login, event by event` {
+    private static let alice = Identity(name: "alice")
+    private static let bob = Identity(name: "bob")
+
+    private static func machine(needsProof: Bool = true, identity: Identity? = nil) -> Login {
+        Login(needsProof: needsProof, identity: identity, maximumInput: 100, maximumOutput: 10)
+    }
+
+    @Test func `without tokens nobody is kept out and nothing is counted`() {
+        var machine = Self.machine(needsProof: false)
+        #expect(!machine.isLocked && machine.identity == nil)
+        let isFree = (machine.received(.max), machine.answers(.max))
+        #expect(isFree == (true, true))
+    }
+
+    @Test func `a token lets its owner in`() {
+        var machine = Self.machine()
+        #expect(machine.isLocked)
+        #expect(machine.show(tokenOf: Self.alice) == true)
+        #expect(!machine.isLocked && machine.identity == Self.alice)
+        let isFree = (machine.received(.max), machine.answers(.max))
+        #expect(isFree == (true, true))
+    }
+
+    @Test func `nobody's token lets nobody in`() {
+        var machine = Self.machine()
+        #expect(machine.show(tokenOf: nil) == false)
+        #expect(machine.isLocked && machine.identity == nil)
+    }
+
+    @Test func `who is in may show the same again and becomes nobody else`() {
+        var machine = Self.machine()
+        #expect(machine.show(tokenOf: Self.alice) == true)
+        #expect(machine.show(tokenOf: Self.alice) == true)
+        #expect(machine.show(tokenOf: Self.bob) == false)
+        #expect(machine.show(tokenOf: nil) == false)
+        #expect(machine.identity == Self.alice)
+    }
+
+    @Test func `who is known to the system is in, and may be more by a token`() {
+        var machine = Self.machine(identity: Identity(name: "uid:7"))
+        #expect(!machine.isLocked && machine.identity?.name == "uid:7")
+        #expect(machine.show(tokenOf: Self.bob) == true)
+        #expect(machine.identity == Self.bob)
+    }
+
+    @Test func `before that, bytes are counted in both directions to the last one allowed`() {
+        var machine = Self.machine()
+        let input = [60, 40, 1, 0].map { machine.received($0) }
+        let output = [10, 1].map { machine.answers($0) }
+        #expect(input == [true, true, false, false] && output == [true, false])
+        var flooded = Self.machine()
+        let flood = [Int.max, .max].map { flooded.received($0) }
+        #expect(flood == [false, false])
+    }
+}
+
+@Suite struct `Rates and counts` {
+    @Test func `so many in a while, and as many again in the next`() {
+        var rate = RateLimit(most: 2, per: .seconds(10))
+        #expect(rate.windowEnd == nil)
+        let first = [0, 1, 2, 9_999].map { rate.admits(at: at($0)) }
+        #expect(first == [true, true, false, false])
+        #expect(rate.windowEnd == at(10_000))
+        let later = [10_000, 30_000, 30_001, 30_002].map { rate.admits(at: at($0)) }
+        #expect(later == [true, true, true, false])
+    }
+
+    @Test func `a cancellation for each request that has ended is no flood`() {
+        var settings = Gate.Settings()
+        settings.maximumUnknownCancels = 2
+        var gate = Gate(Shared(settings), isAccepted: true, user: nil, at: at(0))
+        for _ in 0..<3 { gate.requestEnded() }
+        let cancels = (0..<6).map { _ in gate.admitsUnknownCancel(at: at(0)) }
+        #expect(cancels == [true, true, true, true, true, false])
+    }
+
+    @Test func `requests are counted by loop and limited in all`() {
+        let traffic = Traffic(loops: 2, maximumRequests: 3)
+        for _ in 0..<3 { traffic.began(on: 0) }
+        #expect(traffic.isFull(on: 0))
+        // The other loop has not had its share, and may go one over rather than look at its neighbours each time.
+        #expect(!traffic.isFull(on: 1))
+        traffic.began(on: 1)
+        #expect(traffic.isFull(on: 1) && traffic.running == 4 && traffic.calls == 4)
+        traffic.ended(on: 0)
+        traffic.ended(on: 0)
+        #expect(!traffic.isFull(on: 0) && !traffic.isFull(on: 1) && traffic.running == 2 && traffic.calls == 4)
+        traffic.began(on: 7)
+        #expect(traffic.running == 2 && !traffic.isFull(on: -1))
+    }
+
+    @Test func `each limit is counted under its name`() {
+        let traffic = Traffic(loops: 1, maximumRequests: 1)
+        traffic.wasBusy(.maximumRequestsInAll, on: 0)
+        traffic.wasBusy(.maximumRequestsInFlight, on: 0)
+        traffic.wasBusy(.maximumRequestsInFlight, on: 0)
+        traffic.overran(.frameTime)
+        #expect(
+            traffic.rareEvents.overruns == [.maximumRequestsInAll: 1, .maximumRequestsInFlight: 2, .frameTime: 1])
+    }
+
+    @Test func `due moments are put off to common ones, by little`() {
+        var settings = Gate.Settings()
+        settings.loginTime = .zero
+        settings.firstByteTime = .seconds(16)
+        settings.keepaliveTimeout = .seconds(16)
+        settings.frameTime = .seconds(16)
+        let due = (0..<1_000).map { Gate(Shared(settings), isAccepted: true, user: nil, at: at($0 * 10)).due }
+        // Ten seconds' worth of connections come up in eleven moments, none early, none a second late.
+        #expect(Set(due).count == 11)
+        for (index, due) in due.enumerated() {
+            let exact = at(Int64(index) * 10 + 16_000)
+            #expect(due >= exact && exact.duration(to: due) < .seconds(1))
+        }
+    }
+}

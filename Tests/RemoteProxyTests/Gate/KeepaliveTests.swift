@@ -1,0 +1,59 @@
+// A peer that falls silent is found by whichever end listens, over a simulated network on a manual clock.
+
+import RPCWire
+import TestSupport
+import Testing
+
+@testable import RemoteProxy
+
+@Suite struct `Peers that fall silent` {
+    private let network: SimulatedNetwork
+    private let traffic = Traffic(loops: 1, maximumRequests: 100)
+
+    init() {
+        var settings = Peer.Settings()
+        settings.gate.traffic = traffic
+        network = SimulatedNetwork(settings: settings)
+        network.exports.add(ProbeProxy(RecordingProbe(network.loop)), named: nil)
+    }
+
+    private func client(_ interval: Duration) throws -> RPCClient {
+        var configuration = RPCClient.Configuration()
+        configuration.keepaliveInterval = interval
+        let client = network.client(configuration)
+        #expect(try network.loop.complete { try await ProbeProxy(client).echo(1) } == 1)
+        return client
+    }
+
+    @Test func `a client finds it in twenty seconds and dials again`() throws {
+        let client = try client(.seconds(15))
+        network.cut(.silence)
+        network.loop.advance(by: .milliseconds(19_900))
+        #expect(network.dials == 1)
+        network.loop.advance(by: .milliseconds(900))
+        #expect(network.dials == 2)
+        #expect(try network.loop.complete { try await ProbeProxy(client).echo(2) } == 2)
+        client.close()
+        network.shutDown()
+    }
+
+    @Test func `a server finds it as soon, when the client never asks`() throws {
+        let client = try client(.zero)
+        network.cut(.silence)
+        network.loop.advance(by: .milliseconds(19_900))
+        #expect(traffic.rareEvents.overruns == [:])
+        network.loop.advance(by: .milliseconds(800))
+        #expect(traffic.rareEvents.overruns == [.keepaliveTimeout: 1])
+        client.close()
+        network.shutDown()
+    }
+
+    @Test(arguments: [Duration.seconds(15), .zero, .seconds(4)])
+    func `who is only idle stays for ever, whoever asks`(interval: Duration) throws {
+        let client = try client(interval)
+        network.loop.advance(by: .seconds(3_600))
+        #expect(network.dials == 1 && traffic.rareEvents.overruns == [:])
+        client.close()
+        network.shutDown()
+    }
+}
