@@ -16,6 +16,14 @@ package struct CallScope: Sendable {
         self.caller = caller
     }
 
+    /// What of it holds for something that is done later: on whose behalf, but neither the deadline nor the holds, since
+    /// they end.
+    var later: CallScope {
+        var scope = CallScope(caller: caller)
+        scope.rights = rights.filter { !$0.isHold }
+        return scope
+    }
+
     /// Whether the task holds an object exclusively, here or elsewhere.
     var hasHold: Bool { rights.contains(where: \.isHold) }
 }

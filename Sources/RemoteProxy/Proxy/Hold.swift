@@ -38,6 +38,7 @@ enum Right: Sendable {
     /// A handle on a counted object, which is then not counted for the caller besides.
     case handle(of: ObjectIdentifier)
 
+    /// Whether others wait for its end.
     var isHold: Bool {
         switch self {
         case .lock, .remote: true

@@ -158,6 +158,18 @@ import Testing
         #expect(workshop.log == ["call in", "call out", "post", "after in", "after out"])
     }
 
+    @Test func `is read past a cache by its holder`() throws {
+        let here = CacheEnvironment(loop: loop, executor: loop, wallTime: { 0 }, block: { $0() })
+        let cached = proxy.cached(in: .memory, methods: [.look], CachePolicy(), here)
+        try loop.complete { [workshop] in
+            _ = try await cached.look("before", milliseconds: 0)
+            try await cached.exclusively {
+                for _ in 0..<2 { _ = try await cached.look("before", milliseconds: 0) }
+            }
+            #expect(workshop.log.count { $0 == "before in" } == 3)
+        }
+    }
+
     @Test func `cannot be held for longer than it may`() throws {
         let error = try loop.complete { [proxy] in
             await failure { try await proxy.exclusively(lease: .seconds(601)) {} }

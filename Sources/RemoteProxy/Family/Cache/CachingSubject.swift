@@ -60,8 +60,9 @@ struct CachingSubject<Service: Sendable>: WrappingSubject {
     ) {
         let environment = store.environment
         let deadline = environment.loop.now.advanced(by: store.policy.refreshTimeout)
-        let scope = CallScope(deadline: deadline, caller: CallScope.current?.caller)
-        let task = Task(executorPreference: environment.executor) { [next, store] in
+        var scope = CallScope.current?.later ?? CallScope()
+        scope.deadline = deadline
+        let task = Task(executorPreference: environment.executor) { [next, store, scope] in
             let fetched: CacheStore.Fetched
             do {
                 fetched = .success(

@@ -20,7 +20,7 @@ final class GuardedPosts<Service: Sendable>: Sendable {
         _ deliver: @escaping KeptPosts<Service>.Delivery, if isAllowed: @escaping @Sendable () async -> Bool
     ) -> Bool {
         // Judged on behalf of whoever posted it, in the policy's own time.
-        let scope = CallScope.current.map { CallScope(caller: $0.caller) }
+        let scope = CallScope.current?.later
         let (isKept, begins) = posts.withLock { posts in
             let isKept = posts.keep { subject in
                 guard await CallScope.$current.withValue(scope, operation: { await isAllowed() }) else { return }

@@ -3,8 +3,7 @@
 extension Post {
     /// The post with its arguments, to be delivered later through any subject, on behalf of the present caller.
     func kept(_ arguments: Arguments) -> KeptPosts<Service>.Delivery {
-        // The caller, not its deadline: nobody waits for a post.
-        let scope = CallScope.current.map { CallScope(caller: $0.caller) }
+        let scope = CallScope.current?.later
         return { subject in
             await CallScope.$current.withValue(scope) { await self(through: subject, arguments) }
         }
