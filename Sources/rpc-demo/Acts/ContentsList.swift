@@ -17,7 +17,7 @@ struct ContentsList: Act {
         cached one shows what was seen last time, and fetches what is new for the next.
         """
 
-    private let timeout = Duration.milliseconds(300)
+    private let timeout = Duration.milliseconds(1_500)
 
     func play(on stage: Stage) async throws {
         let shelf = SlowContents(["Of Proxies", "Of Subjects"])
@@ -86,7 +86,7 @@ extension CacheUpdate {
 
 /// What a real server would read from a disk far away.
 private actor SlowContents: Contents {
-    static let delay = Duration.milliseconds(200)
+    static let delay = Duration.milliseconds(400)
 
     var chapters: [String]
 

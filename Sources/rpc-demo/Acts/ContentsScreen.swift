@@ -4,7 +4,7 @@ import RPCWire
 
 final class ContentsScreen: Sendable {
     /// What still counts as at once on a machine that has other things to do; the server takes longer.
-    private static let glance = Duration.milliseconds(150)
+    private static let glance = Duration.milliseconds(350)
 
     private let stage: Stage
     private let waits = Lock<[(occasion: String, wait: Duration)]>([])
