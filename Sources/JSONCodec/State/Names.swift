@@ -99,7 +99,8 @@ extension JSONReader {
             word |= UInt64(byte) &<< UInt64((at &- start) &* 8)
             at &+= 1
         }
-        guard at &- start < 8, at > start, at &+ 1 < count, base[at] == UInt8(ascii: "\""), base[at &+ 1] == UInt8(ascii: ":")
+        guard at &- start < 8, at > start, at &+ 1 < count, base[at] == UInt8(ascii: "\""),
+            base[at &+ 1] == UInt8(ascii: ":")
         else { return 0 }
         isFirst = false
         position = at &+ 2

@@ -1,0 +1,57 @@
+// The code of the article on what became of a call.
+
+import RPCWire
+import RemoteProxy
+import Testing
+
+@Suite struct `The article on what became of a call` {
+    private struct Rack: Shelf {
+        let books = Lock<[String]>([])
+        var failure: RPCError?
+
+        func titles() async throws -> [String] { books.withLock { $0 } }
+        func put(_ book: String, at place: Int) async throws { books.withLock { $0.insert(book, at: place) } }
+        func append(_ book: String) async throws {
+            if let failure { throw failure }
+            books.withLock { $0.append(book) }
+        }
+    }
+
+    @Test(arguments: [RPCError.Outcome.notExecuted, .executed, .unknown])
+    func `each outcome has its answer`(_ outcome: RPCError.Outcome) async throws {
+        let rack = Rack(failure: RPCError(.unavailable, "as asked", outcome: outcome))
+        // Straight to the object: a proxy would know that it has run.
+        let shelf: any Shelf = rack
+        let book = "Of Proxies"
+        var later: [String] = []
+        var told: [RPCError.Outcome] = []
+        func report(_ error: RPCError) { told.append(error.outcome) }
+        func reconcile(_ book: String) async throws { told.append(.unknown) }
+        do {
+            try await shelf.append(book)
+        } catch let error as RPCError {
+            switch error.outcome {
+            case .notExecuted: later.append(book)
+            case .executed: report(error)
+            case .unknown: try await reconcile(book)
+            }
+        }
+        #expect(later == (outcome == .notExecuted ? [book] : []))
+        #expect(told == (outcome == .notExecuted ? [] : [outcome]))
+    }
+
+    @Test func `a call in withTimeout is an ordinary call`() async throws {
+        let shelf = ShelfProxy(Rack())
+        try await shelf.append("Of Proxies")
+        try await shelf.put("Of Sockets", at: 0)
+        let titles = try await withTimeout(.seconds(2)) { try await shelf.titles() }
+        #expect(titles == ["Of Sockets", "Of Proxies"])
+    }
+}
+
+@Service
+protocol Shelf: Sendable {
+    @ReadOnly func titles() async throws -> [String]
+    @Idempotent func put(_ book: String, at place: Int) async throws
+    func append(_ book: String) async throws
+}
