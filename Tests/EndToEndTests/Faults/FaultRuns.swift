@@ -11,9 +11,6 @@ import Testing
 @Suite("Fault runs", .serialized, .timeLimit(.minutes(5))) struct FaultRuns {
     static let isFull = ProcessInfo.processInfo.environment["REMOTEPROXY_FAULTS"] == "full"
 
-    /// Sessions that outlive connections are not there yet: a call that was sent when its connection broke is lost.
-    static let sessionsResume = false
-
     static func size(_ small: Int, full: Int) -> Int { isFull ? full : small }
 
     /// How much later than its deadline a call may end: in a run by itself little, beside all the other tests more.
@@ -51,13 +48,15 @@ final class LedgerHouse: Sendable {
     }
 
     /// What is wrong between what the callers were told and what is written down.
-    /// - Parameter isCounter: one counter at a time did all the counting.
-    func faults(_ crowd: Crowd, isCounter: Bool = true) -> [HistoryFault] {
+    /// - Parameters:
+    ///   - isCounter: one counter at a time did all the counting.
+    ///   - isComplete: every post must have come.
+    func faults(_ crowd: Crowd, isCounter: Bool = true, isComplete: Bool = false) -> [HistoryFault] {
         let (check, entries) = (HistoryCheck(crowd.history.calls), entries)
         return check.faults(executions: entries.executions)
             + (isCounter ? check.faults(countingTo: entries.executions.count) : [])
             + check.faultsInEnding(slack: FaultRuns.slack + crowd.machineLateness)
-            + HistoryCheck.faults(posts: entries.posts, sent: crowd.posted)
+            + HistoryCheck.faults(posts: entries.posts, sent: crowd.posted, isComplete: isComplete)
     }
 }
 

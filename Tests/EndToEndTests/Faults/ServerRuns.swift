@@ -15,14 +15,15 @@ extension FaultRuns {
         var server = try house.start().server
         let crowd = Crowd(RPCClient(house.url, .eager), timeout: .seconds(5))
         let calling = Task { await crowd.call() }
-        var kills: [Instant] = []
+        var absences: [ClosedRange<Instant>] = []
         for _ in 0..<Self.size(3, full: 20) {
             try await crowd.proceed(by: 500)
-            kills.append(MonotonicClock.now)
+            let killed = MonotonicClock.now
             server.signal(SIGKILL)
             #expect(server.end().code == -SIGKILL)
             try await Task.sleep(for: .milliseconds(Self.size(30, full: 300)))
             server = try house.start().server
+            absences.append(killed...MonotonicClock.now)
         }
         try await crowd.proceed(by: 500)
         crowd.stop()
@@ -30,13 +31,13 @@ extension FaultRuns {
 
         expectNone(house.faults(crowd))
         let lost = crowd.history.calls.filter { $0.endings.first?.ending == .unknown }
-        #expect(lost.count <= kills.count * 64)
+        #expect(lost.count <= absences.count * 64)
         let allowed = .milliseconds(50) + Self.slack + crowd.machineLateness
         let late =
-            lost.compactMap { call in call.endings.first.map { wait(after: kills, until: $0.at) } }.max() ?? .zero
+            lost.compactMap { call in call.endings.first.map { wait(after: absences, until: $0.at) } }.max() ?? .zero
         #expect(late <= allowed)
         print(
-            "killed \(kills.count) times: \(lost.count) of \(crowd.history.calls.count) unknown, at most \(late) after, machine \(crowd.machineLateness)"
+            "killed \(absences.count) times: \(lost.count) of \(crowd.history.calls.count) unknown, at most \(late) after, machine \(crowd.machineLateness)"
         )
     }
 
@@ -93,8 +94,8 @@ extension FaultRuns {
         print("drained: \(records.answered) of \(records.count) answered")
     }
 
-    /// How long after the latest of the moments before it.
-    private func wait(after moments: [Instant], until end: Instant) -> Duration {
-        moments.last { $0 <= end }.map { $0.duration(to: end) } ?? .zero
+    /// How long after the end of the latest absence. Until then a call may yet be answered.
+    private func wait(after absences: [ClosedRange<Instant>], until end: Instant) -> Duration {
+        max(absences.last { $0.lowerBound <= end }?.upperBound.duration(to: end) ?? .zero, .zero)
     }
 }
