@@ -6,7 +6,7 @@ import Testing
 
 @testable import RemoteProxy
 
-@Suite struct `A locked subject` {
+@Suite(.timeLimit(.minutes(1))) struct `A locked subject` {
     private let loop = ManualLoop()
     private let workshop: BusyWorkshop
     private let proxy: WorkshopProxy
@@ -138,13 +138,13 @@ import Testing
     @Test func `keeps posts in their order behind the call that runs, and calls behind the posts`() async throws {
         let loop = loop
         let running = Task { [proxy] in try await proxy.work("call", milliseconds: 5) }
-        while workshop.log.isEmpty { await Task.yield() }
+        while workshop.log.isEmpty, !Task.isCancelled { await Task.yield() }
         for number in 1...100 { proxy.note("post \(number)") }
         let behind = Task { [proxy] in try await proxy.work("behind", milliseconds: 0) }
         #expect(workshop.log == ["call in"])
         loop.advance(by: .milliseconds(5))
         _ = try await running.value
-        while !workshop.log.contains("behind in") { await Task.yield() }
+        while !workshop.log.contains("behind in"), !Task.isCancelled { await Task.yield() }
         loop.advance(by: .milliseconds(5))
         _ = try await behind.value
         let posts = (1...100).map { "post \($0)" }
@@ -156,12 +156,12 @@ import Testing
         locking.maximumKeptPosts = 2
         let proxy = WorkshopProxy(workshop).locked(locking, clock: loop)
         let running = Task { try await proxy.work("call", milliseconds: 5) }
-        while workshop.log.isEmpty { await Task.yield() }
+        while workshop.log.isEmpty, !Task.isCancelled { await Task.yield() }
         for number in 1...3 { proxy.note("post \(number)") }
         loop.advance(by: .milliseconds(5))
         _ = try await running.value
-        while !workshop.log.contains("post 2") { await Task.yield() }
-        while workshop.log.count < 5 {
+        while !workshop.log.contains("post 2"), !Task.isCancelled { await Task.yield() }
+        while workshop.log.count < 5, !Task.isCancelled {
             proxy.note("later")
             await Task.yield()
         }
