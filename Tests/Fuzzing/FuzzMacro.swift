@@ -3,7 +3,10 @@
 @testable import RemoteProxyMacros
 
 private let conversation = PluginConversation(
-    macros: ["ServiceMacro": ServiceMacro.expand, "OtherConformerMacro": OtherConformerMacro.expand])
+    macros: [
+        "ServiceMacro": ServiceMacro.expand, "MarkMacro": MarkMacro.expand,
+        "OtherConformerMacro": OtherConformerMacro.expand,
+    ])
 
 func fuzzMacro(_ bytes: UnsafeRawBufferPointer) {
     guard let first = bytes.first else { return }

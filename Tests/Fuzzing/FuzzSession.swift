@@ -1,72 +1,45 @@
 // The session machines against models that are too simple to be wrong: what the input's bytes say happens to both.
+// The calls that this end has made have a file of their own.
 
 @testable import RPCWire
 
 func fuzzSession(_ bytes: UnsafeRawBufferPointer) {
     var dice = Dice(bytes)
-    switch dice.roll(3) {
+    switch dice.roll(4) {
     case 0: fuzzOutgoing(&dice)
     case 1: fuzzIncoming(&dice)
-    default: fuzzReconnection(&dice)
+    case 2: fuzzReconnection(&dice)
+    default: fuzzKept(&dice)
     }
 }
 
-private func at(_ time: Int) -> Instant { Instant(nanoseconds: Int64(time)) }
+func at(_ time: Int) -> Instant { Instant(nanoseconds: Int64(time)) }
 
-private func fuzzOutgoing(_ dice: inout Dice) {
-    typealias Call = (ticket: OutgoingCalls.Ticket, deadline: Instant, place: OutgoingCalls.Place?)
-    var calls = OutgoingCalls()
-    var model: [Call] = []
-    var all: [OutgoingCalls.Ticket] = []
-
-    /// Takes out of the model what the machine has to take out.
-    func take(_ isTaken: (Call) -> Bool) -> [OutgoingCalls.Removed] {
-        defer { model.removeAll(where: isTaken) }
-        return model.filter(isTaken).map { .init(ticket: $0.ticket, wasSent: $0.place != nil) }
-    }
+private func fuzzKept(_ dice: inout Dice) {
+    var kept = KeptMessages()
+    var model: [(number: Int64, message: [UInt8])] = []
+    var last: Int64 = 0
     while !dice.isEmpty {
-        let which = dice.roll()
-        let chosen = all.isEmpty ? .init(id: Int64(dice.roll()), slot: dice.roll()) : all[which % all.count]
-        let index = model.firstIndex { $0.ticket == chosen }
-        let stream = dice.roll(3)
-        switch dice.roll(8) {
-        case 0, 1:
-            let deadline = at(dice.roll())
-            let ticket = calls.start(deadline: deadline)
-            model.append((ticket, deadline, nil))
-            all.append(ticket)
-        case 2:
-            let place = OutgoingCalls.Place(stream: stream, offset: UInt64(dice.roll()))
-            calls.sent(chosen, at: place)
-            if let index { model[index].place = place }
-        case 3:
-            let expected = index.flatMap { model[$0].place?.stream == stream ? chosen : nil }
-            require(calls.replied(to: chosen.id, over: stream) == expected, "a reply to \(chosen)")
-            if expected != nil, let index { model.remove(at: index) }
-        case 4:
-            let expected = index.flatMap { model[$0].place?.stream == stream ? chosen : nil }
-            require(calls.refused(chosen.id, over: stream) == expected, "a refusal of \(chosen)")
-            if expected != nil, let index { model[index].place = nil }
-        case 5: require(calls.withdraw(chosen) == take { $0.ticket == chosen }.first, "withdrawing \(chosen)")
-        case 6:
-            let now = at(dice.roll())
-            require(calls.expire(at: now) == take { $0.deadline <= now }, "expiring at \(now)")
-        default:
-            let sent = UInt64(dice.roll())
-            for index in model.indices
-            where model[index].place.map({ $0.stream == stream && $0.offset >= sent }) ?? false {
-                model[index].place = nil
+        if dice.roll(4) > 0 {
+            let number = last + Int64(dice.roll(4))
+            let message = [UInt8](repeating: UInt8(dice.roll()), count: dice.roll() * dice.roll(4))
+            message.withUnsafeBytes { kept.keep($0, number: number) }
+            if number > last {
+                model.append((number, message))
+                last = number
             }
-            require(calls.lost(stream: stream, sent: sent) == take { $0.place?.stream == stream }, "a loss")
+        } else {
+            let number = last - Int64(dice.roll(80))
+            kept.release(through: number)
+            model.removeAll { $0.number <= number }
         }
-        require(calls.count == model.count, "\(calls.count) calls, in the model \(model.count)")
-        require(calls.waiting == model.filter { $0.place == nil }.map(\.ticket), "who waits")
-        require(calls.nextDeadline == model.map(\.deadline).min(), "the next deadline")
-        for stream in 0..<3 {
-            require(calls.isWaiting(on: stream) == model.contains { $0.place?.stream == stream }, "who is waited for")
-        }
+        require(kept.count == model.count && kept.isEmpty == model.isEmpty && kept.last == last, "how many are kept")
+        require(kept.byteCount == model.reduce(0) { $0 + $1.message.count }, "how much is kept")
     }
-    require(calls.removeAll() == take { _ in true } && calls.count == 0, "the end")
+    for (message, expected) in zip(kept.messages, model) {
+        let bytes = message.message.withUnsafeBytes { Array($0) }
+        require(message.number == expected.number && bytes == expected.message, "message \(expected.number)")
+    }
 }
 
 private func fuzzIncoming(_ dice: inout Dice) {
@@ -106,7 +79,7 @@ private func fuzzIncoming(_ dice: inout Dice) {
             require(calls.expire(at: now) == stopped(.deadline) { $1 <= now }, "expiring")
         case 5:
             if dice.roll(2) == 0 {
-                require(calls.connectionLost() == stopped(.cancelled) { _, _ in true }, "a loss")
+                require(calls.sessionEnded() == stopped(.cancelled) { _, _ in true }, "a loss")
             } else {
                 require(calls.peerLeft() == stopped(.cancelled) { id, _ in id != nil }, "a leave")
             }
@@ -122,20 +95,32 @@ private func fuzzIncoming(_ dice: inout Dice) {
 }
 
 private func fuzzReconnection(_ dice: inout Dice) {
-    var machine = Reconnection(backoff: Backoff(base: .nanoseconds(dice.roll()), limit: .nanoseconds(dice.roll() * 10)))
+    let base = Duration.nanoseconds(dice.roll())
+    var machine = Reconnection(backoff: Backoff(base: base, limit: .nanoseconds(dice.roll() * 10)))
+    var (now, connectedAt) = (0, 0)
     while !dice.isEmpty {
         let before = machine.phase
-        switch dice.roll(5) {
+        let isHeard = before == .connecting || before == .connected
+        now += dice.roll(20)
+        switch dice.roll(6) {
         case 0: require((machine.wanted() == .dial) == (before == .idle), "wanted in \(before)")
-        case 1: require(machine.connected() == (before == .connecting), "connected in \(before)")
+        case 1:
+            require(machine.connected(at: at(now)) == (before == .connecting), "connected in \(before)")
+            if before == .connecting { connectedAt = now }
         case 2:
-            let now = at(dice.roll())
-            let isHeard = before == .connecting || before == .connected
-            switch machine.lost(at: now, chance: Double(dice.roll()) / 256) {
-            case .wait(let until): require(isHeard && until >= now && machine.phase == .waiting(until: until), "a wait")
-            default: require(!isHeard && machine.phase == before, "lost in \(before)")
+            let wasOfUse = dice.roll(2) == 0
+            let isAtOnce = before == .connected && (wasOfUse || .nanoseconds(now - connectedAt) >= base)
+            switch machine.lost(at: at(now), chance: Double(dice.roll()) / 256, wasOfUse: wasOfUse) {
+            case .wait(let until): require(isHeard && !isAtOnce && machine.phase == .waiting(until: until), "a wait")
+            case .dial: require(isAtOnce && machine.phase == .connecting, "dialled at once")
+            case .nothing: require(!isHeard && machine.phase == before, "lost in \(before)")
             }
         case 3:
+            switch machine.left(at: at(now), chance: Double(dice.roll()) / 256) {
+            case .wait(let until): require(isHeard && until >= at(now), "a wait")
+            default: require(!isHeard && machine.phase == before, "left in \(before)")
+            }
+        case 4:
             let isWaiting = if case .waiting = before { true } else { false }
             require((machine.waited() == .dial) == isWaiting, "waited in \(before)")
         default:
