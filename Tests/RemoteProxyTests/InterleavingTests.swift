@@ -42,6 +42,8 @@ private struct Story {
     private let history: CallHistory
     private var calls: [Task<Void, Never>] = []
     private var posts = 0
+    /// Some posts have found no connection in time, and the client has said so.
+    private let arePostsLost = Lock(false)
     /// Those that were told that the connection was lost.
     private let lost = Lock<[Int]>([])
     /// Those that may be run twice.
@@ -58,6 +60,9 @@ private struct Story {
         network.exports.add(SettlerProxy(ProbeSettler(probe: probe)), named: nil)
         var configuration = RPCClient.Configuration()
         configuration.timeout = Self.timeout
+        configuration.log = { [arePostsLost] line in
+            if line.hasPrefix("posts that were not sent") { arePostsLost.withLock { $0 = true } }
+        }
         client = network.client(configuration)
     }
 
@@ -150,8 +155,7 @@ private struct Story {
         let broken =
             check.faults(executions: executions)
             + check.faultsInEnding(slack: .zero)
-            + HistoryCheck.faults(
-                posts: probe.notedFrom.map { PostSeen(CallName(0, $0.number), session: $0.session) }, sent: [0: posts])
+            + HistoryCheck.faults(posts: postsSeen, sent: [0: posts])
         var faults = broken.map { "\($0)" }
         if client.peer.pendingCalls > 0 { faults.append("\(client.peer.pendingCalls) calls are still in the table") }
         let lost = lost.withLock { $0 }
@@ -159,6 +163,14 @@ private struct Story {
         if network.sessions.count > 1 + network.dials { faults.append("\(network.sessions.count) sessions are kept") }
         if network.sessions.keptReplies > 64 { faults.append("\(network.sessions.keptReplies) replies are kept") }
         return faults
+    }
+
+    /// Where posts were lost between others of one session, each counts as a session: order is all that is left to check.
+    private var postsSeen: [PostSeen] {
+        let arePostsLost = arePostsLost.withLock { $0 }
+        return probe.notedFrom.enumerated().map { index, post in
+            PostSeen(CallName(0, post.number), session: arePostsLost ? "\(index)" : post.session)
+        }
     }
 
     /// What ran, each call once if it may run again.

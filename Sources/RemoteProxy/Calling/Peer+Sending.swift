@@ -53,12 +53,18 @@ extension Peer {
     }
 
     /// Sends the calls that wait, and the posts that the other end may not have, in the order of their numbers.
-    func sendWaiting(over connection: Connection, _ state: inout State) {
+    /// - Returns: how many posts are too late or too large to be sent, and have not been told of before.
+    func sendWaiting(over connection: Connection, _ state: inout State) -> Int {
+        var lost = 0
         var calls = state.outgoing.waiting[...]
         let now = loop.now
         let output = JSONOutput()
         for (number, message, deadline) in state.posts.messages {
-            guard deadline > now, state.tooLarge(message.count, settings) == nil else { continue }
+            guard deadline > now, state.tooLarge(message.count, settings) == nil else {
+                lost += number > state.lastPostLost ? 1 : 0
+                state.lastPostLost = max(state.lastPostLost, number)
+                continue
+            }
             while let call = calls.first, call.id < number { dispatch(calls.removeFirst(), over: connection, &state) }
             output.removeAll()
             message.withUnsafeBytes { output.append($0) }
@@ -67,6 +73,12 @@ extension Peer {
         for call in calls { dispatch(call, over: connection, &state) }
         // Nobody of another kind will say that it has them.
         if !connection.isOurKind { state.posts.release(through: state.posts.last) }
+        return lost
+    }
+
+    /// A post reports nothing to its caller; the log is the only place left.
+    func tellOfLost(posts count: Int) {
+        if count > 0 { log("posts that were not sent, because they were too late or too large: \(count)") }
     }
 
     private func dispatch(_ ticket: OutgoingCalls.Ticket, over connection: Connection, _ state: inout State) {

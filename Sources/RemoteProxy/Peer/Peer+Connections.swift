@@ -16,6 +16,7 @@ extension Peer {
     func attach(_ connection: Connection, _ beginning: Beginning) {
         var ended: [(Waiter, CallEnd)] = []
         var former: Session?
+        var lostPosts = 0
         let isOpen = state.withLock { state in
             guard state.closed == nil else { return false }
             state.connection = connection
@@ -32,10 +33,11 @@ extension Peer {
                 else { continue }
                 ended += state.take([removed]) { _ in .failed(error) }
             }
-            sendWaiting(over: connection, &state)
+            lostPosts = sendWaiting(over: connection, &state)
             return true
         }
         finish(ended)
+        tellOfLost(posts: lostPosts)
         former?.end("the other end does not know it any more")
         if isOpen { connection.stream.flush() } else { connection.stream.abort() }
     }
@@ -76,6 +78,7 @@ extension Peer {
     func ended(_ connection: Connection, sent: UInt64, why: String, sessionGoesOn: Bool) {
         detach(connection, why: why)
         var ended: [(Waiter, CallEnd)] = []
+        var lostPosts = 0
         let after = state.withLock { state -> AfterLock in
             state.leaving.removeAll { $0 === connection }
             guard !sessionGoesOn else {
@@ -87,10 +90,11 @@ extension Peer {
             }
             state.relabelWaiting()
             guard let next = state.connection else { return AfterLock() }
-            sendWaiting(over: next, &state)
+            lostPosts = sendWaiting(over: next, &state)
             return AfterLock(flush: .now(next.stream))
         }
         finish(ended)
+        tellOfLost(posts: lostPosts)
         after.perform(self)
     }
 

@@ -62,6 +62,8 @@ package final class Peer: Sendable {
         var posts = KeptMessages()
         /// The number of the last post that was given to a connection.
         var lastPostGiven: Int64 = 0
+        /// The number of the last post that the log was told was not sent.
+        var lastPostLost: Int64 = 0
         /// Calls that were sent and that nobody waits for any more; the other end may not know yet.
         var abandoned: Set<Int64> = []
     }
