@@ -129,7 +129,9 @@ private struct Story {
     @Test func `no thread finds another object than the one in use, and none is let go in use`() async throws {
         let loop = ManualLoop()
         let objects = Objects()
-        let proxy = ProbeProxy.lazy(keepingAlive: .seconds(1), on: loop) { Counted(objects) }
+        let proxy = ProbeProxy.lazy(keepingAlive: .seconds(1), timeout: .seconds(1 << 30), on: loop) {
+            Counted(objects)
+        }
         let isOver = Lock(false)
         await withTaskGroup(of: Void.self) { group in
             group.addTask {
