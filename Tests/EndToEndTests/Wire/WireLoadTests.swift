@@ -9,6 +9,8 @@ import Testing
         let count = 20_000
         try await withWire { url in
             let (busy, neighbour) = (try RawClient(url, framing), try RawClient(url))
+            // Who says nothing at all for long is taken for nobody.
+            _ = try neighbour.ask(#"{"jsonrpc":"2.0","method":"Counter.value","id":0}"#)
             var bytes: [UInt8] = []
             for id in 0..<count {
                 bytes += framing.frame(
