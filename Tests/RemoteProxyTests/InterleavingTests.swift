@@ -13,7 +13,7 @@ import Testing
     /// As many in all, unless `REMOTEPROXY_INTERLEAVINGS` says otherwise: more by `.ci/faults`, fewer where every step is
     /// watched and slow.
     private static let count = max(
-        1_000, ProcessInfo.processInfo.environment["REMOTEPROXY_INTERLEAVINGS"].flatMap { Int($0) } ?? 20_000)
+        1_000, ProcessInfo.processInfo.environment["REMOTEPROXY_INTERLEAVINGS"].flatMap { Int($0) } ?? 2_000)
     /// Each part runs by itself, so that they spread over the processors.
     private static let parts = 2
     private static let perPart = count / parts
