@@ -9,14 +9,14 @@
         let far: FileHandle
 
         init() throws {
-            let near = open("/dev/ptmx", O_RDWR | O_NOCTTY)
+            let near = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
             guard near >= 0 else { throw DemoTerminal.fault() }
             self.near = FileHandle(fileDescriptor: near, closeOnDealloc: true)
             var lock: Int32 = 0
             var number: UInt32 = 0
             guard ioctl(near, DemoTerminal.setLock, &lock) == 0, ioctl(near, DemoTerminal.getNumber, &number) == 0
             else { throw DemoTerminal.fault() }
-            let far = open("/dev/pts/\(number)", O_RDWR | O_NOCTTY)
+            let far = open("/dev/pts/\(number)", O_RDWR | O_NOCTTY | O_CLOEXEC)
             guard far >= 0 else { throw DemoTerminal.fault() }
             self.far = FileHandle(fileDescriptor: far, closeOnDealloc: true)
         }

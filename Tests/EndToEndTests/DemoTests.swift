@@ -57,7 +57,7 @@ import Testing
             let terminal = try DemoTerminal()
             let demo = try DemoProcess("rpc-demo", environment: environment, terminal: terminal.far)
             try terminal.far.close()
-            let screen = await DemoProcess.text(of: terminal.near)
+            let screen = try await DemoProcess.text(of: terminal.near)
             #expect(screen.contains("A tour of RemoteProxy"))
             #expect(screen.contains("\u{1B}[") == areExpected)
             #expect(try await demo.result().exitCode == 0)

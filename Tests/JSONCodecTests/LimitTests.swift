@@ -2,9 +2,10 @@
 
 import Foundation
 import JSONCodec
+import TestSupport
 import Testing
 
-@Suite struct `JSON limits` {
+@Suite(.computesForLong) struct `JSON limits` {
     @Test func `values nested deeper than the limit refuse to encode`() throws {
         func nested(_ depth: Int) -> Tree {
             let root = Tree()

@@ -2,9 +2,10 @@
 
 import Foundation
 import JSONCodec
+import TestSupport
 import Testing
 
-@Suite struct `JSON properties` {
+@Suite(.computesForLong) struct `JSON properties` {
     @Test(arguments: 1...20 as ClosedRange<UInt64>)
     func `a random value takes the same text, and comes back, with either coder`(_ seed: UInt64) throws {
         var random = Random(seed: seed)

@@ -2,6 +2,7 @@
 // refused once, at its place. One run over one file each.
 
 import Foundation
+import TestSupport
 import Testing
 
 @testable import RemoteProxyMacros
@@ -20,8 +21,8 @@ struct CompilationTests {
     ])
     func `what is accepted compiles without a warning, but for nested protocols that are not public`(
         flags: [String]
-    ) throws {
-        let messages = try CompilerRun(AcceptedSource.text, flags: flags).messages
+    ) async throws {
+        let messages = try await CompilerRun.messages(of: AcceptedSource.text, flags: flags)
         let nested = ["Inner", "Priv", "Priv2"]
         #expect(messages.count == nested.count)
         for (message, name) in zip(messages, nested) {
@@ -29,7 +30,7 @@ struct CompilationTests {
         }
     }
 
-    @Test func `what is refused is refused once, at its place, and nothing else is wrong`() throws {
+    @Test func `what is refused is refused once, at its place, and nothing else is wrong`() async throws {
         var source = "import RemoteProxy\nprotocol Greeter {}\nstruct Overflow: Error {}\n"
         source += "struct MethodName: Codable {}\nstruct ProxiedService: Codable {}\n"
         var expected: [String] = []
@@ -42,11 +43,11 @@ struct CompilationTests {
         }
         source += "func export(_ proxy: some ServiceProxy) {}\n"
         let suffix = " (from macro 'Service')"
-        let messages = try CompilerRun(source, flags: []).messages.map { $0.replacing(suffix, with: "") }
+        let messages = try await CompilerRun.messages(of: source, flags: []).map { $0.replacing(suffix, with: "") }
         #expect(messages == expected)
     }
 
-    @Test func `a mark that stands elsewhere, or twice, is the only fault`() throws {
+    @Test func `a mark that stands elsewhere, or twice, is the only fault`() async throws {
         let source = """
             import RemoteProxy
             @Service
@@ -67,14 +68,14 @@ struct CompilationTests {
                 name(.hello, of: GreeterProxy.self)
             }
             """
-        let messages = try CompilerRun(source, flags: []).messages
+        let messages = try await CompilerRun.messages(of: source, flags: [])
         #expect(messages.count == 3)
         #expect(messages.first?.hasPrefix("5: error: 'greet' is marked twice") == true)
         #expect(messages.dropFirst().first?.hasPrefix("6: error: 'bad' is async but cannot fail") == true)
         #expect(messages.last?.hasPrefix("10: error: @ReadOnly can only be attached to") == true)
     }
 
-    @Test func `a protocol that is not Sendable is the only fault, wherever its proxy is used`() throws {
+    @Test func `a protocol that is not Sendable is the only fault, wherever its proxy is used`() async throws {
         let source = """
             import RemoteProxy
             @Service
@@ -88,7 +89,7 @@ struct CompilationTests {
                 return GreeterProxy(English())
             }
             """
-        let messages = try CompilerRun(source, flags: []).messages
+        let messages = try await CompilerRun.messages(of: source, flags: [])
         #expect(messages.count == 1)
         #expect(messages.first?.hasPrefix("3: error: 'Greeter' must inherit Sendable") == true)
     }
@@ -99,7 +100,11 @@ struct CompilerRun {
     /// `line: error: text` of each message about the file, and messages inside expansions as they are.
     let messages: [String]
 
-    init(_ source: String, flags: [String]) throws {
+    static func messages(of source: String, flags: [String]) async throws -> [String] {
+        try await blocking { try CompilerRun(source, flags: flags).messages }.get()
+    }
+
+    private init(_ source: String, flags: [String]) throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("service-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -125,16 +130,9 @@ struct CompilerRun {
     }
 
     private static func run(_ arguments: [String]) throws -> String {
-        let process = Process()
-        let pipe = Pipe()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = arguments
-        process.standardOutput = pipe
-        process.standardError = pipe
-        try process.run()
-        let output = pipe.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
-        return String(decoding: output, as: UTF8.self)
+        // Both streams in one, in the order in which they were written.
+        let process = try ChildProcess("sh", ["-c", "exec \"$@\" 2>&1", "sh"] + arguments)
+        return ChildProcess.text(of: process.output)
     }
 
     /// Where the tests were built to.

@@ -1,5 +1,6 @@
 // What cannot be remote: source → the exact message, and the line and the word it points at.
 
+import TestSupport
 import Testing
 
 @testable import RemoteProxyMacros
@@ -22,7 +23,7 @@ struct Refusal: CustomTestStringConvertible {
     var testDescription: String { member }
 }
 
-struct RefusalTests {
+@Suite(.computesForLong) struct RefusalTests {
     static let members: [Refusal] = [
         // Effects.
         .init(

@@ -1,10 +1,11 @@
 // Protocols with their tokens deleted, doubled, swapped and replaced: the plugin must always come back with an answer.
 
+import TestSupport
 import Testing
 
 @testable import RemoteProxyMacros
 
-struct TokenSoupTests {
+@Suite(.computesForLong) struct TokenSoupTests {
     static let seeds = [
         """
         /// Doc.

@@ -9,7 +9,7 @@ import RemoteProxy
 import TestSupport
 import Testing
 
-@Suite struct `Interleavings` {
+@Suite(.computesForLong) struct `Interleavings` {
     /// As many in all, unless `REMOTEPROXY_INTERLEAVINGS` says otherwise: more by `.ci/faults`, fewer where every step is
     /// watched and slow.
     private static let count = max(
@@ -19,12 +19,8 @@ import Testing
     private static let perPart = count / parts
 
     @Test(arguments: 0..<parts)
-    func `every call ends exactly once and truly`(_ part: Int) async {
-        // On a thread of its own: the few that tasks share are for tests that have to be in time.
-        let fault = await handedOver { answer in
-            Thread.detachNewThread { answer(Self.firstFault(in: part)) }
-        }
-        if let fault { Issue.record("\(fault)") }
+    func `every call ends exactly once and truly`(_ part: Int) {
+        if let fault = Self.firstFault(in: part) { Issue.record("\(fault)") }
     }
 
     private static func firstFault(in part: Int) -> String? {

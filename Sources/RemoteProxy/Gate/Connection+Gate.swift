@@ -160,7 +160,6 @@ extension Connection {
             append { MessageEncoder.writePing(in: $0) }
             stream.flush()
         case .end(.idleTime, let why):
-            gate.isUsed(at: now)
             gate.settings.traffic?.overran(.idleTime)
             peer.log("drained \(stream.remoteAddress): \(why)")
             drain()

@@ -102,7 +102,11 @@ package struct Gate {
     mutating func check(at now: Instant) -> Action {
         if let limit = arrival.overrun(at: now) { return .end(limit, explanation(of: limit)) }
         if now >= loginDue { return .end(.loginTime, explanation(of: .loginTime)) }
-        if now >= idleDue { return .end(.idleTime, explanation(of: .idleTime)) }
+        if now >= idleDue {
+            // It is told once, however long it takes to go.
+            used = .distantFuture
+            return .end(.idleTime, explanation(of: .idleTime))
+        }
         return switch keepalive.check(at: now) {
         case .wait: .wait
         case .ask: .ask
@@ -111,7 +115,7 @@ package struct Gate {
     }
 
     /// Something was asked, or what was asked before is still being done.
-    mutating func isUsed(at now: Instant) { used = now }
+    mutating func isUsed(at now: Instant) { if used < .distantFuture { used = now } }
 
     // MARK: floods
 

@@ -3,6 +3,7 @@
 import Foundation
 import Protocols
 import RemoteProxy
+import TestSupport
 import Testing
 
 /// One at a time, so that no child inherits another's pipes.

@@ -1,6 +1,7 @@
 // The built `rpc-server`, or another of our servers, as a child process: its arguments, its lines, its signals, its end.
 
 import Foundation
+import TestSupport
 
 #if canImport(Glibc)
     import Glibc
@@ -16,26 +17,15 @@ final class ServerProgram {
         var errors: String
     }
 
-    private let process = Process()
-    private let output = Pipe()
-    private let errors = Pipe()
+    private let process: ChildProcess
     private var unread: [UInt8] = []
 
     /// - Parameter environment: added to the one of the tests.
     init(
         _ arguments: String..., program: String = "rpc-server", environment: [String: String] = [:]
     ) throws {
-        process.executableURL = try Self.binary(program)
-        process.arguments = arguments
-        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
-        process.standardInput = FileHandle.nullDevice
-        process.standardOutput = output
-        process.standardError = errors
-        try process.run()
+        process = try ChildProcess(ChildProcess.built(program), arguments, environment: environment)
     }
-
-    /// A test that fails leaves no server behind.
-    deinit { if process.isRunning { kill(process.processIdentifier, SIGKILL) } }
 
     /// The next line on standard output, at most a minute from now.
     func line() throws -> String {
@@ -57,24 +47,21 @@ final class ServerProgram {
 
     /// What everybody on the machine can see of it.
     func commandLine() throws -> String {
-        let words = try Data(contentsOf: URL(filePath: "/proc/\(process.processIdentifier)/cmdline"))
+        let words = try Data(contentsOf: URL(filePath: "/proc/\(process.identifier)/cmdline"))
         return String(decoding: words, as: UTF8.self)
     }
 
-    func signal(_ number: Int32) { kill(process.processIdentifier, number) }
+    func signal(_ number: Int32) { process.signal(number) }
 
     /// Waits for the end.
     func end() -> End {
         while (try? fill()) == true {}
-        process.waitUntilExit()
-        let said = errors.fileHandleForReading.readDataToEndOfFile()
-        let code = process.terminationReason == .exit ? process.terminationStatus : -process.terminationStatus
-        return End(
-            code: code, output: String(decoding: unread, as: UTF8.self), errors: String(decoding: said, as: UTF8.self))
+        let said = ChildProcess.text(of: process.errors)
+        return End(code: process.waitForEnd(), output: String(decoding: unread, as: UTF8.self), errors: said)
     }
 
     private func fill() throws -> Bool {
-        let descriptor = output.fileHandleForReading.fileDescriptor
+        let descriptor = process.output.fileDescriptor
         var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         guard poll(&entry, 1, 60_000) == 1 else { throw WireFault("rpc-server was silent for a minute") }
         var window = [UInt8](repeating: 0, count: 4_096)
@@ -82,17 +69,6 @@ final class ServerProgram {
         guard count > 0 else { return false }
         unread += window[..<count]
         return true
-    }
-
-    /// It is built into the same folder as the tests, or above it where those are in a bundle.
-    private static func binary(_ name: String) throws -> URL {
-        var folder = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
-        while folder.path != "/" {
-            let file = folder.appending(path: name)
-            if FileManager.default.isExecutableFile(atPath: file.path) { return file }
-            folder.deleteLastPathComponent()
-        }
-        throw WireFault("\(name) is not built")
     }
 }
 

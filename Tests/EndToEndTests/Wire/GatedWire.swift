@@ -5,6 +5,7 @@ import RPCServer
 import RemoteProxy
 import Subjects
 import Synchronization
+import TestSupport
 
 /// Runs the body against a server of the sample services, on a thread that may block, and hands it the server.
 func withGate(

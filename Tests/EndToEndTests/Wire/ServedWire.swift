@@ -2,6 +2,7 @@
 
 import Foundation
 import RPCServer
+import TestSupport
 
 /// Runs the body against a server of the sample services, on a thread that may block.
 func withWire(

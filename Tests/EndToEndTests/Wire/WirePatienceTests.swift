@@ -215,9 +215,11 @@ import Testing
             let client = try RawClient(url, .lengthPrefixed)
             let start = ContinuousClock.now
             #expect(try client.ask(Self.hello)?.contains("session") == true)
-            #expect(try client.hear() == #"{"jsonrpc":"2.0","method":"rpc.ping","id":-1}"#)
+            let ping = #"{"jsonrpc":"2.0","method":"rpc.ping","id":-1}"#
+            #expect(try client.hear() == ping)
             #expect(ContinuousClock.now - start >= .milliseconds(200))
-            #expect(try client.hear() == nil)
+            // A server that was kept from running for so long that it cannot know asks again.
+            while let again = try client.hear() { #expect(again == ping) }
             #expect(ContinuousClock.now - start >= .milliseconds(300))
             #expect(server.counters.overruns == ["keepaliveTimeout": 1])
         }

@@ -5,6 +5,7 @@ import Protocols
 import RPCServer
 import RemoteProxy
 import Subjects
+import TestSupport
 import Testing
 
 @Suite struct `Rules on the wire` {

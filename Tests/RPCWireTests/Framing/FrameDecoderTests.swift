@@ -1,7 +1,8 @@
 import RPCWire
+import TestSupport
 import Testing
 
-struct FrameDecoderTests {
+@Suite(.computesForLong) struct FrameDecoderTests {
     static let messages = (0..<200).map { number in
         let text = String(repeating: "é{\\n", count: number % 17)
         return #"{"jsonrpc":"2.0","method":"m","params":["\#(text)"],"id":\#(number)}"#

@@ -1,7 +1,8 @@
 import RPCWire
+import TestSupport
 import Testing
 
-struct FramingFuzzTests {
+@Suite(.computesForLong) struct FramingFuzzTests {
     static let alphabet = Array("{}[]\"\\:,0123456789CcContent-Length: 2\r\n\r\n\n\n {}\0\0\0\u{1}GHTTP/".utf8)
     static let limits = FrameLimits(maximumFrameSize: 64, maximumHeaderBlock: 80, maximumHeaderLines: 3)
 

@@ -1,7 +1,8 @@
 import RPCWire
+import TestSupport
 import Testing
 
-struct MessageFuzzTests {
+@Suite(.computesForLong) struct MessageFuzzTests {
     static let seeds = SpecificationTests.examples.map { Array($0.0.utf8) }
     static let alphabet = Array("{}[]\"\\:,0123456789.eE+-truefalsn \n\u{1}éid".utf8) + [0x00, 0x80, 0xC0, 0xFF]
 

@@ -4,7 +4,7 @@ import RPCWire
 import TestSupport
 import Testing
 
-@Suite struct `Number table` {
+@Suite(.computesForLong) struct `Number table` {
     @Test(arguments: [1, 2, 3] as [UInt64])
     func `it agrees with a dictionary over random insertions and removals`(seed: UInt64) {
         var random = SeededGenerator(seed: seed)

@@ -232,9 +232,14 @@ private struct GrowingChild: Child {
 
     @Test func `gets the posts that were made before it was there, in order, and the call after them`() async throws {
         let child = self.child
-        for number in 1...100 { child.hear("\(number)") }
-        #expect(try await child.number() == 1)
-        #expect(nursery.log == (1...100).map { "\($0)" } + ["asked"])
+        do {
+            // Posts hold only until they are delivered, and it is to be the same child for all.
+            let handle = child.handle()
+            for number in 1...100 { child.hear("\(number)") }
+            #expect(try await child.number() == 1)
+            #expect(nursery.log == (1...100).map { "\($0)" } + ["asked"])
+            withExtendedLifetime(handle) {}
+        }
         await until { nursery.told == 1 }
     }
 

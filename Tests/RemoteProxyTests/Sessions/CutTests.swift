@@ -6,7 +6,7 @@ import RemoteProxy
 import TestSupport
 import Testing
 
-@Suite struct `A cut at every byte` {
+@Suite(.computesForLong) struct `A cut at every byte` {
     /// What two calls, two posts and a call back to the client come to, hello included, in either direction.
     private static let length: UInt64 = 600
 

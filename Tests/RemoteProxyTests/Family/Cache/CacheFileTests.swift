@@ -12,7 +12,7 @@ import Testing
     import Darwin
 #endif
 
-@Suite struct `Cache files` {
+@Suite(.computesForLong) struct `Cache files` {
     private let loop = ManualLoop()
     private let shelf: CountingShelf
     private let heard = Heard()

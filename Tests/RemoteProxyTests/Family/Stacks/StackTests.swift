@@ -5,7 +5,7 @@ import RPCWire
 import TestSupport
 import Testing
 
-@Suite struct `Stacks` {
+@Suite(.computesForLong) struct `Stacks` {
     /// 1,000 in all, unless `REMOTEPROXY_STACKS` says otherwise.
     private static let count = ProcessInfo.processInfo.environment["REMOTEPROXY_STACKS"].flatMap { UInt64($0) } ?? 1_000
     private static let parts: UInt64 = 10

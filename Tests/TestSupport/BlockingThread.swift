@@ -4,7 +4,7 @@
 import Foundation
 
 /// Runs a body that may block and returns its end.
-func blocking<Success: Sendable>(
+package func blocking<Success: Sendable>(
     _ body: @escaping @Sendable () throws -> Success
 ) async -> Result<Success, any Error> {
     await Task(executorPreference: ThreadPerJob()) { try body() }.result
