@@ -7,14 +7,11 @@ import Testing
 @testable import RemoteProxy
 
 @Suite(.timeLimit(.minutes(1))) struct `A subject held exclusively` {
-    private let loop = ManualLoop()
+    private let loop: ManualLoop
     private let workshop: BusyWorkshop
     private let proxy: WorkshopProxy
 
-    init() {
-        workshop = BusyWorkshop(loop)
-        proxy = WorkshopProxy(workshop).locked(clock: loop)
-    }
+    init() { (loop, workshop, proxy) = BusyWorkshop.locked() }
 
     @Test func `is its holder's for several calls, while others wait`() throws {
         try loop.complete { [loop, proxy] in

@@ -26,6 +26,13 @@ final class BusyWorkshop: Workshop {
 
     init(_ loop: ManualLoop) { self.loop = loop }
 
+    /// A new one behind a lock, on a loop of its own.
+    static func locked() -> (ManualLoop, BusyWorkshop, WorkshopProxy) {
+        let loop = ManualLoop()
+        let workshop = BusyWorkshop(loop)
+        return (loop, workshop, WorkshopProxy(workshop).locked(clock: loop))
+    }
+
     var log: [String] { state.withLock { $0.log } }
     var proxy: WorkshopProxy? {
         get { state.withLock { $0.proxy } }

@@ -3,8 +3,10 @@
 package import RPCWire
 
 /// Calls and posts come in, and go to the object while they hold it. So does a session, from its first call on.
-struct CountedSubject<Service: Sendable>: Subject {
+struct CountedSubject<Service: Sendable>: AwaitingSubject {
     let counted: CountedObject<Service>
+
+    var arrived: (any Subject<Service>)? { counted.state.withLock { $0.object?.subject } }
 
     func call<Arguments, Result>(
         _ method: Method<Service, Arguments, Result>, _ arguments: Arguments
@@ -12,12 +14,35 @@ struct CountedSubject<Service: Sendable>: Subject {
         joinSession()
         let object = try await counted.object()
         defer { counted.leave() }
-        return try await LocalSubject(object: object).call(method, arguments)
+        return try await object.call(method, arguments)
     }
 
     func post<Arguments>(_ post: Post<Service, Arguments>, _ arguments: Arguments, now: (Service) -> Void) {
         joinSession()
-        counted.post(now: now) { post.kept(arguments) }
+        counted.post(now: { $0.post(post, arguments, now: now) }, later: { post.kept(arguments) })
+    }
+
+    func supports(_ method: MethodSignature) async throws -> Bool {
+        joinSession()
+        let object = try await counted.object()
+        defer { counted.leave() }
+        return try await object.supports(method)
+    }
+
+    /// Whoever holds it exclusively is one of its holders.
+    func hold(for lease: Duration) async throws -> Hold {
+        joinSession()
+        let object = try await counted.object()
+        do {
+            let hold = try await object.hold(for: lease)
+            return Hold(hold.right) { [counted] in
+                hold.release()
+                counted.leave()
+            }
+        } catch {
+            counted.leave()
+            throw error
+        }
     }
 
     /// What is called through a handle is held by the handle, whoever it is done for.
@@ -61,13 +86,17 @@ extension ServiceProxy {
 
     package static func counted(
         timeout: Duration = .seconds(30), maximumKeptPosts: Int = 10_000, clock: any Loop,
+        executor: (any TaskExecutor)? = nil,
         make: @escaping @Sendable () async throws -> ProxiedService,
         whenLast: @escaping @Sendable (ProxiedService) async -> Void = { _ in }
     ) -> Self {
         Self(
             subject: CountedSubject(
                 counted: CountedObject(
-                    timeout: timeout, maximumKeptPosts: maximumKeptPosts, clock: clock, make: make,
-                    whenLast: whenLast)))
+                    timeout: timeout, maximumKeptPosts: maximumKeptPosts, clock: clock, executor: executor,
+                    make: {
+                        let made = try await make()
+                        return .init(made: made, subject: subject(of: made))
+                    }, whenLast: whenLast)))
     }
 }

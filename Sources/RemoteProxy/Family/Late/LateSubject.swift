@@ -4,7 +4,7 @@
 import RPCWire
 import Synchronization
 
-final class LateSubject<Service: Sendable>: Subject {
+final class LateSubject<Service: Sendable>: AwaitingSubject {
     typealias Make = @Sendable () async throws -> any Subject<Service>
 
     let name: String
@@ -39,6 +39,7 @@ final class LateSubject<Service: Sendable>: Subject {
     /// Whether it makes its object itself, and so cannot be bound.
     var isLazy: Bool { make != nil }
     var refusedPosts: Int { arrival.withLock { $0.refusedPosts } }
+    var arrived: (any Subject<Service>)? { arrival.withLock { $0.subject } }
 
     // MARK: as a subject
 
