@@ -1,0 +1,40 @@
+// Two real processes whose caches are in one file, which both read and write as fast as they can.
+
+import Foundation
+import Protocols
+import RPCWire
+import RemoteProxy
+import Testing
+
+@Suite struct `A cache file of two processes` {
+    private static let rounds = 25
+
+    @Test func `is whole at the end, with everything that either has seen`() async throws {
+        let folder = try SocketFolder()
+        let path = folder.path + "/shared.cache"
+        let rounds = "\(Self.rounds)"
+        let one = try ServerProgram(path, "one", "two", rounds, program: "cache-sharer")
+        let two = try ServerProgram(path, "two", "one", rounds, program: "cache-sharer")
+        for program in [one, two] { #expect(program.end() == .init(code: 0, output: "", errors: "")) }
+        let files = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
+        #expect(files == ["shared.cache", "shared.cache.lock"])
+
+        let heard = Lock<[String]>([])
+        var policy = CachePolicy(freshFor: .seconds(1_000))
+        policy.log = { text in heard.withLock { $0.append(text) } }
+        let reader = GreeterProxy(Silent()).cached(in: .file(path), methods: [.greet], policy)
+        for round in 0..<Self.rounds {
+            #expect(try await reader.greet("one \(round)") == "one \(round) by one")
+            #expect(try await reader.greet("two \(round)") == "two \(round) by two")
+            let both = try await reader.greet("both \(round)")
+            #expect(["one", "two"].map { "both \(round) by \($0)" }.contains(both))
+        }
+        #expect(heard.withLock { $0 } == [])
+    }
+}
+
+/// So that all there is comes from the file.
+private struct Silent: Greeter {
+    struct NothingToSay: Error {}
+    func greet(_ name: String) async throws -> String { throw NothingToSay() }
+}
