@@ -22,7 +22,8 @@ import Testing
         let heard = Lock<[String]>([])
         var policy = CachePolicy(freshFor: .seconds(1_000))
         policy.log = { text in heard.withLock { $0.append(text) } }
-        let reader = GreeterProxy(Silent()).cached(in: .file(path), methods: [.greet], policy)
+        let silent = Silent()
+        let reader = GreeterProxy(silent).cached(in: .file(path), methods: [.greet], policy)
         for round in 0..<Self.rounds {
             #expect(try await reader.greet("one \(round)") == "one \(round) by one")
             #expect(try await reader.greet("two \(round)") == "two \(round) by two")
@@ -30,11 +31,16 @@ import Testing
             #expect(["one", "two"].map { "both \(round) by \($0)" }.contains(both))
         }
         #expect(heard.withLock { $0 } == [])
+        #expect(silent.questions.withLock { $0 } == 0, "all of it is fresh, whoever came first")
     }
 }
 
 /// So that all there is comes from the file.
-private struct Silent: Greeter {
+private final class Silent: Greeter {
     struct NothingToSay: Error {}
-    func greet(_ name: String) async throws -> String { throw NothingToSay() }
+    let questions = Lock(0)
+    func greet(_ name: String) async throws -> String {
+        questions.withLock { $0 += 1 }
+        throw NothingToSay()
+    }
 }
