@@ -51,6 +51,7 @@ import Testing
             let error = await failure { try await mine.exclusively { Issue.record("it is held by nobody") } }
             #expect(error?.code == (silently ? .unimplemented : .denied))
             #expect(error?.outcome == .notExecuted)
+            #expect(error?.message.contains(silently ? "no subject in it is locked" : "holding the Workshop") == true)
             _ = try await loop.within(milliseconds: 10) { try await theirs.work("other", milliseconds: 1) }
             _ = try await mine.look("mine", milliseconds: 1)
         }
@@ -113,16 +114,22 @@ import Testing
 
     private var events: [String] { log.withLock { $0 } }
 
-    @Test func `is neither made nor held for a caller that is denied`() throws {
-        let counted = counted()
-        network.exports.add(counted.guarded(by: .readOnly), named: nil)
+    /// A client of the exported proxy that has been denied a call and a post.
+    private func deniedClient(of exported: WorkshopProxy) throws -> (RPCClient, WorkshopProxy) {
+        network.exports.add(exported, named: nil)
         let client = network.client()
         let proxy = WorkshopProxy(client)
-        let error = loop.failure { try await proxy.work("denied", milliseconds: 1) }
-        #expect(error?.code == .denied)
-        #expect(error?.outcome == .notExecuted)
+        let error = try #require(loop.failure { try await proxy.work("denied", milliseconds: 1) })
+        #expect(error.code == .denied)
+        #expect(error.outcome == .notExecuted)
         proxy.note("denied")
         loop.run()
+        return (client, proxy)
+    }
+
+    @Test func `is neither made nor held for a caller that is denied`() throws {
+        let counted = counted()
+        let (client, proxy) = try deniedClient(of: counted.guarded(by: .readOnly))
         #expect(counted.holders == 0)
         #expect(events == [])
         _ = try loop.complete { try await proxy.look("allowed", milliseconds: 1) }
@@ -135,14 +142,7 @@ import Testing
 
     @Test func `is made and held before a guard inside it denies, which says that nothing ran`() throws {
         let counted = counted { $0.guarded(by: .readOnly) }
-        network.exports.add(counted, named: nil)
-        let client = network.client()
-        let proxy = WorkshopProxy(client)
-        let error = loop.failure { try await proxy.work("denied", milliseconds: 1) }
-        #expect(error?.code == .denied)
-        #expect(error?.outcome == .notExecuted)
-        proxy.note("denied")
-        loop.run()
+        let (client, _) = try deniedClient(of: counted)
         #expect(counted.holders == 1)
         client.close()
         loop.run()

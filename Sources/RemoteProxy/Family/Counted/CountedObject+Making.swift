@@ -35,7 +35,7 @@ extension CountedObject {
                 state.count.failed()
                 return (state.left(state.posts.removeAll()), state.waiting.takeAll())
             }
-            for task in waiting { _ = task.end(with: .failure(RPCError.notMade(error))) }
+            for task in waiting { _ = task.end(with: .failure(RPCError.notMade(name, error))) }
             perform(action)
         }
     }
@@ -52,17 +52,5 @@ extension CountedObject {
         }
         guard case .calls(let waiting) = next else { return }
         for task in waiting { _ = task.end(with: .success(subject)) }
-    }
-}
-
-extension RPCError {
-    static let notMadeInTime = RPCError(
-        .deadlineExceeded, "the time allowed for the call was over before the object was there", outcome: .notExecuted)
-
-    /// Says that of the call, whatever became of making.
-    fileprivate static func notMade(_ error: any Error) -> any Error {
-        guard var error = error as? RPCError else { return error }
-        error.outcome = .notExecuted
-        return error
     }
 }

@@ -59,6 +59,7 @@ final class CountedObject<Service: Sendable>: Sendable {
         }
     }
 
+    let name: String
     private let timeout: Duration
     private let clock: any Loop
     /// Where objects are made and let go: anywhere, but for tests.
@@ -68,9 +69,10 @@ final class CountedObject<Service: Sendable>: Sendable {
     let state: Lock<State>
 
     init(
-        timeout: Duration, maximumKeptPosts: Int, clock: any Loop, executor: (any TaskExecutor)?,
+        _ name: String, timeout: Duration, maximumKeptPosts: Int, clock: any Loop, executor: (any TaskExecutor)?,
         make: @escaping @Sendable () async throws -> Object, whenLast: @escaping @Sendable (Service) async -> Void
     ) {
+        self.name = name
         self.timeout = timeout
         self.clock = clock
         self.executor = executor
@@ -108,7 +110,7 @@ final class CountedObject<Service: Sendable>: Sendable {
     // MARK: Using
 
     /// The object, for one who holds it until `leave`.
-    /// - Throws: what making it threw; `RPCError` at the deadline; `CancellationError` at once. Then it is not held.
+    /// - Throws: `RPCError` when it could not be made, and at the deadline; `CancellationError` at once. Then it is not held.
     func object() async throws -> any Subject<Service> {
         let (action, place) = state.withLock { state -> (Action, Place) in
             let action = state.joined()
@@ -132,7 +134,7 @@ final class CountedObject<Service: Sendable>: Sendable {
         do throws(WaitingTask<Made>.GivenUp) {
             return try await waiting.wait(until: deadline, on: clock)
         } catch {
-            throw error == .cancelled ? CancellationError() : RPCError.notMadeInTime
+            throw error == .cancelled ? CancellationError() : RPCError.notMadeInTime(name)
         }
     }
 

@@ -66,8 +66,9 @@ extension ServiceProxy {
     ///
     /// A holder is a session, from its first call or post until it is over; a `handle()`, until its last copy is gone;
     /// or a call made here without a handle, while it runs. Calls wait until the object is there, within their
-    /// deadlines; posts are kept in order. When making fails, all that wait get the error, posts are dropped, and the
-    /// next call has it tried again.
+    /// deadlines; posts are kept in order. When making fails, all that wait get an `RPCError`,
+    /// `.notExecuted`: the one that `make` threw, or one with the code `.unavailable` and what it threw as `underlying`;
+    /// posts are dropped, and the next call has it tried again.
     ///
     /// - Parameters:
     ///   - timeout: how long a call without a deadline of its own waits for the object.
@@ -93,7 +94,8 @@ extension ServiceProxy {
         Self(
             subject: CountedSubject(
                 counted: CountedObject(
-                    timeout: timeout, maximumKeptPosts: maximumKeptPosts, clock: clock, executor: executor,
+                    methodTable.service.name, timeout: timeout, maximumKeptPosts: maximumKeptPosts, clock: clock,
+                    executor: executor,
                     make: {
                         let made = try await make()
                         return .init(made: made, subject: subject(of: made))

@@ -99,9 +99,10 @@ final class LateSubject<Service: Sendable>: AwaitingSubject {
         } catch .cancelled {
             throw CancellationError()
         } catch .deadline {
-            let why = isLazy ? "was not made" : "was bound to nothing (see bind(to:))"
+            if isLazy { throw RPCError.notMadeInTime(name) }
             throw RPCError(
-                .deadlineExceeded, "the \(name) \(why) within the time allowed for the call (timeout)",
+                .deadlineExceeded,
+                "the \(name) was bound to nothing (see bind(to:)) within the time allowed for the call (timeout)",
                 outcome: .notExecuted)
         }
         return try turn.get()
@@ -122,22 +123,10 @@ final class LateSubject<Service: Sendable>: AwaitingSubject {
             do {
                 _ = arrive(try await make())
             } catch {
-                let failure = unmade(error)
+                let failure = RPCError.notMade(name, error)
                 for call in arrival.withLock({ $0.fail() }) { _ = call.end(with: .failure(failure)) }
             }
         }
-    }
-
-    /// What those get that waited: no call has run. The text stays here, in `underlying`, since a server sends messages
-    /// to its clients.
-    private func unmade(_ error: any Error) -> RPCError {
-        guard var error = error as? RPCError else {
-            return RPCError(
-                .unavailable, "the \(name) could not be made; the next call tries again", outcome: .notExecuted,
-                underlying: error)
-        }
-        error.outcome = .notExecuted
-        return error
     }
 
     /// The object is there. False when there was one already.
