@@ -4,6 +4,7 @@ import Foundation
 import Protocols
 import RPCWire
 import RemoteProxy
+import TestSupport
 import Testing
 
 @Suite struct `A cache file of two processes` {
@@ -12,10 +13,12 @@ import Testing
     @Test func `is whole at the end, with everything that either has seen`() async throws {
         let folder = try SocketFolder()
         let path = folder.path + "/shared.cache"
-        let rounds = "\(Self.rounds)"
-        let one = try ServerProgram(path, "one", "two", rounds, program: "cache-sharer")
-        let two = try ServerProgram(path, "two", "one", rounds, program: "cache-sharer")
-        for program in [one, two] { #expect(program.end() == .init(code: 0, output: "", errors: "")) }
+        let ends = try await blocking { [rounds = "\(Self.rounds)"] in
+            let one = try ServerProgram(path, "one", "two", rounds, program: "cache-sharer")
+            let two = try ServerProgram(path, "two", "one", rounds, program: "cache-sharer")
+            return [one.end(), two.end()]
+        }.get()
+        for end in ends { #expect(end == .init(code: 0, output: "", errors: "")) }
         let files = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
         #expect(files == ["shared.cache", "shared.cache.lock"])
 

@@ -26,10 +26,7 @@ import Testing
         let policy = Policy { $0.method.name == "delegate" ? .deny("no") : .allow }
         let (mine, theirs) = (serve(locked.guarded(by: policy)), serve(locked, named: "back"))
         try loop.complete { [loop] in
-            let other = Task(executorPreference: loop) {
-                try await loop.sleep(for: .milliseconds(1))
-                return try await theirs.work("other", milliseconds: 1)
-            }
+            let other = loop.other(calls: theirs)
             try await mine.exclusively {
                 _ = try await mine.work("one", milliseconds: 5)
                 let error = await failure { try await mine.delegate("denied") }
@@ -37,7 +34,7 @@ import Testing
                 #expect(error?.outcome == .notExecuted)
                 _ = try await mine.work("two", milliseconds: 5)
             }
-            _ = try await other.value
+            try await other.value
         }
         #expect(workshop.log == ["one in", "one out", "two in", "two out", "other in", "other out"])
         #expect(policy.deniedCalls == 1)
@@ -165,15 +162,12 @@ import Testing
         let (first, second) = (network.client(), network.client())
         let (mine, theirs) = (WorkshopProxy(first), WorkshopProxy(second))
         try loop.complete { [loop] in
-            let other = Task(executorPreference: loop) {
-                try await loop.sleep(for: .milliseconds(1))
-                return try await theirs.work("other", milliseconds: 1)
-            }
+            let other = loop.other(calls: theirs)
             try await mine.exclusively {
                 _ = try await mine.work("one", milliseconds: 5)
                 _ = try await mine.work("two", milliseconds: 5)
             }
-            _ = try await other.value
+            try await other.value
         }
         #expect(workshop.log == ["one in", "one out", "two in", "two out", "other in", "other out"])
         first.close()

@@ -59,6 +59,14 @@ final class BusyWorkshop: Workshop {
 }
 
 extension ManualLoop {
+    /// Somebody else, who comes a millisecond later.
+    func other(calls proxy: WorkshopProxy) -> Task<Void, any Error> {
+        Task(executorPreference: self) {
+            try await self.sleep(for: .milliseconds(1))
+            _ = try await proxy.work("other", milliseconds: 1)
+        }
+    }
+
     /// What the body ends with when its calls have this long.
     func within<Result>(milliseconds: Int, _ body: () async throws -> Result) async rethrows -> Result {
         var scope = CallScope.current ?? CallScope()
