@@ -24,6 +24,19 @@ package struct CallScope: Sendable {
         return scope
     }
 
+    /// Runs the body under this scope, on the actor of the caller: the body would leave it if the closure that
+    /// `withValue` gets did not capture the isolation.
+    func entered<Result>(
+        isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Result
+    ) async rethrows -> Result {
+        try await Self.$current.withValue(
+            self,
+            operation: {
+                _ = isolation
+                return try await body()
+            }, isolation: isolation)
+    }
+
     /// Whether the task holds an object exclusively, here or elsewhere.
     var hasHold: Bool { rights.contains(where: \.isHold) }
 }
