@@ -53,7 +53,7 @@ private func fuzzReceipts(_ dice: inout Dice) {
         switch dice.roll(8) {
         case 0, 1, 2:
             let isPost = dice.roll(2) == 0
-            let number = dice.roll(8) == 0 ? [.min, -1, 0, .max][dice.roll(4)] : highest &+ Int64(dice.roll(5)) - 1
+            let number = dice.roll(8) == 0 ? [.min, -1, 0, .max][dice.roll(4)] : highest &+ Int64(dice.roll(5)) &- 1
             let isNew = number > highest
             require(receipts.request(number, isPost: isPost, bytes: bytes) == isNew, "request \(number)")
             guard isNew else { break }

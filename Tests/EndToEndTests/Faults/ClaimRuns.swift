@@ -109,6 +109,9 @@ extension FaultRuns {
         let configuration = { (configuration: inout RPCServer.Configuration) in
             configuration.tokens = tokens
             configuration.threads = 2
+            // Far fewer than guesses.
+            configuration.maximumSessions = Self.size(100, full: 10_000)
+            configuration.sessionGrace = .seconds(600)
         }
         try await withGate(folder.url, configuration) { _, url in
             let owner = try HandwrittenClient(url, token: Secrets.alice)
