@@ -5,11 +5,13 @@
 
 func fuzzSession(_ bytes: UnsafeRawBufferPointer) {
     var dice = Dice(bytes)
-    switch dice.roll(4) {
+    switch dice.roll(6) {
     case 0: fuzzOutgoing(&dice)
     case 1: fuzzIncoming(&dice)
     case 2: fuzzReconnection(&dice)
-    default: fuzzKept(&dice)
+    case 3: fuzzKept(&dice)
+    case 4: fuzzReceipts(&dice)
+    default: fuzzPhase(&dice)
     }
 }
 
@@ -39,6 +41,55 @@ private func fuzzKept(_ dice: inout Dice) {
     for (message, expected) in zip(kept.messages, model) {
         let bytes = message.message.withUnsafeBytes { Array($0) }
         require(message.number == expected.number && bytes == expected.message, "message \(expected.number)")
+    }
+}
+
+private func fuzzReceipts(_ dice: inout Dice) {
+    var receipts = Receipts()
+    var (highest, replies): (Int64, Int64) = (0, 0)
+    var (unreported, unreportedBytes, hasPosts) = (0, 0, false)
+    while !dice.isEmpty {
+        let bytes = dice.roll() * dice.roll(8) * dice.roll(8)
+        switch dice.roll(8) {
+        case 0, 1, 2:
+            let isPost = dice.roll(2) == 0
+            let number = dice.roll(8) == 0 ? [.min, -1, 0, .max][dice.roll(4)] : highest &+ Int64(dice.roll(5)) &- 1
+            let isNew = number > highest
+            require(receipts.request(number, isPost: isPost, bytes: bytes) == isNew, "request \(number)")
+            guard isNew else { break }
+            highest = number
+            if isPost { (unreported, unreportedBytes, hasPosts) = (unreported + 1, unreportedBytes + bytes, true) }
+        case 3, 4, 5, 6:
+            receipts.reply(bytes: bytes)
+            (replies, unreported, unreportedBytes) = (replies + 1, unreported + 1, unreportedBytes + bytes)
+        default:
+            receipts.reported()
+            (unreported, unreportedBytes, hasPosts) = (0, 0, false)
+        }
+        require(receipts.requests == highest && receipts.replies == replies, "how far it has come")
+        let isMuch = unreportedBytes >= Receipts.byteInterval
+        let isDue = isMuch || unreported >= Receipts.interval
+        let expected: Receipts.Report = isDue ? (isMuch || hasPosts ? .atOnce : .along) : .notYet
+        require(receipts.report == expected, "\(receipts.report), not \(expected)")
+    }
+}
+
+private func fuzzPhase(_ dice: inout Dice) {
+    var phase = ConnectionPhase()
+    var step = ConnectionPhase.Step.greeting
+    while !dice.isEmpty {
+        switch dice.roll(3) {
+        case 0:
+            require(phase.greeted() == (step == .greeting), "greeted in \(step)")
+            if step == .greeting { step = .open }
+        case 1:
+            phase.left()
+            if step != .over { step = .ending }
+        default:
+            require(phase.closed() == (step != .over), "closed in \(step)")
+            step = .over
+        }
+        require(phase.step == step, "\(phase.step), not \(step)")
     }
 }
 

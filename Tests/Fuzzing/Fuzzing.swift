@@ -10,6 +10,7 @@ private let targets: [String: @Sendable (UnsafeRawBufferPointer) -> Void] = [
     "framing": fuzzFraming,
     "message": fuzzMessages,
     "session": fuzzSession,
+    "connection": fuzzConnection,
     "macro": fuzzMacro,
 ]
 

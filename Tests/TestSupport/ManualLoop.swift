@@ -12,6 +12,8 @@ package final class ManualLoop: Loop {
         var first = 0
         var timers: [Timer] = []
         var timersSet = 0
+        var steps = 0
+        var afterStep: (@Sendable () -> Void)?
 
         mutating func takeFirst() -> Item? {
             guard first < queue.count else { return nil }
@@ -94,15 +96,26 @@ package final class ManualLoop: Loop {
     /// When the next timer is due.
     package var nextDeadline: Instant? { state.withLock { state in state.nextTimer.map { state.timers[$0].deadline } } }
 
+    /// How many things have been run so far.
+    package var steps: Int { state.withLock { $0.steps } }
+
+    /// Has this done after everything that is run: what always holds is looked at then.
+    package func afterEachStep(_ look: @escaping @Sendable () -> Void) { state.withLock { $0.afterStep = look } }
+
     /// Runs one item of the queue, or one timer that is due. Answers whether there was one.
     @discardableResult
     package func step() -> Bool {
-        let item: Item? = state.withLock { state in
-            if let item = state.takeFirst() { return item }
-            guard let next = state.nextTimer, state.timers[next].deadline <= state.now else { return nil }
-            return .work(state.timers.remove(at: next).work)
+        let (item, look): (Item?, (@Sendable () -> Void)?) = state.withLock { state in
+            state.steps += 1
+            if let item = state.takeFirst() { return (item, state.afterStep) }
+            guard let next = state.nextTimer, state.timers[next].deadline <= state.now else {
+                state.steps -= 1
+                return (nil, nil)
+            }
+            return (.work(state.timers.remove(at: next).work), state.afterStep)
         }
         guard let item else { return false }
+        defer { look?() }
         let previous = runner.exchange(SystemThread.current, ordering: .relaxed)
         defer { runner.store(previous, ordering: .relaxed) }
         switch item {
@@ -110,6 +123,13 @@ package final class ManualLoop: Loop {
         case .work(let work): work()
         }
         return true
+    }
+
+    /// Runs the body at once, on the loop as far as anybody can tell.
+    package func pretend(_ body: () -> Void) {
+        let previous = runner.exchange(SystemThread.current, ordering: .relaxed)
+        defer { runner.store(previous, ordering: .relaxed) }
+        body()
     }
 
     /// Runs until nothing is left to do at this moment of the clock.

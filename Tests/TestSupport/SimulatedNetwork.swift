@@ -67,6 +67,21 @@ package final class SimulatedNetwork: Sendable {
         for link in links { link.client.faults = faults }
     }
 
+    /// What goes wrong on the way from the server, on the connections there are.
+    package func injectFromServer(_ faults: WireFaults) {
+        for link in state.withLock({ $0.links }) {
+            if let stream = link.connection.stream as? InMemoryStream { stream.faults = faults }
+        }
+    }
+
+    /// Holds back, or lets go, what is sent over one connection, in either direction, so that others overtake it.
+    package func hold(_ isHeld: Bool, link: Int) {
+        let link = state.withLock { $0.links.indices.contains(link) ? $0.links[link] : nil }
+        guard let link else { return }
+        link.client.faults.isHeld = isHeld
+        if let stream = link.connection.stream as? InMemoryStream { stream.faults.isHeld = isHeld }
+    }
+
     /// What goes wrong on the way to the server, or from it, on the next connection and on no other.
     package func injectOnce(_ faults: WireFaults, fromServer: Bool) {
         state.withLock { $0.faultsOnce = (faults, fromServer) }

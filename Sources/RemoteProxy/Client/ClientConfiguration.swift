@@ -43,6 +43,11 @@ extension RPCClient {
         public var keepaliveInterval: Duration = .seconds(15)
         /// How long it may take to answer that before its connection counts as lost.
         public var keepaliveTimeout: Duration = .seconds(5)
+        /// How long a message of the server may take from its first byte to its last before its connection counts as
+        /// lost; zero for ever.
+        public var frameTime: Duration = .seconds(30)
+        /// How many bytes of a message earn it a second more.
+        public var minimumRate = 16_384
         /// Told, in a line of text, what no caller gets to hear: ignored messages, posts that could not be sent.
         public var log: @Sendable (String) -> Void = { _ in }
 
@@ -61,6 +66,8 @@ extension RPCClient.Configuration {
         settings.gate.token = token
         settings.gate.keepaliveInterval = keepaliveInterval
         settings.gate.keepaliveTimeout = keepaliveTimeout
+        settings.gate.frameTime = frameTime
+        settings.gate.minimumRate = minimumRate
         settings.maximumPendingPostBytes = maximumPendingPostBytes
         return settings
     }

@@ -6,17 +6,20 @@ package final class SessionTable: Sendable {
     private struct State {
         struct Entry {
             let session: Session
+            /// Grows from one session to the next.
+            let number: Int
             /// Grows from one loss to the next; nil while a connection serves the session.
             var leftAt: Int?
         }
 
         var entries: [String: Entry] = [:]
-        var losses = 0
+        var unclaimed = UnclaimedSessions()
+        var (additions, losses) = (0, 0)
         var isClosed = false
 
-        mutating func takeOldestUnclaimed() -> Session? {
-            let oldest = entries.filter { $0.value.leftAt != nil }.min { $0.value.leftAt ?? 0 < $1.value.leftAt ?? 0 }
-            return oldest.flatMap { entries.removeValue(forKey: $0.key)?.session }
+        mutating func takeOldestUnclaimed(of owner: Identity?) -> Session? {
+            let oldest = unclaimed.takeFirst(preferring: owner) { entries[$0.id]?.leftAt == $0.leftAt }
+            return oldest.flatMap { entries.removeValue(forKey: $0.id)?.session }
         }
     }
 
@@ -34,15 +37,16 @@ package final class SessionTable: Sendable {
     /// Answers that no client has acknowledged; for tests, on the loop of all sessions.
     package var keptReplies: Int { state.withLock { $0.entries.values.map(\.session.replies.count).reduce(0, +) } }
 
-    /// Takes a session in. At the limit it takes the place of the one that has waited longest for its client; false when
-    /// all have one.
+    /// Takes a session in. At the limit it takes the place of the one that has waited longest for its client, of the same
+    /// owner if there is one: nobody crowds out another's before all of their own. False when all have their client.
     func add(_ session: Session) -> Bool {
-        let id = session.id
+        let (id, owner) = (session.id, session.peer.identity)
         let (isAdded, old) = state.withLock { state -> (Bool, Session?) in
             guard !state.isClosed else { return (false, nil) }
-            let old = state.entries.count < limit ? nil : state.takeOldestUnclaimed()
+            let old = state.entries.count < limit ? nil : state.takeOldestUnclaimed(of: owner)
             guard state.entries.count < limit else { return (false, old) }
-            state.entries[id] = .init(session: session)
+            state.additions += 1
+            state.entries[id] = .init(session: session, number: state.additions)
             return (true, old)
         }
         old?.peer.loop.submit { old?.end("more than \(self.limit) sessions (maximumSessions)") }
@@ -61,10 +65,14 @@ package final class SessionTable: Sendable {
 
     /// The session has lost its connection.
     func left(_ session: Session) {
-        let id = session.id
+        let (id, owner) = (session.id, session.peer.identity)
         state.withLock { state in
+            guard state.entries[id] != nil else { return }
             state.losses += 1
             state.entries[id]?.leftAt = state.losses
+            state.unclaimed.append(.init(id: id, leftAt: state.losses), of: owner, among: state.entries.count) {
+                state.entries[$0.id]?.leftAt == $0.leftAt
+            }
         }
     }
 
@@ -79,7 +87,8 @@ package final class SessionTable: Sendable {
         let sessions = state.withLock { state in
             state.isClosed = true
             defer { state.entries = [:] }
-            return state.entries.values.map(\.session)
+            state.unclaimed = UnclaimedSessions()
+            return state.entries.values.sorted { $0.number < $1.number }.map(\.session)
         }
         for session in sessions { session.peer.loop.submit { session.endWithConnection() } }
     }

@@ -25,7 +25,7 @@ extension FaultRuns {
             first = Faults.LedgerProxy(RPCClient(url ?? ""))
         }
 
-        /// Waits for the processes, who tell nobody but their file.
+        /// Waits for the processes. They tell nobody but their file, and a file wakes nobody: so it is looked at again.
         func entries(_ isComplete: ([LedgerFile.Entry]) -> Bool) async throws -> [LedgerFile.Entry] {
             while true {
                 let entries = house.entries

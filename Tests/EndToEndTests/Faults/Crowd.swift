@@ -11,9 +11,9 @@ final class Crowd: Sendable {
     private let ledger: any Faults.Ledger
     private let timeout: Duration
     private let posts = Lock<[Int: Int]>([:])
-    private let finished = Atomic(0)
+    private let finished = Lock((count: 0, waiting: [(goal: Int, waiter: CheckedContinuation<Void, Never>)]()))
     private let isOver = Atomic(false)
-    private let worstLateness = Lock(Duration.zero)
+    private let lateness = Lock(Duration.zero)
 
     /// - Parameter timeout: what each call may take.
     init(_ client: RPCClient, timeout: Duration = .seconds(10)) {
@@ -24,16 +24,15 @@ final class Crowd: Sendable {
     /// How many posts each caller has made.
     var posted: [Int: Int] { posts.withLock { $0 } }
     /// How late the machine itself was at worst, while they called, to wake one who had only slept.
-    var machineLateness: Duration { worstLateness.withLock { $0 } }
-    var finishedCalls: Int { finished.load(ordering: .acquiring) }
+    var machineLateness: Duration { lateness.withLock { $0 } }
 
     /// Has every caller call so many times, one call after the other; fewer when told to stop.
     /// - Parameters:
     ///   - milliseconds: how long the subject takes over some of the calls.
     ///   - isPosting: whether a post goes before every tenth.
     func call(by callers: Int = 64, times: Int = .max, slowly milliseconds: Int = 0, isPosting: Bool = true) async {
-        let watch = Task { [self] in try await watchMachine() }
-        defer { watch.cancel() }
+        let watch = Lateness()
+        defer { lateness.withLock { $0 = max($0, watch.stop()) } }
         await withTaskGroup { group in
             for caller in 0..<callers {
                 group.addTask { [self] in
@@ -47,21 +46,23 @@ final class Crowd: Sendable {
         }
     }
 
-    private func watchMachine() async throws {
-        while true {
-            let due = MonotonicClock.now.advanced(by: .milliseconds(10))
-            try await Task.sleep(for: .milliseconds(10))
-            let late = due.duration(to: MonotonicClock.now)
-            worstLateness.withLock { $0 = max($0, late) }
-        }
-    }
-
     func stop() { isOver.store(true, ordering: .relaxed) }
 
     /// Returns when so many more calls have ended.
-    func proceed(by count: Int) async throws {
-        let goal = finishedCalls + count
-        while finishedCalls < goal { try await Task.sleep(for: .milliseconds(1)) }
+    func proceed(by count: Int) async {
+        await withCheckedContinuation { waiter in
+            finished.withLock { $0.waiting.append((goal: $0.count + count, waiter)) }
+        }
+    }
+
+    private func finish() {
+        let due = finished.withLock { finished in
+            finished.count += 1
+            let due = finished.waiting.filter { $0.goal <= finished.count }
+            if !due.isEmpty { finished.waiting.removeAll { $0.goal <= finished.count } }
+            return due
+        }
+        for (_, waiter) in due { waiter.resume() }
     }
 
     private func call(_ name: CallName, milliseconds: Int) async {
@@ -73,7 +74,7 @@ final class Crowd: Sendable {
                         caller: name.caller, number: name.number, milliseconds: milliseconds)
             }
         }
-        finished.add(1, ordering: .releasing)
+        finish()
     }
 
     private func post(by caller: Int) {

@@ -45,7 +45,7 @@ extension FaultRuns {
         // that: without cuts everything would stand still behind the first.
         proxy.cut(CutPlan(seed: 7, times: .max, every: 500...5_000))
         let calling = Task { await crowd.call(by: 16, isPosting: false) }
-        try await Task.sleep(for: .seconds(Self.size(1, full: 30)))
+        await crowd.proceed(by: Self.size(1_000, full: 20_000))
         crowd.stop()
         await calling.value
         // Without a checksum a changed digit is a wrong answer: nothing is said of the results.

@@ -17,15 +17,16 @@ extension FaultRuns {
         let calling = Task { await crowd.call() }
         var absences: [ClosedRange<Instant>] = []
         for _ in 0..<Self.size(3, full: 20) {
-            try await crowd.proceed(by: 500)
+            await crowd.proceed(by: 500)
             let killed = MonotonicClock.now
             server.signal(SIGKILL)
             #expect(server.end().code == -SIGKILL)
+            // An absence of a real process takes real time, and nothing tells when it has been long enough.
             try await Task.sleep(for: .milliseconds(Self.size(30, full: 300)))
             server = try house.start().server
             absences.append(killed...MonotonicClock.now)
         }
-        try await crowd.proceed(by: 500)
+        await crowd.proceed(by: 500)
         crowd.stop()
         await calling.value
 
@@ -47,12 +48,13 @@ extension FaultRuns {
         let crowd = Crowd(RPCClient(url, .eager), timeout: .milliseconds(100))
         let calling = Task { await crowd.call() }
         for _ in 0..<Self.size(2, full: 20) {
-            try await crowd.proceed(by: 500)
+            await crowd.proceed(by: 500)
             server.signal(SIGSTOP)
+            // So does a standstill: longer than the deadlines of the calls.
             try await Task.sleep(for: .milliseconds(Self.size(300, full: 3_000)))
             server.signal(SIGCONT)
         }
-        try await crowd.proceed(by: 500)
+        await crowd.proceed(by: 500)
         crowd.stop()
         await calling.value
         server.signal(SIGTERM)
@@ -74,14 +76,14 @@ extension FaultRuns {
         let crowd = Crowd(RPCClient(proxy.url, .eager))
         let calling = Task { await crowd.call(slowly: 5) }
         for _ in 0..<Self.size(5, full: 200) {
-            try await crowd.proceed(by: 200)
+            await crowd.proceed(by: 200)
             let leaving = server
             (server, url) = try house.start(at: "tcp://127.0.0.1:0", hasOwnBook: true)
             proxy.lead(to: url)
             leaving.signal(SIGTERM)
             #expect(leaving.end() == .init(code: 0, output: "", errors: ""))
         }
-        try await crowd.proceed(by: 200)
+        await crowd.proceed(by: 200)
         crowd.stop()
         await calling.value
         server.signal(SIGTERM)

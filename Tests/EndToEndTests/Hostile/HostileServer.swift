@@ -62,6 +62,8 @@ struct HostileServer: Sendable, CustomTestStringConvertible {
     private static let own = #"{"jsonrpc":"2.0","id":ID,"result":OWN}"#
 
     static let all = answers + greetings + floods + streams
+    /// Those that would cost memory.
+    static let costly = floods + streams.filter { $0.name.contains("gigabytes") || $0.name.contains("megabytes") }
 
     private static let answers: [HostileServer] = [
         saying(

@@ -35,14 +35,35 @@ private struct ShortageStory {
                 others.append(other)
                 try require(try brief(old.ask(value)) == "1=0")
             }
-            let start = ContinuousClock.now
-            for _ in 0..<100 { try require(try brief(old.ask(value)) == "1=0") }
-            try require(ContinuousClock.now - start < .seconds(10))
+            // Among all the other tests the machine may be late.
+            let isAlone = FaultRuns.isFull
+            var slowest = Duration.zero
+            let (start, workBefore) = (ContinuousClock.now, processTime())
+            // Not without a pause: what the server does by itself is to be seen beside it.
+            while ContinuousClock.now - start < .milliseconds(500) {
+                let asked = ContinuousClock.now
+                try require(try brief(old.ask(value)) == "1=0")
+                slowest = max(slowest, ContinuousClock.now - asked)
+                usleep(20_000)
+            }
+            try require(slowest < (isAlone ? .milliseconds(100) : .seconds(10)))
+            let share = (processTime() - workBefore) / ((ContinuousClock.now - start) / .seconds(1))
+            try require(share < (isAlone ? 0.1 : 0.5))
             try require(log.lines.count == 1 && log.lines[0].contains("EMFILE") && log.lines[0].contains("ulimit -n"))
             _ = try limit(before)
+            let released = ContinuousClock.now
+            try require(try brief(RawClient(url).ask(value)) == "1=0")
+            try require(ContinuousClock.now - released < (isAlone ? .seconds(1) : .seconds(20)))
             while log.lines.count < 2 { try require(try brief(RawClient(url).ask(value)) == "1=0") }
             try require(log.lines[1].hasSuffix("accepts again"))
         }
+    }
+
+    /// Seconds of processor time that the process has used.
+    private func processTime() -> Double {
+        var time = timespec()
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
+        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
     }
 
     private func require(_ holds: Bool, line: Int = #line) throws {

@@ -25,7 +25,8 @@ func withGate(
 
 enum Secrets {
     static let alice = "alice-0123456789abcdef"
-    static let list = "alice admin,audit \(alice)\nbob bob-fedcba9876543210"
+    static let bob = "bob-fedcba9876543210"
+    static let list = "alice admin,audit \(alice)\nbob \(bob)"
 
     static func authenticate(_ token: String, id: Int = 1) -> String {
         #"{"jsonrpc":"2.0","method":"rpc.authenticate","params":{"token":"\#(token)"},"id":\#(id)}"#

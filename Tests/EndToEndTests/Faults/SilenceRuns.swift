@@ -1,0 +1,108 @@
+// Ends that fall silent: the way between the two passes nothing any more, or one of them is gone without a word.
+
+import Faults
+import Protocols
+import RPCServer
+import RPCWire
+import RemoteProxy
+import TestSupport
+import Testing
+
+extension FaultRuns {
+    /// Silence is questioned after the first and given up the second after that.
+    private static let keepalive = (interval: Duration.milliseconds(200), timeout: Duration.milliseconds(100))
+
+    /// When it is found out at the latest: a tenth late, and as late as the machine is.
+    private static func latest(_ late: Duration) -> Duration {
+        (keepalive.interval + keepalive.timeout) * 11 / 10 + late + (isFull ? .zero : slack)
+    }
+
+    private static var earliest: Duration { (keepalive.interval + keepalive.timeout) * 9 / 10 }
+
+    @Test func `silence is found out at both ends in time, and the calls go on when it is over`() async throws {
+        for _ in 0..<Self.size(2, full: 20) { try await foundOut() }
+    }
+
+    private func foundOut() async throws {
+        let (givenUp, giveUps) = AsyncStream.makeStream(of: Instant.self)
+        var configuration = RPCServer.Configuration()
+        (configuration.keepaliveInterval, configuration.keepaliveTimeout) = Self.keepalive
+        configuration.log = { line in
+            if line.contains("keepaliveTimeout") { giveUps.yield(MonotonicClock.now) }
+        }
+        let server = RPCServer(configuration)
+        let watched = WatchedEcho()
+        server.export(EchoProxy(watched))
+        let proxy = try FaultProxy(to: try await server.listen(on: "tcp://127.0.0.1:0"))
+        var eager = RPCClient.Configuration.eager
+        (eager.keepaliveInterval, eager.keepaliveTimeout) = Self.keepalive
+        let client = RPCClient(proxy.url, eager)
+        let lateness = Lateness()
+        let call = Task { try await EchoProxy(client).later("held", afterMilliseconds: 0) }
+        var begins = watched.events.makeAsyncIterator()
+        #expect(await begins.next() == .began)
+        // The last word between the two, and then nothing.
+        #expect(try await EchoProxy(client).text("x") == "x")
+        let states = client.states
+        proxy.stall()
+        let began = MonotonicClock.now
+        _ = await states.first { $0 != .connected }
+        let atClient = began.duration(to: MonotonicClock.now)
+        var verdicts = givenUp.makeAsyncIterator()
+        let atServer = began.duration(to: await verdicts.next() ?? .distantFuture)
+        let late = lateness.stop()
+        for time in [atClient, atServer] {
+            #expect(time > Self.earliest && time < Self.latest(late), "\(time), machine \(late)")
+        }
+        proxy.resume()
+        watched.release()
+        #expect(try await call.value == "held")
+        #expect(watched.count == 1)
+        print("silence found out by the client after \(atClient), by the server after \(atServer), machine \(late)")
+        client.close()
+        await server.stop(grace: .zero)
+    }
+
+    /// - Parameter isReal: the sockets are gone and their machine knows nothing of them, which it says when it is asked;
+    ///   otherwise the way to them falls silent, and nobody says anything.
+    @Test(arguments: [true, false])
+    func `peers that vanish without a word are let go in time, and nobody else waits for them`(isReal: Bool)
+        async throws
+    {
+        let configuration = { (configuration: inout RPCServer.Configuration) in
+            (configuration.keepaliveInterval, configuration.keepaliveTimeout) = Self.keepalive
+        }
+        let lateness = Lateness()
+        try await withGate("tcp://127.0.0.1:0", configuration) { server, url in
+            let neighbour = try RawClient(url)
+            let proxy = try FaultProxy(to: url)
+            let peers = try (0..<50).map { _ in try Self.greeted(isReal ? url : proxy.url) }
+            let began = MonotonicClock.now
+            if isReal {
+                // Root only.
+                guard peers.allSatisfy({ $0.vanish() }) else { return }
+            } else {
+                proxy.stall()
+            }
+            var (id, slowest) = (0, Duration.zero)
+            while server.connectionCount > 1, began.duration(to: MonotonicClock.now) < .seconds(30) {
+                id += 1
+                let asked = MonotonicClock.now
+                #expect(try brief(neighbour.ask(HandwrittenClient.next(id: id))) == "\(id)=\(id)")
+                slowest = max(slowest, asked.duration(to: MonotonicClock.now))
+            }
+            let took = began.duration(to: MonotonicClock.now)
+            let late = lateness.stop()
+            print("50 peers vanished: let go after \(took), slowest of \(id) calls beside \(slowest), machine \(late)")
+            #expect(took < Self.latest(late) && slowest < Self.slack + late)
+            #expect(server.counters.overruns["keepaliveTimeout"] == (isReal ? nil : 50))
+        }
+    }
+
+    private static func greeted(_ url: String) throws -> RawDescriptor {
+        let end = try RawDescriptor.connected(to: url)
+        _ = end.send(Array("{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"rpc.hello\",\"params\":{}}\n".utf8)[...])
+        guard case .bytes = end.receive() else { throw WireFault("no welcome") }
+        return end
+    }
+}
