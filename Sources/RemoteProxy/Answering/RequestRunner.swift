@@ -11,19 +11,31 @@ package final class RequestRunner: @unchecked Sendable {
     /// Which of the loops of one server this is.
     package let number: Int
     private var inbox = RequestQueue()
+    private var congestion: Congestion
     private var idle: [Worker] = []
     private var isChecking = false
     private var isStopped = false
     /// Idle workers kept for the next burst; each is a task of about a kilobyte.
     private let maximumIdleWorkers = 64
 
-    package init(loop: any Loop, number: Int = 0) {
+    /// What is answered to calls for which the line is too long.
+    let refusal: ErrorObject
+
+    /// - Parameter maximumWait: how long calls may go on waiting for their turn before new ones are refused; zero for ever.
+    package init(loop: any Loop, number: Int = 0, maximumWait: Duration = .zero) {
         self.loop = loop
         self.number = number
+        congestion = Congestion(maximumWait: maximumWait)
+        refusal = .congested(maximumWait)
     }
 
     /// How many requests wait for a worker.
     var backlog: Int { inbox.count }
+
+    /// Whether a call that comes now is to be refused.
+    func isCongested() -> Bool {
+        congestion.refuses(waiting: inbox.count, first: inbox.oldest ?? .distantFuture, at: loop.now)
+    }
 
     func accept(_ request: IncomingRequest) {
         inbox.append(request)

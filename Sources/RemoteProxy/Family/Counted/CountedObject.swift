@@ -54,6 +54,7 @@ final class CountedObject<Service: Sendable>: Sendable {
     }
 
     private let timeout: Duration
+    let maximumKeptPosts: Int
     private let clock: any Loop
     let make: @Sendable () async throws -> Service
     let whenLast: @Sendable (Service) async -> Void
@@ -64,6 +65,7 @@ final class CountedObject<Service: Sendable>: Sendable {
         make: @escaping @Sendable () async throws -> Service, whenLast: @escaping @Sendable (Service) async -> Void
     ) {
         self.timeout = timeout
+        self.maximumKeptPosts = maximumKeptPosts
         self.clock = clock
         self.make = make
         self.whenLast = whenLast
@@ -127,16 +129,21 @@ final class CountedObject<Service: Sendable>: Sendable {
         }
     }
 
-    /// Delivers a post at once if the object is there, else in its turn; a post holds until it has been delivered.
-    func post(now: (Service) -> Void, later: () -> KeptPosts<Service>.Delivery) {
-        let (action, object) = state.withLock { state -> (Action, Service?) in
+    /// Delivers a post at once if the object is there, else in its turn; a post holds until it has been delivered. False
+    /// when as many wait as may.
+    func post(now: (Service) -> Void, later: () -> KeptPosts<Service>.Delivery) -> Bool {
+        let (action, object, isKept) = state.withLock { state -> (Action, Service?, Bool) in
             let action = state.joined()
-            if let object = state.ready { return (action, object) }
-            return state.posts.keep(later()) ? (action, nil) : (state.left(), nil)
+            if let object = state.ready { return (action, object, true) }
+            let isKept = state.posts.keep(later())
+            // The post may have been the first to want the object, which then has to be made all the same.
+            if !isKept { _ = state.left() }
+            return (action, nil, isKept)
         }
         perform(action)
-        guard let object else { return }
+        guard let object else { return isKept }
         now(object)
         leave()
+        return true
     }
 }

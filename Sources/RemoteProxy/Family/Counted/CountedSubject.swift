@@ -17,7 +17,9 @@ struct CountedSubject<Service: Sendable>: Subject {
 
     func post<Arguments>(_ post: Post<Service, Arguments>, _ arguments: Arguments, now: (Service) -> Void) {
         joinSession()
-        counted.post(now: now) { post.kept(arguments) }
+        guard !counted.post(now: now, later: { post.kept(arguments) }) else { return }
+        DroppedPosts.add(
+            post.signature, because: "\(counted.maximumKeptPosts) posts wait for the object already (maximumKeptPosts)")
     }
 
     /// What is called through a handle is held by the handle, whoever it is done for.
