@@ -17,6 +17,8 @@ package struct Congestion: Sendable {
     private let maximumWait: Duration
     /// Since when there has been a line, as far as those who came have seen.
     private var lineSince: Instant?
+    /// Until then it counts as the same line though it is short: somebody was refused, and so it is.
+    private var lineUntil = Instant(nanoseconds: .min)
 
     package init(maximumWait: Duration) { self.maximumWait = maximumWait }
 
@@ -27,13 +29,13 @@ package struct Congestion: Sendable {
     /// - Returns: whether it is to be refused.
     package mutating func refuses(waiting: Int, first: Instant, at now: Instant) -> Bool {
         guard waiting >= Self.alwaysAdmitted, maximumWait > .zero else {
-            lineSince = nil
+            if now >= lineUntil { lineSince = nil }
             return false
         }
-        guard let lineSince else {
-            lineSince = now
-            return false
-        }
-        return now >= lineSince.advanced(by: Self.patience) && now > first.advanced(by: maximumWait)
+        let since = lineSince ?? now
+        lineSince = since
+        guard now >= since.advanced(by: Self.patience), now > first.advanced(by: maximumWait) else { return false }
+        lineUntil = now.advanced(by: Self.patience)
+        return true
     }
 }

@@ -14,6 +14,11 @@ package final class RequestRunner: @unchecked Sendable {
     private var congestion: Congestion
     private var idle: [Worker] = []
     private var isChecking = false
+    /// Workers that let the loop have a look at its sockets.
+    private var pausing = 0
+    /// When the next one is to do so; nil while hardly anybody waits.
+    private var turnEnd: Instant?
+    private static let timePerTurn = Duration.milliseconds(1)
     private var isStopped = false
     /// Idle workers kept for the next burst; each is a task of about a kilobyte.
     private let maximumIdleWorkers = 64
@@ -51,7 +56,10 @@ package final class RequestRunner: @unchecked Sendable {
             isChecking = false
             return
         }
-        if let worker = idle.popLast() { worker.resume() } else { startWorker() }
+        // One that pauses goes on by itself.
+        if pausing == 0 {
+            if let worker = idle.popLast() { worker.resume() } else { startWorker() }
+        }
         loop.submit { [self] in check() }
     }
 
@@ -65,6 +73,7 @@ package final class RequestRunner: @unchecked Sendable {
         while !Task.isCancelled {
             while !Task.isCancelled, let request = inbox.popFirst() {
                 await request.session.run(request, on: worker)
+                if isTimeToLook() { await pause() }
             }
             guard !isStopped, idle.count < maximumIdleWorkers else { return }
             await withUnsafeContinuation { continuation in
@@ -72,6 +81,28 @@ package final class RequestRunner: @unchecked Sendable {
                 idle.append(worker)
             }
         }
+    }
+
+    /// Whether workers have kept the loop from its sockets for long while others wait. The clock is read only if some do.
+    private func isTimeToLook() -> Bool {
+        guard inbox.count >= Congestion.alwaysAdmitted else {
+            turnEnd = nil
+            return false
+        }
+        let now = loop.lookAtClock()
+        guard let turnEnd else {
+            turnEnd = now.advanced(by: Self.timePerTurn)
+            return false
+        }
+        return now >= turnEnd
+    }
+
+    /// Lets the loop see who has come; then it is this worker's turn again.
+    private func pause() async {
+        pausing += 1
+        await Task.yield()
+        pausing -= 1
+        turnEnd = nil
     }
 
     /// Lets idle workers go. For the end of a loop.

@@ -39,14 +39,24 @@ import Testing
         #expect(tooLong && !notTooLong && tooLongAgain)
     }
 
-    @Test func `it is over as soon as somebody finds hardly anybody there, and the next burst is one again`() {
+    @Test func `it is over when somebody finds hardly anybody there, and the next burst is one again`() {
+        var congestion = Congestion(maximumWait: .milliseconds(20))
+        _ = congestion.refuses(waiting: 100, first: start, at: start)
+        let unrefused = congestion.refuses(waiting: 2, first: start, at: after(.seconds(1)))
+        let burst = congestion.refuses(waiting: 100, first: start, at: after(.seconds(1)))
+        let late = congestion.refuses(waiting: 100, first: start, at: after(.seconds(1) + Self.patience))
+        #expect(!unrefused && !burst && late)
+    }
+
+    @Test func `that a line is short because somebody was just refused does not make an overload a burst`() {
         var congestion = Congestion(maximumWait: .milliseconds(20))
         _ = congestion.refuses(waiting: 100, first: start, at: start)
         let refused = congestion.refuses(waiting: 100, first: start, at: after(.seconds(1)))
-        let relieved = congestion.refuses(waiting: 2, first: start, at: after(.seconds(1)))
-        let burst = congestion.refuses(waiting: 100, first: start, at: after(.seconds(2)))
-        let late = congestion.refuses(waiting: 100, first: start, at: after(.seconds(2) + Self.patience))
-        #expect(refused && !relieved && !burst && late)
+        let relieved = congestion.refuses(waiting: 2, first: start, at: after(.milliseconds(1_099)))
+        let again = congestion.refuses(waiting: 3, first: start, at: after(.milliseconds(1_099)))
+        let over = congestion.refuses(waiting: 2, first: start, at: after(.milliseconds(1_199)))
+        let burst = congestion.refuses(waiting: 100, first: start, at: after(.milliseconds(1_200)))
+        #expect(refused && !relieved && again && !over && !burst)
     }
 
     @Test func `without a limit nobody is refused`() {

@@ -1,6 +1,7 @@
 // L9: calls and their cancellations without pause. A cancelled call keeps its place until its subject has returned.
 
 import BenchSystem
+import RawEcho
 import RemoteProxy
 
 extension Scenario {

@@ -2,6 +2,7 @@
 
 import BenchSystem
 import Glibc
+import RawEcho
 
 extension Scenario {
     static let comingAndGoing = Scenario(

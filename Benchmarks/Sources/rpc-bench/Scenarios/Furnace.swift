@@ -3,6 +3,7 @@
 import BenchSystem
 import Glibc
 import RPCServer
+import RawEcho
 import RemoteProxy
 import Synchronization
 

@@ -2,6 +2,7 @@
 
 import BenchSystem
 import Glibc
+import RawEcho
 import RemoteProxy
 import SampleProtocols
 

@@ -1,6 +1,7 @@
 // L5: one connection sends large messages without pause, another small calls.
 
 import BenchSystem
+import RawEcho
 import RemoteProxy
 import SampleProtocols
 

@@ -2,6 +2,7 @@
 // nothing of each other. Latencies count from when a call was due.
 
 import BenchSystem
+import RawEcho
 import RemoteProxy
 import Synchronization
 
@@ -17,7 +18,7 @@ struct PaceResult: Sendable {
 func pace(
     perSecond: Double, seconds: Double, leavingOut: Double = 0, _ call: @escaping @Sendable (Int) async throws -> Void
 ) async throws -> PaceResult {
-    let result = Mutex(PaceResult())
+    let kept = KeptResult()
     let begin = bench_now()
     let counted = begin + UInt64(leavingOut * 1e9)
     await withDiscardingTaskGroup { group in
@@ -34,7 +35,7 @@ func pace(
                     end = error?.code == .busy && error?.outcome == .notExecuted ? .refused : .wrong
                 }
                 let took = bench_now() - due
-                result.withLock { result in
+                kept.result.withLock { result in
                     switch end {
                     case .wrong: result.wrong += 1
                     case .served where due >= counted: result.served.add(took)
@@ -45,7 +46,11 @@ func pace(
             }
         }
     }
-    return result.withLock { $0 }
+    return kept.result.withLock { $0 }
+}
+
+private final class KeptResult: Sendable {
+    let result = Mutex(PaceResult())
 }
 
 private enum End { case served, refused, wrong }

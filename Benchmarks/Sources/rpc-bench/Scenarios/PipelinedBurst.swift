@@ -1,6 +1,7 @@
 // L3: a hundred thousand calls in one write, and a neighbour who asks one thing at a time.
 
 import BenchSystem
+import RawEcho
 import Synchronization
 
 extension Scenario {
@@ -11,15 +12,15 @@ extension Scenario {
             .timed("seconds", .atMost(3)), .timed("neighbour_worst_ms", .atMost(50)),
         ]
     ) { site in
-        let isOver = Atomic(false)
+        let burstIsOver = Flag()
         return try await withThrowingTaskGroup(of: Figures.self) { group in
             group.addTask {
                 try await onThread {
-                    defer { isOver.store(true, ordering: .releasing) }
+                    defer { burstIsOver.isSet.store(true, ordering: .releasing) }
                     return try burst(100_000, to: site.url)
                 }
             }
-            group.addTask { try await onThread { try neighbour(of: site.url, until: isOver) } }
+            group.addTask { try await onThread { try neighbour(of: site.url, until: burstIsOver) } }
             var figures = Figures()
             for try await part in group {
                 for name in part.names { figures[name] = part[name] }
@@ -44,10 +45,10 @@ extension Scenario {
         return figures
     }
 
-    private static func neighbour(of url: String, until isOver: borrowing Atomic<Bool>) throws -> Figures {
+    private static func neighbour(of url: String, until end: Flag) throws -> Figures {
         let connection = try RawConnection(to: url)
         var (worst, wrong) = (UInt64(0), 0)
-        while !isOver.load(ordering: .acquiring) {
+        while !end.isSet.load(ordering: .acquiring) {
             let begin = bench_now()
             if !(try connection.ask(request("Calculator.add", "[1,2]", id: 1)).hasSuffix("\"result\":3}")) {
                 wrong += 1
@@ -59,4 +60,8 @@ extension Scenario {
         figures["neighbour_wrong"] = Double(wrong)
         return figures
     }
+}
+
+private final class Flag: Sendable {
+    let isSet = Atomic(false)
 }

@@ -46,7 +46,7 @@ final class RawConnection: @unchecked Sendable {
         while sent < bytes.count {
             let count = bytes.withUnsafeBytes { bytes in
                 Glibc.send(
-                    descriptor, bytes.baseAddress?.advanced(by: sent), bytes.count - sent, Int32(MSG_NOSIGNAL.rawValue))
+                    descriptor, bytes.baseAddress?.advanced(by: sent), bytes.count - sent, Int32(MSG_NOSIGNAL))
             }
             guard count > 0 else { throw BenchFailure("cannot send: error \(errno)") }
             sent += count

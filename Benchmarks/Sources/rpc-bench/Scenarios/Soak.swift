@@ -3,6 +3,7 @@
 
 import BenchSystem
 import Glibc
+import RawEcho
 import RemoteProxy
 import SampleProtocols
 import Synchronization
