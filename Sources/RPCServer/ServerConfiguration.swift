@@ -42,7 +42,7 @@ extension RPCServer {
         /// How long calls may go on waiting for their turn; then new ones are refused with `.busy` until it is better. Zero
         /// for ever. A burst is not refused, only what comes when calls have kept waiting for a tenth of a second; and one
         /// call of each session may always wait. Twice what a usual call takes keeps answers within five times of it.
-        public var maximumWait: Duration = .milliseconds(40)
+        public var maximumWait: Duration = .milliseconds(250)
         /// How many pings of one peer are answered in ten seconds; one that sends more is disconnected.
         public var maximumPings = 100
         /// How many cancellations of calls that there are not are borne from one peer in ten seconds, beside one for each

@@ -6,7 +6,7 @@ package struct SendBuffer: ~Copyable, @unchecked Sendable {
     /// every idle connection for ever.
     private static let keptCapacity = 16 << 10
     /// Every connection keeps two of these, and most of them say little.
-    private static let leastCapacity = 256
+    private static let leastCapacity = 128
 
     private var memory: UnsafeMutableRawBufferPointer?
     private var start = 0
