@@ -114,8 +114,8 @@ import Testing
             #expect(server.counters.overruns == ["maximumDepth": 1])
             let echo = Self.call(bytes: 400)
             #expect(try brief(client.ask("[\(echo),\(echo)]")).hasPrefix("["))
-            let notes = #"{"jsonrpc":"2.0","method":"Counter.note","params":["\#(String(repeating: "x", count: 400))"]}"#
-            client.say(notes)
+            let text = String(repeating: "x", count: 400)
+            client.say(#"{"jsonrpc":"2.0","method":"Counter.note","params":["\#(text)"]}"#)
             let all = #"{"jsonrpc":"2.0","method":"Counter.notes","id":1}"#
             #expect(try brief(client.ask("[\(all),\(all),\(all)]")) == "null!-32011")
             #expect(server.counters.overruns == ["maximumDepth": 1, "maximumFrameSize": 1])
