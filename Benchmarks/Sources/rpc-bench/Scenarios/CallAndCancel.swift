@@ -9,12 +9,16 @@ extension Scenario {
         name: "L9", summary: "100,000 pairs of call and cancellation",
         claims: [.firm("answered_once", .atLeast(100_000)), .firm("most_running", .atMost(1_024))]
     ) { site in
-        let count = 100_000
+        // So that calls have begun when they are cancelled.
+        let (count, block) = (100_000, 1_000)
         let answered = try await onThread {
             let connection = try RawConnection(to: site.url)
-            let bytes = (0..<count).flatMap { id in
-                connection.frame(request("Furnace.nap", "[10]", id: id))
-                    + connection.frame(#"{"jsonrpc":"2.0","method":"$/cancelRequest","params":{"id":\#(id)}}"#)
+            let bytes = stride(from: 0, to: count, by: block).flatMap { first in
+                let ids = first..<first + block
+                return ids.flatMap { connection.frame(request("Furnace.nap", "[10]", id: $0)) }
+                    + ids.flatMap {
+                        connection.frame(#"{"jsonrpc":"2.0","method":"$/cancelRequest","params":{"id":\#($0)}}"#)
+                    }
             }
             Task.detached { _ = try await onThread { try connection.send(bytes) } }
             var missing = Set(0..<count)
