@@ -39,6 +39,10 @@ extension RPCServer {
         public var keepaliveTimeout: Duration = .seconds(5)
         /// How many calls of all connections may run at the same time; more are refused with `.busy`.
         public var maximumRequestsInAll = 8_192
+        /// How long calls may go on waiting for their turn; then new ones are refused with `.busy` until it is better. Zero
+        /// for ever. A burst is not refused, only what comes when calls have kept waiting for a tenth of a second; and one
+        /// call of each session may always wait. Twice what a usual call takes keeps answers within five times of it.
+        public var maximumWait: Duration = .milliseconds(250)
         /// How many pings of one peer are answered in ten seconds; one that sends more is disconnected.
         public var maximumPings = 100
         /// How many cancellations of calls that there are not are borne from one peer in ten seconds, beside one for each
@@ -77,6 +81,10 @@ extension RPCServer {
         public var maximumKeptReplies = 1_024
         /// The same in bytes. An answer that is ready when there is too much is sent once and not kept.
         public var maximumKeptReplyBytes = 4 * 1_024 * 1_024
+        /// The same in bytes for all sessions together. Above that, calls of those that have such answers wait to begin.
+        public var maximumKeptReplyBytesInAll = 256 * 1_024 * 1_024
+        /// How many objects one session may hold at a time; more are refused with `.busy`.
+        public var maximumHolds = 1_000
         /// Whether addresses may be listened on that other machines can reach though there are no tokens.
         public var allowsOtherMachines = false
         /// Told, in a line of text, what no caller gets to hear.
@@ -99,6 +107,7 @@ extension RPCServer.Configuration {
         settings.halfCloseGrace = halfCloseGrace
         settings.maximumKeptReplies = maximumKeptReplies
         settings.maximumKeptReplyBytes = maximumKeptReplyBytes
+        settings.maximumHolds = maximumHolds
         settings.gate = gateSettings
         return settings
     }

@@ -28,9 +28,12 @@ package final class SimulatedNetwork: Sendable {
 
     /// - Parameter loop: one that is shared with another network, for clients of both.
     package init(
-        settings: Peer.Settings = Peer.Settings(), loop: ManualLoop = ManualLoop(), maximumSessions: Int = 10_000
+        settings: Peer.Settings = Peer.Settings(), loop: ManualLoop = ManualLoop(), maximumSessions: Int = 10_000,
+        maximumKeptReplyBytes: Int = 256 << 20
     ) {
-        state.withLock { $0.sessions = SessionTable(limit: maximumSessions) }
+        state.withLock {
+            $0.sessions = SessionTable(limit: maximumSessions, maximumKeptReplyBytes: maximumKeptReplyBytes)
+        }
         self.loop = loop
         self.settings = settings
         runner = RequestRunner(loop: loop)

@@ -4,11 +4,15 @@
 struct Options: Sendable {
     static let usage = """
         usage: rpc-bench NAME [--seconds S] [--runs N] [--json] [--table] [--plot FILE]
+               rpc-bench load [SCENARIO]... [--seconds S]
 
         Measures one workload, or all of them, beside a raw baseline in the same run, and prints the medians of the
         runs: a line of JSON for one workload, a table and a plot for all.
 
-          --seconds S   how long each run measures (default 2)
+        'load' runs scenarios of load, all or those that are named, prints a line for each, and fails when something
+        was missed that has to hold on any machine.
+
+          --seconds S   how long each run measures (default 2; of scenarios, what each needs)
           --runs N      how many runs (default 3)
           --json        print a line of JSON per workload instead of the table
           --table       print a table for one workload too, instead of the line of JSON
@@ -16,7 +20,10 @@ struct Options: Sendable {
         """
 
     var name: String?
-    var seconds = 2.0
+    /// Nil where nobody has said.
+    var chosenSeconds: Double?
+    var seconds: Double { chosenSeconds ?? 2 }
+    var scenarios: [String] = []
     var runs = 3
     var printsJSON = false
     var printsTable = false
@@ -27,13 +34,14 @@ struct Options: Sendable {
         var rest = Array(arguments)[...]
         while let word = rest.popFirst() {
             switch word {
-            case "--seconds": seconds = try Self.number(after: word, in: &rest, Double.init, 0.05...600)
+            case "--seconds": chosenSeconds = try Self.number(after: word, in: &rest, Double.init, 0.05...600)
             case "--runs": runs = try Self.number(after: word, in: &rest, { Int($0) }, 1...100)
             case "--json": printsJSON = true
             case "--table": printsTable = true
             case "--plot": plot = try Self.value(after: word, in: &rest)
             case "--help", "-h": wantsHelp = true
             case _ where !word.hasPrefix("-") && name == nil: name = word
+            case _ where !word.hasPrefix("-") && name == "load": scenarios.append(word)
             default: throw BenchFailure("'\(word)' is not understood\n\n\(Self.usage)")
             }
         }

@@ -22,13 +22,16 @@ struct RPCBench {
     /// Never suspends: children end with the thread that started them, and that has to be the main one.
     private static func run(_ options: Options) throws {
         guard let name = options.name, !options.wantsHelp else {
-            let names = (Workload.all.map { ($0.name, $0.summary) } + [("all", "all of them")]).map { name, summary in
-                "  \(name)\(String(repeating: " ", count: 21 - name.count))\(summary)"
-            }
+            let names =
+                (Workload.all.map { ($0.name, $0.summary) } + [("all", "all of them")]
+                + Scenario.all.map { ("load \($0.name)", $0.summary) }).map { name, summary in
+                    "  \(name)\(String(repeating: " ", count: 21 - name.count))\(summary)"
+                }
             print(Options.usage + "\n\nNames:\n" + names.joined(separator: "\n"))
             return
         }
         if name == "all" { return try runAll(options) }
+        if name == "load" { return try Scenario.run(options.scenarios, seconds: options.chosenSeconds) }
         guard let workload = Workload.named(name) else {
             throw BenchFailure("there is no workload '\(name)'; see rpc-bench --help")
         }

@@ -35,8 +35,9 @@ struct CommandOption: Sendable {
     static func seconds(
         _ name: String, _ member: any WritableKeyPath<RPCServer.Configuration, Duration> & Sendable, _ help: String
     ) -> Self {
-        let usual = RPCServer.Configuration()[keyPath: member].components.seconds
-        return Self(name: name, argument: "SECONDS", help: "\(help) (default \(usual))") {
+        let usual = RPCServer.Configuration()[keyPath: member] / .seconds(1)
+        let text = usual == usual.rounded() ? "\(Int(usual))" : "\(usual)"
+        return Self(name: name, argument: "SECONDS", help: "\(help) (default \(text))") {
             (value, settings) throws(CommandFault) in
             guard let seconds = Double(value), (0...86_400).contains(seconds) else {
                 throw CommandFault("\(name) takes seconds from 0 to 86400, not '\(value)'")

@@ -39,6 +39,9 @@ extension CommandOption {
         .number(
             "--maximum-requests-in-all", "N", \.maximumRequestsInAll,
             "calls of all connections that run at a time; more are refused as busy"),
+        .seconds(
+            "--maximum-wait", \.maximumWait,
+            "how long calls may go on waiting for their turn; then new ones are refused as busy; 0 for ever"),
         .number("--maximum-pings", "N", \.maximumPings, "pings of one peer in ten seconds; then it is disconnected"),
         .number(
             "--maximum-unknown-cancels", "N", \.maximumUnknownCancels,
@@ -68,6 +71,10 @@ extension CommandOption {
             "--maximum-kept-replies", "N", \.maximumKeptReplies,
             "answers of one session that wait to be acknowledged before no call begins"),
         .number("--maximum-kept-reply-bytes", "BYTES", \.maximumKeptReplyBytes, "the same in bytes"),
+        .number(
+            "--maximum-kept-reply-bytes-in-all", "BYTES", \.maximumKeptReplyBytesInAll,
+            "the same for all sessions together"),
+        .number("--maximum-holds", "N", \.maximumHolds, "objects that one session may hold; more are refused as busy"),
         .seconds("--grace", \.grace, "time for running calls to finish when the server stops"),
         .number(
             "--maximum-log-lines", "N", \.maximumLogLines, "lines logged in ten seconds; the rest are counted"),

@@ -28,7 +28,9 @@ final class ServerDriver: Sendable {
     init(_ configuration: RPCServer.Configuration, exports: Exports) {
         self.configuration = configuration
         self.exports = exports
-        sessions = SessionTable(grace: configuration.sessionGrace, limit: configuration.maximumSessions)
+        sessions = SessionTable(
+            grace: configuration.sessionGrace, limit: configuration.maximumSessions,
+            maximumKeptReplyBytes: configuration.maximumKeptReplyBytesInAll)
         let traffic = Traffic(loops: configuration.threads, maximumRequests: configuration.maximumRequestsInAll)
         self.traffic = traffic
         valve = LogValve(
@@ -99,7 +101,9 @@ final class ServerDriver: Sendable {
             do throws(SystemError) {
                 while state.runners.count < max(1, configuration.threads) {
                     let loop = try EventLoop(name: "rpc-\(state.runners.count)")
-                    state.runners.append(RequestRunner(loop: loop, number: state.runners.count))
+                    state.runners.append(
+                        RequestRunner(
+                            loop: loop, number: state.runners.count, maximumWait: configuration.maximumWait))
                 }
             } catch {
                 throw ListenError(url: url, description: "cannot serve \(url): \(error)")

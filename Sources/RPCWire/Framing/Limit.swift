@@ -8,11 +8,14 @@ package enum Limit: String, Sendable, Hashable, CaseIterable {
     // Before it is known who it is.
     case loginTime, loginInput, loginOutput
     // How much they may ask for.
-    case maximumRequestsInFlight, maximumRequestsInAll
+    case maximumRequestsInFlight, maximumRequestsInAll, maximumWait
     case maximumFrameSize, maximumHeaderBlock, maximumHeaderLines, maximumBatch, maximumDepth
     case maximumPings, maximumUnknownCancels
     // What happens to those who do not listen.
     case maximumQueuedOutput, patience, keepaliveTimeout
+    // What is kept for them.
+    case maximumSessions, sessionGrace, maximumKeptReplies, maximumKeptReplyBytes, maximumKeptReplyBytesInAll,
+        maximumHolds
     // How much is written down about all of them.
     case maximumLogLines
 }

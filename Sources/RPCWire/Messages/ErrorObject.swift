@@ -7,6 +7,8 @@ package struct ErrorObject: Sendable {
     package var message: String
     /// JSON text.
     package var data: Bytes?
+    /// What has been run into, for counting; not part of the message.
+    package var limit: Limit?
 
     package init(code: Int, message: String, data: Bytes? = nil) {
         self.code = code

@@ -21,7 +21,9 @@ package struct MessageDecoder: Sendable {
                 try reader.finish()
                 return .single(envelope.message(in: frame, bytes))
             } catch {
-                return .refused(ErrorObject(code: ErrorCode.parseError, message: "this is not JSON: \(error)"))
+                var refusal = ErrorObject(code: ErrorCode.parseError, message: "this is not JSON: \(error)")
+                if case .tooDeep = error.reason { refusal.limit = .maximumDepth }
+                return .refused(refusal)
             }
         }
     }
@@ -34,7 +36,9 @@ package struct MessageDecoder: Sendable {
         while try reader.nextElement() {
             guard messages.count < maximumBatch else {
                 let why = "a batch has more than \(maximumBatch) members (maximumBatch)"
-                return .refused(ErrorObject(code: ErrorCode.batchTooLarge, message: why))
+                var refusal = ErrorObject(code: ErrorCode.batchTooLarge, message: why)
+                refusal.limit = .maximumBatch
+                return .refused(refusal)
             }
             messages.append(try Envelope(&reader, in: text).message(in: frame, text))
         }

@@ -4,20 +4,17 @@
 /// A map from positive numbers to slots, with open addressing.
 package struct NumberTable {
     /// 0 marks an empty place, so keys are positive.
-    private var keys: [Int64]
-    private var slots: [Int]
-    private var mask: Int
+    private var keys: [Int64] = []
+    private var slots: [Int] = []
+    private var mask = 0
     package private(set) var count = 0
 
-    package init() {
-        keys = Array(repeating: 0, count: 16)
-        slots = Array(repeating: 0, count: 16)
-        mask = 15
-    }
+    /// Takes no memory before there is something in it.
+    package init() {}
 
     package mutating func insert(_ key: Int64, _ slot: Int) {
         guard key > 0 else { return }
-        if count * 2 > mask { grow() }
+        if count * 2 >= mask { grow() }
         place(key, slot)
         count += 1
     }
@@ -36,7 +33,7 @@ package struct NumberTable {
     }
 
     private func find(_ key: Int64) -> Int? {
-        guard key > 0 else { return nil }
+        guard key > 0, count > 0 else { return nil }
         var index = home(key)
         while keys[index] != key {
             if keys[index] == 0 { return nil }
@@ -72,7 +69,7 @@ package struct NumberTable {
 
     private mutating func grow() {
         let old = zip(keys, slots).filter { $0.0 != 0 }
-        mask = mask * 2 + 1
+        mask = max(15, mask * 2 + 1)
         keys = Array(repeating: 0, count: mask + 1)
         slots = Array(repeating: 0, count: mask + 1)
         for (key, slot) in old { place(key, slot) }

@@ -70,8 +70,10 @@ extension EventLoop {
             case .work(let work): work()
             case .timer(let timer): timers.insert(timer)
             }
+            let known = timeOfThisItem
             timeOfThisItem = nil
-            if count % 8 == 0, MonotonicClock.now > end { return }
+            // Read seldom, but who has read it anyway is believed.
+            if known ?? end > end || count % 8 == 0 && MonotonicClock.now > end { return }
         }
     }
 

@@ -76,6 +76,12 @@ package final class EventLoop: Loop, @unchecked Sendable {
         return now
     }
 
+    package func lookAtClock() -> Instant {
+        let now = MonotonicClock.now
+        if isCurrent { timeOfThisItem = now }
+        return now
+    }
+
     package func submit(_ work: @escaping @Sendable () -> Void) { add(.work(work)) }
 
     package func enqueue(_ job: consuming ExecutorJob) { add(.job(UnownedJob(job))) }

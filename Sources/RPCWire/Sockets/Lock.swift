@@ -7,10 +7,17 @@ package import CSystem
 ///
 /// `@unchecked Sendable`: the value is reached through the mutex beside it and in no other way.
 package final class Lock<Value: ~Copyable>: @unchecked Sendable {
-    @usableFromInline let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
-    @usableFromInline let value = UnsafeMutablePointer<Value>.allocate(capacity: 1)
+    @usableFromInline let mutex: UnsafeMutablePointer<pthread_mutex_t>
+    @usableFromInline let value: UnsafeMutablePointer<Value>
 
     package init(_ value: consuming sending Value) {
+        // One behind the other, in one piece: every connection has several of these.
+        let alignment = MemoryLayout<Value>.alignment
+        let offset = (MemoryLayout<pthread_mutex_t>.size + alignment - 1) / alignment * alignment
+        let block = UnsafeMutableRawPointer.allocate(
+            byteCount: offset + MemoryLayout<Value>.size, alignment: max(16, alignment))
+        mutex = block.bindMemory(to: pthread_mutex_t.self, capacity: 1)
+        self.value = (block + offset).bindMemory(to: Value.self, capacity: 1)
         pthread_mutex_init(mutex, nil)
         self.value.initialize(to: value)
     }
@@ -18,8 +25,8 @@ package final class Lock<Value: ~Copyable>: @unchecked Sendable {
     deinit {
         pthread_mutex_destroy(mutex)
         value.deinitialize(count: 1)
+        // Both: it is the beginning of the piece.
         mutex.deallocate()
-        value.deallocate()
     }
 
     /// Runs `body` with the value, alone. Inlinable, because every call of every caller comes through here, from modules

@@ -7,6 +7,9 @@ package protocol Loop: TaskExecutor {
     /// The monotonic clock: fresh, but on the loop itself the same throughout one piece of work.
     var now: Instant { get }
 
+    /// The time as it is, for work that has taken long. On the loop, where it is `now` from here on.
+    func lookAtClock() -> Instant
+
     /// Whether the calling code runs on this loop.
     var isCurrent: Bool { get }
 
@@ -18,6 +21,10 @@ package protocol Loop: TaskExecutor {
     /// May be called from anywhere; from elsewhere it wakes the loop only if this timer is now the next one due.
     @discardableResult
     func schedule(at instant: Instant, _ work: @escaping @Sendable () -> Void) -> any LoopTimer
+}
+
+extension Loop {
+    package func lookAtClock() -> Instant { now }
 }
 
 package protocol LoopTimer: AnyObject, Sendable {

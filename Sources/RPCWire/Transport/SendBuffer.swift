@@ -5,6 +5,8 @@ package struct SendBuffer: ~Copyable, @unchecked Sendable {
     /// Memory that is kept when a buffer runs empty; more is given back, so that one big reply is not paid for by
     /// every idle connection for ever.
     private static let keptCapacity = 16 << 10
+    /// Every connection keeps two of these, and most of them say little.
+    private static let leastCapacity = 128
 
     private var memory: UnsafeMutableRawBufferPointer?
     private var start = 0
@@ -52,7 +54,7 @@ package struct SendBuffer: ~Copyable, @unchecked Sendable {
     @discardableResult
     package mutating func reserve(_ extra: Int) -> UnsafeMutableRawBufferPointer {
         if let memory, memory.count - end >= extra { return UnsafeMutableRawBufferPointer(rebasing: memory[end...]) }
-        var capacity = max(1 << 10, memory?.count ?? 0)
+        var capacity = max(SendBuffer.leastCapacity, memory?.count ?? 0)
         while capacity < count + extra { capacity *= 2 }
         let larger = UnsafeMutableRawBufferPointer.allocate(byteCount: capacity, alignment: 16)
         larger.copyMemory(from: bytes)

@@ -21,8 +21,8 @@ final class BatchReply: Sendable {
         self.limit = limit
     }
 
-    /// Takes one answer; returns the whole reply when it was the last.
-    func add(_ answer: UnsafeRawBufferPointer) -> Bytes? {
+    /// Takes one answer; returns the whole reply when it was the last, and whether that is only that it would be too large.
+    func add(_ answer: UnsafeRawBufferPointer) -> (reply: Bytes, isTooLarge: Bool)? {
         state.withLock { state in
             state.missing -= 1
             if state.text.count + answer.count + 2 > limit { state.isTooLarge = true }
@@ -31,7 +31,7 @@ final class BatchReply: Sendable {
                 state.text.append(contentsOf: answer)
             }
             guard state.missing == 0 else { return nil }
-            return state.isTooLarge ? tooLarge() : close(&state.text)
+            return (state.isTooLarge ? tooLarge() : close(&state.text), state.isTooLarge)
         }
     }
 

@@ -1,5 +1,7 @@
 // Who is calling, as a subject sees it.
 
+import RPCWire
+
 /// The other end of the session over which the running call came. One for all its calls, whichever connection serves
 /// it.
 public struct Caller: Sendable {
@@ -24,6 +26,9 @@ public struct Caller: Sendable {
 
     /// The caller of the call being served by this task; nil outside one.
     public static var current: Caller? { CallScope.current?.caller }
+
+    /// It has run into a limit.
+    func overran(_ limit: Limit) { end.overran(limit) }
 
     /// Runs the action once, when the session is over and with it whatever is held for this caller; at once if it is
     /// over already. Not on any particular thread.

@@ -44,9 +44,13 @@ final class HeldObjects: Sendable {
     /// Waits for the hold and gives it its name.
     func hold(_ request: HoldRequest) async throws {
         let path = path(of: request.object, request.name)
-        try state.withLock { state in
-            if state.held.count >= limit { throw RPCError.tooManyHolds(limit) }
+        let isFull = try state.withLock { state in
             if state.held[path] != nil { throw RPCError.nameOfHold }
+            return state.held.count >= limit
+        }
+        if isFull {
+            CallScope.current?.caller?.overran(.maximumHolds)
+            throw RPCError.tooManyHolds(limit)
         }
         watchSession()
         let hold = try await hold(request.object, for: .milliseconds(request.lease))

@@ -13,6 +13,8 @@ struct IncomingRequest: Sendable {
     let deadline: Instant
     /// Where the answer goes if the request came in a batch.
     let batch: BatchReply?
+    /// Since when it has been waiting for a worker.
+    var arrived: Instant
     /// A post whose turn has come already.
     var isNextPost = false
 }

@@ -10,16 +10,23 @@ extension ErrorObject {
                 outcome: .notExecuted))
     }
 
+    static func congested(_ limit: Duration) -> ErrorObject {
+        ErrorObject(
+            RPCError(
+                .busy, "calls have been waiting for their turn for more than \(limit) (maximumWait)",
+                outcome: .notExecuted))
+    }
+
     static let repeated = ErrorObject(
         RPCError(
             .invalidRequest, "a call with this id came before and is not run again", outcome: .unknown))
 
-    static func notKept(_ limit: Int) -> ErrorObject {
+    static func notKept(_ limit: Limit, of bytes: Int?) -> ErrorObject {
         ErrorObject(
             RPCError(
                 .responseTooLarge,
-                "the call ran, but its reply was lost with the connection: more than \(limit) bytes of replies were not "
-                    + "acknowledged (maximumKeptReplyBytes)", outcome: .executed))
+                "the call ran, but its reply was lost with the connection: more than \(bytes ?? 0) bytes of replies were "
+                    + "not acknowledged (\(limit))", outcome: .executed))
     }
 
     /// Marked, so that the caller's end can tell it from what a subject threw: only this one means that the connection

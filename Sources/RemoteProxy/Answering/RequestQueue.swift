@@ -1,5 +1,7 @@
 // Requests that wait their turn.
 
+import RPCWire
+
 /// First in, first out, without moving what is behind each time.
 struct RequestQueue {
     private var items: [IncomingRequest?] = []
@@ -7,6 +9,8 @@ struct RequestQueue {
 
     var count: Int { items.count - head }
     var isEmpty: Bool { head == items.count }
+    /// Since when the first has been waiting.
+    var oldest: Instant? { head < items.count ? items[head]?.arrived : nil }
 
     mutating func append(_ request: IncomingRequest) { items.append(request) }
 

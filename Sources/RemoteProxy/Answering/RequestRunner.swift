@@ -11,19 +11,36 @@ package final class RequestRunner: @unchecked Sendable {
     /// Which of the loops of one server this is.
     package let number: Int
     private var inbox = RequestQueue()
+    private var congestion: Congestion
     private var idle: [Worker] = []
     private var isChecking = false
+    /// Workers that let the loop have a look at its sockets.
+    private var pausing = 0
+    /// When the next one is to do so; nil while hardly anybody waits.
+    private var turnEnd: Instant?
+    private static let timePerTurn = Duration.milliseconds(1)
     private var isStopped = false
     /// Idle workers kept for the next burst; each is a task of about a kilobyte.
     private let maximumIdleWorkers = 64
 
-    package init(loop: any Loop, number: Int = 0) {
+    /// What is answered to calls for which the line is too long.
+    let refusal: ErrorObject
+
+    /// - Parameter maximumWait: how long calls may go on waiting for their turn before new ones are refused; zero for ever.
+    package init(loop: any Loop, number: Int = 0, maximumWait: Duration = .zero) {
         self.loop = loop
         self.number = number
+        congestion = Congestion(maximumWait: maximumWait)
+        refusal = .congested(maximumWait)
     }
 
     /// How many requests wait for a worker.
     var backlog: Int { inbox.count }
+
+    /// Whether a call that comes now is to be refused.
+    func isCongested() -> Bool {
+        congestion.refuses(waiting: inbox.count, first: inbox.oldest ?? .distantFuture, at: loop.now)
+    }
 
     func accept(_ request: IncomingRequest) {
         inbox.append(request)
@@ -39,7 +56,10 @@ package final class RequestRunner: @unchecked Sendable {
             isChecking = false
             return
         }
-        if let worker = idle.popLast() { worker.resume() } else { startWorker() }
+        // One that pauses goes on by itself.
+        if pausing == 0 {
+            if let worker = idle.popLast() { worker.resume() } else { startWorker() }
+        }
         loop.submit { [self] in check() }
     }
 
@@ -53,6 +73,7 @@ package final class RequestRunner: @unchecked Sendable {
         while !Task.isCancelled {
             while !Task.isCancelled, let request = inbox.popFirst() {
                 await request.session.run(request, on: worker)
+                if isTimeToLook() { await pause() }
             }
             guard !isStopped, idle.count < maximumIdleWorkers else { return }
             await withUnsafeContinuation { continuation in
@@ -60,6 +81,28 @@ package final class RequestRunner: @unchecked Sendable {
                 idle.append(worker)
             }
         }
+    }
+
+    /// Whether workers have kept the loop from its sockets for long while others wait. The clock is read only if some do.
+    private func isTimeToLook() -> Bool {
+        guard inbox.count >= Congestion.alwaysAdmitted else {
+            turnEnd = nil
+            return false
+        }
+        let now = loop.lookAtClock()
+        guard let turnEnd else {
+            turnEnd = now.advanced(by: Self.timePerTurn)
+            return false
+        }
+        return now >= turnEnd
+    }
+
+    /// Lets the loop see who has come; then it is this worker's turn again.
+    private func pause() async {
+        pausing += 1
+        await Task.yield()
+        pausing -= 1
+        turnEnd = nil
     }
 
     /// Lets idle workers go. For the end of a loop.

@@ -14,8 +14,9 @@ package struct Keepalive: Sendable {
         case giveUp
     }
 
-    private let interval: Duration
-    private let timeout: Duration
+    /// In nanoseconds, half as large as durations: there may be ten thousand of these.
+    private let interval: Int64
+    private let timeout: Int64
     package private(set) var heard: Instant
     /// When the question left that has no answer yet.
     private var asked: Instant?
@@ -25,14 +26,14 @@ package struct Keepalive: Sendable {
     ///   - interval: how long silence goes unquestioned; zero for ever.
     ///   - timeout: how long the answer may take.
     package init(interval: Duration, timeout: Duration, at now: Instant) {
-        self.interval = interval
-        self.timeout = timeout
+        self.interval = interval.nanoseconds
+        self.timeout = timeout.nanoseconds
         heard = now
     }
 
     /// The other end turned out to be one that answers.
     package mutating func begin(at now: Instant) {
-        isOn = interval > .zero
+        isOn = interval > 0
         heard(at: now)
     }
 
@@ -49,14 +50,14 @@ package struct Keepalive: Sendable {
     /// When to check next.
     package var due: Instant {
         guard isOn else { return .distantFuture }
-        return asked.map { $0.advanced(by: timeout) } ?? heard.advanced(by: interval)
+        return asked.map { $0.advanced(by: .nanoseconds(timeout)) } ?? heard.advanced(by: .nanoseconds(interval))
     }
 
     package mutating func check(at now: Instant) -> Action {
         let due = due
         guard now >= due else { return .wait }
         // A check that comes far too late tells of this end, which stood still: the answer may wait to be read.
-        if asked == nil || now >= due.advanced(by: timeout) {
+        if asked == nil || now >= due.advanced(by: .nanoseconds(timeout)) {
             asked = now
             return .ask
         }

@@ -11,8 +11,9 @@ package struct Punctuality: Sendable {
         case insideFrame(since: Instant, bytes: Int)
     }
 
-    private let firstByteTime: Duration
-    private let frameTime: Duration
+    /// In nanoseconds, half as large as durations: there may be ten thousand of these.
+    private let firstByteTime: Int64
+    private let frameTime: Int64
     private let minimumRate: Int
     private var phase: Phase
     private var frames = 0
@@ -22,8 +23,8 @@ package struct Punctuality: Sendable {
     ///   - frameTime: how long a frame may take, however small.
     ///   - minimumRate: how many bytes of it earn a second more.
     package init(firstByteTime: Duration, frameTime: Duration, minimumRate: Int, at now: Instant) {
-        self.firstByteTime = firstByteTime
-        self.frameTime = frameTime
+        self.firstByteTime = firstByteTime.nanoseconds
+        self.frameTime = frameTime.nanoseconds
         self.minimumRate = max(1, minimumRate)
         phase = firstByteTime > .zero ? .nothing(since: now) : .betweenFrames
     }
@@ -62,11 +63,12 @@ package struct Punctuality: Sendable {
     /// When to check next.
     package var due: Instant {
         switch phase {
-        case .nothing(let since): since.advanced(by: firstByteTime)
+        case .nothing(let since): since.advanced(by: .nanoseconds(firstByteTime))
         case .betweenFrames: .distantFuture
         case .insideFrame(let since, let bytes):
-            frameTime > .zero
-                ? since.advanced(by: frameTime).advanced(by: .seconds(Double(bytes) / Double(minimumRate)))
+            frameTime > 0
+                ? since.advanced(by: .nanoseconds(frameTime)).advanced(
+                    by: .seconds(Double(bytes) / Double(minimumRate)))
                 : .distantFuture
         }
     }

@@ -4,19 +4,20 @@ package import RPCWire
 
 package struct RateLimit: Sendable {
     private let most: Int
-    private let window: Duration
+    /// In nanoseconds: half as large as a duration, and every connection has two of these.
+    private let window: Int64
     private var end: Instant?
     private var count = 0
 
     package init(most: Int, per window: Duration) {
         self.most = most
-        self.window = window
+        self.window = window.nanoseconds
     }
 
     /// It happens. Whether that is still within the limit.
     package mutating func admits(at now: Instant) -> Bool {
         if end.map({ now >= $0 }) ?? true {
-            end = now.advanced(by: window)
+            end = now.advanced(by: .nanoseconds(window))
             count = 0
         }
         count &+= 1

@@ -12,6 +12,7 @@ package final class Traffic: Sendable {
         let running = Atomic(0)
         let busyHere = Atomic(0)
         let busyInAll = Atomic(0)
+        let busyLine = Atomic(0)
 
         func add(_ number: Int, to counter: borrowing Atomic<Int>) {
             counter.store(counter.load(ordering: .relaxed) &+ number, ordering: .relaxed)
@@ -59,15 +60,15 @@ package final class Traffic: Sendable {
         tallies[loop].add(-1, to: tallies[loop].running)
     }
 
-    /// A request was refused because as many were running as may, on its connection or on all together. A flood is
-    /// refused here, so this counts like calls.
+    /// A request was refused because as many were running as may, on its connection or on all together, or because too
+    /// many were waiting. A flood is refused here, so this counts like calls.
     package func wasBusy(_ limit: Limit, on loop: Int) {
         guard tallies.indices.contains(loop) else { return }
         let tally = tallies[loop]
-        if limit == .maximumRequestsInAll {
-            tally.add(1, to: tally.busyInAll)
-        } else {
-            tally.add(1, to: tally.busyHere)
+        switch limit {
+        case .maximumRequestsInAll: tally.add(1, to: tally.busyInAll)
+        case .maximumWait: tally.add(1, to: tally.busyLine)
+        default: tally.add(1, to: tally.busyHere)
         }
     }
 
@@ -80,11 +81,13 @@ package final class Traffic: Sendable {
 
     package var rareEvents: Rare {
         var events = rare.withLock { $0 }
-        let (here, inAll) = tallies.reduce((0, 0)) {
-            ($0.0 + $1.busyHere.load(ordering: .relaxed), $0.1 + $1.busyInAll.load(ordering: .relaxed))
+        for tally in tallies {
+            for (limit, number) in [
+                (Limit.maximumRequestsInFlight, tally.busyHere.load(ordering: .relaxed)),
+                (.maximumRequestsInAll, tally.busyInAll.load(ordering: .relaxed)),
+                (.maximumWait, tally.busyLine.load(ordering: .relaxed)),
+            ] where number > 0 { events.overruns[limit, default: 0] += number }
         }
-        if here > 0 { events.overruns[.maximumRequestsInFlight] = here }
-        if inAll > 0 { events.overruns[.maximumRequestsInAll] = inAll }
         return events
     }
     package var calls: Int { tallies.reduce(0) { $0 + $1.calls.load(ordering: .relaxed) } }

@@ -30,6 +30,8 @@ struct Welcome: Codable {
     var session: String
     /// The most bytes that a message to it may have.
     var maximumFrameSize: Int?
+    /// How long the session waits for the other end to come back, in milliseconds.
+    var grace: Int64?
     /// How far this end has come in the session that goes on; nil when one begins, because none was asked for, because
     /// it is not known any more, or because it is not the asker's: nobody can tell which.
     var resumed: Progress?
@@ -71,11 +73,13 @@ extension Connection {
         agreement.isOurKind = true
         keepAlive()
         limitFrames(to: welcome.maximumFrameSize)
-        if let progress = welcome.resumed, let known = peer.resumableSession, known.id == welcome.session {
+        if let progress = welcome.resumed {
+            // Given up here while the answer was on its way: the next hello does not ask for it.
+            guard let known = peer.resumableSession, known.id == welcome.session else { return stream.abort() }
             session = known
             resume(from: progress)
         } else {
-            session.outlive(as: welcome.session)
+            session.outlive(as: welcome.session, grace: welcome.grace.map { .milliseconds($0) })
             peer.attach(self, .anew)
         }
         events.ready(self)
@@ -104,7 +108,9 @@ extension Connection {
     }
 
     private func welcome(_ resumed: Progress?) -> Welcome {
-        Welcome(session: session.id, maximumFrameSize: peer.settings.frames.maximumFrameSize, resumed: resumed)
+        Welcome(
+            session: session.id, maximumFrameSize: peer.settings.frames.maximumFrameSize,
+            grace: session.table.map { $0.grace.nanoseconds / 1_000_000 }, resumed: resumed)
     }
 
     /// The session may live on another loop than the one that has accepted this connection: the stream goes there, and

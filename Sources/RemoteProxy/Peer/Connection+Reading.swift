@@ -68,7 +68,7 @@ extension Connection {
     }
 
     func refuseText(_ error: ErrorObject) {
-        if error.code == ErrorCode.batchTooLarge { session.overran(.maximumBatch) }
+        session.overran(error.limit)
         session.answer(.null, with: error, in: nil)
         // Bytes that were never JSON are not a caller with a typing error but somebody else's protocol.
         if phase.step == .greeting, error.code == ErrorCode.parseError { refuseFurther() }

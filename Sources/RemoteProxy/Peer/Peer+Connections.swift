@@ -23,7 +23,8 @@ extension Peer {
             if state.session !== connection.session { former = state.session }
             state.session = connection.session
             switch beginning {
-            case .anew: ended = state.beginAnew()
+            case .anew:
+                ended = state.beginAnew(because: "\(state.whyUnavailable); the server does not know the session")
             case .resumed(let received): state.resume(over: connection, received)
             }
             // Made before it was known what the other end takes.
@@ -40,6 +41,16 @@ extension Peer {
         tellOfLost(posts: lostPosts)
         former?.end("the other end does not know it any more")
         if isOpen { connection.stream.flush() } else { connection.stream.abort() }
+    }
+
+    /// There is no way back to the session: its calls that may have arrived have no answer to wait for. On the loop.
+    func sessionEnded(_ session: Session, _ why: String) {
+        let ended = state.withLock { state -> [(Waiter, CallEnd)] in
+            guard state.session === session, state.connection == nil else { return [] }
+            state.session = nil
+            return state.beginAnew(because: why)
+        }
+        finish(ended)
     }
 
     /// The session whose connection was lost and that a new connection may go on with. On the loop.
@@ -139,12 +150,11 @@ extension Peer {
 extension Peer.State {
     /// Another session begins. Of the former one's calls those that may have arrived have no answer to wait for; of its
     /// posts those that may have are not sent twice.
-    fileprivate mutating func beginAnew() -> [(Waiter, CallEnd)] {
+    fileprivate mutating func beginAnew(because why: String) -> [(Waiter, CallEnd)] {
         abandoned = []
         posts.release(through: lastPostGiven)
-        let why = whyUnavailable
         return take(outgoing.restarted()) { _ in
-            .failed(.connectionLost("\(why); the server does not know the session"))
+            .failed(.connectionLost(why))
         }
     }
 

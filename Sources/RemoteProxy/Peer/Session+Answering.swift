@@ -7,7 +7,7 @@ import RPCWire
 extension Session {
     func accept(_ request: Request, from connection: Connection, in batch: BatchReply?) {
         guard isNew(request, from: connection) else { return refuseRepeated(request, in: batch) }
-        guard let method = methods.method(named: request.method, in: peer.exports) ?? held.method(named: request.method)
+        guard let method = methods.method(named: request.method, in: peer.exports) ?? method(ofHold: request.method)
         else {
             if request.isSystem { return connection.accept(system: request, in: batch) }
             return answer(request.id, with: .unknown(request.method, peer.exports), in: batch)
@@ -19,6 +19,9 @@ extension Session {
         _ method: _ExportedMethod, for request: Request, from connection: Connection, in batch: BatchReply?
     ) {
         if isFullInAll { return answerBusy(request, in: batch) }
+        // A post that is refused is lost; a call is told. With nothing waiting a session may always add one, or a busy
+        // neighbour would keep it out.
+        if let id = request.id, peer.runner.isCongested(), waitingRequests > 0 { return answerCongested(id, in: batch) }
         let deadline = self.deadline(of: request, from: connection)
         switch calls.start(request.id, deadline: deadline) {
         case .run(let slot):
@@ -26,9 +29,9 @@ extension Session {
             wake(at: deadline)
             let incoming = IncomingRequest(
                 session: self, slot: slot, id: request.id, method: method, params: request.params,
-                deadline: deadline, batch: batch)
+                deadline: deadline, batch: batch, arrived: peer.loop.now)
             // A post leaves no answer behind.
-            if isFullOfReplies, request.id != nil { holdBack(incoming) } else { begin(incoming) }
+            if request.id != nil, let limit = overrunByReplies { holdBack(incoming, limit) } else { begin(incoming) }
         case .busy(let limit):
             wasBusy(.maximumRequestsInFlight)
             answer(request.id, with: .busy(limit), in: batch)
@@ -54,6 +57,9 @@ extension Session {
         guard let id = request.id, !calls.isRunning(id) else { return }
         answer(id, with: .repeated, in: batch)
     }
+
+    /// Without making room for holds where nobody asks for any.
+    private func method(ofHold name: Bytes) -> _ExportedMethod? { name.mayNameHold ? held.method(named: name) : nil }
 
     /// Runs one request and sends its answer. Posts of one session run one after the other, in order.
     func run(_ request: IncomingRequest, on worker: Worker) async {
@@ -149,7 +155,9 @@ extension Session {
     private func send(_ answer: UnsafeRawBufferPointer, to id: RPCIdentifier, in batch: BatchReply?) {
         guard connection?.mayAnswer(answer.count) != false else { return }
         if let batch {
-            batch.add(answer)?.withUnsafeBytes { connection?.send($0) }
+            guard let (reply, isTooLarge) = batch.add(answer) else { return }
+            if isTooLarge { overran(.maximumFrameSize) }
+            reply.withUnsafeBytes { connection?.send($0) }
         } else {
             if isResumable { keep(answer, to: id) }
             connection?.send(answer)
@@ -158,37 +166,47 @@ extension Session {
 
     private func keep(_ answer: UnsafeRawBufferPointer, to id: RPCIdentifier) {
         let number = replies.last + 1
-        guard replies.byteCount >= peer.settings.maximumKeptReplyBytes else {
+        defer { noteReplies() }
+        guard let limit = overrunByReplies, limit != .maximumKeptReplies else {
             return replies.keep(answer, number: number)
         }
         // It had begun before there was too much. If the answer does not get through, at least what became of the call
         // does.
+        let bytes =
+            limit == .maximumKeptReplyBytesInAll ? table?.maximumKeptReplyBytes : peer.settings.maximumKeptReplyBytes
         let output = JSONOutput()
-        MessageEncoder.writeFailure(id: id, error: .notKept(peer.settings.maximumKeptReplyBytes), in: output)
+        MessageEncoder.writeFailure(id: id, error: .notKept(limit, of: bytes), in: output)
         replies.keep(output.bytes, number: number)
     }
 
-    /// While so many answers are kept no call begins: they go on when some have been acknowledged.
-    private var isFullOfReplies: Bool {
-        isResumable
-            && (replies.count >= peer.settings.maximumKeptReplies
-                || replies.byteCount >= peer.settings.maximumKeptReplyBytes)
+    /// While so many answers are kept no call begins: they go on when some have been acknowledged. Where others keep too
+    /// much, this one may still keep little.
+    private var overrunByReplies: Limit? {
+        guard isResumable, !replies.isEmpty else { return nil }
+        if replies.byteCount >= peer.settings.maximumKeptReplyBytes { return .maximumKeptReplyBytes }
+        if noted > 0, table?.keepsTooMuch == true { return .maximumKeptReplyBytesInAll }
+        return replies.count >= peer.settings.maximumKeptReplies ? .maximumKeptReplies : nil
     }
 
     /// The other end has so many answers.
     func acknowledged(replies number: Int64) {
         replies.release(through: number)
+        noteReplies()
         releaseHeldBack()
     }
 
     /// The other end may think that it has time: it is asked once.
-    private func holdBack(_ request: IncomingRequest) {
+    private func holdBack(_ request: IncomingRequest, _ limit: Limit) {
+        overran(limit)
         if heldBack.isEmpty { connection?.notify(SystemMethod.report) }
         heldBack.append(request)
     }
 
     func releaseHeldBack() {
-        while !isFullOfReplies, let request = heldBack.popFirst() { begin(request) }
+        while overrunByReplies == nil, var request = heldBack.popFirst() {
+            request.arrived = peer.loop.now
+            begin(request)
+        }
     }
 }
 

@@ -25,12 +25,16 @@ package final class Session: @unchecked Sendable {
     /// Whether the session goes on when its connection is lost.
     private(set) var isResumable = false
     private var graceTimer: (any LoopTimer)?
+    /// How long the other end waits for this one to come back, as it has told; after that there is no way back.
+    private var grace: Duration?
     var receipts = Receipts()
     /// The answers that the other end may not have.
     var replies = KeptMessages()
+    /// How many bytes of them the table has been told of.
+    private(set) var noted = 0
 
     /// What the other end holds.
-    let held: HeldObjects
+    private(set) lazy var held = HeldObjects(peer.exports, limit: peer.settings.maximumHolds)
     var methods = ExportsView()
     var calls: IncomingCalls
     /// Who runs the call in each slot.
@@ -50,7 +54,6 @@ package final class Session: @unchecked Sendable {
     init(_ peer: Peer, in table: SessionTable?) {
         self.peer = peer
         self.table = table
-        held = HeldObjects(peer.exports, limit: peer.settings.maximumHolds)
         shared = Lock(Shared(id: Self.makeID()))
         frameLimit = peer.settings.frames.maximumFrameSize
         calls = IncomingCalls(limit: peer.settings.maximumRequestsInFlight)
@@ -85,10 +88,26 @@ extension Session {
     }
 
     /// Both ends are ours: the session is to outlive its connection, if there is room for it.
-    /// - Parameter id: what the end that listens has named it; nil at that end.
-    func outlive(as id: String?) {
+    /// - Parameters:
+    ///   - id: what the end that listens has named it; nil at that end.
+    ///   - grace: how long it waits there for this end.
+    func outlive(as id: String?, grace: Duration? = nil) {
         if let id { shared.withLock { $0.id = id } }
+        self.grace = grace
         isResumable = table?.add(self) ?? true
+    }
+
+    /// The table is told how much is kept here, not of every answer but of every few kilobytes.
+    func noteReplies() {
+        let change = replies.byteCount - noted
+        guard let table, abs(change) >= 4_096 || replies.byteCount == 0 && change < 0 else { return }
+        table.keeps(change)
+        noted += change
+    }
+
+    private func letGoOfReplies() {
+        replies = KeptMessages()
+        noteReplies()
     }
 
     /// A connection is gone.
@@ -98,10 +117,11 @@ extension Session {
         guard self.connection === connection else { return }
         self.connection = nil
         guard isResumable else { return end(why) }
-        guard let table else { return }
-        table.left(self)
-        graceTimer = peer.loop.schedule(at: peer.loop.now.advanced(by: table.grace)) { [self] in
-            end("it has not come back within \(table.grace) (sessionGrace): \(why)")
+        table?.left(self)
+        guard let grace = table?.grace ?? grace else { return }
+        graceTimer = peer.loop.schedule(at: peer.loop.now.advanced(by: grace)) { [self] in
+            overran(.sessionGrace)
+            end("the connection was not made again within \(grace) (sessionGrace): \(why)")
         }
     }
 
@@ -109,7 +129,7 @@ extension Session {
     func endWithConnection() {
         isResumable = false
         table?.remove(self)
-        replies = KeptMessages()
+        letGoOfReplies()
         releaseHeldBack()
         if connection == nil { end("there is no way back to the session") }
     }
@@ -129,9 +149,9 @@ extension Session {
         alarm?.timer.cancel()
         stopRequests()
         heldBack = RequestQueue()
-        replies = KeptMessages()
+        letGoOfReplies()
         connection = nil
-        if table != nil { peer.close(.gone(why)) }
+        if table != nil { peer.close(.gone(why)) } else { peer.sessionEnded(self, why) }
         for action in onGone { action() }
     }
 

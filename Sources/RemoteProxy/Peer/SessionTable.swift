@@ -1,6 +1,7 @@
 // The sessions of a listening end, by their ids: where a client that has lost its connection finds its own again.
 
 import RPCWire
+import Synchronization
 
 package final class SessionTable: Sendable {
     private struct State {
@@ -28,10 +29,21 @@ package final class SessionTable: Sendable {
     private let limit: Int
     private let state = Lock(State())
 
-    package init(grace: Duration = .seconds(60), limit: Int = 10_000) {
+    /// What all sessions keep for clients that have not acknowledged it, and how much of that there may be before those
+    /// that keep something begin no call.
+    private let keptReplyBytes = Atomic(0)
+    let maximumKeptReplyBytes: Int
+
+    package init(grace: Duration = .seconds(60), limit: Int = 10_000, maximumKeptReplyBytes: Int = 256 << 20) {
         self.grace = grace
         self.limit = limit
+        self.maximumKeptReplyBytes = maximumKeptReplyBytes
     }
+
+    /// A session keeps more than it has said before, or less.
+    func keeps(_ bytes: Int) { keptReplyBytes.add(bytes, ordering: .relaxed) }
+
+    var keepsTooMuch: Bool { keptReplyBytes.load(ordering: .relaxed) >= maximumKeptReplyBytes }
 
     package var count: Int { state.withLock { $0.entries.count } }
     /// Answers that no client has acknowledged; for tests, on the loop of all sessions.
@@ -41,14 +53,16 @@ package final class SessionTable: Sendable {
     /// owner if there is one: nobody crowds out another's before all of their own. False when all have their client.
     func add(_ session: Session) -> Bool {
         let (id, owner) = (session.id, session.peer.identity)
-        let (isAdded, old) = state.withLock { state -> (Bool, Session?) in
-            guard !state.isClosed else { return (false, nil) }
-            let old = state.entries.count < limit ? nil : state.takeOldestUnclaimed(of: owner)
-            guard state.entries.count < limit else { return (false, old) }
+        let (isAdded, isFull, old) = state.withLock { state -> (Bool, Bool, Session?) in
+            guard !state.isClosed else { return (false, false, nil) }
+            let isFull = state.entries.count >= limit
+            let old = isFull ? state.takeOldestUnclaimed(of: owner) : nil
+            guard state.entries.count < limit else { return (false, isFull, old) }
             state.additions += 1
             state.entries[id] = .init(session: session, number: state.additions)
-            return (true, old)
+            return (true, isFull, old)
         }
+        if isFull { session.overran(.maximumSessions) }
         old?.peer.loop.submit { old?.end("more than \(self.limit) sessions (maximumSessions)") }
         return isAdded
     }

@@ -43,7 +43,8 @@ final class LedgerHouse: Sendable {
         var environment = ["LEDGER_FILE": path(book)]
         environment["LEDGER_NEXT"] = next
         let server = try ServerProgram(
-            "--listen", url ?? self.url, "--quiet", program: "ledger-server", environment: environment)
+            "--listen", url ?? self.url, "--quiet", "--maximum-wait", "0", program: "ledger-server",
+            environment: environment)
         return (server, try server.address())
     }
 

@@ -103,6 +103,25 @@ import Testing
         }
     }
 
+    @Test func `what is too deep or too much in one answer is counted`() async throws {
+        try await withGate {
+            $0.maximumDepth = 4
+            $0.maximumFrameSize = 1_000
+        } _: { server, url in
+            let client = try RawClient(url)
+            #expect(try brief(client.ask(Self.value)) == "1=0")
+            #expect(try brief(client.ask(#"{"jsonrpc":"2.0","id":1,"params":[[[[]]]]}"#)) == "null!-32700")
+            #expect(server.counters.overruns == ["maximumDepth": 1])
+            let echo = Self.call(bytes: 400)
+            #expect(try brief(client.ask("[\(echo),\(echo)]")).hasPrefix("["))
+            let text = String(repeating: "x", count: 400)
+            client.say(#"{"jsonrpc":"2.0","method":"Counter.note","params":["\#(text)"]}"#)
+            let all = #"{"jsonrpc":"2.0","method":"Counter.notes","id":1}"#
+            #expect(try brief(client.ask("[\(all),\(all),\(all)]")) == "null!-32011")
+            #expect(server.counters.overruns == ["maximumDepth": 1, "maximumFrameSize": 1])
+        }
+    }
+
     @Test func `more calls at a time than allowed are refused as busy, and only those`() async throws {
         var configuration = RPCServer.Configuration()
         configuration.maximumRequestsInFlight = 3

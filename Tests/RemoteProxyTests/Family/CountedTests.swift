@@ -103,6 +103,20 @@ private struct GrowingChild: Child {
         }
     }
 
+    @Test func `is made although the post that wanted it first found no place`() async throws {
+        let child = ChildProxy.counted(maximumKeptPosts: 0, clock: loop) { [nursery] in
+            try nursery.make()
+        } whenLast: { [nursery] _ in
+            nursery.letGo()
+        }
+        let before = DroppedPosts.count
+        child.hear("lost")
+        #expect(DroppedPosts.count > before)
+        await until { nursery.told == 1 }
+        #expect(try await child.number() == 2)
+        #expect(!nursery.log.contains("lost"))
+    }
+
     @Test func `is there while there is a copy of a handle, and made again for the next`() async throws {
         let child = self.child
         var handle: ChildProxy? = child.handle()

@@ -216,6 +216,53 @@ import Testing
         #expect(network.loop.now == Instant(nanoseconds: 0))
     }
 
+    @Test func `what all sessions keep has a limit of its own, and one that keeps nothing may still begin`() throws {
+        var settings = Peer.Settings()
+        settings.gate.traffic = Traffic(loops: 1, maximumRequests: 1_000)
+        let network = SimulatedNetwork(settings: settings, maximumKeptReplyBytes: 8_192)
+        network.exports.add(ProbeProxy(RecordingProbe(network.loop)), named: nil)
+        let proxy = ProbeProxy(network.client())
+        let calls = (1...500).map { number in
+            Task(executorPreference: network.loop) { try await proxy.wait(number, milliseconds: 10) }
+        }
+        network.loop.run()
+        network.cut()
+        network.isServing = false
+        network.loop.advance(by: .milliseconds(20))
+        network.isServing = true
+        var lost = 0
+        for (number, call) in zip(1..., calls) {
+            do {
+                #expect(try network.loop.complete { try await call.value } == number)
+            } catch let error as RPCError {
+                #expect(error.code == .responseTooLarge && error.outcome == .executed)
+                #expect(error.message.contains("8192") && error.message.contains("(maximumKeptReplyBytesInAll)"))
+                lost += 1
+            }
+        }
+        #expect(lost > 100 && lost < 400)
+        // All has been acknowledged or will be: whoever comes now is served.
+        for number in 1...200 { #expect(try network.loop.complete { try await proxy.echo(number) } == number) }
+        #expect(try network.loop.complete { try await ProbeProxy(network.client()).echo(1) } == 1)
+    }
+
+    @Test func `a client that is away for longer than its session is kept lets go of it by itself`() throws {
+        var configuration = RPCClient.Configuration()
+        configuration.timeout = .seconds(600)
+        let proxy = ProbeProxy(network.client(configuration))
+        let running = call { try await proxy.wait(1, milliseconds: 300_000) }
+        network.cut()
+        network.isServing = false
+        let error = try error(of: running)
+        #expect(error.code == .connectionLost && error.outcome == .unknown)
+        #expect(error.message.contains("(sessionGrace)"))
+        #expect(network.loop.now >= Instant(nanoseconds: 60_000_000_000))
+        #expect(network.loop.now < Instant(nanoseconds: 61_000_000_000))
+        network.isServing = true
+        #expect(try network.loop.complete { try await proxy.echo(2) } == 2)
+        #expect(probe.executed == [1, 2])
+    }
+
     @Test func `what is larger than the server takes is refused at the client, made before it was known or after`()
         throws
     {

@@ -1,4 +1,5 @@
-// What the system tells about another process: its memory, and how often its threads have been woken.
+// What the system tells about another process: its memory, and how often its threads have been woken, how many threads and
+// descriptors it has.
 
 import Glibc
 
@@ -7,15 +8,20 @@ struct ProcessState {
     let residentBytes: Int
     /// How often a thread has gone to sleep by itself, and so was woken.
     let wakeups: Int
+    let threads: Int
+    let descriptors: Int
 
     init(of process: pid_t) throws(BenchFailure) {
         let directory = "/proc/\(process)"
         residentBytes = 1_024 * (try Self.number("VmRSS:", in: "\(directory)/status"))
         var wakeups = 0
-        for thread in try Self.names(in: "\(directory)/task") {
+        let tasks = try Self.names(in: "\(directory)/task")
+        for thread in tasks {
             wakeups += try Self.number("voluntary_ctxt_switches:", in: "\(directory)/task/\(thread)/status")
         }
         self.wakeups = wakeups
+        threads = tasks.count
+        descriptors = try Self.names(in: "\(directory)/fd").count
     }
 
     /// How many processes wanted a processor, on average over the last minute. Where it is not well below the number of

@@ -25,6 +25,12 @@ enum Program {
         return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
+    /// Prints a line now and not when there are more.
+    static func say(_ text: String) {
+        print(text)
+        fflush(nil)
+    }
+
     /// Says something to whoever runs the bench; figures go to standard output.
     static func complain(_ text: String) {
         var line = text + "\n"

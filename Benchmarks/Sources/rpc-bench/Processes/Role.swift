@@ -11,6 +11,8 @@ enum Role: String {
     case serve
     /// Calls a server and prints figures.
     case client
+    /// Loads a server as a scenario says and prints figures.
+    case scenario
     /// Serves raw frames and prints the port.
     case rawServe
     /// Sends raw frames and prints figures.
@@ -21,12 +23,19 @@ enum Role: String {
     func play(_ arguments: [String]) async throws {
         _ = bench_raise_descriptor_limit()
         switch self {
-        case .serve: try await SampleServer.serve()
+        case .serve:
+            try await SampleServer.serve(
+                for: arguments.first.map { name throws(BenchFailure) in try Scenario.named(name) })
         case .client:
             let workload = try OverSockets.named(arguments, count: 4)
             let site = Site(
                 url: arguments[1], server: pid_t(arguments[2]) ?? 0, seconds: Double(arguments[3]) ?? 1)
             say(try await workload.client(site).lines)
+        case .scenario:
+            guard arguments.count == 4 else { throw BenchFailure("no such scenario") }
+            let site = Site(
+                url: arguments[1], server: pid_t(arguments[2]) ?? 0, seconds: Double(arguments[3]) ?? 1)
+            say(try await Scenario.named(arguments[0]).client(site).lines)
         case .rawServe: try RawBaseline.named(arguments, count: 1).serve()
         case .rawClient:
             let baseline = try RawBaseline.named(arguments, count: 4)

@@ -8,15 +8,17 @@ import SampleSubjects
 
 /// Hosts the services on a free port of the loopback address.
 enum SampleServer {
-    static func serve() async throws {
+    static func serve(for scenario: Scenario?) async throws {
         var configuration = RPCServer.Configuration()
         configuration.maximumConnections = 20_000
         configuration.log = { Program.complain("server: \($0)") }
+        scenario?.configure(&configuration)
         let server = RPCServer(configuration)
         server.export(CalculatorProxy(CheckedCalculator()))
         server.export(EchoProxy(PlainEcho()))
         server.export(LetterBoxProxy(CountingLetterBox()))
         server.export(MeterProxy(ProcessMeter()))
+        server.export(FurnaceProxy(ServerFurnace(server)))
         print(try await server.listen(on: "tcp://127.0.0.1:0"))
         fflush(nil)
         await server.waitUntilStopped()

@@ -61,6 +61,7 @@ final class CountedObject<Service: Sendable>: Sendable {
 
     let name: String
     private let timeout: Duration
+    let maximumKeptPosts: Int
     private let clock: any Loop
     /// Where objects are made and let go: anywhere, but for tests.
     let executor: (any TaskExecutor)?
@@ -74,6 +75,7 @@ final class CountedObject<Service: Sendable>: Sendable {
     ) {
         self.name = name
         self.timeout = timeout
+        self.maximumKeptPosts = maximumKeptPosts
         self.clock = clock
         self.executor = executor
         self.make = make
@@ -138,16 +140,21 @@ final class CountedObject<Service: Sendable>: Sendable {
         }
     }
 
-    /// Delivers a post at once if the object is there, else in its turn; a post holds until it has been delivered.
-    func post(now: (any Subject<Service>) -> Void, later: () -> KeptPosts<Service>.Delivery) {
-        let (action, object) = state.withLock { state -> (Action, (any Subject<Service>)?) in
+    /// Delivers a post at once if the object is there, else in its turn; a post holds until it has been delivered. False
+    /// when as many wait as may.
+    func post(now: (any Subject<Service>) -> Void, later: () -> KeptPosts<Service>.Delivery) -> Bool {
+        let (action, object, isKept) = state.withLock { state -> (Action, (any Subject<Service>)?, Bool) in
             let action = state.joined()
-            if let object = state.ready { return (action, object) }
-            return state.posts.keep(later()) ? (action, nil) : (state.left(), nil)
+            if let object = state.ready { return (action, object, true) }
+            let isKept = state.posts.keep(later())
+            // The post may have been the first to want the object, which then has to be made all the same.
+            if !isKept { _ = state.left() }
+            return (action, nil, isKept)
         }
         perform(action)
-        guard let object else { return }
+        guard let object else { return isKept }
         now(object)
         leave()
+        return true
     }
 }

@@ -19,7 +19,10 @@ struct CountedSubject<Service: Sendable>: AwaitingSubject {
 
     func post<Arguments>(_ post: Post<Service, Arguments>, _ arguments: Arguments, now: (Service) -> Void) {
         joinSession()
-        counted.post(now: { $0.post(post, arguments, now: now) }, later: { post.kept(arguments) })
+        let isTaken = counted.post(now: { $0.post(post, arguments, now: now) }, later: { post.kept(arguments) })
+        guard !isTaken else { return }
+        DroppedPosts.add(
+            post.signature, because: "\(counted.maximumKeptPosts) posts wait for the object already (maximumKeptPosts)")
     }
 
     func supports(_ method: MethodSignature) async throws -> Bool {

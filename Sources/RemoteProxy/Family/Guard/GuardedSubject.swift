@@ -46,7 +46,10 @@ struct GuardedSubject<Service: Sendable>: WrappingSubject {
         }
         let isKept = waitingPosts.add(post.kept(arguments)) { [self] in await isAllowedLater(post.signature, arguments)
         }
-        if !isKept { policy.countDenial() }
+        guard !isKept else { return }
+        policy.countDenial()
+        DroppedPosts.add(
+            post.signature, because: "\(GuardedPosts<Service>.limit) posts wait to be judged by its policy already")
     }
 
     func hold(for lease: Duration) async throws -> Hold {

@@ -9,6 +9,7 @@ final class LateSubject<Service: Sendable>: AwaitingSubject {
 
     let name: String
     private let timeout: Duration
+    private let limit: Int
     /// Makes the object when it is wanted; nil when it is to be bound.
     private let make: Make?
     private let loop: any Loop
@@ -28,6 +29,7 @@ final class LateSubject<Service: Sendable>: AwaitingSubject {
     ) {
         self.name = name
         self.timeout = timeout
+        self.limit = limit
         self.make = make
         self.loop = loop
         self.executor = executor
@@ -56,6 +58,9 @@ final class LateSubject<Service: Sendable>: AwaitingSubject {
         if isSettled.load(ordering: .acquiring), let settled { return settled.post(post, arguments, now: now) }
         let (posting, mustMake) = arrival.withLock { ($0.post { post.kept(arguments) }, make != nil && $0.begin()) }
         if mustMake { startMaking() }
+        if case .refused = posting {
+            DroppedPosts.add(post.signature, because: "\(limit) posts wait for the object already (limit)")
+        }
         guard case .go(let subject) = posting else { return }
         defer { leave() }
         subject.post(post, arguments, now: now)

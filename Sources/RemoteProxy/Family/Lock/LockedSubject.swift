@@ -19,12 +19,13 @@ struct LockedSubject<Service: Sendable>: WrappingSubject {
     }
 
     func post<Arguments>(_ post: Post<Service, Arguments>, _ arguments: Arguments, now: (Service) -> Void) {
-        CallScope.lock(for: lock).post {
+        let whyNot = CallScope.lock(for: lock).post {
             next.post(post, arguments, now: now)
         } later: {
             let kept = post.kept(arguments)
             return { [next] in await kept(next) }
         }
+        if let whyNot { DroppedPosts.add(post.signature, because: whyNot) }
     }
 
     func hold(for lease: Duration) async throws -> Hold {

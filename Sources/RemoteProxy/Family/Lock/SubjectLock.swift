@@ -70,20 +70,24 @@ final class SubjectLock: Sendable {
     }
 
     /// Delivers a post at once if nobody is in the way, else later and in its turn; not at all when as many wait as
-    /// may, or when this is a hold that has ended.
-    func post(now: () -> Void, later: () -> @Sendable () async -> Void) {
+    /// may, or when this is a hold that has ended: then it returns why.
+    func post(now: () -> Void, later: () -> @Sendable () async -> Void) -> String? {
         let turn = Turn(access: .changing, task: Line.nobody)
-        let entry = state.withLock { state -> Line.Entry in
+        let (entry, isKept) = state.withLock { state -> (Line.Entry, Bool) in
             let entry = state.line.enter(turn.access, by: turn.task)
-            if case .mustWait = entry, state.keptPosts < options.maximumKeptPosts {
-                state.keptPosts += 1
-                _ = state.line.join(turn.access, by: turn.task, .post(later()))
-            }
-            return entry
+            guard case .mustWait = entry, state.keptPosts < options.maximumKeptPosts else { return (entry, false) }
+            state.keptPosts += 1
+            _ = state.line.join(turn.access, by: turn.task, .post(later()))
+            return (entry, true)
         }
-        guard case .entered = entry else { return }
+        guard case .entered = entry else {
+            if isKept { return nil }
+            if case .isClosed = entry { return "the hold under which it was made has ended" }
+            return "\(options.maximumKeptPosts) posts wait for their turn already (maximumKeptPosts)"
+        }
         now()
         leave(turn)
+        return nil
     }
 
     /// Takes the subject and returns a lock inside this one, for what is called under the hold.

@@ -1,0 +1,8 @@
+// All scenarios, in the order in which they run.
+
+extension Scenario {
+    static let all: [Scenario] = [
+        manyConnections, idleAndBusy, pipelinedBurst, overload, largeBesideSmall, slowReader, soak, comingAndGoing,
+        callAndCancel,
+    ]
+}

@@ -1,0 +1,65 @@
+// L4: twice as many calls as the server can answer, from clients that do not wait for each other; then half as many.
+
+import BenchSystem
+import RPCServer
+import RawEcho
+import RemoteProxy
+
+extension Scenario {
+    /// What a call takes the server, in microseconds.
+    private static let work = 2_000
+
+    static let overload = Scenario(
+        name: "L4", summary: "calls of 2 ms at twice the server's capacity, then at half of it",
+        claims: [
+            .firm("wrong", .atMost(0)), .firm("refused", .atLeast(1)), .firm("counted", .atLeast(1)),
+            .firm("refused_afterwards", .atMost(0)), .timed("accepted_p99_ratio", .atMost(5)),
+            .timed("refusal_p50_ms", .atMost(10)), .timed("goodput", .atLeast(0.8)),
+            .timed("recovered_p99_ratio", .atMost(1.5)),
+        ], seconds: 10, configure: { $0.maximumWait = .microseconds(2 * work) }
+    ) { site in
+        let furnaces = (0..<2).map { _ in FurnaceProxy(RPCClient(site.url)) }
+        let call: @Sendable (Int) async throws -> Void = { number in
+            try check(await furnaces[number % furnaces.count].burn(work) == work)
+        }
+        let capacity = try await capacity(call)
+        let unloaded = try await pace(perSecond: capacity / 2, seconds: 3, leavingOut: 0.5, call)
+        // It takes a server a moment to tell an overload from a burst.
+        let loaded = try await pace(perSecond: capacity * 2, seconds: site.seconds + 1, leavingOut: 1, call)
+        let recovered = try await pace(perSecond: capacity / 2, seconds: 3, leavingOut: 1, call)
+        var figures = Figures()
+        figures["capacity_per_s"] = capacity
+        figures["unloaded_p99_ms"] = unloaded.served.percentile(0.99) / 1_000
+        figures["accepted_p99_ms"] = loaded.served.percentile(0.99) / 1_000
+        figures["accepted_p99_ratio"] = loaded.served.percentile(0.99) / unloaded.served.percentile(0.99)
+        figures["goodput"] = Double(loaded.served.total) / site.seconds / capacity
+        figures["refused"] = Double(loaded.refused.total)
+        figures["refusal_p50_ms"] = loaded.refused.percentile(0.5) / 1_000
+        figures["refusal_p99_ms"] = loaded.refused.percentile(0.99) / 1_000
+        figures["recovered_p99_ratio"] = recovered.served.percentile(0.99) / unloaded.served.percentile(0.99)
+        figures["refused_afterwards"] = Double(recovered.refused.total)
+        figures["wrong"] = Double(unloaded.wrong + loaded.wrong + recovered.wrong)
+        figures["counted"] = Double(try await furnaces[0].facts()[2])
+        return figures
+    }
+
+    /// How many calls a second two callers get, who always wait for their answer.
+    private static func capacity(_ call: @escaping @Sendable (Int) async throws -> Void) async throws -> Double {
+        let begin = bench_now()
+        let end = begin + 1_000_000_000
+        let calls = try await withThrowingTaskGroup(of: Int.self) { group in
+            for caller in 0..<2 {
+                group.addTask {
+                    var calls = 0
+                    while bench_now() < end {
+                        try await call(caller)
+                        calls += 1
+                    }
+                    return calls
+                }
+            }
+            return try await group.reduce(0, +)
+        }
+        return Double(calls) / (Double(bench_now() - begin) / 1e9)
+    }
+}

@@ -1,0 +1,44 @@
+// L6: one connection asks for answers as large as a frame and hardly reads them; what it costs, and whom.
+
+import BenchSystem
+import Glibc
+import RawEcho
+import RemoteProxy
+import SampleProtocols
+
+extension Scenario {
+    private static let frame = 16 << 20
+
+    static let slowReader = Scenario(
+        name: "L6", summary: "16 MiB answers read at 100 kB/s, small calls beside",
+        claims: [
+            .firm("frames_held", .atMost(4)), .firm("small", .atLeast(1)), .timed("others_p99_ratio", .atMost(2)),
+        ], seconds: 5
+    ) { site in
+        let calculator = CalculatorProxy(RPCClient(site.url))
+        _ = try await sequentially(calculator, until: bench_now() + 300_000_000)
+        let alone = try await sequentially(calculator, until: bench_now() + UInt64(site.seconds / 2 * 1e9))
+        let before = try ProcessState(of: site.server)
+        let slow = try RawConnection(to: site.url)
+        slow.setReceiveBuffer(65_536)
+        for id in 1...4 { try slow.send(slow.frame(request("Furnace.text", "[\(frame - 1_024)]", id: id))) }
+        let end = bench_now() + UInt64(site.seconds * 1e9)
+        let reading = Task {
+            while bench_now() < end {
+                _ = slow.skip(10_000)
+                try await Task.sleep(for: .milliseconds(100))
+            }
+        }
+        // The first one is made in the meantime.
+        try await Task.sleep(for: .milliseconds(300))
+        let beside = try await sequentially(calculator, until: end)
+        let after = try ProcessState(of: site.server)
+        try await reading.value
+        var figures = Figures()
+        figures["frames_held"] = Double(after.residentBytes - before.residentBytes) / Double(frame)
+        figures["small"] = Double(beside.total)
+        figures["others_p99_ms"] = beside.percentile(0.99) / 1_000
+        figures["others_p99_ratio"] = beside.percentile(0.99) / alone.percentile(0.99)
+        return figures
+    }
+}

@@ -1,0 +1,37 @@
+// Posts for which a proxy has no place are lost, and not in silence.
+
+import RPCWire
+import TestSupport
+import Testing
+
+@testable import RemoteProxy
+
+@Suite(.serialized) struct `Dropped posts` {
+    @Test func `are counted, and told of when there are twice as many`() {
+        let lines = Lock<[String]>([])
+        DroppedPosts.log { line in lines.withLock { $0.append(line) } }
+        defer { DroppedPosts.log { StandardStream.error.write(line: $0) } }
+        let proxy = WorkshopProxy.unbound(limit: 2, on: ManualLoop())
+        let before = DroppedPosts.count
+        for number in 0..<before + 12 { proxy.note("\(number)") }
+        #expect(proxy.refusedPosts == before + 10 && DroppedPosts.count >= 2 * before + 10)
+        let told = lines.withLock { $0 }
+        #expect(!told.isEmpty && told.count < 10)
+        #expect(told.contains { $0.contains("Workshop.note was dropped: 2 posts wait for the object already (limit)") })
+    }
+
+    @Test func `are those that come while others wait for a lock, too`() async throws {
+        let loop = ManualLoop()
+        let workshop = BusyWorkshop(loop)
+        var locking = Locking.oneAtATime
+        locking.maximumKeptPosts = 2
+        let proxy = WorkshopProxy(workshop).locked(locking, clock: loop)
+        let before = DroppedPosts.count
+        let running = Task { try await proxy.work("call", milliseconds: 5) }
+        while workshop.log.isEmpty, !Task.isCancelled { await Task.yield() }
+        for number in 1...5 { proxy.note("\(number)") }
+        #expect(DroppedPosts.count >= before + 3)
+        loop.advance(by: .milliseconds(5))
+        _ = try await running.value
+    }
+}
