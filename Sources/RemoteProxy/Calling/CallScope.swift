@@ -9,8 +9,6 @@ package struct CallScope: Sendable {
     /// The holds under which the task calls.
     var rights: [Right] = []
 
-    @TaskLocal package static var current: CallScope?
-
     package init(deadline: Instant? = nil, caller: Caller? = nil) {
         self.deadline = deadline
         self.caller = caller
@@ -26,4 +24,38 @@ package struct CallScope: Sendable {
 
     /// Whether the task holds an object exclusively, here or elsewhere.
     var hasHold: Bool { rights.contains(where: \.isHold) }
+}
+
+extension CallScope {
+    /// In a class of its own, so that a worker need not bind anew what it changes from request to request.
+    ///
+    /// `@unchecked Sendable`: only a `ServedScope` changes it, and only as long as no other task has it.
+    final class Place: @unchecked Sendable {
+        @exclusivity(unchecked) var scope: CallScope?
+        init(_ scope: CallScope?) { self.scope = scope }
+    }
+
+    @TaskLocal fileprivate static var place: Place?
+
+    /// The scope of the running task; nil in one that serves nobody and has no time limit.
+    package static var current: CallScope? { place?.scope }
+
+    /// Runs the body in another scope, or in none.
+    package static func with<Result>(
+        _ scope: CallScope?, _ body: () async throws -> Result
+    ) async rethrows -> Result {
+        try await $place.withValue(Place(scope)) { try await body() }
+    }
+
+    /// The same for a body that does not wait.
+    package static func with<Result>(_ scope: CallScope?, _ body: () throws -> Result) rethrows -> Result {
+        try $place.withValue(Place(scope), operation: body)
+    }
+}
+
+extension CallScope {
+    /// Runs the body in a scope that may change meanwhile.
+    static func bind(_ place: Place, _ body: () async -> Void) async {
+        await $place.withValue(place) { await body() }
+    }
 }

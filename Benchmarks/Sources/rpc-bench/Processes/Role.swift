@@ -6,8 +6,9 @@ import Glibc
 /// A hidden subcommand.
 enum Role: String {
     static let flag = "--role"
+    static let spinning = "spinning"
 
-    /// Hosts the services and prints the URL.
+    /// Hosts the services and prints the URL; `spinning` if told so.
     case serve
     /// Calls a server and prints figures.
     case client
@@ -21,7 +22,7 @@ enum Role: String {
     func play(_ arguments: [String]) async throws {
         _ = bench_raise_descriptor_limit()
         switch self {
-        case .serve: try await SampleServer.serve()
+        case .serve: try await SampleServer.serve(spinning: arguments == [Self.spinning])
         case .client:
             let workload = try OverSockets.named(arguments, count: 4)
             let site = Site(

@@ -9,12 +9,12 @@ struct HandleSubject<Service: Sendable>: WrappingSubject {
         _ method: Method<Service, Arguments, Result>, _ arguments: Arguments
     ) async throws -> Result {
         guard let scope else { return try await next.call(method, arguments) }
-        return try await CallScope.$current.withValue(scope) { try await next.call(method, arguments) }
+        return try await CallScope.with(scope) { try await next.call(method, arguments) }
     }
 
     func post<Arguments>(_ post: Post<Service, Arguments>, _ arguments: Arguments, now: (Service) -> Void) {
         guard let scope else { return next.post(post, arguments, now: now) }
-        CallScope.$current.withValue(scope) { next.post(post, arguments, now: now) }
+        CallScope.with(scope) { next.post(post, arguments, now: now) }
     }
 
     /// On behalf of a caller it has to be said that the handle holds, and not the caller's session.

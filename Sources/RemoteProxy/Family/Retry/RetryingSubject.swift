@@ -35,7 +35,7 @@ struct RetryingSubject<Service: Sendable>: WrappingSubject {
         while let end = endOfWait(after: error, isRepeatable, failures: failures, before: deadline) {
             try await wait(until: end)
             do {
-                return try await CallScope.$current.withValue(scope) { try await next.call(method, arguments) }
+                return try await CallScope.with(scope) { try await next.call(method, arguments) }
             } catch var latest as RPCError {
                 // That the last attempt was refused says nothing of those before.
                 if error.outcome == .unknown, latest.outcome == .notExecuted { latest.outcome = .unknown }
