@@ -55,6 +55,10 @@ let package = Package(
         .executableTarget(
             name: "ledger-server", dependencies: ["RemoteProxy", "RPCServer", "Faults"], path: "Tests/LedgerServer",
             swiftSettings: settings),
+        // One of two programs that have their cache in one file.
+        .executableTarget(
+            name: "cache-sharer", dependencies: ["RemoteProxy", "Protocols"], path: "Tests/CacheSharer",
+            swiftSettings: settings),
         .testTarget(name: "JSONCodecTests", dependencies: ["JSONCodec", "TestSupport"], swiftSettings: settings),
         .testTarget(name: "RPCWireTests", dependencies: ["RPCWire", "TestSupport"], swiftSettings: settings),
         .testTarget(
@@ -69,7 +73,7 @@ let package = Package(
             name: "EndToEndTests",
             dependencies: [
                 "RemoteProxy", "RPCServer", "RPCWire", "Protocols", "Subjects", "TestSupport", "Faults",
-                "ledger-server",
+                "ledger-server", "cache-sharer",
             ],
             swiftSettings: settings),
     ],

@@ -93,6 +93,13 @@ extension RPCError {
 }
 
 extension RPCError: CustomStringConvertible {
-    /// The message, the number and the outcome, in one line.
-    public var description: String { "\(message) (\(code.rawValue), \(outcome.rawValue))" }
+    /// The message, the local fault behind it, the number and the outcome, in one line.
+    public var description: String { "\(message)\(cause) (\(code.rawValue), \(outcome.rawValue))" }
+
+    /// Nothing where the message tells it already; of what was wrong with JSON it always does, in short.
+    private var cause: String {
+        guard let underlying, !(underlying is DecodingError) else { return "" }
+        let text = "\(underlying)"
+        return message.contains(text) ? "" : ": \(text)"
+    }
 }

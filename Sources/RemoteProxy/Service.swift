@@ -14,6 +14,10 @@
 /// with neither effects nor a result is a post, sent one way; `{ get async throws }` is a call. Arguments and results
 /// are `Codable & Sendable`. Anything else is refused at its line with the reason and the fix.
 ///
+/// A method is called `Greeter.greet` on the wire. Overloads have their labels there, `Greeter.greet(_:in:)`; so whoever
+/// adds the first overload gives the one that was there another wire name, and clients built before get `.unimplemented`
+/// from it. Where such clients are about, give the new method a name of its own.
+///
 /// - Parameter errors: Error types that travel as themselves. A caller catches them as the Swift type the subject
 ///   threw; any other error arrives as `RPCError` with the code `.internalError` and no text of the original.
 @attached(peer, names: suffixed(Proxy))

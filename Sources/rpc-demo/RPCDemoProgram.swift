@@ -1,6 +1,7 @@
 // The tour as a program: command line in, acts played one after the other, exit code out.
 //
-// Where to read: `Tour` lists the acts, and each file in `Acts` is one of them and can be read alone, as a sample.
+// Where to read: `Tour` lists the acts. In `Acts` each file is one of them, and each folder is one with its parts, so
+// that each can be read alone, as a sample.
 
 import RPCServer
 import RPCWire

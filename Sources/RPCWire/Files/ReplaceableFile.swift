@@ -53,6 +53,8 @@ package struct ReplaceableFile: Sendable {
     package func locked<Result>(
         patience: Duration, _ body: () throws(SystemError) -> Result
     ) throws(SystemError) -> Result {
+        // Without a name there would be a lock file, for nothing.
+        if path.isEmpty { throw SystemError("open", code: ENOENT) }
         let lock = try FileDescriptor(path + ".lock", O_RDWR | O_CREAT)
         let deadline = MonotonicClock.now.advanced(by: patience)
         while system_lock_file(lock.number) < 0 {

@@ -37,6 +37,9 @@ extension ErrorObject {
         let name = String(method.description.prefix(200))
         let service = String(name.prefix { $0 != "." && $0 != "[" })
         let there = exports.services.first { $0.signatures.first?.service == service }
+        if there != nil, let end = name.lastIndex(of: "."), exports.object(String(name[..<end])) == nil {
+            return ErrorObject(RPCError.noSuchObject(String(name[..<end])))
+        }
         let hint =
             there.map { "\(service) has \($0.signatures.map(\.name).joined(separator: ", "))" }
             ?? "rpc.discover lists what there is"

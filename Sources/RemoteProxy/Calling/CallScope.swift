@@ -40,22 +40,35 @@ extension CallScope {
     /// The scope of the running task; nil in one that serves nobody and has no time limit.
     package static var current: CallScope? { place?.scope }
 
-    /// Runs the body in another scope, or in none.
+    /// Runs the body in another scope, or in none, on the actor of the caller.
     package static func with<Result>(
-        _ scope: CallScope?, _ body: () async throws -> Result
+        _ scope: CallScope?, isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Result
     ) async rethrows -> Result {
-        try await $place.withValue(Place(scope)) { try await body() }
+        try await bind(Place(scope), isolation: isolation, body)
     }
 
     /// The same for a body that does not wait.
     package static func with<Result>(_ scope: CallScope?, _ body: () throws -> Result) rethrows -> Result {
         try $place.withValue(Place(scope), operation: body)
     }
-}
 
-extension CallScope {
-    /// Runs the body in a scope that may change meanwhile.
-    static func bind(_ place: Place, _ body: () async -> Void) async {
-        await $place.withValue(place) { await body() }
+    /// Runs the body in this scope, on the actor of the caller.
+    func entered<Result>(
+        isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Result
+    ) async rethrows -> Result {
+        try await Self.bind(Place(self), isolation: isolation, body)
+    }
+
+    /// Runs the body with the scope that stands in the place, whatever it is at the time.
+    static func bind<Result>(
+        _ place: Place, isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Result
+    ) async rethrows -> Result {
+        try await $place.withValue(
+            place,
+            operation: {
+                // Captured, or the closure would leave the actor and come back for the result.
+                _ = isolation
+                return try await body()
+            }, isolation: isolation)
     }
 }

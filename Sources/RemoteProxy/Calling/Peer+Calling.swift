@@ -7,12 +7,13 @@ import Synchronization
 
 extension Peer {
     /// Sends a call and waits for its end, however it ends.
-    func perform(_ call: OutgoingCall) async -> CallEnd {
-        await withTaskCancellationHandler {
-            await withUnsafeContinuation { start(call, for: $0) }
-        } onCancel: {
-            cancel(call)
-        }
+    func perform(_ call: OutgoingCall, isolation: isolated (any Actor)? = #isolation) async -> CallEnd {
+        await withTaskCancellationHandler(
+            operation: {
+                // Captured, or the closure would leave the caller's actor and come back for the answer.
+                _ = isolation
+                return await withUnsafeContinuation { start(call, for: $0) }
+            }, onCancel: { cancel(call) }, isolation: isolation)
     }
 
     private func start(_ call: OutgoingCall, for waiter: Waiter) {

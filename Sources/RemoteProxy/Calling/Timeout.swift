@@ -13,5 +13,5 @@ public func withTimeout<Result>(
     var scope = CallScope.current ?? CallScope()
     let deadline = MonotonicClock.now.advanced(by: duration)
     scope.deadline = min(scope.deadline ?? deadline, deadline)
-    return try await CallScope.with(scope) { try await body() }
+    return try await scope.entered(body)
 }

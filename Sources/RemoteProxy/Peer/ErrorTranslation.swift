@@ -21,6 +21,8 @@ extension ErrorObject {
         if let declared = service.errors.lazy.compactMap({ ErrorObject(error, declaredAs: $0) }).first {
             self = declared
         } else if let error = error as? RPCError {
+            // Only the message travels.
+            if let cause = error.underlying { log("\(service.name): \(error.message), because of \(cause)") }
             self.init(error)
         } else if error is CancellationError {
             self.init(code: ErrorCode.cancelled, message: "the subject was cancelled")

@@ -25,7 +25,7 @@ public final class Hold: Sendable {
     func entered<Result>(_ body: () async throws -> Result) async rethrows -> Result {
         var scope = CallScope.current ?? CallScope()
         scope.rights.append(right)
-        return try await CallScope.with(scope) { try await body() }
+        return try await scope.entered(body)
     }
 }
 

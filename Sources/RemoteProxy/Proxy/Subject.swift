@@ -36,9 +36,5 @@ extension Subject {
     public func supports(_ method: MethodSignature) async throws -> Bool { true }
 
     /// Throws: there is nothing to be held.
-    public func hold(for lease: Duration) async throws -> Hold {
-        throw RPCError(
-            .unimplemented, "this proxy cannot be held: no subject in it is locked; put .locked() around the object",
-            outcome: .notExecuted)
-    }
+    public func hold(for lease: Duration) async throws -> Hold { throw RPCError.cannotBeHeld }
 }

@@ -44,11 +44,3 @@ extension WrappingSubject {
         try await next.hold(for: lease)
     }
 }
-
-extension Subject {
-    /// The outermost layer of a kind in this stack of subjects, itself included.
-    func layer<Layer>(_ kind: Layer.Type) -> Layer? {
-        if let layer = self as? Layer { return layer }
-        return (self as? any WrappingSubject<Service>)?.next.layer(kind)
-    }
-}

@@ -61,6 +61,7 @@ import Testing
             ledger.retrying().observed(log), ledger.observed(log).retrying(),
             ledger.retrying().with(timeout: .seconds(2)), ledger.with(timeout: .seconds(2)).retrying(),
             LedgerProxy.lazy { try await Book.open() }.guarded(by: policy),
+            LedgerProxy.counted { try await Book.open() }.guarded(by: policy),
         ]
         for proxy in orders { #expect(try await proxy.balance() == 7) }
     }

@@ -25,6 +25,25 @@ import Testing
         #expect(story.contains { $0.contains("100 answers") })
     }
 
+    @Test func `a list opens at once, whether the server is slow, away, or away at the next launch`() async throws {
+        let story = try await Self.story("A list that opens at once")
+        let openings = ["plain proxy", "cached proxy, again", "new at the server", "server away", "next launch"]
+        for opening in openings {
+            let summary = story.last { $0.contains("  \(opening)  ") }
+            #expect(summary?.last == "s", "the wait that was felt: \(summary ?? opening)")
+        }
+        #expect(story.contains { $0.contains("no newer, because: \"the server is away\"") })
+    }
+
+    @Test func `a shared object comes with the first client, is one's alone for a while, and goes with the last`()
+        async throws
+    {
+        let story = try await Self.story("Counted and locked")
+        let events = ["[\"hung up\"]", "\"taken down\"", "\"hung up\""]
+        #expect(story.filter { $0.contains("what happened in the room: ") }.count == events.count)
+        for event in events { #expect(story.contains { $0.hasSuffix(event) }) }
+    }
+
     @Test func `an object that its module does not show is reached through its proxy`() async throws {
         let proxy = primes()
         #expect(try await proxy.count(upTo: 1_000) == 168)

@@ -31,6 +31,8 @@ import Testing
             }
             #expect(error?.code == .unimplemented)
             #expect(error?.outcome == .notExecuted)
+            let object = missing.map { "Greeter[\($0)]" } ?? "Greeter"
+            #expect(error?.message == "there is no object \(object); rpc.discover lists what there is")
         }
         await server.stop()
     }
@@ -126,6 +128,22 @@ import Testing
         let reference = error.message.dropFirst(text.count)
         let line = try #require(await log.first { $0.contains("undeclared") })
         #expect(line.contains("reference \(reference):") && line.contains("/etc/private") && line.contains("hunter2"))
+        await server.stop()
+    }
+
+    @Test func `the cause of an RPCError stays at the server, in its log`() async throws {
+        struct Failure: Error { let path = "/etc/private" }
+        let log = LogLines()
+        var configuration = RPCServer.Configuration()
+        configuration.log = log.write
+        let (server, client) = try await pair(configuration)
+        server.export(GreeterProxy.lazy { throw Failure() })
+        let error = try #require(await #expect(throws: RPCError.self) { try await GreeterProxy(client).greet("you") })
+        #expect(error.code == .unavailable)
+        #expect(error.outcome == .notExecuted)
+        #expect(!"\(error)".contains("private"))
+        let line = try #require(await log.first { $0.contains("because of") })
+        #expect(line.contains("/etc/private"))
         await server.stop()
     }
 

@@ -179,7 +179,12 @@ private struct GrowingChild: Child {
         // Ten calls, a post and a handle.
         await until { child.holders == 12 }
         gate.continuation.yield()
-        for task in waiting { await #expect(throws: Nursery.Stillborn.self) { try await task.value } }
+        for task in waiting {
+            let error = await failure { try await task.value }
+            #expect(error?.code == .unavailable)
+            #expect(error?.outcome == .notExecuted)
+            #expect(error?.underlying is Nursery.Stillborn)
+        }
         #expect(child.holders == 1)
         gate.continuation.yield()
         #expect(try await handle.number() == 1)
@@ -209,6 +214,7 @@ private struct GrowingChild: Child {
         let error = await hurried.value
         #expect(error?.code == .deadlineExceeded)
         #expect(error?.outcome == .notExecuted)
+        #expect(error?.message.contains("the Child was not made") == true)
         #expect(child.holders == 1)
         gate.continuation.yield()
         #expect(try await patient.value == 1)

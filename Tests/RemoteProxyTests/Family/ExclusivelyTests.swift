@@ -7,28 +7,22 @@ import Testing
 @testable import RemoteProxy
 
 @Suite(.timeLimit(.minutes(1))) struct `A subject held exclusively` {
-    private let loop = ManualLoop()
+    private let loop: ManualLoop
     private let workshop: BusyWorkshop
     private let proxy: WorkshopProxy
 
-    init() {
-        workshop = BusyWorkshop(loop)
-        proxy = WorkshopProxy(workshop).locked(clock: loop)
-    }
+    init() { (loop, workshop, proxy) = BusyWorkshop.locked() }
 
     @Test func `is its holder's for several calls, while others wait`() throws {
         try loop.complete { [loop, proxy] in
-            let other = Task(executorPreference: loop) {
-                try await loop.sleep(for: .milliseconds(1))
-                return try await proxy.work("other", milliseconds: 1)
-            }
+            let other = loop.other(calls: proxy)
             let result = try await proxy.exclusively {
                 _ = try await proxy.work("one", milliseconds: 5)
                 try await loop.sleep(for: .milliseconds(5))
                 return try await proxy.work("two", milliseconds: 5)
             }
             #expect(result == "two")
-            _ = try await other.value
+            try await other.value
         }
         #expect(workshop.log == ["one in", "one out", "two in", "two out", "other in", "other out"])
     }
@@ -78,10 +72,7 @@ import Testing
 
     @Test func `is not torn from a call that runs when the lease ends, but those that wait under it are told`() throws {
         try loop.complete { [loop, proxy] in
-            let other = Task(executorPreference: loop) {
-                try await loop.sleep(for: .milliseconds(1))
-                _ = try await proxy.work("other", milliseconds: 1)
-            }
+            let other = loop.other(calls: proxy)
             try await proxy.exclusively(lease: .milliseconds(20)) {
                 async let running = proxy.work("running", milliseconds: 50)
                 async let waiting = failure { try await proxy.work("waiting", milliseconds: 1) }

@@ -7,14 +7,11 @@ import Testing
 @testable import RemoteProxy
 
 @Suite(.timeLimit(.minutes(1))) struct `A locked subject` {
-    private let loop = ManualLoop()
+    private let loop: ManualLoop
     private let workshop: BusyWorkshop
     private let proxy: WorkshopProxy
 
-    init() {
-        workshop = BusyWorkshop(loop)
-        proxy = WorkshopProxy(workshop).locked(clock: loop)
-    }
+    init() { (loop, workshop, proxy) = BusyWorkshop.locked() }
 
     @Test func `takes one call at a time, in the order in which they came`() throws {
         try loop.complete { [proxy] in

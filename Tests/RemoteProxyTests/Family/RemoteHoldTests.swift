@@ -24,10 +24,7 @@ import Testing
         let (first, second) = (network.client(), network.client())
         let (mine, theirs) = (WorkshopProxy(first), WorkshopProxy(second, named: "back"))
         try loop.complete { [loop] in
-            let other = Task(executorPreference: loop) {
-                try await loop.sleep(for: .milliseconds(1))
-                _ = try await theirs.work("other", milliseconds: 1)
-            }
+            let other = loop.other(calls: theirs)
             let sibling = Task(executorPreference: loop) {
                 try await loop.sleep(for: .milliseconds(2))
                 _ = try await mine.work("sibling", milliseconds: 1)

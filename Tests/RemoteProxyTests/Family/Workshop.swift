@@ -26,6 +26,13 @@ final class BusyWorkshop: Workshop {
 
     init(_ loop: ManualLoop) { self.loop = loop }
 
+    /// A new one behind a lock, on a loop of its own.
+    static func locked() -> (ManualLoop, BusyWorkshop, WorkshopProxy) {
+        let loop = ManualLoop()
+        let workshop = BusyWorkshop(loop)
+        return (loop, workshop, WorkshopProxy(workshop).locked(clock: loop))
+    }
+
     var log: [String] { state.withLock { $0.log } }
     var proxy: WorkshopProxy? {
         get { state.withLock { $0.proxy } }
@@ -52,6 +59,14 @@ final class BusyWorkshop: Workshop {
 }
 
 extension ManualLoop {
+    /// Somebody else, who comes a millisecond later.
+    func other(calls proxy: WorkshopProxy) -> Task<Void, any Error> {
+        Task(executorPreference: self) {
+            try await self.sleep(for: .milliseconds(1))
+            _ = try await proxy.work("other", milliseconds: 1)
+        }
+    }
+
     /// What the body ends with when its calls have this long.
     func within<Result>(milliseconds: Int, _ body: () async throws -> Result) async rethrows -> Result {
         var scope = CallScope.current ?? CallScope()

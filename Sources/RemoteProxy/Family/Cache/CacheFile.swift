@@ -32,15 +32,21 @@ final class CacheFile: Sendable {
                 return try file.locked(patience: Self.patience) { () throws(SystemError) in try readOrSetAside() }
             }
         } catch {
-            return Outcome(problem: "the cache file \(file.path) cannot be read, so nothing is shown from it: \(error)")
+            return Outcome(
+                problem:
+                    "the cache file '\(file.path)' cannot be read, so nothing is shown from it: \(error); it has to be an "
+                    + "ordinary file that this program may read")
         }
     }
 
     /// Writes the results, and those found in the file that are later or others.
-    func write(_ records: [CacheRecord], _ limits: CacheTable.Limits, at time: Int64) -> Outcome {
+    /// - Parameter clock: Read when nobody else writes any more, or what came while this one waited would seem to be from
+    ///   the future.
+    func write(_ records: [CacheRecord], _ limits: CacheTable.Limits, clock: () -> Int64) -> Outcome {
         do {
             return try file.locked(patience: Self.patience) { () throws(SystemError) in
                 var outcome = try readOrSetAside()
+                let time = clock()
                 var table = CacheTable(limits)
                 table.merge(outcome.found, at: time)
                 table.merge(records, at: time)
@@ -53,8 +59,8 @@ final class CacheFile: Sendable {
         } catch {
             return Outcome(
                 problem:
-                    "the cache file \(file.path) cannot be written, so the next launch will not have what this one "
-                    + "has seen: \(error)")
+                    "the cache file '\(file.path)' cannot be written, so the next launch will not have what this one "
+                    + "has seen: \(error); its folder has to be there and open to this program")
         }
     }
 
@@ -67,7 +73,7 @@ final class CacheFile: Sendable {
         } catch {
             let aside = file.path + ".aside"
             try file.setAside(as: aside)
-            return Outcome(problem: "the cache file \(file.path) was set aside as \(aside): \(error)")
+            return Outcome(problem: "the cache file '\(file.path)' was set aside as '\(aside)': \(error)")
         }
     }
 

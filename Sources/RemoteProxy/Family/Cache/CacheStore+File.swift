@@ -48,7 +48,7 @@ extension CacheStore {
         guard let file else { return }
         environment.block { [self] in
             let records = state.withLock { $0.table.records }
-            let outcome = file.write(records, CacheTable.Limits(policy), at: environment.wallTime())
+            let outcome = file.write(records, CacheTable.Limits(policy), clock: environment.wallTime)
             let time = environment.wallTime()
             let (savers, next) = state.withLock { state in
                 state.table.merge(outcome.found, at: time)

@@ -43,7 +43,8 @@ extension ServiceProxy {
     /// for await update in try feed.updates(of: FeedProxy.Methods.load) { show(update.value) }
     /// ```
     ///
-    /// Who does not keep up misses the oldest updates, never the newest.
+    /// Who does not keep up misses the oldest updates, never the newest. Put the cache around what is lazy, counted or
+    /// late-bound: inside, it is found only while the object is there; inside `failover` it is not.
     /// - Throws: `RPCError` with the code `.unimplemented` when the method is not cached.
     public func updates<Result>(
         of method: Method<ProxiedService, NoArguments, Result>
@@ -57,9 +58,14 @@ extension ServiceProxy {
     public func updates<Arguments, Result>(
         of method: Method<ProxiedService, Arguments, Result>, _ arguments: Arguments
     ) throws -> AsyncStream<CacheUpdate<Result>> {
-        guard let cache = proxySubject.layer(CachingSubject<ProxiedService>.self),
-            cache.methods.contains(method.signature.name)
-        else {
+        guard let cache = proxySubject.layer(CachingSubject<ProxiedService>.self) else {
+            throw RPCError(
+                .unimplemented,
+                "this proxy has no cache, or has it where it is not found: inside failover, or inside an object that has "
+                    + "not been made or bound yet; put .cached(in:) around those",
+                outcome: .notExecuted)
+        }
+        guard cache.methods.contains(method.signature.name) else {
             throw RPCError(
                 .unimplemented,
                 "\(method.signature.wireName) is not cached by this proxy; name it in .cached(in:methods:) or mark it @ReadOnly",
@@ -69,7 +75,8 @@ extension ServiceProxy {
     }
 
     /// Returns when all that the cache has seen until now is in its file. Worth waiting for before a short-lived program
-    /// ends; otherwise the file is written by itself, soon after each change.
+    /// ends; otherwise the file is written by itself, soon after each change. The cache is found where `updates(of:)`
+    /// finds it.
     /// - Returns: False when the file could not be written, which the log explains, or the task was cancelled.
     @discardableResult
     public func saveCache() async -> Bool {

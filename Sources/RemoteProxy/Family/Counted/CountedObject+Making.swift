@@ -9,7 +9,7 @@ extension CountedObject {
         case .make: detached { await self.makeObject() }
         case .tell(let object):
             detached {
-                await self.whenLast(object)
+                await self.whenLast(object.made)
                 self.perform(self.state.withLock { $0.action($0.count.told()) })
             }
         }
@@ -17,7 +17,7 @@ extension CountedObject {
 
     /// For all holders, so under nobody's deadline and on nobody's behalf.
     private func detached(_ work: @escaping @Sendable () async -> Void) {
-        _ = CallScope.with(nil) { Task { await work() } }
+        _ = CallScope.with(nil) { Task(executorPreference: executor) { await work() } }
     }
 
     private func makeObject() async {
@@ -29,40 +29,28 @@ extension CountedObject {
                 return (action, state.posts.begin() ? state.next() : .calls(state.waiting.takeAll()))
             }
             perform(action)
-            await give(object, to: next)
+            await give(object.subject, to: next)
         } catch {
             let (action, waiting) = state.withLock { state in
                 state.count.failed()
                 return (state.left(state.posts.removeAll()), state.waiting.takeAll())
             }
-            for task in waiting { _ = task.end(with: .failure(RPCError.notMade(error))) }
+            for task in waiting { _ = task.end(with: .failure(RPCError.notMade(name, error))) }
             perform(action)
         }
     }
 
     /// First the posts that were kept, then the calls that came behind them.
-    private func give(_ object: Service, to first: Next) async {
+    private func give(_ subject: any Subject<Service>, to first: Next) async {
         var next = first
         while case .post(let deliver) = next {
-            await deliver(LocalSubject(object: object))
+            await deliver(subject)
             let action: Action
             // In one step, or this one could be the last to leave and go on with posts that wait for the next object.
             (next, action) = state.withLock { state in (state.next(), state.left()) }
             perform(action)
         }
         guard case .calls(let waiting) = next else { return }
-        for task in waiting { _ = task.end(with: .success(object)) }
-    }
-}
-
-extension RPCError {
-    static let notMadeInTime = RPCError(
-        .deadlineExceeded, "the time allowed for the call was over before the object was there", outcome: .notExecuted)
-
-    /// Says that of the call, whatever became of making.
-    fileprivate static func notMade(_ error: any Error) -> any Error {
-        guard var error = error as? RPCError else { return error }
-        error.outcome = .notExecuted
-        return error
+        for task in waiting { _ = task.end(with: .success(subject)) }
     }
 }

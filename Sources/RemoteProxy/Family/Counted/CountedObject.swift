@@ -4,12 +4,18 @@
 import RPCWire
 
 final class CountedObject<Service: Sendable>: Sendable {
-    typealias Made = Swift.Result<Service, any Error>
+    typealias Made = Swift.Result<any Subject<Service>, any Error>
+
+    /// The object as its owner made it, and as it is called.
+    struct Object: Sendable {
+        let made: Service
+        let subject: any Subject<Service>
+    }
 
     enum Action: Sendable {
         case nothing
         case make
-        case tell(Service)
+        case tell(Object)
     }
 
     /// Who is to be given the object.
@@ -19,20 +25,20 @@ final class CountedObject<Service: Sendable>: Sendable {
     }
 
     private enum Place: Sendable {
-        case ready(Service)
+        case ready(any Subject<Service>)
         case waiting(WaitingTask<Made>)
     }
 
     struct State {
         var count = HolderCount()
-        var object: Service?
+        var object: Object?
         var waiting = WaitingLine<Made>()
         var posts: KeptPosts<Service>
         /// The sessions that hold.
         var sessions: Set<ObjectIdentifier> = []
 
         /// What a call or a post has to be given to now; nil when it has to wait.
-        var ready: Service? { posts.areAhead ? nil : object }
+        var ready: (any Subject<Service>)? { posts.areAhead ? nil : object?.subject }
 
         mutating func next() -> Next {
             posts.next().map { .post($0) } ?? .calls(waiting.takeAll())
@@ -53,18 +59,23 @@ final class CountedObject<Service: Sendable>: Sendable {
         }
     }
 
+    let name: String
     private let timeout: Duration
     private let clock: any Loop
-    let make: @Sendable () async throws -> Service
+    /// Where objects are made and let go: anywhere, but for tests.
+    let executor: (any TaskExecutor)?
+    let make: @Sendable () async throws -> Object
     let whenLast: @Sendable (Service) async -> Void
     let state: Lock<State>
 
     init(
-        timeout: Duration, maximumKeptPosts: Int, clock: any Loop,
-        make: @escaping @Sendable () async throws -> Service, whenLast: @escaping @Sendable (Service) async -> Void
+        _ name: String, timeout: Duration, maximumKeptPosts: Int, clock: any Loop, executor: (any TaskExecutor)?,
+        make: @escaping @Sendable () async throws -> Object, whenLast: @escaping @Sendable (Service) async -> Void
     ) {
+        self.name = name
         self.timeout = timeout
         self.clock = clock
+        self.executor = executor
         self.make = make
         self.whenLast = whenLast
         state = Lock(State(posts: KeptPosts(limit: maximumKeptPosts)))
@@ -99,8 +110,8 @@ final class CountedObject<Service: Sendable>: Sendable {
     // MARK: Using
 
     /// The object, for one who holds it until `leave`.
-    /// - Throws: what making it threw; `RPCError` at the deadline; `CancellationError` at once. Then it is not held.
-    func object() async throws -> Service {
+    /// - Throws: `RPCError` when it could not be made, and at the deadline; `CancellationError` at once. Then it is not held.
+    func object() async throws -> any Subject<Service> {
         let (action, place) = state.withLock { state -> (Action, Place) in
             let action = state.joined()
             return (action, state.ready.map { .ready($0) } ?? .waiting(state.waiting.join()))
@@ -123,13 +134,13 @@ final class CountedObject<Service: Sendable>: Sendable {
         do throws(WaitingTask<Made>.GivenUp) {
             return try await waiting.wait(until: deadline, on: clock)
         } catch {
-            throw error == .cancelled ? CancellationError() : RPCError.notMadeInTime
+            throw error == .cancelled ? CancellationError() : RPCError.notMadeInTime(name)
         }
     }
 
     /// Delivers a post at once if the object is there, else in its turn; a post holds until it has been delivered.
-    func post(now: (Service) -> Void, later: () -> KeptPosts<Service>.Delivery) {
-        let (action, object) = state.withLock { state -> (Action, Service?) in
+    func post(now: (any Subject<Service>) -> Void, later: () -> KeptPosts<Service>.Delivery) {
+        let (action, object) = state.withLock { state -> (Action, (any Subject<Service>)?) in
             let action = state.joined()
             if let object = state.ready { return (action, object) }
             return state.posts.keep(later()) ? (action, nil) : (state.left(), nil)

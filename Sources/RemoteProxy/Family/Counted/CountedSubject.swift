@@ -3,8 +3,10 @@
 package import RPCWire
 
 /// Calls and posts come in, and go to the object while they hold it. So does a session, from its first call on.
-struct CountedSubject<Service: Sendable>: Subject {
+struct CountedSubject<Service: Sendable>: AwaitingSubject {
     let counted: CountedObject<Service>
+
+    var arrived: (any Subject<Service>)? { counted.state.withLock { $0.object?.subject } }
 
     func call<Arguments, Result>(
         _ method: Method<Service, Arguments, Result>, _ arguments: Arguments
@@ -12,12 +14,35 @@ struct CountedSubject<Service: Sendable>: Subject {
         joinSession()
         let object = try await counted.object()
         defer { counted.leave() }
-        return try await LocalSubject(object: object).call(method, arguments)
+        return try await object.call(method, arguments)
     }
 
     func post<Arguments>(_ post: Post<Service, Arguments>, _ arguments: Arguments, now: (Service) -> Void) {
         joinSession()
-        counted.post(now: now) { post.kept(arguments) }
+        counted.post(now: { $0.post(post, arguments, now: now) }, later: { post.kept(arguments) })
+    }
+
+    func supports(_ method: MethodSignature) async throws -> Bool {
+        joinSession()
+        let object = try await counted.object()
+        defer { counted.leave() }
+        return try await object.supports(method)
+    }
+
+    /// Whoever holds it exclusively is one of its holders.
+    func hold(for lease: Duration) async throws -> Hold {
+        joinSession()
+        let object = try await counted.object()
+        do {
+            let hold = try await object.hold(for: lease)
+            return Hold(hold.right) { [counted] in
+                hold.release()
+                counted.leave()
+            }
+        } catch {
+            counted.leave()
+            throw error
+        }
     }
 
     /// What is called through a handle is held by the handle, whoever it is done for.
@@ -41,8 +66,9 @@ extension ServiceProxy {
     ///
     /// A holder is a session, from its first call or post until it is over; a `handle()`, until its last copy is gone;
     /// or a call made here without a handle, while it runs. Calls wait until the object is there, within their
-    /// deadlines; posts are kept in order. When making fails, all that wait get the error, posts are dropped, and the
-    /// next call has it tried again.
+    /// deadlines; posts are kept in order. When making fails, all that wait get an `RPCError`,
+    /// `.notExecuted`: the one that `make` threw, or one with the code `.unavailable` and what it threw as `underlying`;
+    /// posts are dropped, and the next call has it tried again.
     ///
     /// - Parameters:
     ///   - timeout: how long a call without a deadline of its own waits for the object.
@@ -61,13 +87,18 @@ extension ServiceProxy {
 
     package static func counted(
         timeout: Duration = .seconds(30), maximumKeptPosts: Int = 10_000, clock: any Loop,
+        executor: (any TaskExecutor)? = nil,
         make: @escaping @Sendable () async throws -> ProxiedService,
         whenLast: @escaping @Sendable (ProxiedService) async -> Void = { _ in }
     ) -> Self {
         Self(
             subject: CountedSubject(
                 counted: CountedObject(
-                    timeout: timeout, maximumKeptPosts: maximumKeptPosts, clock: clock, make: make,
-                    whenLast: whenLast)))
+                    methodTable.service.name, timeout: timeout, maximumKeptPosts: maximumKeptPosts, clock: clock,
+                    executor: executor,
+                    make: {
+                        let made = try await make()
+                        return .init(made: made, subject: subject(of: made))
+                    }, whenLast: whenLast)))
     }
 }

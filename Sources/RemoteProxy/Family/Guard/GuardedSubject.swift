@@ -50,7 +50,15 @@ struct GuardedSubject<Service: Sendable>: WrappingSubject {
     }
 
     func hold(for lease: Duration) async throws -> Hold {
-        if range.includes(hold) { try await enforce(verdict(on: hold), on: hold) }
+        if range.includes(hold) {
+            let verdict = try await verdict(on: hold)
+            // As if there were no lock, not as if there were a method of that name.
+            if verdict == .denySilently {
+                policy.countDenial()
+                throw RPCError.cannotBeHeld
+            }
+            try enforce(verdict, on: hold)
+        }
         return try await next.hold(for: lease)
     }
 
@@ -68,7 +76,8 @@ extension GuardedSubject {
         guard verdict != .allow else { return }
         policy.countDenial()
         if case .deny(let reason) = verdict {
-            throw RPCError(.denied, "\(method.wireName) was denied: \(reason)", outcome: .notExecuted)
+            let what = method == hold ? "holding the \(method.service) exclusively (rpc.hold)" : method.wireName
+            throw RPCError(.denied, "\(what) was denied: \(reason)", outcome: .notExecuted)
         }
         throw RPCError(.unimplemented, "there is no method \(method.wireName)", outcome: .notExecuted)
     }

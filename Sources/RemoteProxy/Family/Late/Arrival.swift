@@ -62,6 +62,14 @@ struct Arrival<Service: Sendable> {
         if case .settled = stage { keepingAlive == nil } else { false }
     }
 
+    /// The object, while it is there.
+    var subject: (any Subject<Service>)? {
+        switch stage {
+        case .absent, .making: nil
+        case .settling(let subject), .settled(let subject): subject
+        }
+    }
+
     // MARK: coming and going
 
     /// A call comes. One that may go leaves later.

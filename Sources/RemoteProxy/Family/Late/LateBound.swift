@@ -41,7 +41,7 @@ extension ServiceProxy {
             throw BindingError("this \(Self.self) cannot be bound; one made by \(Self.self).unbound() can")
         }
         let subject = Self.subject(of: object)
-        guard subject.layer(LateSubject<ProxiedService>.self) !== late else {
+        guard !subject.layers.contains(where: { $0 as? LateSubject<ProxiedService> === late }) else {
             throw BindingError("a \(Self.self) cannot be bound to itself: its calls would never arrive anywhere")
         }
         guard late.arrive(subject) else {

@@ -4,7 +4,7 @@
 import RPCWire
 import Synchronization
 
-final class LateSubject<Service: Sendable>: Subject {
+final class LateSubject<Service: Sendable>: AwaitingSubject {
     typealias Make = @Sendable () async throws -> any Subject<Service>
 
     let name: String
@@ -39,6 +39,7 @@ final class LateSubject<Service: Sendable>: Subject {
     /// Whether it makes its object itself, and so cannot be bound.
     var isLazy: Bool { make != nil }
     var refusedPosts: Int { arrival.withLock { $0.refusedPosts } }
+    var arrived: (any Subject<Service>)? { arrival.withLock { $0.subject } }
 
     // MARK: as a subject
 
@@ -98,9 +99,10 @@ final class LateSubject<Service: Sendable>: Subject {
         } catch .cancelled {
             throw CancellationError()
         } catch .deadline {
-            let why = isLazy ? "was not made" : "was bound to nothing (see bind(to:))"
+            if isLazy { throw RPCError.notMadeInTime(name) }
             throw RPCError(
-                .deadlineExceeded, "the \(name) \(why) within the time allowed for the call (timeout)",
+                .deadlineExceeded,
+                "the \(name) was bound to nothing (see bind(to:)) within the time allowed for the call (timeout)",
                 outcome: .notExecuted)
         }
         return try turn.get()
@@ -121,22 +123,10 @@ final class LateSubject<Service: Sendable>: Subject {
             do {
                 _ = arrive(try await make())
             } catch {
-                let failure = unmade(error)
+                let failure = RPCError.notMade(name, error)
                 for call in arrival.withLock({ $0.fail() }) { _ = call.end(with: .failure(failure)) }
             }
         }
-    }
-
-    /// What those get that waited: no call has run. The text stays here, in `underlying`, since a server sends messages
-    /// to its clients.
-    private func unmade(_ error: any Error) -> RPCError {
-        guard var error = error as? RPCError else {
-            return RPCError(
-                .unavailable, "the \(name) could not be made; the next call tries again", outcome: .notExecuted,
-                underlying: error)
-        }
-        error.outcome = .notExecuted
-        return error
     }
 
     /// The object is there. False when there was one already.

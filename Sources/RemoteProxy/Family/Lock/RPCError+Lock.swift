@@ -10,6 +10,10 @@ extension RPCError {
         "the call would wait for the call in which it is made: the subject calls itself through its own lock; "
             + "give it a proxy from inside the lock", outcome: .notExecuted)
 
+    static let cannotBeHeld = RPCError(
+        .unimplemented, "this proxy cannot be held: no subject in it is locked; put .locked() around the object",
+        outcome: .notExecuted)
+
     static let holdEnded = RPCError(
         .holdEnded, "the hold on the subject is over: it was released, its lease ran out, or its session ended",
         outcome: .notExecuted)

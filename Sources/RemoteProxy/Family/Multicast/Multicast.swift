@@ -45,7 +45,8 @@ extension ServiceProxy {
         guard let subject = proxySubject.layer(MulticastSubject<ProxiedService>.self) else {
             throw RPCError(
                 .unimplemented,
-                "this \(Self.self) has one receiver; one made by \(Self.self).multicast([]) can have more",
+                "this \(Self.self) has one receiver, as far as can be seen from outside; one made by \(Self.self).multicast([]) "
+                    + "can have more",
                 outcome: .notExecuted)
         }
         return subject

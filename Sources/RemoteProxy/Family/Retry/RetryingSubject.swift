@@ -35,7 +35,7 @@ struct RetryingSubject<Service: Sendable>: WrappingSubject {
         while let end = endOfWait(after: error, isRepeatable, failures: failures, before: deadline) {
             try await wait(until: end)
             do {
-                return try await CallScope.with(scope) { try await next.call(method, arguments) }
+                return try await scope.entered { try await next.call(method, arguments) }
             } catch var latest as RPCError {
                 // That the last attempt was refused says nothing of those before.
                 if error.outcome == .unknown, latest.outcome == .notExecuted { latest.outcome = .unknown }
@@ -76,7 +76,8 @@ extension ServiceProxy {
     /// are not retried.
     ///
     /// All proxies of one client share a budget of retries, one for five calls and ten a second, so that a server in
-    /// trouble is not brought down by those who insist.
+    /// trouble is not brought down by those who insist. A proxy in which no client is to be seen when this is said, such
+    /// as a lazy one, has a budget of its own.
     ///
     /// - Parameter methods: Methods that are not marked and may be repeated all the same.
     public func retrying(_ policy: RetryPolicy = RetryPolicy(), repeating methods: [MethodName] = []) -> Self {

@@ -10,15 +10,15 @@ struct TimeLimitedSubject<Service: Sendable>: WrappingSubject {
     func call<Arguments, Result>(
         _ method: Method<Service, Arguments, Result>, _ arguments: Arguments
     ) async throws -> Result {
-        try await CallScope.with(scope) { try await next.call(method, arguments) }
+        try await scope.entered { try await next.call(method, arguments) }
     }
 
     func supports(_ method: MethodSignature) async throws -> Bool {
-        try await CallScope.with(scope) { try await next.supports(method) }
+        try await scope.entered { try await next.supports(method) }
     }
 
     func hold(for lease: Duration) async throws -> Hold {
-        try await CallScope.with(scope) { try await next.hold(for: lease) }
+        try await scope.entered { try await next.hold(for: lease) }
     }
 
     /// The present scope, with no more time than the limit.

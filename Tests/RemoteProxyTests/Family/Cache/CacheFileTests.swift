@@ -86,7 +86,7 @@ import Testing
                 loop.advance(by: .seconds(5))
             }
         }
-        #expect(heard.all.allSatisfy { $0.contains("was set aside as \(path).aside") })
+        #expect(heard.all.allSatisfy { $0.contains("was set aside as '\(path).aside'") })
     }
 
     @Test func `no bit that is wrong goes unnoticed, and none that is missing`() throws {
@@ -150,6 +150,15 @@ import Testing
         #expect(heard.all.count <= 2)
     }
 
+    @Test func `a file without a name is complained about, and leaves nothing behind`() throws {
+        let proxy = launch(at: "")
+        _ = try loop.complete { try await proxy.titles() }
+        #expect(try loop.complete { await proxy.saveCache() } == false)
+        #expect(heard.all.count == 1)
+        #expect(heard.all.first?.contains("'' cannot be written") == true)
+        #expect(access(".lock", F_OK) != 0)
+    }
+
     @Test func `a pipe in the place of the file is left alone and nobody waits for its other end`() throws {
         try #require(mkfifo(path, 0o600) == 0)
         let proxy = launch()
@@ -207,6 +216,18 @@ import Testing
         _ = try loop.complete { try await proxy.titles() }
         #expect(try loop.complete { await proxy.saveCache() })
         #expect(heard.all.isEmpty)
+    }
+
+    @Test func `the time is looked at when nobody else can write, so that nothing seems to be from the future`() throws
+    {
+        var readings = 0
+        let outcome = CacheFile(path).write([], CacheTable.Limits(CachePolicy())) {
+            readings += 1
+            #expect(throws: SystemError.self) { try ReplaceableFile(path).locked(patience: .zero) {} }
+            return 0
+        }
+        #expect(outcome.isWritten)
+        #expect(readings == 1)
     }
 
     @Test func `many writers at once leave a file that has everything`() async throws {

@@ -108,6 +108,7 @@ private final class Maker: Sendable {
             #expect(call.rpcError?.outcome == .notExecuted)
             #expect(call.rpcError?.underlying is Maker.Failure)
             #expect(call.rpcError?.message.contains("Failure") == false)
+            #expect(call.rpcError?.description.contains("Failure") == true, "who prints it here sees why")
         }
         let next = maker.start { try await proxy.echo(7) }
         maker.loop.advance(by: .seconds(1))

@@ -1,9 +1,10 @@
 // Protection: what a policy sees, what becomes of the call, and that nothing denied reaches the subject.
 
 import RPCWire
-import RemoteProxy
 import TestSupport
 import Testing
+
+@testable import RemoteProxy
 
 @Suite struct `Guards` {
     private let loop = ManualLoop()
@@ -110,10 +111,34 @@ import Testing
         }
     }
 
+    @Test func `a policy is told service, method and effect, and nobody is the caller of what begins here`() throws {
+        let seen = Lock<[String]>([])
+        let proxy = guarded(
+            Policy { request in
+                let line = "\(request.service) \(request.method.name) \(request.method.effect) \(request.method.shape)"
+                seen.withLock { $0.append(request.caller == nil ? line : "somebody") }
+                return .allow
+            })
+        _ = try loop.complete { try await (proxy.balance(), proxy.set(1)) }
+        proxy.note("x")
+        #expect(
+            seen.withLock { $0 } == [
+                "Account balance reads call", "Account set idempotent call", "Account note changes post",
+            ])
+    }
+
+    @Test func `taking the subject silently denied is taking one that has no lock`() throws {
+        let error = loop.failure { [self] in
+            try await guarded(.nobody.silently).proxySubject.hold(for: .seconds(1))
+        }
+        #expect(error?.message == RPCError.cannotBeHeld.message)
+        #expect(error?.code == .unimplemented)
+    }
+
     @Test func `taking the subject for several calls is judged like a call`() throws {
         let denied = loop.failure { [self] in try await guarded(.readOnly).proxySubject.hold(for: .seconds(1)) }
         #expect(denied?.code == .denied)
-        #expect(denied?.message.hasPrefix("Account.rpc.hold was denied") == true)
+        #expect(denied?.message.hasPrefix("holding the Account exclusively (rpc.hold) was denied: ") == true)
         let passed = loop.failure { [self] in
             try await guarded(Policy { _ in .allow }).proxySubject.hold(for: .seconds(1))
         }

@@ -1,4 +1,4 @@
-// Observing, limiting in time, and a subject that a user wrote.
+// Observing, and a subject that a user wrote.
 
 import RPCWire
 import RemoteProxy
@@ -69,44 +69,6 @@ final class Events: Sendable {
         #expect(try network.loop.complete { try await proxy.add(1) } == 1)
         #expect(try network.loop.complete { try await exported.add(1) } == 2)
         #expect(addresses.withLock { $0 } == ["memory:left", nil])
-    }
-}
-
-@Suite struct `Time limits` {
-    private let network = SimulatedNetwork()
-    private var loop: ManualLoop { network.loop }
-
-    init() {
-        let steps = Array(repeating: ScriptedSubject<any Account>.Step.hang(network.loop), count: 3)
-        network.exports.add(AccountProxy(subject: ScriptedSubject<any Account>(PlainAccount(), steps)), named: nil)
-    }
-
-    @Test func `a call ends at the limit of its proxy`() throws {
-        let proxy = AccountProxy(network.client()).with(timeout: .seconds(2), clock: loop)
-        #expect(loop.failure { try await proxy.add(1) }?.code == .deadlineExceeded)
-        #expect(loop.now == Instant(nanoseconds: 2_000_000_000))
-    }
-
-    @Test func `of several limits the earliest holds`() throws {
-        let proxy = AccountProxy(network.client())
-        let loop = loop
-        let (inner, outer) = (Duration.seconds(3), Duration.seconds(2))
-        let both = proxy.with(timeout: inner, clock: loop).with(timeout: outer, clock: loop)
-        #expect(loop.failure { try await both.add(1) }?.code == .deadlineExceeded)
-        #expect(loop.now == Instant(nanoseconds: 2_000_000_000))
-        let scope = CallScope(deadline: loop.now.advanced(by: .seconds(1)))
-        #expect(
-            loop.failure { try await CallScope.with(scope) { try await both.add(1) } }?.code
-                == .deadlineExceeded)
-        #expect(loop.now == Instant(nanoseconds: 3_000_000_000))
-    }
-
-    @Test func `a call that takes no time is not concerned, and posts pass`() throws {
-        let account = PlainAccount()
-        let proxy = AccountProxy(account).with(timeout: .milliseconds(1))
-        #expect(try loop.complete { try await proxy.add(1) } == 1)
-        proxy.note("at once")
-        #expect(account.notes == ["at once"])
     }
 }
 

@@ -29,6 +29,16 @@ import Testing
         #expect(loop.now == Instant(nanoseconds: 350_000_000))
     }
 
+    @Test func `waits are as long as chance wants, up to the whole`() throws {
+        for (chance, wait) in [(0.0, 0), (0.5, 25), (1.0, 50)] {
+            let subject = ScriptedSubject<any Account>(PlainAccount(), [.fail(.busy)])
+            let proxy = AccountProxy(subject: subject).retrying(clock: loop, chance: { chance })
+            let start = loop.now
+            #expect(try loop.complete { try await proxy.add(1) } == 1)
+            #expect(start.duration(to: loop.now) == .milliseconds(wait))
+        }
+    }
+
     @Test func `what may have been executed is tried again only if once is as good as twice`() throws {
         for (name, isRetried) in [("balance", true), ("set", true), ("add", false)] {
             let subject = subject(.lost)

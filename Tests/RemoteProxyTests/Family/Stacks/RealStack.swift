@@ -7,6 +7,8 @@ import TestSupport
 final class RealStack: Sendable {
     let loop = ManualLoop()
     let log = Lock<[String]>([])
+    /// The objects that are referred to weakly, kept here.
+    private let relays = Lock<[Int: Relay]>([:])
     private let reactions: @Sendable (_ object: Int) -> [Reaction]
 
     init(reactions: @escaping @Sendable (_ object: Int) -> [Reaction]) { self.reactions = reactions }
@@ -52,14 +54,36 @@ final class RealStack: Sendable {
             return unbound
         case .failover(_, let members):
             return .failover(members.map(proxy), clock: loop)
+        case .counted(let number, let isHeld, let next):
+            let counted = AccountProxy.counted(clock: loop, executor: loop) { [log, made = proxy(next)] in
+                log.withLock { $0.append("\(number) made") }
+                return made
+            } whenLast: { [log] _ in
+                log.withLock { $0.append("\(number) let go") }
+            }
+            return isHeld ? counted.handle() : counted
+        case .weak(let number, let next):
+            return .weak(relay(number, next))
+        case .multicast(let members):
+            return .multicast(members.map(receiver))
         }
+    }
+
+    private func receiver(_ member: Stack) -> any Account {
+        if case .weak(let number, let next) = member { relay(number, next) } else { proxy(member) }
+    }
+
+    private func relay(_ number: Int, _ next: Stack) -> Relay {
+        let relay = Relay(proxy(next))
+        relays.withLock { $0[number] = relay }
+        return relay
     }
 
     /// Performs the operation to its end, with all that follows from it.
     func perform(_ operation: Operation, on proxy: AccountProxy) throws -> StackEnding {
         defer { loop.run() }
         do {
-            return try loop.complete {
+            return try loop.complete { [relays] in
                 switch operation {
                 case .balance: return .value(try await proxy.balance())
                 case .set(let amount): return .value(try await proxy.set(amount))
@@ -67,6 +91,9 @@ final class RealStack: Sendable {
                 case .withdraw(let amount): return .value(try await proxy.withdraw(amount, for: "test", by: "me"))
                 case .note(let text):
                     proxy.note(text)
+                    return .posted
+                case .letGo(let odd):
+                    relays.withLock { $0 = $0.filter { !$0.key.isMultiple(of: 2) != odd } }
                     return .posted
                 }
             }
@@ -110,6 +137,21 @@ private final class RecordingSubject: Subject {
         now(object)
         stack.log.withLock { $0.append("\(number) noted: \(object.notes.joined(separator: " "))") }
     }
+}
+
+/// An object of its own, so that it can be gone, that calls the next proxy.
+private final class Relay: Account {
+    private let next: AccountProxy
+
+    init(_ next: AccountProxy) { self.next = next }
+
+    func balance() async throws -> Int { try await next.balance() }
+    func set(_ amount: Int) async throws -> Int { try await next.set(amount) }
+    func add(_ amount: Int) async throws -> Int { try await next.add(amount) }
+    func withdraw(_ amount: Int, for purpose: String, by: String) async throws -> Int {
+        try await next.withdraw(amount, for: purpose, by: by)
+    }
+    func note(_ text: String) { next.note(text) }
 }
 
 extension StackEnding {

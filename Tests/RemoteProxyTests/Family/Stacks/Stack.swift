@@ -26,6 +26,32 @@ indirect enum Stack: Sendable {
     case lazy(Int, Stack)
     /// Late-bound, and bound.
     case bound(Stack)
+    /// Made for each call or post, unless a handle keeps it.
+    case counted(Int, isHeld: Bool, Stack)
+    /// An object that calls the stack, referred to weakly.
+    case weak(Int, Stack)
+    /// To proxies, and to the very objects of those that are weak.
+    case multicast([Stack])
+
+    /// What it is around.
+    var members: [Stack] {
+        switch self {
+        case .object: []
+        case .failover(_, let members), .multicast(let members): members
+        case .guarded(_, _, let next), .observed(_, let next), .retrying(_, _, let next), .limited(_, let next),
+            .locked(_, let next), .cached(_, let next), .lazy(_, let next), .bound(let next), .weak(_, let next),
+            .counted(_, _, let next):
+            [next]
+        }
+    }
+
+    /// Whether something in it is done by several in their own time, which have no order among them.
+    var hasSeveral: Bool {
+        switch self {
+        case .counted, .multicast: true
+        default: members.contains(where: \.hasSeveral)
+        }
+    }
 }
 
 /// What a recording subject does with a call.
@@ -42,6 +68,8 @@ enum Operation: Sendable {
     case add(Int)
     case withdraw(Int)
     case note(String)
+    /// Whoever kept the objects that are referred to weakly lets go of half of them: the odd or the even ones.
+    case letGo(odd: Bool)
 
     var name: String {
         switch self {
@@ -50,13 +78,14 @@ enum Operation: Sendable {
         case .add: "add"
         case .withdraw: "withdraw"
         case .note: "note"
+        case .letGo: ""
         }
     }
 
     var isRepeatable: Bool {
         switch self {
         case .balance, .set: true
-        case .add, .withdraw, .note: false
+        case .add, .withdraw, .note, .letGo: false
         }
     }
 }
@@ -77,7 +106,7 @@ extension SeededGenerator {
         let number = numbers
         guard depth > 0 else { return .object(number) }
         var isLimited = isLimited
-        let kind = Int.random(in: 0..<16, using: &self)
+        let kind = Int.random(in: 0..<20, using: &self)
         if kind == 7 || kind == 8 { isLimited = true }
         func next(_ step: Int = 1) -> Stack { stack(depth: depth - step, &numbers, isLimited: isLimited) }
         switch kind {
@@ -95,6 +124,9 @@ extension SeededGenerator {
         case 9: return .locked(readersTogether: Bool.random(using: &self), next())
         case 12: return .lazy(number, next())
         case 13: return .bound(next())
+        case 14: return .counted(number, isHeld: Bool.random(using: &self), next())
+        case 15...16: return .weak(number, next())
+        case 17: return .multicast((0..<Int.random(in: 0...3, using: &self)).map { _ in next(2) })
         case 10 where !isLimited, 11 where !isLimited: return .cached(number, next())
         default:
             let members = (0..<Int.random(in: 0...3, using: &self)).map { _ in next(2) }
@@ -113,11 +145,12 @@ extension SeededGenerator {
     }
 
     mutating func operation() -> Operation {
-        switch Int.random(in: 0..<5, using: &self) {
-        case 0: .balance
-        case 1: .set(Int.random(in: 0..<100, using: &self))
-        case 2: .add(Int.random(in: 0..<100, using: &self))
-        case 3: .withdraw(Int.random(in: 0..<100, using: &self))
+        switch Int.random(in: 0..<11, using: &self) {
+        case 0...1: .balance
+        case 2...3: .set(Int.random(in: 0..<100, using: &self))
+        case 4...5: .add(Int.random(in: 0..<100, using: &self))
+        case 6...7: .withdraw(Int.random(in: 0..<100, using: &self))
+        case 8: .letGo(odd: Bool.random(using: &self))
         default: .note("\(Int.random(in: 0..<100, using: &self))")
         }
     }

@@ -24,20 +24,49 @@ struct StackModel {
     /// What lazy proxies have made.
     private var made: Set<Int> = []
     /// Posts that a guard keeps until it has asked, or a lazy proxy until it has made what it is to make.
-    private var kept: [(text: String, for: Stack, making: Int?)] = []
+    private var kept: [(text: String, for: Stack, making: Int?, counted: Int?)] = []
+    /// Which of the objects that are referred to weakly are gone.
+    private var areGone = (odd: false, even: false)
 
     init(reactions: @escaping (_ object: Int) -> [Reaction]) { self.reactions = reactions }
 
+    /// What the stack does when it has been made: handles have what they hold made.
+    mutating func begin(_ stack: Stack) {
+        for member in stack.members { begin(member) }
+        if case .counted(let number, isHeld: true, _) = stack { log.append("\(number) made") }
+    }
+
     mutating func perform(_ operation: Operation, on stack: Stack) -> StackEnding {
-        guard case .note(let text) = operation else { return call(operation, stack, until: .distantFuture) }
-        post(text, stack)
+        switch operation {
+        case .balance, .set, .add, .withdraw: return call(operation, stack, until: .distantFuture)
+        case .note(let text): post(text, stack)
+        case .letGo(let odd): letGo(stack, odd: odd)
+        }
         while !kept.isEmpty {
             let post = kept.removeFirst()
             if let number = post.making { log.append("\(number) made") }
             self.post(post.text, post.for)
+            if let number = post.counted { log.append("\(number) let go") }
         }
         return .posted
     }
+
+    private mutating func letGo(_ stack: Stack, odd: Bool) {
+        guard odd ? !areGone.odd : !areGone.even else { return }
+        end(stack, odd: odd, isKept: true)
+        if odd { areGone.odd = true } else { areGone.even = true }
+    }
+
+    /// With an object that was referred to weakly goes what it has, handles too, up to the next object that has a life
+    /// of its own.
+    private mutating func end(_ stack: Stack, odd: Bool, isKept: Bool) {
+        var isKept = isKept
+        if case .weak(let number, _) = stack { isKept = number.isMultiple(of: 2) == odd }
+        if case .counted(let number, isHeld: true, _) = stack, !isKept { log.append("\(number) let go") }
+        for member in stack.members { end(member, odd: odd, isKept: isKept) }
+    }
+
+    private func isGone(_ number: Int) -> Bool { number.isMultiple(of: 2) ? areGone.even : areGone.odd }
 
     private mutating func call(_ operation: Operation, _ stack: Stack, until deadline: Instant) -> StackEnding {
         switch stack {
@@ -66,6 +95,18 @@ struct StackModel {
             return ending
         case .failover(let number, let members):
             return choose(operation, members, number, until: deadline)
+        case .counted(let number, let isHeld, let next):
+            if !isHeld { log.append("\(number) made") }
+            defer { if !isHeld { log.append("\(number) let go") } }
+            return call(operation, next, until: deadline)
+        case .weak(let number, let next):
+            if isGone(number) { return .failed(.subjectGone, .notExecuted) }
+            // What did not run is the call that the object made, not the one that it was called with.
+            let ending = call(operation, next, until: deadline)
+            if case .failed(let code, .notExecuted) = ending { return .failed(code, .executed) }
+            return ending
+        case .multicast:
+            return .failed(.unimplemented, .notExecuted)
         }
     }
 
@@ -128,17 +169,23 @@ struct StackModel {
             log.append("\(number) noted: \(objects[number]?.notes.joined(separator: " ") ?? "")")
         case .guarded(let name, let refusal, let next):
             if name == "note" { return }
-            if refusal == .asking { kept.append((text, next, nil)) } else { post(text, next) }
+            if refusal == .asking { kept.append((text, next, nil, nil)) } else { post(text, next) }
         case .observed(let number, let next):
             post(text, next)
             see("note", .posted, number, since: now)
         case .lazy(let number, let next):
-            if made.insert(number).inserted { kept.append((text, next, number)) } else { post(text, next) }
+            if made.insert(number).inserted { kept.append((text, next, number, nil)) } else { post(text, next) }
         case .bound(let next), .retrying(_, _, let next), .limited(_, let next), .locked(_, let next),
             .cached(_, let next):
             post(text, next)
         case .failover(let number, let members):
             if !members.isEmpty { post(text, members[favourites[number] ?? 0]) }
+        case .counted(let number, let isHeld, let next):
+            if isHeld { post(text, next) } else { kept.append((text, next, number, number)) }
+        case .weak(let number, let next):
+            if !isGone(number) { post(text, next) }
+        case .multicast(let members):
+            for member in members { post(text, member) }
         }
     }
 
@@ -157,7 +204,7 @@ struct StackModel {
         case .fails(let error): return .failed(error.code, error.outcome)
         }
         switch operation {
-        case .balance, .note: break
+        case .balance, .note, .letGo: break
         case .set(let amount): object.amount = amount
         case .add(let amount): object.amount += amount
         case .withdraw(let amount):

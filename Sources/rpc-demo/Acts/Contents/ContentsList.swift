@@ -13,7 +13,7 @@ protocol Contents: Sendable {
 struct ContentsList: Act {
     let title = "A list that opens at once"
     let story = """
-        The server takes 200 ms to say what there is to read. The plain proxy makes the user wait for it each time. The
+        The server takes 400 ms to say what there is to read. The plain proxy makes the user wait for it each time. The
         cached one shows what was seen last time, and fetches what is new for the next.
         """
 

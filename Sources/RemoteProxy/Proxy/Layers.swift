@@ -1,0 +1,24 @@
+// The layers of a stack of subjects, from the outside in, for what looks for its own kind.
+
+extension Subject {
+    /// The outermost layer of a kind in this stack, itself included.
+    func layer<Layer>(_ kind: Layer.Type) -> Layer? {
+        for layer in layers { if let layer = layer as? Layer { return layer } }
+        return nil
+    }
+
+    /// This subject and those inside it, for as far as they are there and there is one way to go on: it ends before an
+    /// object that has yet to come, and at a choice of several.
+    var layers: UnfoldFirstSequence<any Subject<Service>> {
+        sequence(first: self as any Subject<Service>) { layer in
+            if let layer = layer as? any WrappingSubject<Service> { return layer.next }
+            return (layer as? any AwaitingSubject<Service>)?.arrived
+        }
+    }
+}
+
+/// A subject whose next one comes later, and may go again.
+protocol AwaitingSubject<Service>: Subject {
+    /// The next subject inward, while it is there.
+    var arrived: (any Subject<Service>)? { get }
+}
