@@ -4,7 +4,7 @@ import Testing
 
 @testable import RPCWire
 
-@Suite struct `Lookout` {
+@Suite struct `Looking out` {
     private static let short = Duration.microseconds(60)
     private static let long = Duration.milliseconds(1)
 
