@@ -8,6 +8,8 @@ extension RPCServer {
     public struct Configuration: Sendable {
         /// How many threads serve connections. A connection stays on one.
         public var threads = 1
+        /// Whether these threads look out for the next message before they sleep, for up to 50 µs and only while that pays.
+        public var adaptiveSpinning = false
         /// The tokens of those who may call. Nil is everybody who can connect; otherwise a peer has to show one of them
         /// before it can call anything, save one on a Unix-domain socket, whose user the system names.
         public var tokens: TokenList?

@@ -59,7 +59,7 @@ import Testing
         let loop = network.loop
         let long = Task(executorPreference: loop) { try await proxy.wait(1, milliseconds: 1_000_000) }
         let short = Task(executorPreference: loop) {
-            try await CallScope.$current.withValue(CallScope(deadline: Instant(nanoseconds: 5_000_000))) {
+            try await CallScope.with(CallScope(deadline: Instant(nanoseconds: 5_000_000))) {
                 try await proxy.wait(2, milliseconds: 1_000_000)
             }
         }

@@ -9,20 +9,36 @@ import Testing
     private final class Host: Probe {
         let caller = Lock<Caller?>(nil)
 
+        /// What tasks see that have outlived the calls in which they were begun, in the order of those.
+        let seenLater = Lock<[String]>([])
+        private let loop: ManualLoop
+
+        init(_ loop: ManualLoop) { self.loop = loop }
+
         func echo(_ number: Int) async throws -> Int {
             caller.withLock { $0 = Caller.current }
             return number
         }
         func fail(_ number: Int) async throws -> Int { number }
         func wait(_ number: Int, milliseconds: Int) async throws -> Int { number }
-        func refuse(_ number: Int) async throws -> Int { number }
+        /// Leaves a task behind that looks again so many milliseconds later.
+        func refuse(_ number: Int) async throws -> Int {
+            Task(executorPreference: loop) { [loop, seenLater] in
+                try await loop.sleep(for: .milliseconds(number))
+                seenLater.withLock { $0.append(Caller.current?.session ?? "nobody") }
+            }
+            return number
+        }
         func note(_ number: Int) {}
     }
 
     private let network = SimulatedNetwork()
-    private let host = Host()
+    private let host: Host
 
-    init() { network.exports.add(ProbeProxy(host), named: nil) }
+    init() {
+        host = Host(network.loop)
+        network.exports.add(ProbeProxy(host), named: nil)
+    }
 
     @Test func `a subject is told once that its caller is gone, or at once if it is`() throws {
         let client = network.client()
@@ -38,5 +54,21 @@ import Testing
         #expect(told.withLock { $0 } == 1)
         caller.whenGone { told.withLock { $0 += 1 } }
         #expect(told.withLock { $0 } == 2)
+    }
+
+    @Test func `a task that a subject leaves running goes on for its own caller, whoever is served meanwhile`() throws {
+        let (first, second) = (network.client(), network.client())
+        let loop = network.loop
+        for (number, client) in [(10, first), (20, second), (30, first)] {
+            #expect(try loop.complete { try await ProbeProxy(client).refuse(number) } == number)
+        }
+        var sessions: [String] = []
+        for client in [first, second] {
+            #expect(try loop.complete { try await ProbeProxy(client).echo(1) } == 1)
+            sessions.append(try #require(host.caller.withLock { $0 }).session)
+        }
+        loop.advance(by: .milliseconds(50))
+        #expect(sessions[0] != sessions[1])
+        #expect(host.seenLater.withLock { $0 } == [sessions[0], sessions[1], sessions[0]])
     }
 }

@@ -12,6 +12,10 @@ extension CommandOption {
                 + "(default \(ServerCommand.defaultURL))",
             apply: addURL),
         .number("--threads", "N", most: 1_024, \.threads, "threads that serve connections"),
+        .switch(
+            "--adaptive-spinning",
+            "look out for the next message for up to 50 microseconds before sleeping, while that pays"
+        ) { $0.configuration.adaptiveSpinning = true },
         CommandOption(
             name: "--tokens", argument: "FILE",
             help:

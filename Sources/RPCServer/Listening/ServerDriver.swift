@@ -100,7 +100,8 @@ final class ServerDriver: Sendable {
             guard state.phase == .serving else { throw RPCError.closed(outcome: .notExecuted) }
             do throws(SystemError) {
                 while state.runners.count < max(1, configuration.threads) {
-                    let loop = try EventLoop(name: "rpc-\(state.runners.count)")
+                    let loop = try EventLoop(
+                        name: "rpc-\(state.runners.count)", spins: configuration.adaptiveSpinning)
                     state.runners.append(
                         RequestRunner(
                             loop: loop, number: state.runners.count, maximumWait: configuration.maximumWait))

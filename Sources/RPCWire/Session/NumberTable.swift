@@ -1,5 +1,5 @@
 // Call numbers to slots. A general dictionary spends more on hashing than all else in a reply's path; call numbers
-// are handed out one after the other, so the number itself is the perfect hash.
+// are handed out one after the other, and one multiplication sets such keys as far apart as can be.
 
 /// A map from positive numbers to slots, with open addressing.
 package struct NumberTable {
@@ -42,7 +42,11 @@ package struct NumberTable {
         return index
     }
 
-    private func home(_ key: Int64) -> Int { Int(truncatingIfNeeded: key) & mask }
+    /// The golden ratio's multiples. The number itself would do as well, were there not to be gaps between the keys, so
+    /// that taking one out does not have to look at all that follow.
+    private func home(_ key: Int64) -> Int {
+        Int(truncatingIfNeeded: (UInt64(bitPattern: key) &* 0x9E37_79B9_7F4A_7C15) >> 32) & mask
+    }
 
     private mutating func place(_ key: Int64, _ slot: Int) {
         var index = home(key)

@@ -11,14 +11,46 @@ extension EventLoop {
     /// The thread's life.
     func run() {
         runner.store(SystemThread.current, ordering: .relaxed)
+        // With one processor there is nobody who could bring about what the loop looks out for.
+        spins = isToSpin && SystemThread.processors > 1
         repeat { turn() } while !isDone()
     }
 
     private func turn() {
-        deliverEvents(selector.wait(timeToSleep()))
+        deliverEvents(wait())
         fireTimers()
         runQueue()
         flushStreams()
+    }
+
+    /// Waits until there is something to do, or for as long as looking out is worth it without sleeping.
+    private func wait() -> Int {
+        guard spins else { return selector.wait(timeToSleep()) }
+        guard lookout.isWorthwhile else { return sleep() }
+        let (count, hasFound) = lookOut()
+        lookout.lookedOut(hasFound: hasFound)
+        return hasFound ? count : selector.wait(timeToSleep())
+    }
+
+    private func sleep() -> Int {
+        let start = MonotonicClock.now
+        let time = timeToSleep()
+        let count = selector.wait(time)
+        if time != .zero { lookout.slept(start.duration(to: MonotonicClock.now)) }
+        return count
+    }
+
+    /// Asks again and again without sleeping. Whoever posts something meanwhile need not wake the loop.
+    private func lookOut() -> (count: Int, hasFound: Bool) {
+        var end = MonotonicClock.now.advanced(by: Lookout.time)
+        if let next = timers.nextDeadline { end = min(end, next) }
+        repeat {
+            let count = selector.wait(.zero)
+            if count > 0 || hasMail.load(ordering: .acquiring) || !queue.isEmpty || !unflushed.isEmpty {
+                return (count, true)
+            }
+        } while MonotonicClock.now < end
+        return (0, false)
     }
 
     /// How long the loop may sleep; nil is until somebody wakes it.

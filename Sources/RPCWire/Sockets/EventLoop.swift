@@ -17,12 +17,19 @@ package final class EventLoop: Loop, @unchecked Sendable {
     }
 
     /// The loop of everybody who does not bring one: clients, above all. Started by its first work, never ended.
-    package static let shared: EventLoop = {
-        // Without descriptors for its first loop a process cannot call anybody, now or later.
-        do { return try EventLoop(name: "rpc-loop") } catch { fatalError("no event loop can be made: \(error)") }
-    }()
+    package static let shared = forAll("rpc-loop", spins: false)
+    /// The same for clients that would rather burn some processor time than wait to be woken.
+    package static let spinning = forAll("rpc-spinning", spins: true)
+
+    private static func forAll(_ name: String, spins: Bool) -> EventLoop {
+        do { return try EventLoop(name: name, spins: spins) } catch {
+            // Without descriptors for its loop a process cannot call anybody, now or later.
+            fatalError("no event loop can be made: \(error)")
+        }
+    }
 
     package let name: String
+    let isToSpin: Bool
     let inbox = Lock(Inbox())
     /// Whether `inbox` holds anything, so that the loop looks there only if it does.
     let hasMail = Atomic(false)
@@ -31,17 +38,19 @@ package final class EventLoop: Loop, @unchecked Sendable {
     let selector: any Selector
     let cancelledTimers: CancelledCount
 
-    // The thread's own.
-    var queue = RunQueue()
-    var timers = TimerHeap()
-    var registrations = Registrations()
+    // The thread's own. Unchecked, because a check of each access costs more than what most of the accesses do.
+    @exclusivity(unchecked) var queue = RunQueue()
+    @exclusivity(unchecked) var timers = TimerHeap()
+    @exclusivity(unchecked) var registrations = Registrations()
     var isEnding = false
+    var spins = false
+    var lookout = Lookout()
     let readBuffer = ReadBuffer()
     /// Streams that have queued output in this turn, and the list that becomes this one next time.
-    var unflushed: ContiguousArray<SocketStream> = []
-    var flushing: ContiguousArray<SocketStream> = []
+    @exclusivity(unchecked) var unflushed: ContiguousArray<SocketStream> = []
+    @exclusivity(unchecked) var flushing: ContiguousArray<SocketStream> = []
     /// The time as read by the piece of work that now runs, if it has asked.
-    var timeOfThisItem: Instant?
+    @exclusivity(unchecked) var timeOfThisItem: Instant?
 
     /// What came from other threads and waits for the loop.
     struct Inbox {
@@ -53,8 +62,10 @@ package final class EventLoop: Loop, @unchecked Sendable {
     }
 
     /// The thread is started when there is something to do.
-    package init(name: String, backend: Backend = .best) throws(SystemError) {
+    /// - Parameter spins: whether it may look out for work before it sleeps, while that pays.
+    package init(name: String, backend: Backend = .best, spins: Bool = false) throws(SystemError) {
         self.name = name
+        isToSpin = spins
         cancelledTimers = timers.cancelled
         switch backend {
         #if os(Linux)

@@ -16,23 +16,23 @@ package final class SocketStream: ByteStream, @unchecked Sendable {
     let pausesReading: Bool
     let outgoing = Lock(Outgoing())
     /// What the present writer is sending.
-    var flight = SendBuffer()
+    @exclusivity(unchecked) var flight = SendBuffer()
 
     // The loop's own.
-    var receiver: (any ByteStreamReceiver)?
+    @exclusivity(unchecked) var receiver: (any ByteStreamReceiver)?
     var registration: Registration?
-    var interest: Interest = .reading
+    @exclusivity(unchecked) var interest: Interest = .reading
     /// The last read was so big that the next gets more room.
-    var readsMuch = false
+    @exclusivity(unchecked) var readsMuch = false
     /// Already on the loop's list of streams to flush.
-    var isUnflushed = false
+    @exclusivity(unchecked) var isUnflushed = false
     /// The receiver has asked for the end: what still arrives is thrown away.
-    var discards = false
+    @exclusivity(unchecked) var discards = false
     var hasSentEnd = false
-    var hasReadEnd = false
+    @exclusivity(unchecked) var hasReadEnd = false
     var patience: (any LoopTimer)?
     var lingering: (any LoopTimer)?
-    var outcome: (end: StreamEnd, sent: UInt64)?
+    @exclusivity(unchecked) var outcome: (end: StreamEnd, sent: UInt64)?
 
     /// - Parameter pausesReading: whether a peer that does not read is not read from either. For servers: if both ends
     ///   did so, two that have much to say to each other would wait for ever.

@@ -6,6 +6,9 @@ package enum SystemThread {
     /// A number that no other living thread has.
     package static var current: UInt { system_thread_identity() }
 
+    /// How many processors the calling thread may run on.
+    static var processors: Int { Int(system_processors()) }
+
     package static func start(name: String, _ body: @escaping @Sendable () -> Void) throws(SystemError) {
         let context = Unmanaged.passRetained(ThreadBody(body)).toOpaque()
         let code = system_start_thread(

@@ -12,8 +12,18 @@ package struct Instant: Sendable, Hashable, Comparable {
 
     /// Saturates: a timeout given as `.seconds(.max)` means "never", not a trap.
     package func advanced(by duration: Duration) -> Instant {
-        let (sum, overflow) = nanoseconds.addingReportingOverflow(duration.nanoseconds)
-        return Instant(nanoseconds: overflow ? (duration.nanoseconds < 0 ? .min : .max) : sum)
+        advanced(byNanoseconds: duration.nanoseconds)
+    }
+
+    package func advanced(byMilliseconds count: Int64) -> Instant {
+        let (step, isTooLong) = count.multipliedReportingOverflow(by: 1_000_000)
+        return isTooLong ? (count < 0 ? Instant(nanoseconds: .min) : .distantFuture) : advanced(byNanoseconds: step)
+    }
+
+    /// Without the arithmetic of `Duration`, which is wider than what a machine does in one step.
+    package func advanced(byNanoseconds count: Int64) -> Instant {
+        let (sum, overflow) = nanoseconds.addingReportingOverflow(count)
+        return Instant(nanoseconds: overflow ? (count < 0 ? .min : .max) : sum)
     }
 
     /// How long from here until `later`; negative when it has passed.

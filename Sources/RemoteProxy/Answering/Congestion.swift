@@ -13,14 +13,15 @@ package struct Congestion: Sendable {
     /// So many may wait however long it takes, or a subject that takes long by itself would be left without work.
     package static let alwaysAdmitted = 3
 
-    /// Zero is no limit.
-    private let maximumWait: Duration
+    /// In nanoseconds, which are quicker to reckon with; zero is no limit.
+    private let maximumWait: Int64
+    private static let patienceTime = patience.nanoseconds
     /// Since when there has been a line, as far as those who came have seen.
     private var lineSince: Instant?
     /// Until then it counts as the same line though it is short: somebody was refused, and so it is.
     private var lineUntil = Instant(nanoseconds: .min)
 
-    package init(maximumWait: Duration) { self.maximumWait = maximumWait }
+    package init(maximumWait: Duration) { self.maximumWait = maximumWait.nanoseconds }
 
     /// Somebody comes.
     /// - Parameters:
@@ -28,14 +29,16 @@ package struct Congestion: Sendable {
     ///   - first: since when the first of them has.
     /// - Returns: whether it is to be refused.
     package mutating func refuses(waiting: Int, first: Instant, at now: Instant) -> Bool {
-        guard waiting >= Self.alwaysAdmitted, maximumWait > .zero else {
+        guard waiting >= Self.alwaysAdmitted, maximumWait > 0 else {
             if now >= lineUntil { lineSince = nil }
             return false
         }
         let since = lineSince ?? now
         lineSince = since
-        guard now >= since.advanced(by: Self.patience), now > first.advanced(by: maximumWait) else { return false }
-        lineUntil = now.advanced(by: Self.patience)
+        guard now >= since.advanced(byNanoseconds: Self.patienceTime),
+            now > first.advanced(byNanoseconds: maximumWait)
+        else { return false }
+        lineUntil = now.advanced(byNanoseconds: Self.patienceTime)
         return true
     }
 }

@@ -7,6 +7,8 @@ import RPCWire
 /// because every request carries one along.
 public final class _ExportedMethod: Sendable {
     let signature: MethodSignature
+    /// Every request asks.
+    let isPost: Bool
     let service: ServiceDescription
     /// Whether there is an object that has it: a subject at the other end of a connection may know none.
     let supports: @Sendable () async throws -> Bool
@@ -19,6 +21,7 @@ public final class _ExportedMethod: Sendable {
         run: @escaping @Sendable (_ params: Bytes?, _ output: JSONOutput) async throws -> Void
     ) {
         self.signature = signature
+        isPost = signature.shape == .post
         self.service = service
         self.supports = supports
         self.run = run
@@ -66,11 +69,15 @@ extension Post: ServiceMethod {
 
 extension MethodArguments {
     init(_ params: Bytes?, of signature: MethodSignature) throws {
-        self = try (params ?? .none).withUnsafeBytes { bytes in
-            var reader = try ArgumentReader(bytes, of: signature)
-            let arguments = try Self(from: &reader)
-            try reader.finish()
-            return arguments
+        do {
+            self = try (params ?? .none).withUnsafeBytes { bytes in
+                var reader = try ArgumentReader(bytes)
+                let arguments = try Self(from: &reader)
+                try reader.finish()
+                return arguments
+            }
+        } catch let fault as ArgumentFault {
+            throw RPCError(.invalidArguments, fault.explanation(for: signature), outcome: .notExecuted)
         }
     }
 }

@@ -6,7 +6,7 @@ import Synchronization
 
 package final class Exports: Sendable {
     private struct Table {
-        var methods: [MethodName: _ExportedMethod] = [:]
+        var methods = MethodIndex()
         /// In the order of export, for discovery: the object's name and its methods.
         var services: [(object: String?, signatures: [MethodSignature])] = []
         /// How each object is held, by its wire name without a method.
@@ -29,8 +29,7 @@ package final class Exports: Sendable {
         let subject = proxy.proxySubject
         table.withLock { table in
             for entry in entries {
-                let name = MethodName(service: service, object: object, method: entry.signature.name)
-                table.methods[name] = entry._export(proxy)
+                table.methods.set(Bytes(entry.signature.wireName(on: object)), entry._export(proxy))
             }
             table.services.removeAll { $0.object == object && $0.signatures.first?.service == service }
             table.services.append((object, entries.map(\.signature)))
@@ -41,12 +40,12 @@ package final class Exports: Sendable {
     }
 
     /// The method of that name, whatever the connections have seen.
-    func method(named name: Bytes) -> _ExportedMethod? { table.withLock { $0.methods[MethodName(name)] } }
+    func method(named name: Bytes) -> _ExportedMethod? { table.withLock { $0.methods[name] } }
 
     /// How the object is held that has this wire name without a method.
     func object(_ name: String) -> (@Sendable (Duration) async throws -> Hold)? { table.withLock { $0.holds[name] } }
 
-    fileprivate var methods: [MethodName: _ExportedMethod] { table.withLock { $0.methods } }
+    fileprivate var methods: MethodIndex { table.withLock { $0.methods } }
 
     var services: [(object: String?, signatures: [MethodSignature])] {
         table.withLock { $0.services }
@@ -65,7 +64,7 @@ package final class Exports: Sendable {
 /// The methods as one connection last saw them.
 struct ExportsView {
     private var version = 0
-    private var methods: [MethodName: _ExportedMethod] = [:]
+    private var methods = MethodIndex()
 
     mutating func method(named name: Bytes, in exports: Exports) -> _ExportedMethod? {
         let latest = exports.version.load(ordering: .acquiring)
@@ -73,25 +72,6 @@ struct ExportsView {
             version = latest
             methods = exports.methods
         }
-        return methods[MethodName(name)]
-    }
-}
-
-/// A wire name by its bytes: looked up without ever becoming a string.
-private struct MethodName: Hashable {
-    let bytes: Bytes
-
-    init(_ bytes: Bytes) { self.bytes = bytes }
-
-    init(service: String, object: String?, method: String) {
-        bytes = Bytes(object.map { "\(service)[\($0)].\(method)" } ?? "\(service).\(method)")
-    }
-
-    func hash(into hasher: inout Hasher) {
-        bytes.withUnsafeBytes { hasher.combine(bytes: $0) }
-    }
-
-    static func == (left: MethodName, right: MethodName) -> Bool {
-        left.bytes.withUnsafeBytes { left in right.bytes.withUnsafeBytes { left.elementsEqual($0) } }
+        return methods[name]
     }
 }

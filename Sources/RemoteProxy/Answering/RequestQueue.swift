@@ -16,8 +16,7 @@ struct RequestQueue {
 
     mutating func popFirst() -> IncomingRequest? {
         guard head < items.count else { return nil }
-        let first = items[head]
-        items[head] = nil
+        let first = items[head].take()
         head += 1
         if head == items.count {
             items.removeAll(keepingCapacity: true)

@@ -10,16 +10,16 @@ package final class RequestRunner: @unchecked Sendable {
     package let loop: any Loop
     /// Which of the loops of one server this is.
     package let number: Int
-    private var inbox = RequestQueue()
-    private var congestion: Congestion
-    private var idle: [Worker] = []
-    private var isChecking = false
+    @exclusivity(unchecked) private var inbox = RequestQueue()
+    @exclusivity(unchecked) private var congestion: Congestion
+    @exclusivity(unchecked) private var idle: [Worker] = []
+    @exclusivity(unchecked) private var isChecking = false
     /// Workers that let the loop have a look at its sockets.
-    private var pausing = 0
+    @exclusivity(unchecked) private var pausing = 0
     /// When the next one is to do so; nil while hardly anybody waits.
-    private var turnEnd: Instant?
+    @exclusivity(unchecked) private var turnEnd: Instant?
     private static let timePerTurn = Duration.milliseconds(1)
-    private var isStopped = false
+    @exclusivity(unchecked) private var isStopped = false
     /// Idle workers kept for the next burst; each is a task of about a kilobyte.
     private let maximumIdleWorkers = 64
 
@@ -65,13 +65,12 @@ package final class RequestRunner: @unchecked Sendable {
 
     private func startWorker() {
         let worker = Worker()
-        worker.task = Task(executorPreference: loop) { [self] in await work(worker) }
+        worker.task = Task(executorPreference: loop) { [self] in await worker.scope.bound { await work(worker) } }
     }
 
     private func work(_ worker: Worker) async {
-        // A cancelled task stays cancelled: its worker is used up.
-        while !Task.isCancelled {
-            while !Task.isCancelled, let request = inbox.popFirst() {
+        while !worker.isUsedUp {
+            while !worker.isUsedUp, let request = inbox.popFirst() {
                 await request.session.run(request, on: worker)
                 if isTimeToLook() { await pause() }
             }
@@ -124,6 +123,15 @@ final class Worker: @unchecked Sendable {
     var parked: UnsafeContinuation<Void, Never>?
     /// The reply being written, reused from request to request.
     let output = JSONOutput()
+    /// What the request being served gives to those that it makes in turn.
+    let scope = ServedScope()
+    private var hasLostScope = false
+
+    /// A cancelled task stays cancelled, and a scope that another task has cannot be changed.
+    var isUsedUp: Bool { hasLostScope || Task.isCancelled }
+
+    /// A request is over.
+    func finished() { if !scope.end() { hasLostScope = true } }
 
     func resume() {
         parked?.resume()

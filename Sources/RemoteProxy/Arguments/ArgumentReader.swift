@@ -16,30 +16,26 @@ public struct ArgumentReader {
     }
 
     private let bytes: UnsafeRawBufferPointer
-    private let signature: MethodSignature
     private var reader: JSONReader
     private var form: Form
-    private var index = 0
 
     /// - Parameter params: the JSON text of an array or an object, or nothing at all.
-    package init(_ params: UnsafeRawBufferPointer, of signature: MethodSignature) throws {
+    package init(_ params: UnsafeRawBufferPointer) throws {
         bytes = params
-        self.signature = signature
         reader = JSONReader(params)
         form = .none
         guard !params.isEmpty else { return }
         do {
             form = try Self.open(&reader)
         } catch {
-            throw RPCError(
-                .invalidArguments, "the params of \(signature.wireName): \(error)", outcome: .notExecuted)
+            throw ArgumentFault.parameters("\(error)")
         }
     }
 
     /// Reads the next argument. Disfavoured, or an optional could be read either way and the compiler would not choose.
     @_disfavoredOverload
     public mutating func next<Value: Decodable>(_ name: StaticString) throws -> Value {
-        guard try advance(name) else { throw missing(name) }
+        guard try advance(name) else { throw ArgumentFault.missing(name) }
         return try decode(name)
     }
 
@@ -53,31 +49,24 @@ public struct ArgumentReader {
 
     /// Reads the next argument.
     public mutating func next(_ name: StaticString) throws -> Int {
-        guard try advance(name) else { throw missing(name) }
+        guard try advance(name) else { throw ArgumentFault.missing(name) }
         return try decode(name)
     }
 
     /// Reads the next argument.
     public mutating func next(_ name: StaticString) throws -> String {
-        guard try advance(name) else { throw missing(name) }
+        guard try advance(name) else { throw ArgumentFault.missing(name) }
         return try decode(name)
     }
 
     /// Checks that nothing is left over.
     package mutating func finish() throws {
-        guard case .positional = form, index <= signature.parameters.count else { return }
-        if try attempt("", { reader throws(JSONError) in try reader.nextElement() }) {
-            let takes = signature.parameters.count
-            throw RPCError(
-                .invalidArguments,
-                "too many arguments: \(signature.wireName) takes \(takes == 0 ? "none" : String(takes))",
-                outcome: .notExecuted)
-        }
+        guard case .positional = form else { return }
+        if try attempt("", { reader throws(JSONError) in try reader.nextElement() }) { throw ArgumentFault.tooMany }
     }
 
     /// Moves to the value of the next parameter; false when there is none.
     private mutating func advance(_ name: StaticString) throws -> Bool {
-        index += 1
         switch form {
         case .none:
             return false
@@ -96,9 +85,7 @@ public struct ArgumentReader {
         do {
             return try reader.decode(Value.self)
         } catch let error as DecodingError {
-            throw RPCError(
-                .invalidArguments, "argument '\(name)' of \(signature.wireName): \(error.explanation)",
-                outcome: .notExecuted)
+            throw ArgumentFault.wrong(name, error.explanation)
         }
     }
 
@@ -108,16 +95,8 @@ public struct ArgumentReader {
         do {
             return try body(&reader)
         } catch {
-            throw RPCError(
-                .invalidArguments, "argument '\(name)' of \(signature.wireName): \(error)", outcome: .notExecuted)
+            throw ArgumentFault.wrong(name, "\(error)")
         }
-    }
-
-    private func missing(_ name: StaticString) -> RPCError {
-        let signature = self.signature
-        let list = signature.parameters.map { "\($0.name): \($0.type)" }.joined(separator: ", ")
-        return RPCError(
-            .invalidArguments, "argument '\(name)' of \(signature.wireName)(\(list)) is missing", outcome: .notExecuted)
     }
 
     private static func open(_ reader: inout JSONReader) throws(JSONError) -> Form {

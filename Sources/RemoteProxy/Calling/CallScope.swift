@@ -9,8 +9,6 @@ package struct CallScope: Sendable {
     /// The holds under which the task calls.
     var rights: [Right] = []
 
-    @TaskLocal package static var current: CallScope?
-
     package init(deadline: Instant? = nil, caller: Caller? = nil) {
         self.deadline = deadline
         self.caller = caller
@@ -24,19 +22,53 @@ package struct CallScope: Sendable {
         return scope
     }
 
-    /// Runs the body under this scope, on the actor of the caller: the body would leave it if the closure that
-    /// `withValue` gets did not capture the isolation.
+    /// Whether the task holds an object exclusively, here or elsewhere.
+    var hasHold: Bool { rights.contains(where: \.isHold) }
+}
+
+extension CallScope {
+    /// In a class of its own, so that a worker need not bind anew what it changes from request to request.
+    ///
+    /// `@unchecked Sendable`: only a `ServedScope` changes it, and only as long as no other task has it.
+    final class Place: @unchecked Sendable {
+        @exclusivity(unchecked) var scope: CallScope?
+        init(_ scope: CallScope?) { self.scope = scope }
+    }
+
+    @TaskLocal fileprivate static var place: Place?
+
+    /// The scope of the running task; nil in one that serves nobody and has no time limit.
+    package static var current: CallScope? { place?.scope }
+
+    /// Runs the body in another scope, or in none, on the actor of the caller.
+    package static func with<Result>(
+        _ scope: CallScope?, isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Result
+    ) async rethrows -> Result {
+        try await bind(Place(scope), isolation: isolation, body)
+    }
+
+    /// The same for a body that does not wait.
+    package static func with<Result>(_ scope: CallScope?, _ body: () throws -> Result) rethrows -> Result {
+        try $place.withValue(Place(scope), operation: body)
+    }
+
+    /// Runs the body in this scope, on the actor of the caller.
     func entered<Result>(
         isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Result
     ) async rethrows -> Result {
-        try await Self.$current.withValue(
-            self,
+        try await Self.bind(Place(self), isolation: isolation, body)
+    }
+
+    /// Runs the body with the scope that stands in the place, whatever it is at the time.
+    static func bind<Result>(
+        _ place: Place, isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Result
+    ) async rethrows -> Result {
+        try await $place.withValue(
+            place,
             operation: {
+                // Captured, or the closure would leave the actor and come back for the result.
                 _ = isolation
                 return try await body()
             }, isolation: isolation)
     }
-
-    /// Whether the task holds an object exclusively, here or elsewhere.
-    var hasHold: Bool { rights.contains(where: \.isHold) }
 }

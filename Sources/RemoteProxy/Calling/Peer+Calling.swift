@@ -7,12 +7,13 @@ import Synchronization
 
 extension Peer {
     /// Sends a call and waits for its end, however it ends.
-    func perform(_ call: OutgoingCall) async -> CallEnd {
-        await withTaskCancellationHandler {
-            await withUnsafeContinuation { start(call, for: $0) }
-        } onCancel: {
-            cancel(call)
-        }
+    func perform(_ call: OutgoingCall, isolation: isolated (any Actor)? = #isolation) async -> CallEnd {
+        await withTaskCancellationHandler(
+            operation: {
+                // Captured, or the closure would leave the caller's actor and come back for the answer.
+                _ = isolation
+                return await withUnsafeContinuation { start(call, for: $0) }
+            }, onCancel: { cancel(call) }, isolation: isolation)
     }
 
     private func start(_ call: OutgoingCall, for waiter: Waiter) {
@@ -25,19 +26,21 @@ extension Peer {
             if refusal == nil, deadline <= now { refusal = .failed(.noTimeLeft) }
             guard refusal == nil else { return AfterLock() }
             call.waiter = waiter
-            return enter(call, deadline: deadline, &state)
+            return enter(call, at: now, deadline: deadline, &state)
         }
         if let refusal { waiter.resume(returning: refusal) }
         after.perform(self)
     }
 
-    private func enter(_ call: OutgoingCall, deadline: Instant, _ state: inout State) -> AfterLock {
+    private func enter(
+        _ call: OutgoingCall, at now: Instant, deadline: Instant, _ state: inout State
+    ) -> AfterLock {
         let ticket = state.outgoing.start(deadline: deadline, isRepeatable: call.isRepeatable)
         call.ticket = ticket
         state.hold(call, in: ticket.slot)
         var after = AfterLock()
         if let connection = state.connection {
-            dispatch(call, ticket, over: connection, &state)
+            dispatch(call, ticket, over: connection, at: now, &state)
             after.flush = flushing(connection, isAlone: state.outgoing.count == 1, &state)
         } else {
             after.wantsConnection = true
@@ -81,13 +84,14 @@ extension Peer {
     /// The peer refused a call before any work because it is going away: the call tries the next connection.
     func refused(_ id: RPCIdentifier, over left: Connection) {
         guard case .integer(let number) = id else { return }
+        let now = loop.now
         let after = state.withLock { state -> AfterLock in
             guard let ticket = state.outgoing.refused(number, over: left.number), let call = state.calls[ticket.slot]
             else { return AfterLock() }
             call.ticket = ticket
             var after = AfterLock(finished: state.takeFinishedLeavers())
             if let connection = state.connection {
-                dispatch(call, ticket, over: connection, &state)
+                dispatch(call, ticket, over: connection, at: now, &state)
                 after.flush = .now(connection.stream)
             } else {
                 after.wantsConnection = true
@@ -139,7 +143,7 @@ extension Peer {
     }
 
     func deadline(from now: Instant) -> Instant {
-        let own = now.advanced(by: settings.timeout)
+        let own = now.advanced(byNanoseconds: timeout)
         return min(own, CallScope.current?.deadline ?? own)
     }
 }

@@ -40,11 +40,13 @@ extension Peer {
 
     /// Ends the message and puts it into the connection's outgoing queue.
     func dispatch(
-        _ call: OutgoingCall, _ ticket: OutgoingCalls.Ticket, over connection: Connection, _ state: inout State
+        _ call: OutgoingCall, _ ticket: OutgoingCalls.Ticket, over connection: Connection, at now: Instant,
+        _ state: inout State
     ) {
         let message = call.message
         let open = message.count
-        MessageEncoder.closeRequest(id: ticket.id, timeout: timeLeft(ticket, over: connection, state), in: message)
+        MessageEncoder.closeRequest(
+            id: ticket.id, timeout: timeLeft(ticket, over: connection, at: now, state), in: message)
         let offset = connection.stream.append(message.bytes, framing: connection.outgoingFraming)
         // Kept open: if the connection is lost, the call may go out again.
         message.truncate(to: open)
@@ -65,12 +67,14 @@ extension Peer {
                 state.lastPostLost = max(state.lastPostLost, number)
                 continue
             }
-            while let call = calls.first, call.id < number { dispatch(calls.removeFirst(), over: connection, &state) }
+            while let call = calls.first, call.id < number {
+                dispatch(calls.removeFirst(), over: connection, at: now, &state)
+            }
             output.removeAll()
             message.withUnsafeBytes { output.append($0) }
             dispatch(post: output, number, over: connection, &state)
         }
-        for call in calls { dispatch(call, over: connection, &state) }
+        for call in calls { dispatch(call, over: connection, at: now, &state) }
         // Nobody of another kind will say that it has them.
         if !connection.isOurKind { state.posts.release(through: state.posts.last) }
         return lost
@@ -81,19 +85,22 @@ extension Peer {
         if count > 0 { log("posts that were not sent, because they were too late or too large: \(count)") }
     }
 
-    private func dispatch(_ ticket: OutgoingCalls.Ticket, over connection: Connection, _ state: inout State) {
-        if let call = state.calls[ticket.slot] { dispatch(call, ticket, over: connection, &state) }
+    private func dispatch(
+        _ ticket: OutgoingCalls.Ticket, over connection: Connection, at now: Instant, _ state: inout State
+    ) {
+        if let call = state.calls[ticket.slot] { dispatch(call, ticket, over: connection, at: now, &state) }
     }
 
     /// The time left in milliseconds, for a peer of our own kind, and only when it is not what the peer assumes.
-    private func timeLeft(_ ticket: OutgoingCalls.Ticket, over connection: Connection, _ state: State) -> Int64? {
+    private func timeLeft(
+        _ ticket: OutgoingCalls.Ticket, over connection: Connection, at now: Instant, _ state: State
+    ) -> Int64? {
         guard connection.isOurKind, let deadline = state.outgoing.deadline(of: ticket), deadline < .distantFuture
         else { return nil }
-        let left = loop.now.duration(to: deadline)
         // A call made just now under the default timeout has all of it left but for the microseconds since.
-        guard settings.timeout - left > .milliseconds(1) else { return nil }
+        guard deadline < now.advanced(byNanoseconds: timeout - 1_000_000) else { return nil }
         // Rounded up: the caller is told by its own clock, and the peer then stops what nobody waits for.
-        return max(0, left.nanoseconds / 1_000_000) + 1
+        return max(0, now.duration(to: deadline).nanoseconds / 1_000_000) + 1
     }
 
     /// The other end has all posts up to this number.

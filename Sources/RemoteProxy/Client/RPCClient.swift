@@ -26,7 +26,8 @@ public final class RPCClient: Sendable {
     ///   - url: where the server listens: `tcp://host:port`, `tcp://[::1]:port` or `unix:///path`. A URL that cannot
     ///     be understood makes every call throw `RPCError` with the code `.invalidAddress`.
     public convenience init(_ url: String, _ configuration: Configuration = Configuration()) {
-        self.init(.socket(url, configuration.connectTimeout, configuration.streamLimits), configuration)
+        let loop = configuration.adaptiveSpinning ? EventLoop.spinning : .shared
+        self.init(.socket(url, configuration.connectTimeout, configuration.streamLimits, on: loop), configuration)
     }
 
     package init(
@@ -44,6 +45,18 @@ public final class RPCClient: Sendable {
     public func export(_ proxy: some ServiceProxy, named name: String? = nil) {
         exports.add(proxy, named: name)
     }
+
+    /// Where the client's connection is served: one thread that all clients of a process share. Tasks that call often and
+    /// compute little are quickest there, because no other thread has to be woken for an answer:
+    ///
+    /// ```swift
+    /// let sum = try await Task(executorPreference: client.executor) {
+    ///     try await calculator.add(1, 2)
+    /// }.value
+    /// ```
+    ///
+    /// What blocks or computes for long there holds up every client of the process.
+    public var executor: any TaskExecutor { peer.loop }
 
     /// The state now and every change of it, until the client is closed. Each access begins anew.
     public var states: AsyncStream<State> { reconnector.states.subscribe() }

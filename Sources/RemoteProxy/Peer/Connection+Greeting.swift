@@ -93,7 +93,7 @@ extension Connection {
         {
             return handOver(to: known) { $0.answer(request, hello, resumption.received) }
         }
-        session.assumedTimeout = hello.timeout.map { .milliseconds($0) }
+        session.assumedTimeout = hello.timeout
         limitFrames(to: hello.maximumFrameSize)
         session.answer(request.id, in: batch) { try? $0.encode(welcome(nil)) }
         guard !isOurKind else { return }
@@ -132,7 +132,7 @@ extension Connection {
         guard session.isResumable, phase.greeted() else { return stream.abort() }
         keepAlive()
         agreement.isOurKind = true
-        session.assumedTimeout = hello.timeout.map { .milliseconds($0) }
+        session.assumedTimeout = hello.timeout
         append { output in
             MessageEncoder.openResult(id: request.id ?? .null, in: output)
             try? output.encode(welcome(Progress(session.receipts)))

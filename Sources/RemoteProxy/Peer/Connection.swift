@@ -45,19 +45,19 @@ package final class Connection: @unchecked Sendable {
     let events: Events
     let agreement: Agreement
 
-    // On the loop.
+    // On the loop. Unchecked for the same reason as in `Session`.
     /// Its own, until the two ends have found that they have one that goes on.
-    var session: Session
-    var phase = ConnectionPhase()
-    var reading = Reading.now
-    var frames: FrameDecoder
+    @exclusivity(unchecked) var session: Session
+    @exclusivity(unchecked) var phase = ConnectionPhase()
+    @exclusivity(unchecked) var reading = Reading.now
+    @exclusivity(unchecked) var frames: FrameDecoder
     let messages: MessageDecoder
     /// What the connection is watched for.
-    var gate: Gate
+    @exclusivity(unchecked) var gate: Gate
     /// Bytes of a peer that is not in yet which have not been looked at.
-    var lockedInput = 0
+    @exclusivity(unchecked) var lockedInput = 0
     /// Something has come besides the greeting.
-    package private(set) var wasOfUse = false
+    @exclusivity(unchecked) package private(set) var wasOfUse = false
 
     var peer: Peer { session.peer }
 

@@ -72,6 +72,8 @@ package final class Peer: Sendable {
     package let settings: Settings
     let exports: Exports
     let runner: RequestRunner
+    /// What a call may take, in nanoseconds, ready to be added.
+    let timeout: Int64
     let log: @Sendable (String) -> Void
     let state = Lock(State())
 
@@ -83,6 +85,7 @@ package final class Peer: Sendable {
         self.runner = runner
         self.exports = exports
         self.settings = settings
+        timeout = settings.timeout.nanoseconds
         self.log = log
     }
 

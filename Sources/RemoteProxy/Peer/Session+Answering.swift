@@ -63,14 +63,14 @@ extension Session {
 
     /// Runs one request and sends its answer. Posts of one session run one after the other, in order.
     func run(_ request: IncomingRequest, on worker: Worker) async {
-        guard request.method.signature.shape == .post else { return await perform(request, on: worker) }
+        guard request.method.isPost else { return await perform(request, on: worker) }
         guard request.isNextPost || posts.begin(request) else { return }
         var next: IncomingRequest? = request
         while let post = next {
             await perform(post, on: worker)
             next = posts.next()
-            if Task.isCancelled, var post = next {
-                // The task is used up; the posts that follow are not to suffer for it.
+            if worker.isUsedUp, var post = next {
+                // The task is; the posts that follow are not to suffer for it.
                 post.isNextPost = true
                 return peer.runner.accept(post)
             }
@@ -83,15 +83,15 @@ extension Session {
         waitingRequests -= 1
         connection?.unstall()
         hold(worker, in: request.slot)
+        defer { worker.finished() }
         do {
             if calls.isStopping(slot: request.slot) {
                 throw RPCError(.cancelled, "cancelled before it began", outcome: .notExecuted)
             }
             let deadline = request.deadline < .distantFuture ? request.deadline : nil
             MessageEncoder.openResult(id: request.id ?? .null, in: output)
-            try await CallScope.$current.withValue(CallScope(deadline: deadline, caller: Caller(self))) {
-                try await request.method.run(request.params, output)
-            }
+            worker.scope.begin(CallScope(deadline: deadline, caller: Caller(self)))
+            try await request.method.run(request.params, output)
             MessageEncoder.closeResult(in: output)
             _ = finish(request)
         } catch {
@@ -124,9 +124,8 @@ extension Session {
     private func deadline(of request: Request, from connection: Connection) -> Instant {
         // Nobody waits for the end of a post.
         guard request.id != nil else { return .distantFuture }
-        let told = request.timeout.map(Duration.milliseconds)
-        guard let left = told ?? (connection.isOurKind ? assumedTimeout : nil) else { return .distantFuture }
-        return peer.loop.now.advanced(by: left)
+        guard let left = request.timeout ?? (connection.isOurKind ? assumedTimeout : nil) else { return .distantFuture }
+        return peer.loop.now.advanced(byMilliseconds: left)
     }
 }
 

@@ -20,36 +20,38 @@ package final class Session: @unchecked Sendable {
     /// Where the other end finds the session again; nil at the end that dials.
     let table: SessionTable?
 
+    // On the loop. Unchecked, because a check of each access costs a tenth of a call: one thread cannot be at a place twice
+    // but by calling itself, and nothing here calls out while it changes one of these.
     /// The connection that serves the session now.
-    var connection: Connection?
+    @exclusivity(unchecked) var connection: Connection?
     /// Whether the session goes on when its connection is lost.
-    private(set) var isResumable = false
+    @exclusivity(unchecked) private(set) var isResumable = false
     private var graceTimer: (any LoopTimer)?
     /// How long the other end waits for this one to come back, as it has told; after that there is no way back.
     private var grace: Duration?
-    var receipts = Receipts()
+    @exclusivity(unchecked) var receipts = Receipts()
     /// The answers that the other end may not have.
-    var replies = KeptMessages()
+    @exclusivity(unchecked) var replies = KeptMessages()
     /// How many bytes of them the table has been told of.
     private(set) var noted = 0
 
     /// What the other end holds.
     private(set) lazy var held = HeldObjects(peer.exports, limit: peer.settings.maximumHolds)
-    var methods = ExportsView()
-    var calls: IncomingCalls
+    @exclusivity(unchecked) var methods = ExportsView()
+    @exclusivity(unchecked) var calls: IncomingCalls
     /// Who runs the call in each slot.
-    var workers: [Worker?] = []
+    @exclusivity(unchecked) var workers: [Worker?] = []
     /// When the loop will next look for deadlines.
-    var alarm: (instant: Instant, timer: any LoopTimer)?
-    var posts = PostQueue()
+    @exclusivity(unchecked) var alarm: (instant: Instant, timer: any LoopTimer)?
+    @exclusivity(unchecked) var posts = PostQueue()
     /// Admitted requests that no worker has begun yet.
-    var waitingRequests = 0
+    @exclusivity(unchecked) var waitingRequests = 0
     /// Admitted requests that wait until the other end has acknowledged answers.
-    var heldBack = RequestQueue()
-    /// What the other end's calls may take unless they say otherwise; nil for one that never said hello.
-    var assumedTimeout: Duration?
+    @exclusivity(unchecked) var heldBack = RequestQueue()
+    /// What the other end's calls may take unless they say otherwise, in milliseconds; nil for one that never said hello.
+    @exclusivity(unchecked) var assumedTimeout: Int64?
     /// The most bytes that a message to the other end may have.
-    var frameLimit: Int
+    @exclusivity(unchecked) var frameLimit: Int
 
     init(_ peer: Peer, in table: SessionTable?) {
         self.peer = peer

@@ -71,7 +71,7 @@ extension ManualLoop {
     func within<Result>(milliseconds: Int, _ body: () async throws -> Result) async rethrows -> Result {
         var scope = CallScope.current ?? CallScope()
         scope.deadline = now.advanced(by: .milliseconds(milliseconds))
-        return try await CallScope.$current.withValue(scope) { try await body() }
+        return try await CallScope.with(scope) { try await body() }
     }
 }
 

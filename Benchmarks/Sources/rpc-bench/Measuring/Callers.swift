@@ -1,4 +1,4 @@
-// Callers that call again and again: tasks on the ordinary pool, each waiting for its answer before it calls again.
+// Callers that call again and again: tasks on the pool or on a loop, each waiting for its answer before it calls again.
 
 import BenchSystem
 import RawEcho
@@ -14,6 +14,8 @@ struct Site: Sendable {
 /// A number of callers and what each of them does.
 struct Callers: Sendable {
     let count: Int
+    /// Where they run; nil is the ordinary pool.
+    var executor: (any TaskExecutor)?
     /// One call by the caller of the given number.
     let call: @Sendable (_ caller: Int) async throws -> Void
 
@@ -37,7 +39,7 @@ struct Callers: Sendable {
         let end = bench_now() + UInt64(seconds * 1e9)
         return try await withThrowingTaskGroup(of: Latencies.self) { group in
             for caller in 0..<count {
-                group.addTask { try await keepCalling(as: caller, until: end) }
+                group.addTask(executorPreference: executor) { try await keepCalling(as: caller, until: end) }
             }
             var all = Latencies()
             for try await latencies in group { all.add(latencies) }

@@ -6,8 +6,9 @@ import Glibc
 /// A hidden subcommand.
 enum Role: String {
     static let flag = "--role"
+    static let spinning = "spinning"
 
-    /// Hosts the services and prints the URL.
+    /// Hosts the services and prints the URL; `spinning` if told so.
     case serve
     /// Calls a server and prints figures.
     case client
@@ -24,8 +25,10 @@ enum Role: String {
         _ = bench_raise_descriptor_limit()
         switch self {
         case .serve:
+            let name = arguments.first { $0 != Self.spinning }
             try await SampleServer.serve(
-                for: arguments.first.map { name throws(BenchFailure) in try Scenario.named(name) })
+                for: name.map { name throws(BenchFailure) in try Scenario.named(name) },
+                spinning: arguments.contains(Self.spinning))
         case .client:
             let workload = try OverSockets.named(arguments, count: 4)
             let site = Site(

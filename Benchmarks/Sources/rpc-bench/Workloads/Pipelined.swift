@@ -21,5 +21,12 @@ extension Workload {
     static let pipelinedOnLoop = Workload(
         name: "pipelined-onloop", summary: "add, 64 callers on the connection's loop",
         goal: Goal("ratio", .atLeast(0.7)),
-        kind: .unavailable("the library has no public way to run a caller on its connection's loop", baseline))
+        kind: .overSockets(
+            OverSockets(baseline: baseline, comparison: .callsPerSecond) { site in
+                let client = RPCClient(site.url)
+                let calculator: any Calculator = CalculatorProxy(client)
+                return try await Callers(count: 64, executor: client.executor) { _ in
+                    try check(await calculator.add(1_000, 24) == 1_024)
+                }.measure(at: site)
+            }))
 }

@@ -18,10 +18,25 @@ extension Workload {
                 }.measure(at: site)
             }))
 
-    /// Beside it stand two ends that never sleep: what adaptive spinning is to be compared with.
+    /// Beside it stand two ends that never sleep. The caller runs where its answers arrive; what one on the pool gets of it
+    /// is told as well.
     static let sequentialAdaptive = Workload(
-        name: "sequential-adaptive", summary: "add, one at a time, both ends spinning while it pays",
+        name: "sequential-adaptive", summary: "add, one at a time on the loop, both ends spinning while it pays",
         goal: Goal("ratio", .atMost(1.25)),
-        kind: .unavailable(
-            "adaptive spinning is not built yet", RawBaseline(way: raw_spinning, message: Message.add)))
+        kind: .overSockets(
+            OverSockets(
+                baseline: RawBaseline(way: raw_spinning, message: Message.add), comparison: .medianLatency,
+                isServerSpinning: true
+            ) { site in
+                var configuration = RPCClient.Configuration()
+                configuration.adaptiveSpinning = true
+                let client = RPCClient(site.url, configuration)
+                let calculator: any Calculator = CalculatorProxy(client)
+                let add: @Sendable (Int) async throws -> Void = { _ in
+                    try check(await calculator.add(1_000, 24) == 1_024)
+                }
+                var figures = try await Callers(count: 1, executor: client.executor, call: add).measure(at: site)
+                figures["pool_p50_us"] = try await Callers(count: 1, call: add).measure(at: site)["p50_us"]
+                return figures
+            }))
 }

@@ -67,7 +67,7 @@ struct CachingSubject<Service: Sendable>: WrappingSubject {
             do {
                 fetched = .success(
                     try TypedValue(
-                        try await CallScope.$current.withValue(scope) { try await next.call(method, arguments) }))
+                        try await CallScope.with(scope) { try await next.call(method, arguments) }))
             } catch {
                 fetched = .failure(error)
             }

@@ -14,7 +14,7 @@ struct HandleSubject<Service: Sendable>: WrappingSubject {
 
     func post<Arguments>(_ post: Post<Service, Arguments>, _ arguments: Arguments, now: (Service) -> Void) {
         guard let scope else { return next.post(post, arguments, now: now) }
-        CallScope.$current.withValue(scope) { next.post(post, arguments, now: now) }
+        CallScope.with(scope) { next.post(post, arguments, now: now) }
     }
 
     func supports(_ method: MethodSignature) async throws -> Bool {

@@ -17,7 +17,7 @@ extension CountedObject {
 
     /// For all holders, so under nobody's deadline and on nobody's behalf.
     private func detached(_ work: @escaping @Sendable () async -> Void) {
-        _ = CallScope.$current.withValue(nil) { Task(executorPreference: executor) { await work() } }
+        _ = CallScope.with(nil) { Task(executorPreference: executor) { await work() } }
     }
 
     private func makeObject() async {

@@ -23,7 +23,7 @@ final class GuardedPosts<Service: Sendable>: Sendable {
         let scope = CallScope.current?.later
         let (isKept, begins) = posts.withLock { posts in
             let isKept = posts.keep { subject in
-                guard await CallScope.$current.withValue(scope, operation: { await isAllowed() }) else { return }
+                guard await CallScope.with(scope, { await isAllowed() }) else { return }
                 await deliver(subject)
             }
             return (isKept, posts.begin())

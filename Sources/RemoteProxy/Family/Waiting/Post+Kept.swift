@@ -5,7 +5,7 @@ extension Post {
     func kept(_ arguments: Arguments) -> KeptPosts<Service>.Delivery {
         let scope = CallScope.current?.later
         return { subject in
-            await CallScope.$current.withValue(scope) { await self(through: subject, arguments) }
+            await CallScope.with(scope) { await self(through: subject, arguments) }
         }
     }
 }

@@ -147,7 +147,7 @@ import Testing
         let early = Instant(nanoseconds: 2_000_000_000)
         let error = try #require(throws: RPCError.self) {
             try loop.complete {
-                try await CallScope.$current.withValue(CallScope(deadline: early)) { try await proxy.titles() }
+                try await CallScope.with(CallScope(deadline: early)) { try await proxy.titles() }
             }
         }
         #expect(error.code == .deadlineExceeded)
@@ -177,7 +177,7 @@ import Testing
         shelf.takes(.seconds(5))
         let soon = loop.now.advanced(by: .seconds(1))
         _ = try loop.complete {
-            try await CallScope.$current.withValue(CallScope(deadline: soon)) { try await proxy.titles() }
+            try await CallScope.with(CallScope(deadline: soon)) { try await proxy.titles() }
         }
         loop.advance(by: .seconds(5))
         shelf.takes(.zero)

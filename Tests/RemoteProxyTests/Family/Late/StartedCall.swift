@@ -12,7 +12,7 @@ final class StartedCall: Sendable {
     init(on loop: ManualLoop, within limit: Duration? = nil, _ call: @escaping @Sendable () async throws -> Int) {
         let deadline = limit.map { loop.now.advanced(by: $0) }
         let task = Task(executorPreference: loop) { [place] in
-            await CallScope.$current.withValue(CallScope(deadline: deadline)) {
+            await CallScope.with(CallScope(deadline: deadline)) {
                 let result: Result<Int, any Error>
                 do { result = .success(try await call()) } catch { result = .failure(error) }
                 place.withLock { $0 = result }

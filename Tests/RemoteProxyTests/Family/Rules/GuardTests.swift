@@ -105,7 +105,7 @@ import Testing
             let proxy = guarded(policy)
             #expect((loop.failure { try await proxy.add(1) } == nil) == local)
             let failure = loop.failure {
-                try await CallScope.$current.withValue(CallScope(caller: caller)) { try await proxy.add(1) }
+                try await CallScope.with(CallScope(caller: caller)) { try await proxy.add(1) }
             }
             #expect((failure == nil) == asCaller)
         }
@@ -184,7 +184,7 @@ import Testing
             })
         let deadline = seconds.map { loop.now.advanced(by: .seconds($0)) }
         let error = loop.failure {
-            try await CallScope.$current.withValue(CallScope(deadline: deadline)) { try await proxy.add(5) }
+            try await CallScope.with(CallScope(deadline: deadline)) { try await proxy.add(5) }
         }
         #expect(error?.code == .deadlineExceeded)
         #expect(error?.outcome == .notExecuted)

@@ -100,7 +100,7 @@ import Testing
         let subject = subject(.busy, .busy, .busy)
         let proxy = retrying(subject)
         let scope = CallScope(deadline: Instant(nanoseconds: 100_000_000))
-        let error = loop.failure { try await CallScope.$current.withValue(scope) { try await proxy.add(1) } }
+        let error = loop.failure { try await CallScope.with(scope) { try await proxy.add(1) } }
         #expect(error?.code == .busy)
         #expect(subject.attempts.count == 2)
         // It does not wait for what would come too late.

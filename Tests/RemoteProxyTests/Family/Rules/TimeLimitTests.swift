@@ -30,7 +30,7 @@ import Testing
         #expect(loop.now == Instant(nanoseconds: 2_000_000_000))
         let scope = CallScope(deadline: loop.now.advanced(by: .seconds(1)))
         #expect(
-            loop.failure { try await CallScope.$current.withValue(scope) { try await both.add(1) } }?.code
+            loop.failure { try await CallScope.with(scope) { try await both.add(1) } }?.code
                 == .deadlineExceeded)
         #expect(loop.now == Instant(nanoseconds: 3_000_000_000))
     }

@@ -1,0 +1,69 @@
+// The methods of a peer by the bytes of their wire names: found without a string, and without a hash that guards against
+// chosen keys, since what is in the table the owner of the objects has chosen and what is looked up stays outside.
+
+import RPCWire
+
+struct MethodIndex: Sendable {
+    private struct Entry {
+        let hash: UInt64
+        let name: Bytes
+        var method: _ExportedMethod
+    }
+
+    /// A power of two of places, at least half of them free; an entry stands at the first free one after its hash.
+    private var places: ContiguousArray<Entry?> = [nil, nil]
+    private var count = 0
+
+    subscript(name: Bytes) -> _ExportedMethod? {
+        name.withUnsafeBytes { bytes in
+            let hash = Self.hash(bytes)
+            guard let entry = places[place(of: bytes, hash)] else { return nil }
+            return entry.method
+        }
+    }
+
+    /// Takes the place of another of the same name.
+    mutating func set(_ name: Bytes, _ method: _ExportedMethod) {
+        if count * 2 >= places.count { grow() }
+        let hash = name.withUnsafeBytes(Self.hash)
+        let place = name.withUnsafeBytes { self.place(of: $0, hash) }
+        if places[place] == nil { count += 1 }
+        places[place] = Entry(hash: hash, name: name, method: method)
+    }
+
+    /// Where the name stands, or where it would.
+    private func place(of name: UnsafeRawBufferPointer, _ hash: UInt64) -> Int {
+        let mask = places.count - 1
+        var place = Int(truncatingIfNeeded: hash) & mask
+        while let entry = places[place], entry.hash != hash || !entry.name.withUnsafeBytes({ Self.equal($0, name) }) {
+            place = (place + 1) & mask
+        }
+        return place
+    }
+
+    private mutating func grow() {
+        let entries = places.compactMap(\.self)
+        places = ContiguousArray(repeating: nil, count: places.count * 2)
+        for entry in entries { places[entry.name.withUnsafeBytes { place(of: $0, entry.hash) }] = entry }
+    }
+
+    /// Eight bytes at a time; names are short.
+    private static func hash(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
+        var hash = UInt64(truncatingIfNeeded: bytes.count)
+        var offset = 0
+        while offset + 8 <= bytes.count {
+            hash = (hash ^ bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)) &* 0x9E37_79B9_7F4A_7C15
+            hash ^= hash >> 32
+            offset += 8
+        }
+        while offset < bytes.count {
+            hash = (hash ^ UInt64(bytes[offset])) &* 0x9E37_79B9_7F4A_7C15
+            offset += 1
+        }
+        return hash ^ hash >> 29
+    }
+
+    private static func equal(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Bool {
+        left.count == right.count && zip(left, right).allSatisfy { $0 == $1 }
+    }
+}
