@@ -75,7 +75,10 @@ extension Connection {
         limitFrames(to: welcome.maximumFrameSize)
         if let progress = welcome.resumed {
             // Given up here while the answer was on its way: the next hello does not ask for it.
-            guard let known = peer.resumableSession, known.id == welcome.session else { return stream.abort() }
+            guard let known = peer.resumableSession, known.id == welcome.session else {
+                gate.verdict = "\(stream.remoteAddress) goes on with a session that is over here"
+                return stream.abort()
+            }
             session = known
             resume(from: progress)
         } else {

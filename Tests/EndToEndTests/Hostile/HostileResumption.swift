@@ -137,7 +137,7 @@ struct HostileResumption: Sendable, CustomTestStringConvertible {
                 session: #""another \#(greeting.number)""#, resumed: greeting.asksFor == nil ? nil : none)
             for (id, _) in owed { try greeting.peer.say(ScriptedPeer.reply(id, #""stolen""#)) }
         },
-        HostileResumption("goes on with a session when none was asked for", isLying: true) { greeting in
+        HostileResumption("goes on with a session when none was asked for", isLying: true, answers: false) { greeting in
             try greeting.answer(session: #""one""#, resumed: #"{"requests":9223372036854775807,"replies":5}"#)
         },
         HostileResumption("answers calls before it has greeted") { greeting in

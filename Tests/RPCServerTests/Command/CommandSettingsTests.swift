@@ -57,6 +57,7 @@ import Testing
         Reading("--maximum-requests-in-all 3") { $0.configuration.maximumRequestsInAll == 3 },
         Reading("--maximum-pings 3") { $0.configuration.maximumPings == 3 },
         Reading("--maximum-unknown-cancels 3") { $0.configuration.maximumUnknownCancels == 3 },
+        Reading("--adaptive-spinning") { $0.configuration.adaptiveSpinning },
         Reading("--maximum-wait 0.25") { $0.configuration.maximumWait == .milliseconds(250) },
         Reading("--maximum-kept-reply-bytes-in-all 8") { $0.configuration.maximumKeptReplyBytesInAll == 8 },
         Reading("--maximum-holds 9") { $0.configuration.peerSettings.maximumHolds == 9 },
