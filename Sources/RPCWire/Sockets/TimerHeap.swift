@@ -6,14 +6,20 @@ import Synchronization
 /// One piece of work that waits for its time. Whoever takes the work, runs or drops it: firing and cancelling
 /// cannot both have it.
 final class ScheduledTimer: LoopTimer {
+    /// Not the function by itself: in a generic place it would be wrapped once more whenever somebody looks at it, and
+    /// the wrappings of a timer that waits for long would be too many for the stack to undo.
+    private struct Work {
+        let run: @Sendable () -> Void
+    }
+
     let deadline: Instant
-    private let work: Lock<(@Sendable () -> Void)?>
+    private let work: Lock<Work?>
     private let cancelled: CancelledCount
 
     init(_ deadline: Instant, _ cancelled: CancelledCount, _ work: @escaping @Sendable () -> Void) {
         self.deadline = deadline
         self.cancelled = cancelled
-        self.work = Lock(work)
+        self.work = Lock(Work(run: work))
     }
 
     func cancel() {
@@ -22,11 +28,12 @@ final class ScheduledTimer: LoopTimer {
     }
 
     func takeWork() -> (@Sendable () -> Void)? {
-        work.withLock { work in
+        let taken = work.withLock { work -> Work? in
             let taken = work
             work = nil
             return taken
         }
+        return taken?.run
     }
 
     var isCancelled: Bool { work.withLock { $0 == nil } }

@@ -171,6 +171,16 @@ struct EventLoopTests {
 }
 
 struct TimerHeapTests {
+    @Test func `a timer that is looked at again and again is none the heavier for it`() throws {
+        let isDone = Lock(false)
+        let timer = ScheduledTimer(.distantFuture, CancelledCount()) { isDone.withLock { $0 = true } }
+        for _ in 0..<500_000 where timer.isCancelled { break }
+        // Were the work wrapped once for each look, the stack would not do to run it, nor to let it go.
+        let work = try #require(timer.takeWork())
+        work()
+        #expect(isDone.withLock { $0 })
+    }
+
     @Test func `timers come out in order, whatever order they went in`() {
         var heap = TimerHeap()
         for number in 0..<200 {
