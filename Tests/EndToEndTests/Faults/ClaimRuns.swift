@@ -103,14 +103,14 @@ extension FaultRuns {
     }
 
     @Test func `nobody goes on with the session of another, and its owner notices nothing`() async throws {
-        let guesses = Self.size(500, full: 20_000)
+        let guesses = Self.size(500, full: 100_000)
         let folder = try SocketFolder()
         let tokens = try TokenList(Secrets.list)
         let configuration = { (configuration: inout RPCServer.Configuration) in
             configuration.tokens = tokens
             configuration.threads = 2
             // Far fewer than guesses.
-            configuration.maximumSessions = Self.size(100, full: 1_000)
+            configuration.maximumSessions = Self.size(100, full: 10_000)
             configuration.sessionGrace = .seconds(600)
         }
         try await withGate(folder.url, configuration) { _, url in
