@@ -10,8 +10,6 @@ struct Workload: Sendable {
         case alone(@Sendable (_ seconds: Double) async throws -> Figures)
         /// By starting programs and looking at the clock.
         case programs(@Sendable (Options) throws -> Figures)
-        /// Not possible yet, and why. The raw baseline is measured all the same, if there is one.
-        case unavailable(String, RawBaseline?)
     }
 
     let name: String
@@ -41,9 +39,6 @@ struct Workload: Sendable {
             return Report(self, Figures.medians(of: runs))
         case .programs(let measure):
             return Report(self, try measure(options))
-        case .unavailable(let why, let baseline):
-            let runs = try (0..<options.runs).compactMap { _ in try baseline?.figures(name, options.seconds) }
-            return Report(self, Figures.medians(of: runs), unavailable: why)
         }
     }
 }

@@ -18,12 +18,10 @@ struct RawBaseline: Sendable {
         guard arguments.count == count, let workload = Workload.named(arguments[0]) else {
             throw BenchFailure("no such workload")
         }
-        switch workload.kind {
-        case .overSockets(let workload): if let baseline = workload.baseline { return baseline }
-        case .unavailable(_, let baseline): if let baseline { return baseline }
-        case .alone, .programs: break
+        guard case .overSockets(let sockets) = workload.kind, let baseline = sockets.baseline else {
+            throw BenchFailure("\(workload.name) has no raw baseline")
         }
-        throw BenchFailure("\(workload.name) has no raw baseline")
+        return baseline
     }
 
     /// The parent's part: a raw server and a raw client.
