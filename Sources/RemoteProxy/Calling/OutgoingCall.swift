@@ -19,6 +19,15 @@ enum CallEnd: Sendable {
     case cancelled
 }
 
+/// A reply on its way to the caller that waits for it.
+struct CallReply {
+    /// Of the call.
+    let number: Int64
+    let end: CallEnd
+    /// Known when the call has been found.
+    var waiter: Waiter?
+}
+
 /// A call's message and its waiting caller. Reused from call to call for its buffer.
 ///
 /// `@unchecked Sendable`: its caller alone touches it before it is handed to the peer and after the peer has resumed

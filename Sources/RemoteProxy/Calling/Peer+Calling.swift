@@ -67,17 +67,20 @@ extension Peer {
         after.perform(self)
     }
 
-    /// A reply came in over one of this peer's connections.
-    func replied(to id: RPCIdentifier, with end: CallEnd, over connection: Connection) {
-        guard case .integer(let number) = id else { return }
-        let (waiter, finished) = state.withLock { state -> (Waiter?, [Connection]) in
-            // Whoever answers a call has all posts that were sent before it.
-            if state.connection === connection { state.posts.release(through: number) }
-            let ticket = state.outgoing.replied(to: number, over: connection.number)
-            if ticket == nil { state.abandoned.remove(number) }
-            return (ticket.flatMap { state.take($0.slot) }, state.takeFinishedLeavers())
+    /// Replies came in over one of this peer's connections.
+    func replied(_ replies: inout [CallReply], over connection: Connection) {
+        let finished = state.withLock { state -> [Connection] in
+            for index in replies.indices {
+                let number = replies[index].number
+                // Whoever answers a call has all posts that were sent before it.
+                if state.connection === connection { state.posts.release(through: number) }
+                let ticket = state.outgoing.replied(to: number, over: connection.number)
+                if ticket == nil { state.abandoned.remove(number) }
+                replies[index].waiter = ticket.flatMap { state.take($0.slot) }
+            }
+            return state.takeFinishedLeavers()
         }
-        waiter?.resume(returning: end)
+        for reply in replies { reply.waiter?.resume(returning: reply.end) }
         for connection in finished { connection.finishWhenIdle() }
     }
 

@@ -3,12 +3,13 @@
 import RPCWire
 
 extension Connection {
-    /// How many requests may wait for a worker, and how many frames one turn takes, before the rest waits too. A peer that pipelines more is
-    /// served at the pace of its subjects instead of being refused.
+    /// How many requests may wait for a worker, and how many frames one turn takes, before the rest waits too. A peer that
+    /// pipelines more is served at the pace of its subjects instead of being refused.
     private static let maximumBacklog = 256
 
     func readFrames() {
         reading = .now
+        defer { handOnReplies() }
         var budget = Self.maximumBacklog
         while phase.step != .over {
             if isFullOfWaiting { return reading = .stalled }
@@ -47,6 +48,17 @@ extension Connection {
         if reading == .stalled { readLater() }
     }
 
+    private func note(_ end: CallEnd, to id: RPCIdentifier) {
+        if case .integer(let number) = id { replies.append(CallReply(number: number, end: end)) }
+    }
+
+    /// All that came together: callers that are resumed while the rest is still being read would get in the way of it.
+    private func handOnReplies() {
+        guard !replies.isEmpty else { return }
+        peer.replied(&replies, over: self)
+        replies.removeAll(keepingCapacity: true)
+    }
+
     private func noteFraming() {
         guard phase.step == .greeting, let framing = frames.framing else { return }
         agreement.framing = framing
@@ -82,14 +94,14 @@ extension Connection {
             if request.id == nil { reportReceipts() }
         case .result(let id, let value):
             guard !isHello(id) else { return welcomed(value) }
-            peer.replied(to: id, with: .result(value), over: self)
+            note(.result(value), to: id)
         case .failure(let id, let error):
             guard !isHello(id) else { return isTurnedAway(error) ? turnBack() : welcomed(nil) }
             if error.isDraining {
                 leave(because: error.message)
                 peer.refused(id, over: self)
             } else {
-                peer.replied(to: id, with: .failure(error), over: self)
+                note(.failure(error), to: id)
             }
         case .invalid(let id, let error):
             session.answer(id, with: error, in: batch)

@@ -51,6 +51,8 @@ package final class Connection: @unchecked Sendable {
     @exclusivity(unchecked) var phase = ConnectionPhase()
     @exclusivity(unchecked) var reading = Reading.now
     @exclusivity(unchecked) var frames: FrameDecoder
+    /// Replies that have been read and not handed on yet.
+    @exclusivity(unchecked) var replies: [CallReply] = []
     let messages: MessageDecoder
     /// What the connection is watched for.
     @exclusivity(unchecked) var gate: Gate
