@@ -8,7 +8,9 @@ extension RPCServer {
     public struct Configuration: Sendable {
         /// How many threads serve connections. A connection stays on one.
         public var threads = 1
-        /// Whether these threads look out for the next message before they sleep, for up to 50 µs and only while that pays.
+        /// Whether these threads look out for the next message before they sleep, for up to 50 µs and only while that pays:
+        /// calls one after the other are answered in a fraction of the time, and the processor time between them is used
+        /// up. An idle server uses none, and on one processor nobody looks out.
         public var adaptiveSpinning = false
         /// The tokens of those who may call. Nil is everybody who can connect; otherwise a peer has to show one of them
         /// before it can call anything, save one on a Unix-domain socket, whose user the system names.
@@ -29,7 +31,7 @@ extension RPCServer {
         public var firstByteTime: Duration = .seconds(10)
         /// How long a message may take from its first byte to its last; zero for ever.
         public var frameTime: Duration = .seconds(30)
-        /// How many bytes of a message earn it a second more.
+        /// How many bytes of a message earn it a second more; less than one counts as one.
         public var minimumRate = 16_384
         /// How long a peer may ask nothing before it is told to go; zero for ever. Whoever answers pings may stay: an
         /// idle connection costs little, and its peer wants it.
@@ -42,8 +44,8 @@ extension RPCServer {
         /// How many calls of all connections may run at the same time; more are refused with `.busy`.
         public var maximumRequestsInAll = 8_192
         /// How long calls may go on waiting for their turn; then new ones are refused with `.busy` until it is better. Zero
-        /// for ever. A burst is not refused, only what comes when calls have kept waiting for a tenth of a second; and one
-        /// call of each session may always wait. Twice what a usual call takes keeps answers within five times of it.
+        /// for ever. A burst is not refused, only what comes when calls have kept waiting for a tenth of a second; and
+        /// one request of each session may always wait. About what a usual call takes, if its callers can do with a refusal.
         public var maximumWait: Duration = .milliseconds(250)
         /// How many pings of one peer are answered in ten seconds; one that sends more is disconnected.
         public var maximumPings = 100
@@ -77,7 +79,8 @@ extension RPCServer {
         public var grace: Duration = .seconds(10)
         /// How long a client that has lost its connection may take to come back to what runs and waits for it here.
         public var sessionGrace: Duration = .seconds(60)
-        /// How many sessions there may be; beyond that the one that has waited longest for its client is dropped.
+        /// How many sessions there may be; beyond that the one that has waited longest for its client is dropped, of the same
+        /// identity if there is one. When all have their client, a new one ends with its connection.
         public var maximumSessions = 10_000
         /// How many answers of one session may wait for the client to acknowledge them; above that, calls wait to begin.
         public var maximumKeptReplies = 1_024
@@ -85,7 +88,7 @@ extension RPCServer {
         public var maximumKeptReplyBytes = 4 * 1_024 * 1_024
         /// The same in bytes for all sessions together. Above that, calls of those that have such answers wait to begin.
         public var maximumKeptReplyBytesInAll = 256 * 1_024 * 1_024
-        /// How many objects one session may hold at a time; more are refused with `.busy`.
+        /// How many objects one session may hold at a time; more are refused with `.busy`. Zero allows none.
         public var maximumHolds = 1_000
         /// Whether addresses may be listened on that other machines can reach though there are no tokens.
         public var allowsOtherMachines = false

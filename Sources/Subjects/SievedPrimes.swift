@@ -11,10 +11,13 @@ package func primes() -> PrimesProxy {
     .lazy(keepingAlive: .seconds(60)) { SievedPrimes() }
 }
 
+/// How many tables this process has made: asking does not make one.
+package func primeTablesMade() -> Int { SievedPrimes.made.load(ordering: .relaxed) }
+
 /// A table of all numbers up to half a million, sieved.
 struct SievedPrimes: Primes {
     static let limit = 500_000
-    private static let made = Atomic(0)
+    fileprivate static let made = Atomic(0)
 
     private let isComposite: [Bool]
 

@@ -79,6 +79,7 @@ public struct ServerCommand: Sendable {
         let log: @Sendable (String) -> Void = { StandardStream.error.write(line: "\(program): \($0.onOneLine)") }
         var configuration = settings.configuration
         if !settings.isQuiet { configuration.log = log }
+        DroppedPosts.log(to: configuration.log)
         let server = RPCServer(configuration)
         let signals = try watchSignals(server)
         defer { signals.close() }

@@ -27,7 +27,8 @@ package final class Exports: Sendable {
         let entries = Proxy.methodTable.entries
         let service = Proxy.methodTable.service.name
         let subject = proxy.proxySubject
-        table.withLock { table in
+        let replaced = table.withLock { table in
+            let replaced = table
             for entry in entries {
                 table.methods.set(Bytes(entry.signature.wireName(on: object)), entry._export(proxy))
             }
@@ -35,7 +36,10 @@ package final class Exports: Sendable {
             table.services.append((object, entries.map(\.signature)))
             table.holds[object.map { "\(service)[\($0)]" } ?? service] = { try await subject.hold(for: $0) }
             table.discovery = nil
+            return replaced
         }
+        // What nobody calls any more is let go outside the lock: its end may export something in turn.
+        withExtendedLifetime(replaced) {}
         version.add(1, ordering: .releasing)
     }
 

@@ -1,6 +1,7 @@
 // Runs requests on the loop, in place. A worker is a task on the loop that takes one request after the other for as
 // long as the subjects do not suspend: the semantics of async at the price of a plain call. When one does suspend, the
-// loop gets control back and sets another worker to the rest; the first goes on when its subject does.
+// loop gets control back and sets another worker to the rest; the first goes on when its subject does. Where many wait a
+// worker pauses each millisecond, so that the loop sees who else has come.
 
 import JSONCodec
 package import RPCWire
@@ -50,7 +51,7 @@ package final class RequestRunner: @unchecked Sendable {
     }
 
     /// Work and jobs share one queue on the loop: this runs again right after the worker it wakes has emptied the
-    /// inbox or suspended in a subject.
+    /// inbox, suspended in a subject or paused.
     private func check() {
         guard !inbox.isEmpty else {
             isChecking = false
@@ -114,27 +115,5 @@ package final class RequestRunner: @unchecked Sendable {
             }
             idle = []
         }
-    }
-}
-
-/// `@unchecked Sendable`: touched on the loop's thread only.
-final class Worker: @unchecked Sendable {
-    var task: Task<Void, Never>?
-    var parked: UnsafeContinuation<Void, Never>?
-    /// The reply being written, reused from request to request.
-    let output = JSONOutput()
-    /// What the request being served gives to those that it makes in turn.
-    let scope = ServedScope()
-    private var hasLostScope = false
-
-    /// A cancelled task stays cancelled, and a scope that another task has cannot be changed.
-    var isUsedUp: Bool { hasLostScope || Task.isCancelled }
-
-    /// A request is over.
-    func finished() { if !scope.end() { hasLostScope = true } }
-
-    func resume() {
-        parked?.resume()
-        parked = nil
     }
 }

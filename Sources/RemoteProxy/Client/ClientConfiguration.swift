@@ -46,7 +46,7 @@ extension RPCClient {
         /// How long a message of the server may take from its first byte to its last before its connection counts as
         /// lost; zero for ever.
         public var frameTime: Duration = .seconds(30)
-        /// How many bytes of a message earn it a second more.
+        /// How many bytes of a message earn it a second more; less than one counts as one.
         public var minimumRate = 16_384
         /// Whether the thread of the connection looks out for answers before it sleeps, for up to 50 µs and only while that
         /// pays: on a machine with processors to spare a call made from `RPCClient.executor` then takes a fraction of the

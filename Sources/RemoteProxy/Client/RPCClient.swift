@@ -46,8 +46,8 @@ public final class RPCClient: Sendable {
         exports.add(proxy, named: name)
     }
 
-    /// Where the client's connection is served: one thread that all clients of a process share. Tasks that call often and
-    /// compute little are quickest there, because no other thread has to be woken for an answer:
+    /// Where the client's connection is served: one thread that all clients of a process share, or one that all those with
+    /// `adaptiveSpinning` do. It stays when the client is closed. Tasks that call often and compute little are quickest there, because no other thread has to be woken for an answer:
     ///
     /// ```swift
     /// let sum = try await Task(executorPreference: client.executor) {
@@ -55,7 +55,7 @@ public final class RPCClient: Sendable {
     /// }.value
     /// ```
     ///
-    /// What blocks or computes for long there holds up every client of the process.
+    /// What blocks or computes for long there holds up all of these clients.
     public var executor: any TaskExecutor { peer.loop }
 
     /// The state now and every change of it, until the client is closed. Each access begins anew.

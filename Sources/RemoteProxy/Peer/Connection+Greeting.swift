@@ -66,6 +66,8 @@ extension Connection {
     func welcomed(_ answer: Bytes?) {
         // Only once, or a peer could put a connection that has been left back in place of its successor.
         guard phase.greeted() else { return }
+        // They came before there was a call for them to answer, and are not to find one now.
+        handOnReplies()
         guard let welcome = answer.flatMap({ try? Welcome(json: $0) }) else {
             peer.attach(self, .anew)
             return events.ready(self)

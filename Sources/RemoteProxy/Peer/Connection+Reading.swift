@@ -53,7 +53,7 @@ extension Connection {
     }
 
     /// All that came together: callers that are resumed while the rest is still being read would get in the way of it.
-    private func handOnReplies() {
+    func handOnReplies() {
         guard !replies.isEmpty else { return }
         peer.replied(&replies, over: self)
         replies.removeAll(keepingCapacity: true)

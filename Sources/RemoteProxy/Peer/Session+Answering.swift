@@ -21,7 +21,7 @@ extension Session {
         if isFullInAll { return answerBusy(request, in: batch) }
         // A post that is refused is lost; a call is told. With nothing waiting a session may always add one, or a busy
         // neighbour would keep it out.
-        if let id = request.id, peer.runner.isCongested(), waitingRequests > 0 { return answerCongested(id, in: batch) }
+        if let id = request.id, waitingRequests > 0, peer.runner.isCongested() { return answerCongested(id, in: batch) }
         let deadline = self.deadline(of: request, from: connection)
         switch calls.start(request.id, deadline: deadline) {
         case .run(let slot):
@@ -72,6 +72,7 @@ extension Session {
             if worker.isUsedUp, var post = next {
                 // The task is; the posts that follow are not to suffer for it.
                 post.isNextPost = true
+                post.arrived = peer.loop.now
                 return peer.runner.accept(post)
             }
         }
@@ -166,9 +167,7 @@ extension Session {
     private func keep(_ answer: UnsafeRawBufferPointer, to id: RPCIdentifier) {
         let number = replies.last + 1
         defer { noteReplies() }
-        guard let limit = overrunByReplies, limit != .maximumKeptReplies else {
-            return replies.keep(answer, number: number)
-        }
+        guard let limit = overrun(keeping: answer.count) else { return replies.keep(answer, number: number) }
         // It had begun before there was too much. If the answer does not get through, at least what became of the call
         // does.
         let bytes =
@@ -178,12 +177,22 @@ extension Session {
         replies.keep(output.bytes, number: number)
     }
 
+    /// What stands against keeping one more answer, of this length. A single one may be as long as an answer can be.
+    private func overrun(keeping count: Int) -> Limit? {
+        if replies.byteCount >= peer.settings.maximumKeptReplyBytes { return .maximumKeptReplyBytes }
+        return replies.byteCount + count >= Self.little && table?.keepsTooMuch == true
+            ? .maximumKeptReplyBytesInAll : nil
+    }
+
+    /// What each session may keep, however much the others do.
+    private static var little: Int { 4_096 }
+
     /// While so many answers are kept no call begins: they go on when some have been acknowledged. Where others keep too
     /// much, this one may still keep little.
     private var overrunByReplies: Limit? {
         guard isResumable, !replies.isEmpty else { return nil }
         if replies.byteCount >= peer.settings.maximumKeptReplyBytes { return .maximumKeptReplyBytes }
-        if noted > 0, table?.keepsTooMuch == true { return .maximumKeptReplyBytesInAll }
+        if replies.byteCount >= Self.little, table?.keepsTooMuch == true { return .maximumKeptReplyBytesInAll }
         return replies.count >= peer.settings.maximumKeptReplies ? .maximumKeptReplies : nil
     }
 
@@ -192,9 +201,11 @@ extension Session {
         replies.release(through: number)
         noteReplies()
         releaseHeldBack()
+        // What was kept since it said so it would tell in its own time, and may never have a reason to.
+        if !heldBack.isEmpty, !replies.isEmpty { connection?.notify(SystemMethod.report) }
     }
 
-    /// The other end may think that it has time: it is asked once.
+    /// The other end may think that it has time: it is asked.
     private func holdBack(_ request: IncomingRequest, _ limit: Limit) {
         overran(limit)
         if heldBack.isEmpty { connection?.notify(SystemMethod.report) }

@@ -21,7 +21,7 @@ package final class Session: @unchecked Sendable {
     let table: SessionTable?
 
     // On the loop. Unchecked, because a check of each access costs a tenth of a call: one thread cannot be at a place twice
-    // but by calling itself, and nothing here calls out while it changes one of these.
+    // but by calling itself, and nothing here calls out before it has changed one of these.
     /// The connection that serves the session now.
     @exclusivity(unchecked) var connection: Connection?
     /// Whether the session goes on when its connection is lost.
@@ -83,6 +83,8 @@ extension Session {
     /// This connection serves the session from now on.
     func served(by connection: Connection) {
         self.connection = connection
+        // The former one may have been lost since this one asked for the session.
+        table?.claimed(self)
         frameLimit = peer.frameLimit
         shared.withLock { $0.address = connection.stream.remoteAddress }
         graceTimer?.cancel()

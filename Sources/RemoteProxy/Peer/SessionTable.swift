@@ -77,6 +77,12 @@ package final class SessionTable: Sendable {
         }
     }
 
+    /// A connection serves the session.
+    func claimed(_ session: Session) {
+        let id = session.id
+        state.withLock { $0.entries[id]?.leftAt = nil }
+    }
+
     /// The session has lost its connection.
     func left(_ session: Session) {
         let (id, owner) = (session.id, session.peer.identity)

@@ -8,12 +8,13 @@ extension Subject {
     }
 
     /// This subject and those inside it, for as far as they are there and there is one way to go on: it ends before an
-    /// object that has yet to come, and at a choice of several.
-    var layers: UnfoldFirstSequence<any Subject<Service>> {
+    /// object that has yet to come, and at a choice of several. No stack is as deep as where it gives up: two late-bound
+    /// proxies may have been bound to each other.
+    var layers: PrefixSequence<UnfoldFirstSequence<any Subject<Service>>> {
         sequence(first: self as any Subject<Service>) { layer in
             if let layer = layer as? any WrappingSubject<Service> { return layer.next }
             return (layer as? any AwaitingSubject<Service>)?.arrived
-        }
+        }.prefix(1_000)
     }
 }
 

@@ -26,8 +26,9 @@ public protocol ServiceProxy<ProxiedService>: Sendable {
 }
 
 extension ServiceProxy {
-    /// A proxy for an object that is here. Calls go straight to it; nothing is encoded.
+    /// A proxy for an object that is here. Calls go straight to it; nothing is encoded. An object that is itself a proxy
+    /// of the service is not wrapped: the new proxy forwards to what that one forwards to.
     public init(_ object: ProxiedService) {
-        self.init(subject: LocalSubject(object: object))
+        self.init(subject: Self.subject(of: object))
     }
 }

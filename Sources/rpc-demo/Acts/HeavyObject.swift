@@ -16,6 +16,7 @@ struct HeavyObject: Act {
         try await stage.show("server.export(primes())") {
             server.export(primes())
         }
+        try stage.show("tables made so far", primeTablesMade(), expecting: 0)
         let client = RPCClient(try await server.listen(on: "tcp://127.0.0.1:0"))
         let proxy = PrimesProxy(client)
 

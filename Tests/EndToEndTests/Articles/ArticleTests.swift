@@ -66,6 +66,29 @@ import Testing
         for proxy in orders { #expect(try await proxy.balance() == 7) }
     }
 
+    @Test func `a cache around a lock waits for nobody, and what is inside a lock waits for its turn`() async throws {
+        let fresh = CachePolicy(freshFor: .seconds(1_000))
+        let asked = Tally()
+        let asking = Policy { _ in
+            asked.add()
+            return .allow
+        }
+        let around = LedgerProxy(book).locked().cached(in: .memory, fresh)
+        let inside = LedgerProxy(book).cached(in: .memory, fresh).locked()
+        let judged = LedgerProxy(book).guarded(by: asking).locked()
+        for proxy in [around, inside] { #expect(try await proxy.balance() == 7) }
+        /// Somebody else, who does not hold it.
+        @Sendable func other(_ proxy: LedgerProxy) async -> Int? {
+            await Task.detached { try? await withTimeout(.milliseconds(50)) { try await proxy.balance() } }.value
+        }
+        try await around.exclusively { #expect(await other(around) == 7) }
+        try await inside.exclusively { #expect(await other(inside) == nil) }
+        try await judged.exclusively { #expect(await other(judged) == nil) }
+        #expect(asked.count == 0)
+        #expect(try await judged.balance() == 7)
+        #expect(asked.count == 1)
+    }
+
     @Test func `a guard around a cache judges each call, a guard inside it the first`() async throws {
         let denials = Tally()
         let policy = Policy { _ in denials.count == 0 ? .allow : .deny("no more") }

@@ -38,6 +38,15 @@ import Testing
         #expect(refusal(unmade(AccountProxy(account))) != nil)
     }
 
+    @Test func `is found through a proxy that was given as the object, and so is what became of a call`() throws {
+        let inner: any Account = AccountProxy(account).locked(clock: loop)
+        let proxy = AccountProxy(inner)
+        _ = try loop.complete { try await proxy.exclusively { try await proxy.add(1) } }
+        let busy: any Account = AccountProxy(subject: ScriptedSubject<any Account>(account, [.fail(.busy)]))
+        let around = AccountProxy(busy)
+        #expect(loop.failure { try await around.add(1) }?.outcome == .notExecuted)
+    }
+
     @Test func `is told from a method that its cache does not have`() throws {
         let error = try #require(refusal(AccountProxy(account).cached(in: .memory, methods: [.set])))
         #expect(error.message.contains("name it in .cached(in:methods:)"))

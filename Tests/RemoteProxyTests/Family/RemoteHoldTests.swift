@@ -20,6 +20,23 @@ import Testing
         network.exports.add(served, named: "back")
     }
 
+    @Test func `is free when its holder's connection stays lost for longer than the grace time`() throws {
+        let (mine, theirs) = (WorkshopProxy(network.client()), WorkshopProxy(network.client()))
+        try loop.complete { [loop, network] in
+            try await mine.exclusively(lease: .seconds(600)) {
+                _ = try await mine.work("one", milliseconds: 1)
+                network.isServing = false
+                network.cut()
+                try await loop.sleep(for: .seconds(120))
+                network.isServing = true
+                _ = try await theirs.work("other", milliseconds: 1)
+                let error = await failure { try await mine.work("late", milliseconds: 1) }
+                #expect(error?.outcome == .notExecuted)
+            }
+        }
+        #expect(workshop.log == ["one in", "one out", "other in", "other out"])
+    }
+
     @Test func `is one client's for several calls and posts, while another waits`() throws {
         let (first, second) = (network.client(), network.client())
         let (mine, theirs) = (WorkshopProxy(first), WorkshopProxy(second, named: "back"))

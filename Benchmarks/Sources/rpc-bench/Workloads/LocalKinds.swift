@@ -22,6 +22,7 @@ struct LocalKind: Sendable {
             LocalKind(name: "proxy_post", abacus: plain, shape: .post, isBound: true),
             LocalKind(name: "weak", abacus: AbacusProxy.weak(object), isBound: true),
             LocalKind(name: "weak_post", abacus: AbacusProxy.weak(object), shape: .post, isBound: true),
+            LocalKind(name: "weak_by_hand_post", abacus: WeakReference(object), shape: .post),
             LocalKind(name: "lazy", abacus: lazy),
             LocalKind(name: "lazy_post", abacus: lazy, shape: .post),
             LocalKind(name: "lazy_idle", abacus: AbacusProxy.lazy(keepingAlive: .seconds(60)) { object }),
@@ -52,4 +53,11 @@ private struct SameQuestion: Abacus {
     func add(_ a: Int, _ b: Int) async throws -> Int { a + (try await abacus.add(0, 1)) }
     func total() async throws -> Int { try await abacus.total() }
     func note(_ number: Int) { abacus.note(number) }
+}
+
+/// What one would write without a proxy.
+extension WeakReference: Abacus where Object: Abacus {
+    func add(_ a: Int, _ b: Int) async throws -> Int { try await object?.add(a, b) ?? 0 }
+    func total() async throws -> Int { try await object?.total() ?? 0 }
+    func note(_ number: Int) { object?.note(number) }
 }

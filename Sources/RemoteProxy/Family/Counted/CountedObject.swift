@@ -143,15 +143,14 @@ final class CountedObject<Service: Sendable>: Sendable {
     /// Delivers a post at once if the object is there, else in its turn; a post holds until it has been delivered. False
     /// when as many wait as may.
     func post(now: (any Subject<Service>) -> Void, later: () -> KeptPosts<Service>.Delivery) -> Bool {
-        let (action, object, isKept) = state.withLock { state -> (Action, (any Subject<Service>)?, Bool) in
-            let action = state.joined()
-            if let object = state.ready { return (action, object, true) }
+        let (actions, object, isKept) = state.withLock { state -> ([Action], (any Subject<Service>)?, Bool) in
+            let joined = state.joined()
+            if let object = state.ready { return ([joined], object, true) }
             let isKept = state.posts.keep(later())
             // The post may have been the first to want the object, which then has to be made all the same.
-            if !isKept { _ = state.left() }
-            return (action, nil, isKept)
+            return (isKept ? [joined] : [joined, state.left()], nil, isKept)
         }
-        perform(action)
+        for action in actions { perform(action) }
         guard let object else { return isKept }
         now(object)
         leave()

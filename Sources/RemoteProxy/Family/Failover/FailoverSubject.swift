@@ -95,7 +95,7 @@ extension ServiceProxy {
     /// the order of the list, when that one cannot be reached or its failure's outcome is `.notExecuted`, or `.unknown`
     /// for methods marked `@ReadOnly` or `@Idempotent`. Of failures that another would repeat, such as `.denied`, it
     /// throws the first. If none can be reached now, the call waits for the one that answered last, until its deadline.
-    /// A post goes to the first that is connected. A remote object inside a lazy proxy is not seen to be unreachable, and
+    /// A post goes to the first that is connected. A remote object inside a lazy proxy that has not been made is not seen to be unreachable, and
     /// is waited for.
     ///
     /// Not for subjects that share no state: what one was told, the other does not know.

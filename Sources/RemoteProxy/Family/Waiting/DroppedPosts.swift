@@ -17,8 +17,9 @@ public enum DroppedPosts {
     /// How many there have been.
     public static var count: Int { state.withLock { $0.count } }
 
-    /// Sends the lines about them elsewhere than to standard error. There is one for the first, and one whenever there have
-    /// been twice as many as at the last: a flood of posts is no flood of lines.
+    /// Sends the lines about them elsewhere than to standard error, in place of where they went before. There is one for the
+    /// first, and one whenever there have been twice as many as at the last: a flood of posts is no flood of lines. Called on
+    /// the thread of whoever posts, so it is not to wait for long. `ServerCommand` sends them into its server's log.
     public static func log(to log: @escaping @Sendable (String) -> Void) {
         state.withLock { $0.log = log }
     }

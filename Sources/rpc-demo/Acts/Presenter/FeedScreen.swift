@@ -1,12 +1,18 @@
 // The parts of the feed screen. None has a `weak`; how they hold each other is for whoever puts them together.
 
+import RPCWire
+
 /// A screen, and what can be seen on it.
 @MainActor
 final class FeedScreen: FeedView, LoadingView {
     var delegate: (any FeedScreenDelegate)?
     private(set) var shown: [String] = []
+    /// Outlives the screen.
+    let isGone = Lock(false)
 
     init(delegate: (any FeedScreenDelegate)? = nil) { self.delegate = delegate }
+
+    deinit { isGone.withLock { $0 = true } }
 
     func pullDown() async throws { try await delegate?.refresh() }
 

@@ -2,6 +2,7 @@
 // screen.
 
 import RPCServer
+import RPCWire
 import RemoteProxy
 
 struct PresenterAndView: Act {
@@ -73,12 +74,12 @@ struct PresenterAndView: Act {
     }
 }
 
-/// What is left of a screen that nobody can reach any more.
+/// What is left of a screen that nobody can reach any more: whether its `deinit` has come.
 @MainActor
 private struct Remains {
-    private weak var screen: FeedScreen?
+    private let isGone: Lock<Bool>
 
-    init(of screen: consuming FeedScreen) { self.screen = screen }
+    init(of screen: consuming FeedScreen) { isGone = screen.isGone }
 
-    var text: String { screen == nil ? "gone" : "still there, for ever" }
+    var text: String { isGone.withLock { $0 } ? "gone" : "still there, for ever" }
 }

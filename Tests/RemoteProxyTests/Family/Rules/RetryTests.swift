@@ -173,8 +173,25 @@ import Testing
         #expect(budget(AccountProxy(PlainAccount()).retrying()) != nil)
     }
 
+    @Test func `what a cache fetches behind callers is repeated by a layer inside it, not by one around it`() throws {
+        let loop = ManualLoop()
+        let here = CacheEnvironment.manual(loop)
+        for (isInside, attempts) in [(true, 3), (false, 2)] {
+            let subject = ScriptedSubject<any Account>(PlainAccount(), [.answer, .fail(.busy)])
+            let plain = AccountProxy(subject: subject)
+            let policy = CachePolicy()
+            let proxy =
+                isInside
+                ? plain.retrying(clock: loop, chance: { 1 }).cached(in: .memory, methods: nil, policy, here)
+                : plain.cached(in: .memory, methods: nil, policy, here).retrying(clock: loop, chance: { 1 })
+            for _ in 0..<2 { #expect(try loop.complete { try await proxy.balance() } == 0) }
+            loop.advance(by: .milliseconds(200))
+            #expect(subject.attempts.count == attempts)
+        }
+    }
+
     /// F8: a server that answers busy to half of all calls for twenty seconds.
-    @Test func `a busy server gets a fifth more calls, not twice as many`() throws {
+    @Test func `a busy server gets a fifth more calls and ten a second, not twice as many`() throws {
         let network = SimulatedNetwork()
         let loop = network.loop
         let steps = (0..<20_000).map { $0.isMultiple(of: 2) ? ScriptedSubject<any Account>.Step.fail(.busy) : .answer }

@@ -1,0 +1,28 @@
+// How a call ended, on its way to the caller that waits for that.
+
+import RPCWire
+
+/// A caller that waits for its call's end. Taken out of the call under the peer's lock by whatever ends it; resumed
+/// outside the lock, exactly once, because only one can have taken it.
+typealias Waiter = UnsafeContinuation<CallEnd, Never>
+
+/// How a call ended, as the peer's driver tells its caller.
+enum CallEnd: Sendable {
+    /// The peer's result, still JSON.
+    case result(Bytes)
+    /// The peer's error.
+    case failure(ErrorObject)
+    /// This end gave up on it.
+    case failed(RPCError)
+    /// The caller's task was cancelled.
+    case cancelled
+}
+
+/// A reply on its way to the caller that waits for it.
+struct CallReply {
+    /// Of the call.
+    let number: Int64
+    let end: CallEnd
+    /// Known when the call has been found.
+    var waiter: Waiter?
+}

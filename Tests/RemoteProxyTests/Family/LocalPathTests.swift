@@ -1,0 +1,59 @@
+// What stays in this process is never put into JSON, whatever is around the object.
+
+import RPCWire
+import RemoteProxy
+import Testing
+
+/// What cannot be put into JSON.
+struct Opaque: Codable, Sendable, Equatable {
+    struct IsOpaque: Error {}
+
+    let number: Int
+
+    init(_ number: Int) { self.number = number }
+    init(from decoder: any Decoder) throws { throw IsOpaque() }
+    func encode(to encoder: any Encoder) throws { throw IsOpaque() }
+}
+
+@Service
+protocol Drawer: AnyObject, Sendable {
+    @ReadOnly func find(_ thing: Opaque) async throws -> Opaque
+    @ReadOnly var top: Opaque { get async throws }
+    func put(_ thing: Opaque)
+}
+
+private final class WoodenDrawer: Drawer {
+    private let things = Lock<[Opaque]>([])
+    var all: [Opaque] { things.withLock { $0 } }
+
+    func find(_ thing: Opaque) async throws -> Opaque { thing }
+    var top: Opaque { get async throws { Opaque(7) } }
+    func put(_ thing: Opaque) { things.withLock { $0.append(thing) } }
+}
+
+@Suite struct `What stays here` {
+    @Test func `is not put into JSON by any kind but a cache`() async throws {
+        let drawer = WoodenDrawer()
+        let plain = DrawerProxy(drawer)
+        let unbound = DrawerProxy.unbound()
+        try unbound.bind(to: drawer)
+        let judging = Policy.arguments(of: DrawerProxy.Methods.find) { _, arguments in
+            arguments.thing.number == 1 ? .allow : .deny("unknown")
+        }
+        let kinds: [DrawerProxy] = [
+            plain, .weak(drawer), .lazy { drawer }, unbound, plain.guarded(by: judging), .counted { drawer },
+            plain.locked(), plain.retrying(), plain.observed { _ in }, plain.with(timeout: .seconds(60)),
+            .failover([plain]),
+        ]
+        for proxy in kinds {
+            #expect(try await proxy.find(Opaque(1)) == Opaque(1))
+            #expect(try await proxy.top == Opaque(7))
+            // Where something has to be waited for it comes later.
+            proxy.put(Opaque(2))
+        }
+        DrawerProxy.multicast([drawer]).put(Opaque(3))
+        #expect(drawer.all.contains(Opaque(3)))
+        // Kept and measured as JSON.
+        await #expect(throws: Opaque.IsOpaque.self) { try await plain.cached(in: .memory).top }
+    }
+}
