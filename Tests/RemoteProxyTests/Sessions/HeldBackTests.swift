@@ -1,0 +1,33 @@
+// Calls that wait because their client has not acknowledged the answers before them.
+
+import RPCWire
+import RemoteProxy
+import TestSupport
+import Testing
+
+@Suite struct `Calls held back` {
+    @Test func `begin though the acknowledgement that was asked for left before the last answer came`() throws {
+        var settings = Peer.Settings()
+        settings.maximumKeptReplies = 1
+        let network = SimulatedNetwork(settings: settings)
+        let probe = RecordingProbe(network.loop)
+        network.exports.add(ProbeProxy(probe), named: nil)
+        let (loop, proxy) = (network.loop, ProbeProxy(network.client()))
+        let calls = [10, 20].map { time in
+            Task(executorPreference: loop) { try await proxy.wait(time, milliseconds: time) }
+        }
+        loop.advance(by: .milliseconds(10))
+        // The question and the second answer arrive together, the question first.
+        var faults = WireFaults()
+        faults.isHeld = true
+        network.injectFromServer(faults)
+        let late = Task(executorPreference: loop) { try await proxy.echo(3) }
+        loop.advance(by: .milliseconds(10))
+        #expect(probe.executed == [10, 20])
+        network.injectFromServer(WireFaults())
+        #expect(try loop.complete { try await late.value } == 3)
+        for (call, time) in zip(calls, [10, 20]) { #expect(try loop.complete { try await call.value } == time) }
+        #expect(loop.now < Instant(nanoseconds: 1_000_000_000))
+        network.shutDown()
+    }
+}
