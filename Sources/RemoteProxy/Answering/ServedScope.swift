@@ -1,5 +1,7 @@
 // The scope of a worker's task: who is calling and how long there is, another with each request.
 
+import Synchronization
+
 /// Bound once and changed in place, since binding costs as much as the rest of a small call. A task that a subject has
 /// left running has the place as well, and is to see what its own call left there; then the place is given up to it, and
 /// with it the worker's task.
@@ -12,9 +14,9 @@ final class ServedScope: @unchecked Sendable {
 
     /// Runs the body with a scope that `begin` sets.
     func bound(_ body: () async -> Void) async {
-        let place = CallScope.Place(nil)
+        let place = CallScope.Place()
         self.place = Unmanaged.passUnretained(place)
-        await CallScope.bind(place) {
+        await CallScope.with(place) {
             holders = place.holders
             await body()
         }
@@ -26,6 +28,8 @@ final class ServedScope: @unchecked Sendable {
     /// The request is over. False when a task that goes on has its scope: then it cannot be changed any more.
     func end() -> Bool {
         guard let place, place._withUnsafeGuaranteedRef({ $0.holders }) == holders else { return false }
+        // Whatever another task has read there, it has read by now.
+        atomicMemoryFence(ordering: .acquiring)
         place._withUnsafeGuaranteedRef { $0.scope = nil }
         return true
     }
