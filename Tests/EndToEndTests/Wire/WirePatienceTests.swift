@@ -136,12 +136,15 @@ import Testing
         } _: { server, url in
             let count = 20_000
             let client = try RawClient(url)
-            client.sendBeside(
-                Array(
-                    (1...count).map {
-                        Self.later(10, id: $0) + "\n"
-                            + #"{"jsonrpc":"2.0","method":"$/cancelRequest","params":{"id":\#($0)}}"# + "\n"
-                    }.joined().utf8))
+            // More at a time than may run, so that some have to begin before the server reads of their end.
+            let blocks = stride(from: 1, through: count, by: 100).map { first in
+                let calls = (first..<first + 100).map { Self.later(10, id: $0) + "\n" }
+                let cancellations = (first..<first + 100).map {
+                    #"{"jsonrpc":"2.0","method":"$/cancelRequest","params":{"id":\#($0)}}"# + "\n"
+                }
+                return (calls + cancellations).joined()
+            }
+            client.sendBeside(Array(blocks.joined().utf8))
             var answered = Set<String>()
             for _ in 0..<count {
                 let answer = try brief(client.hear())
