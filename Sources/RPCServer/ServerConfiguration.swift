@@ -45,8 +45,9 @@ extension RPCServer {
         public var maximumRequestsInAll = 8_192
         /// How long calls may go on waiting for their turn; then new ones are refused with `.busy` until it is better. Zero
         /// for ever. A burst is not refused, only what comes when calls have kept waiting for a tenth of a second; and
-        /// one request of each session may always wait. About what a usual call takes, if its callers can do with a refusal.
-        public var maximumWait: Duration = .milliseconds(250)
+        /// one request of each session may always wait. Shorter where callers would rather be refused than wait: down to about
+        /// what a usual call takes.
+        public var maximumWait: Duration = .seconds(5)
         /// How many pings of one peer are answered in ten seconds; one that sends more is disconnected.
         public var maximumPings = 100
         /// How many cancellations of calls that there are not are borne from one peer in ten seconds, beside one for each
