@@ -59,6 +59,7 @@ struct OtherConformer {
         guard isProperty || parser.cursor.isAt("func"), Self.skipToBody(&parser) else { return nil }
         let head = (declaration.modifiers + [parser.cursor.source(since: start)]).joined(separator: " ")
         guard parser.cursor.skipBrackets() else { return nil }
+        // In the user's code, and never run: nobody can have an instance.
         let body = isClass ? "Swift.fatalError()" : "switch self {}"
         return declaration.attributes.map(\.spelling)
             + SourceLines.block(head, [isProperty ? "get async throws { \(body) }" : body])

@@ -216,13 +216,13 @@ import Testing
         #expect(network.loop.now == Instant(nanoseconds: 0))
     }
 
-    @Test func `what all sessions keep has a limit of its own, and one that keeps nothing may still begin`() throws {
-        var settings = Peer.Settings()
-        settings.gate.traffic = Traffic(loops: 1, maximumRequests: 1_000)
-        let network = SimulatedNetwork(settings: settings, maximumKeptReplyBytes: 8_192)
+    /// So many calls that all end while their client has no connection; now it can have one again.
+    private func answeredWhileAway(
+        _ count: Int, _ network: SimulatedNetwork
+    ) -> (proxy: ProbeProxy, calls: [Task<Int, any Error>]) {
         network.exports.add(ProbeProxy(RecordingProbe(network.loop)), named: nil)
         let proxy = ProbeProxy(network.client())
-        let calls = (1...500).map { number in
+        let calls = (1...count).map { number in
             Task(executorPreference: network.loop) { try await proxy.wait(number, milliseconds: 10) }
         }
         network.loop.run()
@@ -230,6 +230,14 @@ import Testing
         network.isServing = false
         network.loop.advance(by: .milliseconds(20))
         network.isServing = true
+        return (proxy, calls)
+    }
+
+    @Test func `what all sessions keep has a limit of its own, and one that keeps nothing may still begin`() throws {
+        var settings = Peer.Settings()
+        settings.gate.traffic = Traffic(loops: 1, maximumRequests: 1_000)
+        let network = SimulatedNetwork(settings: settings, maximumKeptReplyBytes: 8_192)
+        let (proxy, calls) = answeredWhileAway(500, network)
         var lost = 0
         for (number, call) in zip(1..., calls) {
             do {
@@ -285,16 +293,7 @@ import Testing
         var settings = Peer.Settings()
         settings.maximumKeptReplyBytes = 1
         let network = SimulatedNetwork(settings: settings)
-        network.exports.add(ProbeProxy(RecordingProbe(network.loop)), named: nil)
-        let proxy = ProbeProxy(network.client())
-        let calls = (1...2).map { number in
-            Task(executorPreference: network.loop) { try await proxy.wait(number, milliseconds: 10) }
-        }
-        network.loop.run()
-        network.cut()
-        network.isServing = false
-        network.loop.advance(by: .milliseconds(20))
-        network.isServing = true
+        let (_, calls) = answeredWhileAway(2, network)
         #expect(try network.loop.complete { try await calls[0].value } == 1)
         let error = try #require(throws: RPCError.self) {
             try network.loop.complete { try await calls[1].value }

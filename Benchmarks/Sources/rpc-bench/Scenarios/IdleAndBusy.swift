@@ -20,7 +20,7 @@ extension Scenario {
         _ = try await callers()
         let alone = try await callers()
         let before = try ProcessState(of: site.server)
-        let idle = try await connectIdle(10_000, to: site.url)
+        let idle = try await IdleConnections.open(10_000, to: site.url)
         try await Task.sleep(for: .seconds(1))
         let quiet = try ProcessState(of: site.server)
         let begin = bench_processor_time(site.server)
@@ -38,23 +38,6 @@ extension Scenario {
         figures["wrong"] = 0
         withExtendedLifetime(idle) {}
         return figures
-    }
-
-    private static func connectIdle(_ count: Int, to url: String) async throws -> [CalculatorProxy] {
-        try await withThrowingTaskGroup(of: [CalculatorProxy].self) { group in
-            for _ in 0..<50 {
-                group.addTask {
-                    var proxies: [CalculatorProxy] = []
-                    for _ in 0..<count / 50 {
-                        let proxy = CalculatorProxy(RPCClient(url))
-                        try check(await proxy.add(1, 2) == 3)
-                        proxies.append(proxy)
-                    }
-                    return proxies
-                }
-            }
-            return try await group.reduce(into: []) { $0 += $1 }
-        }
     }
 
     /// Calls over all of them for a while, one call at a time over each: how many a second, and what each cost the

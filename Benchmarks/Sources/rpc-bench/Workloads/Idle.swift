@@ -18,7 +18,7 @@ extension Workload {
                 try check(await first.add(1, 2) == 3)
                 let before = try ProcessState(of: site.server)
                 let begin = bench_now()
-                let proxies = try await connect(to: site.url)
+                let proxies = try await IdleConnections.open(connections, to: site.url)
                 let connected = Double(bench_now() - begin) / 1e9
                 // What is freed or sent late belongs to the connecting, not to the idleness.
                 try await Task.sleep(for: .seconds(1))
@@ -39,21 +39,4 @@ extension Workload {
                 withExtendedLifetime(proxies) {}
                 return figures
             }))
-
-    private static func connect(to url: String) async throws -> [CalculatorProxy] {
-        try await withThrowingTaskGroup(of: [CalculatorProxy].self) { group in
-            for _ in 0..<50 {
-                group.addTask {
-                    var proxies: [CalculatorProxy] = []
-                    for _ in 0..<connections / 50 {
-                        let proxy = CalculatorProxy(RPCClient(url))
-                        try check(await proxy.add(1, 2) == 3)
-                        proxies.append(proxy)
-                    }
-                    return proxies
-                }
-            }
-            return try await group.reduce(into: []) { $0 += $1 }
-        }
-    }
 }
