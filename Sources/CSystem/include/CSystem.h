@@ -42,6 +42,21 @@ struct system_credentials {
 static inline int system_errno(void) { return errno; }
 static inline void system_set_errno(int code) { errno = code; }
 
+/// A mutex whose second comer first tries again for a moment, where the system has such: what is done under ours takes
+/// less time than to fall asleep and be woken.
+static inline int system_mutex_init(pthread_mutex_t *mutex) {
+#ifdef __linux__
+    pthread_mutexattr_t attributes;
+    if (pthread_mutexattr_init(&attributes) != 0) return pthread_mutex_init(mutex, NULL);
+    (void)pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_ADAPTIVE_NP);
+    int code = pthread_mutex_init(mutex, &attributes);
+    (void)pthread_mutexattr_destroy(&attributes);
+    return code;
+#else
+    return pthread_mutex_init(mutex, NULL);
+#endif
+}
+
 // MARK: descriptors
 
 static inline int system_close_on_exec_nonblocking(int descriptor) {

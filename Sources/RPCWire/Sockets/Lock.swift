@@ -18,7 +18,7 @@ package final class Lock<Value: ~Copyable>: @unchecked Sendable {
             byteCount: offset + MemoryLayout<Value>.size, alignment: max(16, alignment))
         mutex = block.bindMemory(to: pthread_mutex_t.self, capacity: 1)
         self.value = (block + offset).bindMemory(to: Value.self, capacity: 1)
-        pthread_mutex_init(mutex, nil)
+        _ = system_mutex_init(mutex)
         self.value.initialize(to: value)
     }
 

@@ -6,8 +6,19 @@ extension SocketStream {
     /// How often a writer other than the loop goes on with what others have queued meanwhile.
     private static let turnsForOthers = 16
 
-    /// On the loop: all that is queued in this turn leaves in one write.
+    /// How many messages of one turn leave in its first write, the next in twice as many, and so on. With one write at
+    /// the end of the turn the other end would have nothing to do until this one has nothing left to do; with many, both
+    /// would do little else.
+    static let messagesInFirstWrite = 16
+
+    /// On the loop: what is queued in this turn leaves in few writes, the last at its end.
     func flushLater() {
+        unflushedMessages += 1
+        if unflushedMessages >= messagesInNextWrite {
+            unflushedMessages = 0
+            messagesInNextWrite *= 2
+            if outgoing.withLock({ $0.beginWriting() }) { write() }
+        }
         guard !isUnflushed else { return }
         isUnflushed = true
         eventLoop.unflushed.append(self)
@@ -15,6 +26,8 @@ extension SocketStream {
 
     func flushAtEndOfTurn() {
         isUnflushed = false
+        unflushedMessages = 0
+        messagesInNextWrite = Self.messagesInFirstWrite
         if outgoing.withLock({ $0.beginWriting() }) { write() }
     }
 

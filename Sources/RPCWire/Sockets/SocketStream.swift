@@ -26,6 +26,8 @@ package final class SocketStream: ByteStream, @unchecked Sendable {
     @exclusivity(unchecked) var readsMuch = false
     /// Already on the loop's list of streams to flush.
     @exclusivity(unchecked) var isUnflushed = false
+    @exclusivity(unchecked) var unflushedMessages = 0
+    @exclusivity(unchecked) var messagesInNextWrite = SocketStream.messagesInFirstWrite
     /// The receiver has asked for the end: what still arrives is thrown away.
     @exclusivity(unchecked) var discards = false
     var hasSentEnd = false
