@@ -13,6 +13,15 @@ package protocol Loop: TaskExecutor {
     /// Whether the calling code runs on this loop.
     var isCurrent: Bool { get }
 
+    /// Before code that is not the library's runs here: if that keeps the thread, the loop may go on with another. Until
+    /// `takeBack` the calling code is not on the loop, for `isCurrent` and for all that may be touched there alone. A job
+    /// begins like this; other work never does.
+    func lend()
+
+    /// Whether the calling code is on the loop again. If not, the loop has gone on elsewhere: a task gets there by
+    /// `Task.yield`.
+    func takeBack() -> Bool
+
     /// Runs `work` on the loop. Work and task jobs share one queue and run in the order they came; what arrives
     /// from the loop itself wakes nobody. Never runs `work` before returning.
     func submit(_ work: @escaping @Sendable () -> Void)
@@ -25,6 +34,8 @@ package protocol Loop: TaskExecutor {
 
 extension Loop {
     package func lookAtClock() -> Instant { now }
+    package func lend() {}
+    package func takeBack() -> Bool { true }
 }
 
 package protocol LoopTimer: AnyObject, Sendable {

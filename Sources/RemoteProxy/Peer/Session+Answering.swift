@@ -92,16 +92,30 @@ extension Session {
             let deadline = request.deadline < .distantFuture ? request.deadline : nil
             MessageEncoder.openResult(id: request.id ?? .null, in: output)
             worker.scope.begin(CallScope(deadline: deadline, caller: Caller(self)))
+            peer.loop.lend()
             try await request.method.run(request.params, output)
+            if !peer.loop.takeBack() { await follow(after: request.method) }
             MessageEncoder.closeResult(in: output)
             _ = finish(request)
         } catch {
+            if !peer.loop.takeBack() { await follow(after: request.method) }
             let stop = finish(request)
             write(stop.map { .stopped($0, error) } ?? error, to: request, in: output)
         }
         guard let id = request.id else { return }
         if output.count > frameLimit { writeTooLarge(request, in: output) }
         send(output.bytes, to: id, in: request.batch)
+    }
+
+    /// The subject has kept its thread for so long that the loop has gone on with another.
+    private func follow(after method: _ExportedMethod) async {
+        guard let absence = await peer.runner.follow(), absence >= .milliseconds(10) else { return }
+        let name = method.signature.wireName
+        guard peer.runner.isNew(blocking: name) else { return }
+        let milliseconds = absence.nanoseconds / 1_000_000
+        peer.log(
+            "\(name) has kept its thread for \(milliseconds) ms, and another went on for it: what blocks belongs on a thread of "
+                + "its own (maximumBlockedThreads). This is told once")
     }
 
     private func write(_ error: any Error, to request: IncomingRequest, in output: JSONOutput) {
