@@ -20,9 +20,10 @@ extension EventLoop {
     /// After so many looks that saw nothing nobody looks any more, so that an idle process is never woken.
     private static let enoughQuietLooks = 4
 
-    package func lend() {
+    package func lend(forLong: Bool) {
         guard watch != nil else { return }
-        ownership.lend()
+        ownership.lend(forLong: forLong)
+        if forLong { replace(SystemThread.current, isNew: true) }
         // After the loan: a watch that has gone to sleep since has not seen it. One that goes to sleep has looked several
         // times since this was lively, and would see a loan that was made before this is read.
         if attention.load(ordering: .relaxed) != .lively { drawAttention() }

@@ -121,7 +121,7 @@ extension EventLoop {
 
     /// Nobody knows what a job does. Answers whether the loop is still this thread's.
     private func run(_ job: UnownedJob) -> Bool {
-        lend()
+        lend(forLong: false)
         job.runSynchronously(on: asUnownedTaskExecutor())
         return takeBack()
     }

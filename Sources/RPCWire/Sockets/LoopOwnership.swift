@@ -32,7 +32,10 @@ struct LoopOwnership: ~Copyable {
     func end() { word.store(0, ordering: .relaxed) }
 
     /// By the thread that has the loop. What it has done with it is there for whoever takes it.
-    func lend() { word.store(word.load(ordering: .relaxed) | Self.lent, ordering: .releasing) }
+    /// - Parameter forLong: it is overdue at once.
+    func lend(forLong: Bool = false) {
+        word.store(word.load(ordering: .relaxed) | (forLong ? Self.marks : Self.lent), ordering: .releasing)
+    }
 
     /// By a thread that has lent the loop, or has it still. False when it has lost it.
     func takeBack(_ thread: UInt) -> Bool {

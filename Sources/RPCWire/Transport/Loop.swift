@@ -16,7 +16,8 @@ package protocol Loop: TaskExecutor {
     /// Before code that is not the library's runs here: if that keeps the thread, the loop may go on with another. Until
     /// `takeBack` the calling code is not on the loop, for `isCurrent` and for all that may be touched there alone. A job
     /// begins like this; other work never does.
-    func lend()
+    /// - Parameter forLong: whether that is to be expected. Then another thread has the loop as soon as it can.
+    func lend(forLong: Bool)
 
     /// Whether the calling code is on the loop again. If not, the loop has gone on elsewhere: a task gets there by
     /// `Task.yield`.
@@ -34,7 +35,7 @@ package protocol Loop: TaskExecutor {
 
 extension Loop {
     package func lookAtClock() -> Instant { now }
-    package func lend() {}
+    package func lend(forLong: Bool) {}
     package func takeBack() -> Bool { true }
 }
 

@@ -22,8 +22,6 @@ package final class RequestRunner: @unchecked Sendable {
     @exclusivity(unchecked) private var turnEnd: Instant?
     private static let timePerTurn = Duration.milliseconds(1)
     @exclusivity(unchecked) private var isStopped = false
-    /// Methods of which the log has been told that they block.
-    private var blocking: Set<String> = []
     /// Idle workers kept for the next burst; each is a task of about a kilobyte.
     private let maximumIdleWorkers = 64
 
@@ -118,9 +116,6 @@ package final class RequestRunner: @unchecked Sendable {
         pausing -= 1
         turnEnd = nil
     }
-
-    /// Whether a method had not been found to block before.
-    func isNew(blocking method: String) -> Bool { blocking.insert(method).inserted }
 
     /// Lets idle workers go. For the end of a loop.
     package func stop() {

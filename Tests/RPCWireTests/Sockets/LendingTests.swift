@@ -61,7 +61,7 @@ private struct LentLoop: Sendable {
     @Test func `a loop that nobody looks after is not lent`() async throws {
         try await withLoop { loop in
             let isCurrent = await Task(executorPreference: loop) { () -> Bool in
-                loop.lend()
+                loop.lend(forLong: true)
                 return loop.isCurrent && loop.takeBack()
             }.value
             #expect(isCurrent)
@@ -98,6 +98,25 @@ private struct LentLoop: Sendable {
         }
         #expect(lent.takeovers.withLock { $0 } == 0)
         lent.loop.shutdown()
+    }
+
+    @Test func `a job that is expected to block has another thread go on without a look`() async throws {
+        let lent = try LentLoop()
+        let loop = lent.loop
+        let (barrier, diary) = (Barrier(), Diary<String>())
+        let task = Task(executorPreference: loop) {
+            #expect(loop.takeBack())
+            loop.submit { diary.note("neighbour") }
+            loop.lend(forLong: true)
+            barrier.wait()
+            diary.note("blocked")
+        }
+        await loop.perform {}
+        #expect(lent.takeovers.withLock { $0 } == 1)
+        barrier.open()
+        await task.value
+        #expect(diary.all == ["neighbour", "blocked"])
+        loop.shutdown()
     }
 
     @Test func `what was posted stays in order, before and after another thread has taken over`() async throws {

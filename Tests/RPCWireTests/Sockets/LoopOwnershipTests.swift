@@ -45,6 +45,17 @@ import Testing
         #expect(ownership.sight() == .overdue(first, isNew: false))
     }
 
+    @Test func `what is lent for long is overdue at once`() {
+        let ownership = LoopOwnership()
+        ownership.begin(first)
+        ownership.lend(forLong: true)
+        #expect(ownership.sight() == .overdue(first, isNew: false))
+        #expect(ownership.takeBack(first) == true)
+        ownership.lend(forLong: true)
+        #expect(ownership.take(from: first, for: second) == true)
+        #expect(ownership.takeBack(first) == false)
+    }
+
     @Test func `each loan is counted by itself`() {
         let ownership = LoopOwnership()
         ownership.begin(first)
