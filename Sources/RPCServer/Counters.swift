@@ -18,6 +18,8 @@ extension RPCServer {
         public var logins = 0
         /// Logins with one that is not.
         public var failedLogins = 0
+        /// How often an object has kept a thread for so long that another went on in its place.
+        public var takeovers = 0
         /// How often each limit was run into, by the name of its option in `Configuration`: connections that were
         /// closed, requests that were refused, log lines that were left out.
         public var overruns: [String: Int] = [:]
@@ -32,7 +34,7 @@ extension ServerDriver {
         let rare = traffic.rareEvents
         return RPCServer.Counters(
             connections: connectionCount, accepted: rare.accepted, running: traffic.running, calls: traffic.calls,
-            logins: rare.loggedIn, failedLogins: rare.failedLogins,
+            logins: rare.loggedIn, failedLogins: rare.failedLogins, takeovers: rare.takeovers,
             overruns: Dictionary(uniqueKeysWithValues: rare.overruns.map { ($0.key.rawValue, $0.value) }))
     }
 }

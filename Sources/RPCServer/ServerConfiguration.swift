@@ -8,6 +8,10 @@ extension RPCServer {
     public struct Configuration: Sendable {
         /// How many threads serve connections. A connection stays on one.
         public var threads = 1
+        /// How many threads may be kept by objects that block, or compute for long, at a time. One that has been kept for about
+        /// two milliseconds is replaced, so that those who share it are served; beyond that number they wait until the
+        /// object returns. Zero replaces none.
+        public var maximumBlockedThreads = 64
         /// Whether these threads look out for the next message before they sleep, for up to 50 µs and only while that pays:
         /// calls one after the other are answered in a fraction of the time, and the processor time between them is used
         /// up. An idle server uses none, and on one processor nobody looks out.

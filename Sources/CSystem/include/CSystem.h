@@ -260,7 +260,7 @@ static inline int system_start_thread(const char *name, void (*body)(void *), vo
     return code;
 }
 
-/// A number that no other living thread has, and never 0.
+/// A number that no other living thread has, never 0: the address of a structure, and so a multiple of eight.
 static inline unsigned long system_thread_identity(void) { return (unsigned long)pthread_self(); }
 
 #ifdef __linux__

@@ -17,14 +17,14 @@ struct CommandOption: Sendable {
 
     /// A whole number, straight into a member of the configuration.
     static func number(
-        _ name: String, _ argument: String, most: Int = .max,
+        _ name: String, _ argument: String, least: Int = 1, most: Int = .max,
         _ member: any WritableKeyPath<RPCServer.Configuration, Int> & Sendable, _ help: String
     ) -> Self {
         let usual = RPCServer.Configuration()[keyPath: member]
         return Self(name: name, argument: argument, help: "\(help) (default \(usual))") {
             (value, settings) throws(CommandFault) in
-            guard let number = Int(value), (1...most).contains(number) else {
-                let range = most == .max ? "from 1 up" : "from 1 to \(most)"
+            guard let number = Int(value), (least...most).contains(number) else {
+                let range = most == .max ? "from \(least) up" : "from \(least) to \(most)"
                 throw CommandFault("\(name) takes a whole number \(range), not '\(value)'")
             }
             settings.configuration[keyPath: member] = number

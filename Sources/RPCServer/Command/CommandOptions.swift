@@ -12,6 +12,9 @@ extension CommandOption {
                 + "(default \(ServerCommand.defaultURL))",
             apply: addURL),
         .number("--threads", "N", most: 1_024, \.threads, "threads that serve connections"),
+        .number(
+            "--maximum-blocked-threads", "N", least: 0, \.maximumBlockedThreads,
+            "threads at a time that are replaced because an object keeps them; 0 none"),
         .switch(
             "--adaptive-spinning",
             "look out for the next message for up to 50 microseconds before sleeping, while that pays"

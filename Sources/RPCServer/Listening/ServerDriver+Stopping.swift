@@ -72,6 +72,7 @@ extension ServerDriver.State {
     struct Done {
         var waiters: [CheckedContinuation<Void, Never>]
         var runners: [RequestRunner]
+        var watch: LoopWatch?
 
         func perform() {
             for runner in runners {
@@ -79,6 +80,7 @@ extension ServerDriver.State {
                 // Behind everything that the loop still has to do, the end of its idle workers included.
                 (runner.loop as? EventLoop)?.shutdown()
             }
+            watch?.end()
             for waiter in waiters { waiter.resume() }
         }
     }
@@ -89,7 +91,8 @@ extension ServerDriver.State {
         defer {
             waiters = []
             runners = []
+            watch = nil
         }
-        return Done(waiters: waiters, runners: runners)
+        return Done(waiters: waiters, runners: runners, watch: watch)
     }
 }

@@ -13,6 +13,8 @@ final class ServerDriver: Sendable {
         var accepted = 0
         var occupancy: Occupancy
         var runners: [RequestRunner] = []
+        /// Who looks after their loops.
+        var watch: LoopWatch?
         var waiters: [CheckedContinuation<Void, Never>] = []
     }
 
@@ -99,9 +101,10 @@ final class ServerDriver: Sendable {
         try state.withLock { state in
             guard state.phase == .serving else { throw RPCError.closed(outcome: .notExecuted) }
             do throws(SystemError) {
+                if state.watch == nil { state.watch = try makeWatch() }
                 while state.runners.count < max(1, configuration.threads) {
                     let loop = try EventLoop(
-                        name: "rpc-\(state.runners.count)", spins: configuration.adaptiveSpinning)
+                        name: "rpc-\(state.runners.count)", spins: configuration.adaptiveSpinning, watch: state.watch)
                     state.runners.append(
                         RequestRunner(
                             loop: loop, number: state.runners.count, maximumWait: configuration.maximumWait))
@@ -111,6 +114,19 @@ final class ServerDriver: Sendable {
             }
             return state.runners[0].loop as? EventLoop ?? .shared
         }
+    }
+
+    private func makeWatch() throws(SystemError) -> LoopWatch? {
+        guard configuration.maximumBlockedThreads > 0 else { return nil }
+        var events = LoopWatch.Events()
+        events.tookOver = { [traffic] in traffic.count { $0.takeovers += 1 } }
+        events.waits = { [traffic, valve] limit, why in
+            if let limit { traffic.overran(limit) }
+            valve.log(why)
+        }
+        let watch = try LoopWatch(maximumBlockedThreads: configuration.maximumBlockedThreads, events: events)
+        try watch.start()
+        return watch
     }
 
     private func accept(_ socket: Socket, from address: SocketAddress) {

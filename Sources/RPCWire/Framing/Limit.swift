@@ -13,6 +13,8 @@ package enum Limit: String, Sendable, Hashable, CaseIterable {
     case maximumPings, maximumUnknownCancels
     // What happens to those who do not listen.
     case maximumQueuedOutput, patience, keepaliveTimeout
+    // What they may keep.
+    case maximumBlockedThreads
     // What is kept for them.
     case maximumSessions, sessionGrace, maximumKeptReplies, maximumKeptReplyBytes, maximumKeptReplyBytesInAll,
         maximumHolds

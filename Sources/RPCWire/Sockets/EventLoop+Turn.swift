@@ -8,19 +8,28 @@ extension EventLoop {
     private static let itemsPerTurn = 1_000
     private static let timePerTurn = Duration.milliseconds(1)
 
-    /// The thread's life.
+    /// The life of a thread that begins where there was none.
     func run() {
-        runner.store(SystemThread.current, ordering: .relaxed)
-        // With one processor there is nobody who could bring about what the loop looks out for.
-        spins = isToSpin && SystemThread.processors > 1
-        repeat { turn() } while !isDone()
+        ownership.begin(SystemThread.current)
+        live()
     }
 
-    private func turn() {
+    /// The life of a thread from when it has the loop until there is nothing left to do, or until it has lost the loop.
+    func live() {
+        // With one processor there is nobody who could bring about what the loop looks out for.
+        spins = isToSpin && SystemThread.processors > 1
+        repeat {
+            guard turn() else { return watch?.returned(SystemThread.current) ?? () }
+        } while !isDone()
+    }
+
+    /// False when the thread has lost the loop, and touches nothing of it any more.
+    private func turn() -> Bool {
         deliverEvents(wait())
         fireTimers()
-        runQueue()
+        guard runQueue() else { return false }
         flushStreams()
+        return true
     }
 
     /// Waits until there is something to do, or for as long as looking out is worth it without sleeping.
@@ -92,21 +101,29 @@ extension EventLoop {
         }
     }
 
-    private func runQueue() {
+    private func runQueue() -> Bool {
         let end = MonotonicClock.now.advanced(by: EventLoop.timePerTurn)
         for count in 1...EventLoop.itemsPerTurn {
             fetchMail()
-            guard let item = queue.popFirst() else { return }
+            guard let item = queue.popFirst() else { return true }
             switch item {
-            case .job(let job): job.runSynchronously(on: asUnownedTaskExecutor())
+            case .job(let job): guard run(job) else { return false }
             case .work(let work): work()
             case .timer(let timer): timers.insert(timer)
             }
             let known = timeOfThisItem
             timeOfThisItem = nil
             // Read seldom, but who has read it anyway is believed.
-            if known ?? end > end || count % 8 == 0 && MonotonicClock.now > end { return }
+            if known ?? end > end || count % 8 == 0 && MonotonicClock.now > end { break }
         }
+        return true
+    }
+
+    /// Nobody knows what a job does. Answers whether the loop is still this thread's.
+    private func run(_ job: UnownedJob) -> Bool {
+        lend(forLong: false)
+        job.runSynchronously(on: asUnownedTaskExecutor())
+        return takeBack()
     }
 
     private func flushStreams() {
@@ -134,7 +151,7 @@ extension EventLoop {
             guard inbox.items.isEmpty else { return false }
             inbox.hasThread = false
             inbox.sleepsUntil = nil
-            runner.store(0, ordering: .relaxed)
+            ownership.end()
             return true
         }
     }

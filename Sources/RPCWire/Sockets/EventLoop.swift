@@ -3,8 +3,9 @@
 
 import Synchronization
 
-/// `@unchecked Sendable`: `inbox` is a lock and `runner` an atomic; everything under "The thread's own" is touched
-/// only by the thread named in `runner`. When that thread ends and a later one takes over, `inbox` stands between.
+/// `@unchecked Sendable`: `inbox` is a lock; everything under "The thread's own" is touched only by the thread that
+/// `ownership` names. When that thread ends and a later one begins, `inbox` stands between; when another takes the loop
+/// over, `ownership` does.
 package final class EventLoop: Loop, @unchecked Sendable {
     /// How the loop asks the system what is ready.
     package enum Backend: Sendable, CaseIterable {
@@ -14,6 +15,15 @@ package final class EventLoop: Loop, @unchecked Sendable {
         case poll
 
         package static var best: Backend { allCases[0] }
+
+        func makeSelector() throws(SystemError) -> any Selector {
+            switch self {
+            #if os(Linux)
+                case .epoll: return try Epoll()
+            #endif
+            case .poll: return try Poll()
+            }
+        }
     }
 
     /// The loop of everybody who does not bring one: clients, above all. Started by its first work, never ended.
@@ -33,8 +43,13 @@ package final class EventLoop: Loop, @unchecked Sendable {
     let inbox = Lock(Inbox())
     /// Whether `inbox` holds anything, so that the loop looks there only if it does.
     let hasMail = Atomic(false)
-    /// The identity of the thread that runs the loop, or 0.
-    let runner = Atomic<UInt>(0)
+    /// Which thread runs the loop.
+    let ownership = LoopOwnership()
+    /// Who has another thread go on when the loop's own is kept by a job; nil for a loop that waits for it.
+    let watch: LoopWatch?
+    let attention = Atomic(Attention.asleep)
+    /// How many looks in a row have seen nothing. The watch's own.
+    @exclusivity(unchecked) var quietLooks = 0
     let selector: any Selector
     let cancelledTimers: CancelledCount
 
@@ -62,20 +77,20 @@ package final class EventLoop: Loop, @unchecked Sendable {
     }
 
     /// The thread is started when there is something to do.
-    /// - Parameter spins: whether it may look out for work before it sleeps, while that pays.
-    package init(name: String, backend: Backend = .best, spins: Bool = false) throws(SystemError) {
+    /// - Parameters:
+    ///   - spins: whether it may look out for work before it sleeps, while that pays.
+    ///   - watch: who has another thread go on when a job keeps this one. Jobs then run with the loop lent.
+    package init(
+        name: String, backend: Backend = .best, spins: Bool = false, watch: LoopWatch? = nil
+    ) throws(SystemError) {
         self.name = name
+        self.watch = watch
         isToSpin = spins
         cancelledTimers = timers.cancelled
-        switch backend {
-        #if os(Linux)
-            case .epoll: selector = try Epoll()
-        #endif
-        case .poll: selector = try Poll()
-        }
+        selector = try backend.makeSelector()
     }
 
-    package var isCurrent: Bool { runner.load(ordering: .relaxed) == SystemThread.current }
+    package var isCurrent: Bool { ownership.isHeld(by: SystemThread.current) }
 
     /// On the loop, the time at which the current piece of work first asked: work that blocks may not make the
     /// deadlines of the next piece come early.
@@ -111,7 +126,9 @@ package final class EventLoop: Loop, @unchecked Sendable {
             defer { inbox.isShutDown = true }
             return !inbox.isShutDown
         }
-        if isFirst { submit { [self] in end() } }
+        guard isFirst else { return }
+        attention.store(.ended, ordering: .relaxed)
+        submit { [self] in end() }
     }
 
     private func add(_ item: LoopItem) {

@@ -3,7 +3,7 @@
 import CSystem
 
 package enum SystemThread {
-    /// A number that no other living thread has.
+    /// A number that no other living thread has, a multiple of eight.
     package static var current: UInt { system_thread_identity() }
 
     /// How many processors the calling thread may run on.

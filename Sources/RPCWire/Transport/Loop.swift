@@ -13,6 +13,16 @@ package protocol Loop: TaskExecutor {
     /// Whether the calling code runs on this loop.
     var isCurrent: Bool { get }
 
+    /// Before code that is not the library's runs here: if that keeps the thread, the loop may go on with another. Until
+    /// `takeBack` the calling code is not on the loop, for `isCurrent` and for all that may be touched there alone. A job
+    /// begins like this; other work never does.
+    /// - Parameter forLong: whether that is to be expected. Then another thread has the loop as soon as it can.
+    func lend(forLong: Bool)
+
+    /// Whether the calling code is on the loop again. If not, the loop has gone on elsewhere: a task gets there by
+    /// `Task.yield`.
+    func takeBack() -> Bool
+
     /// Runs `work` on the loop. Work and task jobs share one queue and run in the order they came; what arrives
     /// from the loop itself wakes nobody. Never runs `work` before returning.
     func submit(_ work: @escaping @Sendable () -> Void)
@@ -25,6 +35,8 @@ package protocol Loop: TaskExecutor {
 
 extension Loop {
     package func lookAtClock() -> Instant { now }
+    package func lend(forLong: Bool) {}
+    package func takeBack() -> Bool { true }
 }
 
 package protocol LoopTimer: AnyObject, Sendable {

@@ -2,6 +2,7 @@
 
 import JSONCodec
 import RPCWire
+import Synchronization
 
 /// A method bound to a proxy, ready to be run with arguments from the wire. Opaque outside the library. A class,
 /// because every request carries one along.
@@ -14,6 +15,10 @@ public final class _ExportedMethod: Sendable {
     let supports: @Sendable () async throws -> Bool
     /// Decodes the arguments, runs the subject, encodes its result at the end of the output.
     let run: @Sendable (_ params: Bytes?, _ output: JSONOutput) async throws -> Void
+    /// Whether it kept its thread for long when it was last called, so that the next call is expected to.
+    let keepsThread = Atomic(false)
+    /// Whether the log has been told so.
+    let isToldOf = Atomic(false)
 
     init(
         signature: MethodSignature, service: ServiceDescription,

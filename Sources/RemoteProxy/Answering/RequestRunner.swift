@@ -1,7 +1,8 @@
 // Runs requests on the loop, in place. A worker is a task on the loop that takes one request after the other for as
 // long as the subjects do not suspend: the semantics of async at the price of a plain call. When one does suspend, the
 // loop gets control back and sets another worker to the rest; the first goes on when its subject does. Where many wait a
-// worker pauses each millisecond, so that the loop sees who else has come.
+// worker pauses each millisecond, so that the loop sees who else has come. While a subject has a worker's thread the loop
+// is lent; when it has gone on with another meanwhile, the worker follows it there.
 
 import JSONCodec
 package import RPCWire
@@ -70,6 +71,7 @@ package final class RequestRunner: @unchecked Sendable {
     }
 
     private func work(_ worker: Worker) async {
+        if !loop.takeBack() { await follow() }
         while !worker.isUsedUp {
             while !worker.isUsedUp, let request = inbox.popFirst() {
                 await request.session.run(request, on: worker)
@@ -80,7 +82,16 @@ package final class RequestRunner: @unchecked Sendable {
                 worker.parked = continuation
                 idle.append(worker)
             }
+            if !loop.takeBack() { await follow() }
         }
+    }
+
+    /// Goes on where the loop is now. Answers for how long it has been there without this worker, if it is known.
+    @discardableResult
+    func follow() async -> Duration? {
+        let absence = (loop as? EventLoop)?.absence
+        repeat { await Task.yield() } while !loop.takeBack()
+        return absence
     }
 
     /// Whether workers have kept the loop from its sockets for long while others wait. The clock is read only if some do.
@@ -101,6 +112,7 @@ package final class RequestRunner: @unchecked Sendable {
     private func pause() async {
         pausing += 1
         await Task.yield()
+        if !loop.takeBack() { await follow() }
         pausing -= 1
         turnEnd = nil
     }

@@ -24,6 +24,8 @@ package final class Traffic: Sendable {
         package var accepted = 0
         package var loggedIn = 0
         package var failedLogins = 0
+        /// How often a thread was kept by an object for so long that another took its loop over.
+        package var takeovers = 0
         /// How often each limit was run into.
         package var overruns: [Limit: Int] = [:]
     }

@@ -3,6 +3,7 @@
 
 import JSONCodec
 import RPCWire
+import Synchronization
 
 extension Session {
     func accept(_ request: Request, from connection: Connection, in batch: BatchReply?) {
@@ -92,16 +93,37 @@ extension Session {
             let deadline = request.deadline < .distantFuture ? request.deadline : nil
             MessageEncoder.openResult(id: request.id ?? .null, in: output)
             worker.scope.begin(CallScope(deadline: deadline, caller: Caller(self)))
+            peer.loop.lend(forLong: request.method.keepsThread.load(ordering: .relaxed))
             try await request.method.run(request.params, output)
+            if !isBack(from: request.method) { await follow(after: request.method) }
             MessageEncoder.closeResult(in: output)
             _ = finish(request)
         } catch {
+            if !isBack(from: request.method) { await follow(after: request.method) }
             let stop = finish(request)
             write(stop.map { .stopped($0, error) } ?? error, to: request, in: output)
         }
         guard let id = request.id else { return }
         if output.count > frameLimit { writeTooLarge(request, in: output) }
         send(output.bytes, to: id, in: request.batch)
+    }
+
+    /// The subject has returned or thrown. False when the loop has gone on with another thread.
+    private func isBack(from method: _ExportedMethod) -> Bool {
+        guard peer.loop.takeBack() else { return false }
+        if method.keepsThread.load(ordering: .relaxed) { method.keepsThread.store(false, ordering: .relaxed) }
+        return true
+    }
+
+    private func follow(after method: _ExportedMethod) async {
+        guard let absence = await peer.runner.follow() else { return }
+        // Any shorter, it may have been nothing but late.
+        let isLong = absence >= .milliseconds(10)
+        method.keepsThread.store(isLong, ordering: .relaxed)
+        guard isLong, !method.isToldOf.exchange(true, ordering: .relaxed) else { return }
+        peer.log(
+            "\(method.signature.wireName) has kept its thread for \(absence.nanoseconds / 1_000_000) ms, and another went on for "
+                + "it: what blocks belongs on a thread of its own (maximumBlockedThreads). This is told once")
     }
 
     private func write(_ error: any Error, to request: IncomingRequest, in output: JSONOutput) {

@@ -26,6 +26,8 @@ import Testing
         },
         Reading("--threads 3") { $0.configuration.threads == 3 },
         Reading("--threads 3 --threads 4") { $0.configuration.threads == 4 },
+        Reading("--maximum-blocked-threads 3") { $0.configuration.maximumBlockedThreads == 3 },
+        Reading("--maximum-blocked-threads 0") { $0.configuration.maximumBlockedThreads == 0 },
         Reading("--maximum-connections 3") { $0.configuration.maximumConnections == 3 },
         Reading("--maximum-requests-in-flight 3") { $0.configuration.maximumRequestsInFlight == 3 },
         Reading("--maximum-frame-size 3") { $0.configuration.maximumFrameSize == 3 },
@@ -112,6 +114,7 @@ import Testing
         (["--threads", "0"], "--threads takes a whole number from 1 to 1024, not '0'"),
         (["--threads", "1025"], "--threads takes a whole number from 1 to 1024, not '1025'"),
         (["--threads", "two"], "--threads takes a whole number from 1 to 1024, not 'two'"),
+        (["--maximum-blocked-threads", "-1"], "--maximum-blocked-threads takes a whole number from 0 up, not '-1'"),
         (["--maximum-batch", "-1"], "--maximum-batch takes a whole number from 1 up, not '-1'"),
         (["--maximum-batch", "1.5"], "--maximum-batch takes a whole number from 1 up, not '1.5'"),
         (

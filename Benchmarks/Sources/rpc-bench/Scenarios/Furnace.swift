@@ -13,6 +13,8 @@ import Synchronization
 protocol Furnace: Sendable {
     /// Keeps its thread for so long.
     func burn(_ microseconds: Int) async throws -> Int
+    /// Keeps its thread for so long and lets it do nothing.
+    func block(_ milliseconds: Int) async throws -> Int
     /// Sleeps without keeping a thread.
     func nap(_ milliseconds: Int) async throws -> Int
     /// The most naps at a time so far.
@@ -33,6 +35,12 @@ final class ServerFurnace: Furnace {
         let end = bench_now() + UInt64(max(0, microseconds)) * 1_000
         while bench_now() < end {}
         return microseconds
+    }
+
+    @usableFromInline
+    func block(_ milliseconds: Int) async throws -> Int {
+        usleep(UInt32(max(0, milliseconds)) * 1_000)
+        return milliseconds
     }
 
     @usableFromInline

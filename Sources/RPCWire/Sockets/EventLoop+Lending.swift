@@ -1,0 +1,71 @@
+// How a loop goes on when its thread does not. Before the thread runs code that is not the library's it lends the loop,
+// and takes it back before it touches it again; meanwhile the loop's watch looks, and when the same loan has lasted for
+// two milliseconds another thread takes the loop over. The former finds that out when it comes back, and ends.
+
+import Synchronization
+
+/// What the watch knows of a loop.
+enum Attention: UInt8, AtomicRepresentable {
+    /// Nobody looks: the loop has not been lent for some time.
+    case asleep
+    /// It has not been lent since the last look.
+    case quiet
+    /// It has.
+    case lively
+    /// The loop has been shut down, and nobody looks any more.
+    case ended
+}
+
+extension EventLoop {
+    /// After so many looks that saw nothing nobody looks any more, so that an idle process is never woken.
+    private static let enoughQuietLooks = 4
+
+    package func lend(forLong: Bool) {
+        guard watch != nil else { return }
+        ownership.lend(forLong: forLong)
+        if forLong { replace(SystemThread.current, isNew: true) }
+        // After the loan: a watch that has gone to sleep since has not seen it. One that goes to sleep has looked several
+        // times since this was lively, and would see a loan that was made before this is read.
+        if attention.load(ordering: .relaxed) != .lively { drawAttention() }
+    }
+
+    package func takeBack() -> Bool { watch == nil || ownership.takeBack(SystemThread.current) }
+
+    /// For how long the calling thread, which could not take the loop back, has been replaced.
+    package var absence: Duration? { watch?.absence(of: SystemThread.current) }
+
+    @inline(never)
+    private func drawAttention() {
+        let before = attention.compareExchange(expected: .quiet, desired: .lively, ordering: .relaxed).original
+        guard before == .asleep,
+            attention.compareExchange(expected: .asleep, desired: .lively, ordering: .relaxed).exchanged
+        else { return }
+        watch?.attend(to: self)
+    }
+
+    /// One look. Answers whether there is to be another.
+    func look() -> Bool {
+        let before = attention.compareExchange(expected: .lively, desired: .quiet, ordering: .relaxed).original
+        guard before != .ended else { return false }
+        let sighting = ownership.sight()
+        if case .overdue(let thread, let isNew) = sighting { replace(thread, isNew: isNew) }
+        quietLooks = before == .quiet && sighting == .notLent ? quietLooks + 1 : 0
+        guard quietLooks >= Self.enoughQuietLooks else { return true }
+        quietLooks = 0
+        return !attention.compareExchange(expected: .quiet, desired: .asleep, ordering: .relaxed).exchanged
+    }
+
+    private func replace(_ thread: UInt, isNew: Bool) {
+        guard let watch, watch.admits(replacementOf: thread, isNew: isNew) else { return }
+        do throws(SystemError) {
+            try SystemThread.start(name: name) { [self] in
+                // It may have come back in the meantime.
+                guard ownership.take(from: thread, for: SystemThread.current) else { return watch.returned(thread) }
+                watch.tookOver()
+                live()
+            }
+        } catch {
+            watch.cannotReplace(thread, because: "the event loop \(name) gets no other thread: \(error)")
+        }
+    }
+}

@@ -1,0 +1,68 @@
+// Which thread has a loop. The thread lends the loop while it runs code that is not the library's, takes it back
+// afterwards, and can lose it to another thread only in between. Threads come in by their numbers, and who has the loop
+// goes out; there is no thread, no clock and no loop in here.
+
+import Synchronization
+
+/// One word: the number of the thread that has the loop, with marks while it has lent it; 0 when there is none. Numbers of
+/// threads are multiples of eight. A thread that has lost the loop gets it never again, so its number cannot come back
+/// while it still believes that it has lent it.
+struct LoopOwnership: ~Copyable {
+    /// What somebody who looks at the loop sees.
+    enum Sighting: Equatable {
+        case notLent
+        case lent
+        /// This thread has lent it and not taken it back since three looks ago.
+        /// - Parameter isNew: whether the looks before had not said so yet.
+        case overdue(UInt, isNew: Bool)
+    }
+
+    private static let lent: UInt = 1
+    /// One look since it was lent; there is room for three.
+    private static let look: UInt = 2
+    private static let marks: UInt = 7
+
+    private let word = Atomic<UInt>(0)
+
+    func isHeld(by thread: UInt) -> Bool { word.load(ordering: .relaxed) == thread }
+
+    /// The loop had no thread.
+    func begin(_ thread: UInt) { word.store(thread, ordering: .relaxed) }
+
+    func end() { word.store(0, ordering: .relaxed) }
+
+    /// By the thread that has the loop. What it has done with it is there for whoever takes it.
+    /// - Parameter forLong: it is overdue at once.
+    func lend(forLong: Bool = false) {
+        word.store(word.load(ordering: .relaxed) | (forLong ? Self.marks : Self.lent), ordering: .releasing)
+    }
+
+    /// By a thread that has lent the loop, or has it still. False when it has lost it.
+    func takeBack(_ thread: UInt) -> Bool {
+        var seen = word.load(ordering: .relaxed)
+        while seen & ~Self.marks == thread {
+            if seen == thread { return true }
+            // Nobody but this thread has done anything with the loop, so there is nothing to acquire.
+            let (isBack, found) = word.weakCompareExchange(expected: seen, desired: thread, ordering: .relaxed)
+            if isBack { return true }
+            seen = found
+        }
+        return false
+    }
+
+    /// By the one who looks after the loop, from another thread.
+    func sight() -> Sighting {
+        let seen = word.load(ordering: .relaxed)
+        guard seen & Self.lent != 0 else { return .notLent }
+        let thread = seen & ~Self.marks
+        guard seen != thread | Self.marks else { return .overdue(thread, isNew: false) }
+        // If this fails the thread goes on with the loop, as it should.
+        let isMarked = word.compareExchange(expected: seen, desired: seen + Self.look, ordering: .relaxed).exchanged
+        return isMarked && seen + Self.look == thread | Self.marks ? .overdue(thread, isNew: true) : .lent
+    }
+
+    /// By another thread that is to have the loop. False when the first is not overdue any more.
+    func take(from thread: UInt, for other: UInt) -> Bool {
+        word.compareExchange(expected: thread | Self.marks, desired: other, ordering: .acquiring).exchanged
+    }
+}

@@ -1,0 +1,125 @@
+// Looks after the loops of one server while their threads run code that is not the library's: a thread that looks about
+// every millisecond while anything is lent, and sleeps when nothing has been for a while. Knows how many threads may be
+// kept by such code at a time. What is seen and done at a look is in `EventLoop+Lending.swift`.
+
+/// `@unchecked Sendable`: `state` is a lock, and of `selector` any thread may call `wake`; only the watch's own waits.
+package final class LoopWatch: @unchecked Sendable {
+    /// What the owner of the loops is told, on any thread.
+    package struct Events: Sendable {
+        /// A loop has been taken over by another thread.
+        package var tookOver: @Sendable () -> Void = {}
+        /// A loop has to wait for its thread: the limit that says so, if it is one, and why.
+        package var waits: @Sendable (Limit?, _ why: String) -> Void = { _, _ in }
+
+        package init() {}
+    }
+
+    private struct State {
+        /// Those that have been lent lately.
+        var loops: ContiguousArray<EventLoop> = []
+        /// The threads that another is to go on for, or goes on for until they are back, and since when.
+        var blocked: [UInt: Instant] = [:]
+        var isOver = false
+    }
+
+    /// A loan that three looks have seen has lasted for twice as long.
+    private static let interval = Duration.milliseconds(1)
+
+    private let maximumBlockedThreads: Int
+    private let events: Events
+    private let selector: any Selector
+    private let state = Lock(State())
+
+    package init(maximumBlockedThreads: Int, events: Events = Events()) throws(SystemError) {
+        self.maximumBlockedThreads = maximumBlockedThreads
+        self.events = events
+        selector = try EventLoop.Backend.best.makeSelector()
+    }
+
+    /// Looks by itself from now on, until `end`.
+    package func start() throws(SystemError) {
+        try SystemThread.start(name: "rpc-watch") { [self] in run() }
+    }
+
+    /// No more looks. For the end of the loops.
+    package func end() {
+        state.withLock { state in
+            state.isOver = true
+            state.loops = []
+        }
+        selector.wake()
+    }
+
+    private func run() {
+        while true {
+            let (isOver, isResting) = state.withLock { ($0.isOver, $0.loops.isEmpty) }
+            if isOver { return }
+            _ = selector.wait(isResting ? nil : Self.interval)
+            look()
+        }
+    }
+
+    /// One look at all loops that have been lent lately.
+    package func look() {
+        for loop in state.withLock({ $0.loops }) where !loop.look() {
+            state.withLock { state in
+                // Once: it may be lent again by now, and stand there a second time.
+                if let index = state.loops.firstIndex(where: { $0 === loop }) { state.loops.remove(at: index) }
+            }
+        }
+    }
+
+    /// A loop has been lent that nobody looks at.
+    func attend(to loop: EventLoop) {
+        let isFirst = state.withLock { state in
+            guard !state.isOver else { return false }
+            state.loops.append(loop)
+            return state.loops.count == 1
+        }
+        if isFirst { selector.wake() }
+    }
+
+    /// How many loops are being looked at, and how many threads are not back; for tests.
+    var loopsInSight: Int { state.withLock { $0.loops.count } }
+    var blockedThreads: Int { state.withLock { $0.blocked.count } }
+}
+
+// MARK: threads that are kept
+
+extension LoopWatch {
+    /// Whether another thread is to go on for this one.
+    /// - Parameter isNew: whether it is asked for the first time since the thread lent its loop.
+    func admits(replacementOf thread: UInt, isNew: Bool) -> Bool {
+        let now = MonotonicClock.now
+        let isAdmitted: Bool? = state.withLock { state in
+            // One is on its way.
+            guard state.blocked[thread] == nil else { return false }
+            guard state.blocked.count < maximumBlockedThreads else { return nil }
+            state.blocked[thread] = now
+            return true
+        }
+        if isAdmitted == nil, isNew {
+            events.waits(
+                .maximumBlockedThreads,
+                "objects that block keep as many threads as may be replaced: \(maximumBlockedThreads) (maximumBlockedThreads)"
+            )
+        }
+        return isAdmitted ?? false
+    }
+
+    /// The replacement has the loop.
+    func tookOver() { events.tookOver() }
+
+    func cannotReplace(_ thread: UInt, because why: String) {
+        returned(thread)
+        events.waits(nil, why)
+    }
+
+    /// The thread is back, before it was replaced or after.
+    func returned(_ thread: UInt) { _ = state.withLock { $0.blocked.removeValue(forKey: thread) } }
+
+    /// For how long the thread has been replaced.
+    func absence(of thread: UInt) -> Duration? {
+        state.withLock { $0.blocked[thread] }?.duration(to: MonotonicClock.now)
+    }
+}
