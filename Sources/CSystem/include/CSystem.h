@@ -39,6 +39,20 @@ struct system_credentials {
 };
 #endif
 
+#ifdef __linux__
+/// `epoll_wait` with nanoseconds, where the kernel has that; elsewhere with milliseconds, rounded up. Negative is for ever.
+static inline int system_epoll_wait(int queue, struct epoll_event *events, int most, long long nanoseconds) {
+    if (nanoseconds > 0 && nanoseconds < 1000000) {
+        struct timespec time = {0, (long)nanoseconds};
+        int count = (int)syscall(441 /* epoll_pwait2 */, queue, events, most, &time, NULL, 0);
+        if (count >= 0 || errno != ENOSYS) return count;
+    }
+    long long milliseconds = nanoseconds <= 0 ? nanoseconds : (nanoseconds - 1) / 1000000 + 1;
+    if (milliseconds > 0x7fffffff) milliseconds = 0x7fffffff;
+    return epoll_wait(queue, events, most, (int)milliseconds);
+}
+#endif
+
 static inline int system_errno(void) { return errno; }
 static inline void system_set_errno(int code) { errno = code; }
 

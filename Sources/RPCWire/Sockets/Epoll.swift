@@ -49,7 +49,8 @@
         }
 
         func wait(_ timeout: Duration?) -> Int {
-            let count = epoll_wait(queue, &events, Int32(events.count), Epoll.milliseconds(timeout))
+            let count = system_epoll_wait(
+                queue, &events, Int32(events.count), timeout.map { max(0, $0.nanoseconds) } ?? -1)
             if count >= 0 { return Int(count) }
             // The loop works out anew how long to wait. Any other error means that the loop's own descriptor is gone: a
             // bug in this process, which no peer can bring about, and after which nothing here could be trusted.

@@ -34,6 +34,7 @@ extension EventLoop {
 
     /// Waits until there is something to do, or for as long as looking out is worth it without sleeping.
     private func wait() -> Int {
+        if let visits, visits.isDue { stepAside(for: visits) }
         guard spins else { return selector.wait(timeToSleep()) }
         guard lookout.isWorthwhile else { return sleep() }
         let (count, hasFound) = lookOut()
@@ -78,8 +79,12 @@ extension EventLoop {
     }
 
     private func deliverEvents(_ count: Int) {
-        timeOfThisItem = nil
         fetchMail(wakingUp: true)
+        deliverReady(count)
+    }
+
+    func deliverReady(_ count: Int) {
+        timeOfThisItem = nil
         for index in 0..<count {
             let event = selector.event(index)
             registrations[event.tag]?.ready(event.readiness)
@@ -126,7 +131,7 @@ extension EventLoop {
         return takeBack()
     }
 
-    private func flushStreams() {
+    func flushStreams() {
         guard !unflushed.isEmpty else { return }
         swap(&unflushed, &flushing)
         for stream in flushing { stream.flushAtEndOfTurn() }

@@ -32,7 +32,7 @@ package final class EventLoop: Loop, @unchecked Sendable {
     package static let spinning = forAll("rpc-spinning", spins: true)
 
     private static func forAll(_ name: String, spins: Bool) -> EventLoop {
-        do { return try EventLoop(name: name, spins: spins) } catch {
+        do { return try EventLoop(name: name, spins: spins, visits: Visits()) } catch {
             // Without descriptors for its loop a process cannot call anybody, now or later.
             fatalError("no event loop can be made: \(error)")
         }
@@ -45,6 +45,10 @@ package final class EventLoop: Loop, @unchecked Sendable {
     let hasMail = Atomic(false)
     /// Which thread runs the loop.
     let ownership = LoopOwnership()
+    /// How callers that wait for an answer may run the loop themselves; nil where they may not.
+    let visits: Visits?
+    /// How many wait for answers over the loop's streams.
+    let expectations = Atomic(0)
     /// Who has another thread go on when the loop's own is kept by a job; nil for a loop that waits for it.
     let watch: LoopWatch?
     let attention = Atomic(Attention.asleep)
@@ -72,6 +76,8 @@ package final class EventLoop: Loop, @unchecked Sendable {
         var items: ContiguousArray<LoopItem> = []
         /// While the loop is asleep or about to be: until when at most.
         var sleepsUntil: Instant?
+        /// The thread has left the loop to whoever comes.
+        var isAside = false
         var hasThread = false
         var isShutDown = false
     }
@@ -80,11 +86,13 @@ package final class EventLoop: Loop, @unchecked Sendable {
     /// - Parameters:
     ///   - spins: whether it may look out for work before it sleeps, while that pays.
     ///   - watch: who has another thread go on when a job keeps this one. Jobs then run with the loop lent.
+    ///   - visits: for a loop that callers may run themselves, which is not one that is watched.
     package init(
-        name: String, backend: Backend = .best, spins: Bool = false, watch: LoopWatch? = nil
+        name: String, backend: Backend = .best, spins: Bool = false, watch: LoopWatch? = nil, visits: Visits? = nil
     ) throws(SystemError) {
         self.name = name
         self.watch = watch
+        self.visits = watch == nil ? visits : nil
         isToSpin = spins
         cancelledTimers = timers.cancelled
         selector = try backend.makeSelector()
@@ -140,7 +148,7 @@ package final class EventLoop: Loop, @unchecked Sendable {
 
     /// - Parameter due: when a timer is to fire; work is due at once.
     private func post(_ item: LoopItem, due: Instant?) {
-        enum Next { case nothing, wake, start }
+        enum Next { case nothing, wake, callBack, start }
         let next: Next = inbox.withLock { inbox in
             inbox.items.append(item)
             hasMail.store(true, ordering: .releasing)
@@ -151,11 +159,15 @@ package final class EventLoop: Loop, @unchecked Sendable {
             guard let sleepsUntil = inbox.sleepsUntil, due.map({ $0 < sleepsUntil }) ?? true else { return .nothing }
             // One wake-up is enough.
             inbox.sleepsUntil = nil
-            return .wake
+            return inbox.isAside ? .callBack : .wake
         }
         switch next {
         case .nothing: break
         case .wake: selector.wake()
+        case .callBack:
+            visits?.callBack()
+            // In case somebody is there.
+            selector.wake()
         case .start: startThread()
         }
     }

@@ -17,6 +17,8 @@ struct LoopOwnership: ~Copyable {
         case overdue(UInt, isNew: Bool)
     }
 
+    /// The number of no thread: the loop's own has stepped aside, and whoever comes may have the loop.
+    private static let vacant: UInt = 8
     private static let lent: UInt = 1
     /// One look since it was lent; there is room for three.
     private static let look: UInt = 2
@@ -30,6 +32,14 @@ struct LoopOwnership: ~Copyable {
     func begin(_ thread: UInt) { word.store(thread, ordering: .relaxed) }
 
     func end() { word.store(0, ordering: .relaxed) }
+
+    /// By the thread that has the loop. What it has done with it is there for whoever enters.
+    func stepAside() { word.store(Self.vacant, ordering: .releasing) }
+
+    /// By any thread. False when the loop is not vacant.
+    func enter(_ thread: UInt) -> Bool {
+        word.compareExchange(expected: Self.vacant, desired: thread, ordering: .acquiring).exchanged
+    }
 
     /// By the thread that has the loop. What it has done with it is there for whoever takes it.
     /// - Parameter forLong: it is overdue at once.

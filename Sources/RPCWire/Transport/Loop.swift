@@ -10,6 +10,14 @@ package protocol Loop: TaskExecutor {
     /// The time as it is, for work that has taken long. On the loop, where it is `now` from here on.
     func lookAtClock() -> Instant
 
+    /// For a caller that is alone, has sent its call from elsewhere and would now sleep until it is resumed: it may do what
+    /// the loop would do, for a moment, instead of having the loop woken first and then itself. Returns when `isOver`
+    /// does, or when it would take too long.
+    func visit(until isOver: () -> Bool)
+
+    /// Somebody has begun to wait for answers over the streams of this loop (1), or has ended (-1). From anywhere.
+    func expect(_ change: Int)
+
     /// Whether the calling code runs on this loop.
     var isCurrent: Bool { get }
 
@@ -34,6 +42,10 @@ package protocol Loop: TaskExecutor {
 }
 
 extension Loop {
+    package func visit(until isOver: () -> Bool) {}
+
+    package func expect(_ change: Int) {}
+
     package func lookAtClock() -> Instant { now }
     package func lend(forLong: Bool) {}
     package func takeBack() -> Bool { true }

@@ -11,6 +11,8 @@ struct AfterLock {
     }
 
     var flush = Flush.byAnother
+    /// The call is the only one that waits for an answer.
+    var isAlone = false
     var wantsConnection = false
     var wakeAt: Instant?
     var finished: [Connection] = []

@@ -30,6 +30,7 @@ extension Peer {
         }
         if let refusal { waiter.resume(returning: refusal) }
         after.perform(self)
+        if after.isAlone, !loop.isCurrent { loop.visit { state.withLock { _ in call.waiter == nil } } }
     }
 
     private func enter(
@@ -41,10 +42,12 @@ extension Peer {
         var after = AfterLock()
         if let connection = state.connection {
             dispatch(call, ticket, over: connection, at: now, &state)
-            after.flush = flushing(connection, isAlone: state.outgoing.count == 1, &state)
+            after.isAlone = state.outgoing.count == 1
+            after.flush = flushing(connection, isAlone: after.isAlone, &state)
         } else {
             after.wantsConnection = true
         }
+        state.noteExpectation(on: loop)
         if deadline < state.wakeAt {
             state.wakeAt = deadline
             after.wakeAt = deadline
@@ -61,6 +64,7 @@ extension Peer {
             }
             guard let removed = state.outgoing.withdraw(ticket) else { return AfterLock() }
             waiter = state.take(ticket.slot)
+            state.noteExpectation(on: loop)
             return abandon([removed], &state)
         }
         waiter?.resume(returning: .cancelled)
@@ -78,6 +82,7 @@ extension Peer {
                 if ticket == nil { state.abandoned.remove(number) }
                 replies[index].waiter = ticket.flatMap { state.take($0.slot) }
             }
+            state.noteExpectation(on: loop)
             return state.takeFinishedLeavers()
         }
         for reply in replies { reply.waiter?.resume(returning: reply.end) }
@@ -142,6 +147,8 @@ extension Peer {
 
     /// Resumes callers whose calls have left the table.
     func finish(_ ended: [(Waiter, CallEnd)]) {
+        guard !ended.isEmpty else { return }
+        state.withLock { $0.noteExpectation(on: loop) }
         for (waiter, end) in ended { waiter.resume(returning: end) }
     }
 

@@ -45,6 +45,8 @@ package final class Peer: Sendable {
         var timer: (any LoopTimer)?
         /// Why there is no connection, for the callers that run out of time waiting for one.
         var whyUnavailable = "no connection was made"
+        /// The loop knows that answers are awaited.
+        var isExpecting = false
         /// Somebody has promised to flush the connection for all.
         var isFlushShared = false
         /// Connections that take no new calls but still owe answers to some.
@@ -155,6 +157,13 @@ extension Peer.State {
     func tooLarge(_ size: Int, _ settings: Peer.Settings) -> RPCError? {
         let limit = min(frameLimit, settings.frames.maximumFrameSize)
         return size > limit - 64 ? .tooLarge(size, limit: limit) : nil
+    }
+
+    /// Tells the loop when somebody begins to wait for answers, and when nobody does any more.
+    mutating func noteExpectation(on loop: any Loop) {
+        guard isExpecting != (outgoing.count > 0) else { return }
+        isExpecting.toggle()
+        loop.expect(isExpecting ? 1 : -1)
     }
 
     /// Connections from which nothing is awaited any more.

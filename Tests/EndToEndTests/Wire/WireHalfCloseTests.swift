@@ -12,7 +12,10 @@ import Testing
                 client.say(#"{"jsonrpc":"2.0","method":"Calculator.add","params":[\#(id),1],"id":\#(id)}"#)
             }
             client.finish()
-            for id in 0..<count { #expect(try brief(client.hear()) == "\(id)=\(id + 1)") }
+            // In whatever order: where a thread has been kept from its work another goes on with the rest.
+            let heard = try (0..<count).map { _ in try brief(client.hear()) }
+            let expected = Set((0..<count).map { "\($0)=\($0 + 1)" })
+            #expect(Set(heard) == expected)
             #expect(try client.rest() == "")
         }
     }

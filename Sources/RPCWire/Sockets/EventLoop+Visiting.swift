@@ -1,0 +1,78 @@
+// What a caller does that runs the loop for a moment, and what the loop's thread does meanwhile. Only one of them is the
+// one that `ownership` names, and what it has done is there for the next.
+
+import Synchronization
+
+extension EventLoop {
+    package func expect(_ change: Int) { expectations.add(change, ordering: .relaxed) }
+
+    package func visit(until isOver: () -> Bool) {
+        guard let visits, visits.isWorthwhile() else { return }
+        guard ownership.enter(SystemThread.current) else { return visits.missed() }
+        visits.came()
+        let hasFound = waitAsVisitor(isOver)
+        visits.left(hasFound: hasFound)
+        let needsThread = !hasFound || hasOtherWork
+        ownership.stepAside()
+        if needsThread || visits.isThreadBack { visits.callBack() }
+    }
+
+    /// What arrives is delivered, and what that queues for a peer is sent. Everything else is for the loop's thread.
+    private func waitAsVisitor(_ isOver: () -> Bool) -> Bool {
+        let start = MonotonicClock.now
+        let end = start.advanced(by: Visits.longest)
+        let isLookingOut = spins && lookout.isWorthwhile
+        var now = start
+        repeat {
+            let looks = isLookingOut && now < start.advanced(by: Lookout.time)
+            let count = selector.wait(looks ? .zero : now.duration(to: end))
+            deliverReady(count)
+            flushStreams()
+            if count > 0, isOver() {
+                noteForLookout(isLookingOut, looks, start)
+                return true
+            }
+            now = MonotonicClock.now
+        } while now < end && !hasOtherWork
+        noteForLookout(isLookingOut, false, start)
+        return isOver()
+    }
+
+    private func noteForLookout(_ isLookingOut: Bool, _ hasFound: Bool, _ start: Instant) {
+        guard spins else { return }
+        if isLookingOut {
+            lookout.lookedOut(hasFound: hasFound)
+        } else {
+            lookout.slept(start.duration(to: MonotonicClock.now))
+        }
+    }
+
+    /// Whether there is something to do besides waiting for the one answer.
+    private var hasOtherWork: Bool {
+        if !queue.isEmpty || hasMail.load(ordering: .acquiring) { return true }
+        guard let next = timers.nextDeadline else { return false }
+        return next <= MonotonicClock.now
+    }
+
+    /// Leaves the loop to callers for as long as they come, and then takes it back. Only when nobody else waits for an answer.
+    func stepAside(for visits: Visits) {
+        guard expectations.load(ordering: .relaxed) <= 0, queue.isEmpty, unflushed.isEmpty else { return }
+        let isFree = inbox.withLock { inbox in
+            guard inbox.items.isEmpty else { return false }
+            inbox.isAside = true
+            // However late a timer is, the thread has to be there when it is due.
+            inbox.sleepsUntil = .distantFuture
+            return true
+        }
+        guard isFree else { return }
+        ownership.stepAside()
+        visits.standAside()
+        while !ownership.enter(SystemThread.current) { visits.waitForPlace() }
+        visits.isBack()
+        inbox.withLock { inbox in
+            inbox.isAside = false
+            inbox.sleepsUntil = nil
+        }
+        timeOfThisItem = nil
+    }
+}

@@ -1,0 +1,125 @@
+// Callers that wait for their answers at the loop's sockets, and whatever else the loop has to do meanwhile.
+
+import Protocols
+import RPCServer
+import RPCWire
+import RemoteProxy
+import Subjects
+import TestSupport
+import Testing
+
+/// A server, and a loop of their own for its clients.
+private struct VisitedLoop {
+    let visits: Visits
+    let loop: EventLoop
+    let server = RPCServer()
+    let url: String
+
+    init(_ backend: EventLoop.Backend = .best, spins: Bool = false) async throws {
+        visits = try Visits(backend)
+        loop = try EventLoop(name: "visited", backend: backend, spins: spins, visits: visits)
+        server.export(CalculatorProxy(CheckedCalculator()))
+        server.export(EchoProxy(PlainEcho()))
+        server.export(CounterProxy(SharedCounter()))
+        url = try await server.listen(on: "tcp://127.0.0.1:0")
+    }
+
+    func client() -> RPCClient {
+        let configuration = RPCClient.Configuration()
+        return RPCClient(
+            .socket(url, configuration.connectTimeout, configuration.streamLimits, on: loop), configuration)
+    }
+
+    /// Calls until a caller has been to the loop.
+    func call(_ calculator: CalculatorProxy) async throws {
+        let before = visits.count
+        while visits.count == before { #expect(try await calculator.add(1, 2) == 3) }
+    }
+
+    func end() async {
+        await server.stop()
+        loop.shutdown()
+    }
+}
+
+@Suite struct `A caller that is alone` {
+    @Test(arguments: EventLoop.Backend.allCases, [false, true])
+    func `fetches its answers itself`(_ backend: EventLoop.Backend, _ spins: Bool) async throws {
+        let place = try await VisitedLoop(backend, spins: spins)
+        let calculator = CalculatorProxy(place.client())
+        for number in 0..<1_000 { #expect(try await calculator.add(number, 1) == number + 1) }
+        try await place.call(calculator)
+        await place.end()
+    }
+
+    @Test func `leaves the answers of others to them`() async throws {
+        let place = try await VisitedLoop()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<8 {
+                let calculator = CalculatorProxy(place.client())
+                group.addTask {
+                    for number in 0..<300 {
+                        let sum = try await calculator.add(number, 1)
+                        #expect(sum == number + 1)
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        await place.end()
+    }
+
+    @Test func `does not wait for what takes long`() async throws {
+        let place = try await VisitedLoop()
+        let client = place.client()
+        try await place.call(CalculatorProxy(client))
+        let echo = EchoProxy(client)
+        #expect(try await echo.later("late", afterMilliseconds: 20) == "late")
+        try await place.call(CalculatorProxy(client))
+        await place.end()
+    }
+
+    @Test func `hears of its deadline and of its cancellation`() async throws {
+        let place = try await VisitedLoop()
+        let client = place.client()
+        let echo = EchoProxy(client)
+        for _ in 0..<5 {
+            try await place.call(CalculatorProxy(client))
+            let error = await #expect(throws: RPCError.self) {
+                _ = try await withTimeout(.milliseconds(2)) { try await echo.later("late", afterMilliseconds: 60_000) }
+            }
+            #expect(error?.code == .deadlineExceeded)
+            try await place.call(CalculatorProxy(client))
+            let call = Task { try await echo.later("late", afterMilliseconds: 60_000) }
+            call.cancel()
+            await #expect(throws: CancellationError.self) { try await call.value }
+        }
+        await place.end()
+    }
+
+    @Test func `does not keep the loop from its work, nor timers from being due`() async throws {
+        let place = try await VisitedLoop()
+        let calculator = CalculatorProxy(place.client())
+        for _ in 0..<50 {
+            try await place.call(calculator)
+            await withCheckedContinuation { done in place.loop.submit { done.resume() } }
+            try await place.call(calculator)
+            await withCheckedContinuation { done in
+                place.loop.schedule(at: place.loop.now.advanced(by: .microseconds(100))) { done.resume() }
+            }
+        }
+        await place.end()
+    }
+
+    @Test func `is told when the server goes away, as everybody`() async throws {
+        let place = try await VisitedLoop()
+        let client = place.client()
+        var states = client.states.makeAsyncIterator()
+        try await place.call(CalculatorProxy(client))
+        while let state = await states.next(), state != .connected {}
+        await place.server.stop()
+        while let state = await states.next(), state == .connected {}
+        client.close()
+        place.loop.shutdown()
+    }
+}
