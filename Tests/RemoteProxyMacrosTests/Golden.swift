@@ -117,6 +117,17 @@ enum Golden {
                         try writer.write(self.a)
                         try writer.write(self.b)
                     }
+
+                    public static func == (one: Self, other: Self) -> Swift.Bool {
+                        if !RemoteProxy.ArgumentComparison.isSame(one.a, other.a) { return false }
+                        if !RemoteProxy.ArgumentComparison.isSame(one.b, other.b) { return false }
+                        return true
+                    }
+
+                    public func hash(into hasher: inout Swift.Hasher) {
+                        RemoteProxy.ArgumentComparison.hash(self.a, into: &hasher)
+                        RemoteProxy.ArgumentComparison.hash(self.b, into: &hasher)
+                    }
                 }
 
                 /// The arguments of `note(_:)`.
@@ -133,6 +144,15 @@ enum Golden {
 
                     public func write(to writer: inout RemoteProxy.ArgumentWriter) throws {
                         try writer.write(self.text)
+                    }
+
+                    public static func == (one: Self, other: Self) -> Swift.Bool {
+                        if !RemoteProxy.ArgumentComparison.isSame(one.text, other.text) { return false }
+                        return true
+                    }
+
+                    public func hash(into hasher: inout Swift.Hasher) {
+                        RemoteProxy.ArgumentComparison.hash(self.text, into: &hasher)
                     }
                 }
             }
