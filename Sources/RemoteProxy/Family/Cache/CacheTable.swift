@@ -13,7 +13,7 @@ struct CacheTable {
         case stale(any CachedResult)
     }
 
-    private struct Entry {
+    fileprivate struct Entry {
         let result: any CachedResult
         let written: Int64
         var used: Int64
@@ -45,15 +45,8 @@ struct CacheTable {
     /// What is in the place; whether it is what was looked for, its key tells.
     mutating func find(at place: Int, _ time: Int64, _ now: () -> Instant) -> Found {
         guard let index = entries.index(forKey: place) else { return .nothing }
-        entries.values[index].used = nextUse(time)
-        let entry = entries.values[index]
-        let (age, overflow) = time.subtractingReportingOverflow(entry.written)
-        // From the future: the clock has been set back since, and the age is anybody's guess.
-        guard age >= 0, !overflow else { return .stale(entry.result) }
-        if age < limits.freshFor { return .fresh(entry.result) }
-        guard age - limits.freshFor < limits.staleFor else { return .nothing }
-        if let pausedUntil = entry.pausedUntil, now() < pausedUntil { return .fresh(entry.result) }
-        return .stale(entry.result)
+        let use = nextUse(time)
+        return entries.values[index].used(at: use, time, limits, now)
     }
 
     /// Keeps what has just come.
@@ -91,6 +84,21 @@ struct CacheTable {
         for (place, _) in entries.sorted(by: { $0.value.used < $1.value.used }).prefix(entries.count - room) {
             entries[place] = nil
         }
+    }
+}
+
+extension CacheTable.Entry {
+    fileprivate mutating func used(
+        at use: Int64, _ time: Int64, _ limits: CacheLimits, _ now: () -> Instant
+    ) -> CacheTable.Found {
+        used = use
+        let (age, overflow) = time.subtractingReportingOverflow(written)
+        // From the future: the clock has been set back since, and the age is anybody's guess.
+        guard age >= 0, !overflow else { return .stale(result) }
+        if age < limits.freshFor { return .fresh(result) }
+        guard age - limits.freshFor < limits.staleFor else { return .nothing }
+        if let pausedUntil, now() < pausedUntil { return .fresh(result) }
+        return .stale(result)
     }
 }
 

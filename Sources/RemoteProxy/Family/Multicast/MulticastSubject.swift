@@ -7,7 +7,7 @@ final class MulticastSubject<Service: Sendable>: Subject {
     struct Member: Sendable {
         enum Receiver: Sendable {
             /// An object that somebody else keeps.
-            case object(@Sendable () -> Service?)
+            case object(@Sendable () throws(ObjectIsGone) -> Service)
             /// A proxy or another value, which only the multicast may have.
             case value(any Subject<Service>)
         }
@@ -18,7 +18,7 @@ final class MulticastSubject<Service: Sendable>: Subject {
         let membership = MulticastMembership()
 
         var isGone: Bool {
-            if case .object(let object) = receiver { object() == nil } else { false }
+            if case .object(let object) = receiver { (try? object()) == nil } else { false }
         }
     }
 
@@ -47,7 +47,7 @@ final class MulticastSubject<Service: Sendable>: Subject {
             switch member.receiver {
             case .value(let subject): subject.post(post, arguments, now: now)
             case .object(let object):
-                if let object = object() { now(object) } else { isAnyGone = true }
+                do { now(try object()) } catch { isAnyGone = true }
             }
         }
         if isAnyGone { remove(where: \.isGone) }
