@@ -1,11 +1,12 @@
 // The border between the compiler plugin and the library: what `@Service` writes calls only what stands here, plus
-// the conformances to `ServiceProxy` and `ServiceMethodName`, the initialisers of `Method`, `Post`, `MethodTable` (of
-// `ServiceMethod`s), `ServiceDescription`, `MethodSignature.Parameter` and `WeakSubject`, the cases of
+// `ArgumentComparison`, the conformances to `ServiceProxy` and `ServiceMethodName`, the initialisers of `Method`, `Post`,
+// `MethodTable` (of `ServiceMethod`s), `ServiceDescription`, `MethodSignature.Parameter`, `WeakSubject` and `ObjectIsGone`, the cases of
 // `MethodSignature.Effect`, and `Subject.call` and `.post`. Changing any of these changes the plugin's expansion tests in
 // the same commit.
 
-/// The arguments of one method as a value. Generated, one struct per method.
-public protocol MethodArguments: Sendable {
+/// The arguments of one method as a value. Generated, one struct per method. Two are equal when `ArgumentComparison` says
+/// so of each argument.
+public protocol MethodArguments: Hashable, Sendable {
     /// Reads the arguments in the order of declaration.
     init(from reader: inout ArgumentReader) throws
     /// Writes the arguments in the order of declaration.

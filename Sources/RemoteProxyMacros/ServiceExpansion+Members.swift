@@ -24,7 +24,7 @@ extension ServiceExpansion {
     var weakReferences: [[String]] {
         let weak = SourceLines.block(
             "\(access)nonisolated static func weak(_ object: \(service) & Swift.AnyObject) -> Self",
-            ["Self(subject: RemoteProxy.WeakSubject<\(service)>({ [weak object] in object }))"])
+            weakly(around: ("Self(subject: RemoteProxy.WeakSubject<\(service)>(", "))")))
         // Asked of 'Any', since the compiler warns where it knows the answer.
         let reference = SourceLines.block(
             "\(access)nonisolated static func \(weakReference(to: service))",
@@ -32,8 +32,7 @@ extension ServiceExpansion {
                 "guard Swift.type(of: object as Any) is Swift.AnyClass,",
                 "    let object = (object as Any) as? \(service) & Swift.AnyObject",
                 "else { return nil }",
-                "return { [weak object] in object }",
-            ])
+            ] + weakly(around: ("return ", "")))
         return [
             [
                 "/// A proxy that does not keep its object alive. When the object is gone, calls throw `RPCError` with the",
@@ -43,7 +42,17 @@ extension ServiceExpansion {
         ]
     }
 
+    /// What gives an object back for as long as somebody else keeps it.
+    private func weakly(around: (String, String)) -> [String] {
+        [
+            "\(around.0){ [weak object] () throws(RemoteProxy.ObjectIsGone) -> \(service) in",
+            "    guard let object else { throw RemoteProxy.ObjectIsGone() }",
+            "    return object",
+            "}\(around.1)",
+        ]
+    }
+
     func weakReference(to service: String) -> String {
-        "_weakReference(to object: \(service)) -> (@Sendable () -> (\(service))?)?"
+        "_weakReference(to object: \(service)) -> (@Sendable () throws(RemoteProxy.ObjectIsGone) -> \(service))?"
     }
 }

@@ -111,6 +111,22 @@ extension ServiceExpansion {
                     SourceLines.block(
                         "\(access)func write(to writer: inout RemoteProxy.ArgumentWriter) throws",
                         parameters.map { "try writer.write(self.\($0.spelling))" }),
+                    SourceLines.block(
+                        "\(access)static func == (one: Self, other: Self) -> Swift.Bool", sameness(parameters)),
+                    SourceLines.block(
+                        "\(access)func hash(into hasher: inout Swift.Hasher)",
+                        parameters.map { "\(Self.comparison).hash(self.\($0.spelling), into: &hasher)" }),
                 ]))
+    }
+
+    private static var comparison: String { "RemoteProxy.ArgumentComparison" }
+
+    /// Not synthesised: there may be arguments that have no `==`. One statement for each, since the compiler needs long for
+    /// one that has many overloads in it.
+    private func sameness(_ parameters: [Requirement.Parameter]) -> [String] {
+        parameters.map { parameter in
+            let name = parameter.spelling
+            return "if !\(Self.comparison).isSame(one.\(name), other.\(name)) { return false }"
+        } + ["return true"]
     }
 }

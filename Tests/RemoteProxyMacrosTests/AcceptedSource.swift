@@ -186,7 +186,7 @@ enum AcceptedSource {
             let proxy = LedgerProxy.weak(ledger)
             proxy.weak(1)
             _ = [name(.weak, of: proxy), name(.`over(b:)`, of: proxy), name(.init(name: "x"), of: proxy)]
-            _ = LedgerProxy._weakReference(to: other)?()
+            _ = try? LedgerProxy._weakReference(to: other)?()
             let weakly: any Bound = BoundProxy.weak(bound)
             _ = (weakly, BoundProxy._weakReference(to: weakly))
         }

@@ -35,14 +35,20 @@ enum Golden {
             /// A proxy that does not keep its object alive. When the object is gone, calls throw `RPCError` with the
             /// code `.subjectGone` and posts vanish.
             public nonisolated static func weak(_ object: any Calculator & Swift.AnyObject) -> Self {
-                Self(subject: RemoteProxy.WeakSubject<any Calculator>({ [weak object] in object }))
+                Self(subject: RemoteProxy.WeakSubject<any Calculator>({ [weak object] () throws(RemoteProxy.ObjectIsGone) -> any Calculator in
+                    guard let object else { throw RemoteProxy.ObjectIsGone() }
+                    return object
+                }))
             }
 
-            public nonisolated static func _weakReference(to object: any Calculator) -> (@Sendable () -> (any Calculator)?)? {
+            public nonisolated static func _weakReference(to object: any Calculator) -> (@Sendable () throws(RemoteProxy.ObjectIsGone) -> any Calculator)? {
                 guard Swift.type(of: object as Any) is Swift.AnyClass,
                     let object = (object as Any) as? any Calculator & Swift.AnyObject
                 else { return nil }
-                return { [weak object] in object }
+                return { [weak object] () throws(RemoteProxy.ObjectIsGone) -> any Calculator in
+                    guard let object else { throw RemoteProxy.ObjectIsGone() }
+                    return object
+                }
             }
 
             /// The names of Calculator's methods, for code that names one without calling it.
@@ -117,6 +123,17 @@ enum Golden {
                         try writer.write(self.a)
                         try writer.write(self.b)
                     }
+
+                    public static func == (one: Self, other: Self) -> Swift.Bool {
+                        if !RemoteProxy.ArgumentComparison.isSame(one.a, other.a) { return false }
+                        if !RemoteProxy.ArgumentComparison.isSame(one.b, other.b) { return false }
+                        return true
+                    }
+
+                    public func hash(into hasher: inout Swift.Hasher) {
+                        RemoteProxy.ArgumentComparison.hash(self.a, into: &hasher)
+                        RemoteProxy.ArgumentComparison.hash(self.b, into: &hasher)
+                    }
                 }
 
                 /// The arguments of `note(_:)`.
@@ -133,6 +150,15 @@ enum Golden {
 
                     public func write(to writer: inout RemoteProxy.ArgumentWriter) throws {
                         try writer.write(self.text)
+                    }
+
+                    public static func == (one: Self, other: Self) -> Swift.Bool {
+                        if !RemoteProxy.ArgumentComparison.isSame(one.text, other.text) { return false }
+                        return true
+                    }
+
+                    public func hash(into hasher: inout Swift.Hasher) {
+                        RemoteProxy.ArgumentComparison.hash(self.text, into: &hasher)
                     }
                 }
             }

@@ -17,9 +17,3 @@ extension Subject {
         }.prefix(1_000)
     }
 }
-
-/// A subject whose next one comes later, and may go again.
-protocol AwaitingSubject<Service>: Subject {
-    /// The next subject inward, while it is there.
-    var arrived: (any Subject<Service>)? { get }
-}

@@ -34,18 +34,51 @@ public struct MethodSignature: Sendable, Hashable {
         }
     }
 
+    private struct Facts: Sendable, Hashable {
+        let service: String
+        let name: String
+        let parameters: [Parameter]
+        let result: String?
+        let shape: Shape
+        let effect: Effect
+    }
+
+    private final class Shared: Sendable {
+        let facts: Facts
+        init(_ facts: Facts) { self.facts = facts }
+    }
+
+    /// One for all copies: policies and observers are given one with each call.
+    private let shared: Shared
+
+    init(
+        service: String, name: String, parameters: [Parameter], result: String?, shape: Shape, effect: Effect
+    ) {
+        shared = Shared(
+            Facts(
+                service: service, name: name, parameters: parameters, result: result, shape: shape, effect: effect))
+    }
+
+    /// Whether all of it is the same.
+    public static func == (one: MethodSignature, other: MethodSignature) -> Bool {
+        one.shared === other.shared || one.shared.facts == other.shared.facts
+    }
+
+    /// Hashes all of it.
+    public func hash(into hasher: inout Hasher) { hasher.combine(shared.facts) }
+
     /// The protocol's name.
-    public let service: String
+    public var service: String { shared.facts.service }
     /// The method's name; for overloads the full Swift name with its labels.
-    public let name: String
+    public var name: String { shared.facts.name }
     /// In the order of declaration.
-    public let parameters: [Parameter]
+    public var parameters: [Parameter] { shared.facts.parameters }
     /// The Swift type of the result as the protocol spells it, or nil when there is none.
-    public let result: String?
+    public var result: String? { shared.facts.result }
     /// How it travels.
-    public let shape: Shape
+    public var shape: Shape { shared.facts.shape }
     /// What running it does.
-    public let effect: Effect
+    public var effect: Effect { shared.facts.effect }
 
     /// What the method is called on the wire when no object is named: `Service.method`.
     public var wireName: String { "\(service).\(name)" }

@@ -29,6 +29,7 @@ struct LocalKind: Sendable {
             LocalKind(name: "unbound", abacus: bound),
             LocalKind(name: "unbound_post", abacus: bound, shape: .post),
             LocalKind(name: "guarded", abacus: plain.guarded(by: policy), isBound: true),
+            LocalKind(name: "guarded_post", abacus: plain.guarded(by: policy), shape: .post),
             LocalKind(name: "observed", abacus: plain.observed { _ in }),
             LocalKind(name: "counted", abacus: handle),
             LocalKind(name: "locked", abacus: plain.locked()),

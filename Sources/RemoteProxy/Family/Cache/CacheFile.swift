@@ -7,6 +7,8 @@ final class CacheFile: Sendable {
     /// What became of reading or writing: the results that were found, and what went wrong, for people.
     struct Outcome: Sendable {
         var found: [CacheRecord] = []
+        /// Of those that were to be written, the ones that there was no room for.
+        var dropped: Set<CacheRecord.Key> = []
         var problem: String?
         /// Whether what was to be written is there.
         var isWritten = false
@@ -42,15 +44,15 @@ final class CacheFile: Sendable {
     /// Writes the results, and those found in the file that are later or others.
     /// - Parameter clock: Read when nobody else writes any more, or what came while this one waited would seem to be from
     ///   the future.
-    func write(_ records: [CacheRecord], _ limits: CacheTable.Limits, clock: () -> Int64) -> Outcome {
+    func write(_ records: [CacheRecord], _ limits: CacheLimits, clock: () -> Int64) -> Outcome {
         do {
             return try file.locked(patience: Self.patience) { () throws(SystemError) in
                 var outcome = try readOrSetAside()
                 let time = clock()
-                var table = CacheTable(limits)
-                table.merge(outcome.found, at: time)
-                table.merge(records, at: time)
-                let contents = CacheFormat.encode(table.records)
+                var kept = CacheRecords(limits)
+                kept.merge(outcome.found + records, at: time)
+                outcome.dropped = Set(records.map(\.key).filter { kept[$0] == nil })
+                let contents = CacheFormat.encode(kept.all)
                 try file.replace(with: contents)
                 seen.withLock { $0 = CacheFormat.fingerprint(of: contents) }
                 outcome.isWritten = true

@@ -23,7 +23,7 @@ enum CacheFormat {
     private static let head = Array("\(name)1\n".utf8)
     private static let headLength = head.count + 8
 
-    static func encode(_ records: [CacheRecord]) -> [UInt8] {
+    static func encode(_ records: some Collection<CacheRecord>) -> [UInt8] {
         var body: [UInt8] = []
         body.reserveCapacity(records.reduce(0) { $0 + $1.size + 64 })
         for record in records {
@@ -33,8 +33,8 @@ enum CacheFormat {
                 append(UInt64(text.utf8.count), to: &body)
                 body.append(contentsOf: text.utf8)
             }
-            append(UInt64(record.value.json.count), to: &body)
-            record.value.json.withUnsafeBytes { body.append(contentsOf: $0) }
+            append(UInt64(record.json.count), to: &body)
+            record.json.withUnsafeBytes { body.append(contentsOf: $0) }
         }
         var file = head
         append(checksum(of: body), to: &file)
@@ -89,8 +89,8 @@ private struct ByteScan {
             let arguments = text(), let json = bytes()
         else { return nil }
         return CacheRecord(
-            key: CacheKey(service: service, method: method, arguments: arguments),
-            value: UnreadValue(json: json.withUnsafeBytes { Bytes(copying: $0) }),
+            key: CacheRecord.Key(service: service, method: method, arguments: arguments),
+            json: json.withUnsafeBytes { Bytes(copying: $0) },
             written: Int64(bitPattern: written), used: Int64(bitPattern: used))
     }
 

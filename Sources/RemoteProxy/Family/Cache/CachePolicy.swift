@@ -21,8 +21,9 @@ public struct CachePolicy: Sendable {
     public var staleFor: Duration = .seconds(30 * 24 * 60 * 60)
     /// How many results are kept; of more, those that were used last.
     public var maximumEntries = 1_000
-    /// How many bytes they may have all together, as JSON with their arguments; of more, those that were used last. A
-    /// result that is larger by itself is not kept, and the log says so.
+    /// How many bytes the results in a file may have all together, as JSON with their arguments; of more, those that were
+    /// used last. A result that is larger by itself is not kept, and the log says so. What is kept in `.memory` has no
+    /// size that a cache could tell: there only `maximumEntries` counts.
     public var maximumBytes = 16 * 1_024 * 1_024
     /// What fetching a result may take; whoever waits for it may have less.
     public var refreshTimeout: Duration = .seconds(30)

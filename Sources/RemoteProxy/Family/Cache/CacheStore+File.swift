@@ -47,11 +47,13 @@ extension CacheStore {
     private func write() {
         guard let file else { return }
         environment.block { [self] in
+            putIntoJSON()
             let records = state.withLock { $0.table.records }
-            let outcome = file.write(records, CacheTable.Limits(policy), clock: environment.wallTime)
+            let outcome = file.write(records, CacheLimits(policy), clock: environment.wallTime)
             let time = environment.wallTime()
             let (savers, next) = state.withLock { state in
                 state.table.merge(outcome.found, at: time)
+                state.table.drop(outcome.dropped)
                 let taken = state.pace.taken
                 let savers = state.savers.filter { $0.change <= taken }
                 state.savers.removeAll { $0.change <= taken }
@@ -59,8 +61,48 @@ extension CacheStore {
                 return (savers, state.savers.isEmpty ? next : state.pace.wanted())
             }
             if let problem = outcome.problem { report(problem) }
+            reportTooLarge(records)
             for saver in savers { _ = saver.task.end(with: outcome.isWritten) }
             perform(next)
         }
+    }
+
+    /// What has come since the last time, on the thread that may block: no call waits for it.
+    private func putIntoJSON() {
+        for result in state.withLock({ $0.table.unfiled }) {
+            let key = result.key
+            guard let name = name(of: key), let json = try? result.json() else {
+                report(
+                    "a result of \(service).\(methods[key.method]) cannot be put into JSON, so the next launch will not have it"
+                )
+                continue
+            }
+            state.withLock { $0.table.file(result, as: name, json) }
+        }
+    }
+
+    private func reportTooLarge(_ records: [CacheRecord]) {
+        guard let record = records.first(where: { $0.size > policy.maximumBytes }) else { return }
+        report(
+            "a result of \(record.key.service).\(record.key.method) is larger than the file of the cache may be and was "
+                + "not kept (maximumBytes is \(policy.maximumBytes))")
+    }
+
+    /// What the file calls it; nil when its arguments cannot be put into JSON.
+    func name(of key: CacheKey) -> CacheRecord.Key? {
+        try? CacheRecord.Key(service: service, method: methods[key.method], key.arguments)
+    }
+
+    /// A record has been decoded.
+    func adopt(_ result: any CachedResult, from record: CacheRecord) {
+        state.withLock { $0.table.adopt(result, from: record) }
+    }
+
+    /// A record that is no result.
+    func forget(_ record: CacheRecord) {
+        state.withLock { $0.table.forget(record) }
+        report(
+            "what the cache has for \(record.key.service).\(record.key.method) is no result of it any more, and is fetched anew"
+        )
     }
 }

@@ -1,10 +1,10 @@
-// The results of one cached proxy, whoever fetches them and whoever waits for them. Knows neither the service nor the
-// types: those who call bring both.
+// The results of one cached proxy, whoever fetches them and whoever waits for them. Knows no types: those who call bring
+// them.
 
 import RPCWire
 
 final class CacheStore: Sendable {
-    typealias Fetched = Swift.Result<any CachedValue, any Error>
+    typealias Fetched = Swift.Result<any CachedResult, any Error>
 
     /// What somebody who fetches a result gives back with it: for what, and the how manieth fetching it is.
     struct Ticket: Sendable {
@@ -14,10 +14,13 @@ final class CacheStore: Sendable {
         let isRefresh: Bool
     }
 
-    /// What is known when a result is asked for. Whoever is given a ticket is to see to it that the result is fetched.
+    /// What somebody finds who cannot be shown anything at once. Whoever is given a ticket is to see to it that the
+    /// result is fetched.
     enum Answer {
-        case value(any CachedValue)
-        case staleValue(any CachedValue, Ticket)
+        /// It has come meanwhile, or from the file; with a ticket if it is not fresh.
+        case known(any CachedResult, Ticket?)
+        /// It stands in the file, and is to be decoded and given to `adopt` or `forget`.
+        case unread(CacheRecord)
         case coming(WaitingTask<Fetched>)
         case missing(WaitingTask<Fetched>, Ticket)
         /// The file is being read.
@@ -44,16 +47,24 @@ final class CacheStore: Sendable {
         var timer: (any LoopTimer)?
     }
 
+    let service: String
+    /// The names of those whose results are kept.
+    let methods: [String]
     let policy: CachePolicy
     let environment: CacheEnvironment
     let file: CacheFile?
     let listeners = CacheListeners()
     let state: Lock<State>
 
-    init(_ place: CachePlace, _ policy: CachePolicy, _ environment: CacheEnvironment) {
+    init(
+        _ place: CachePlace, _ service: String, _ methods: [String], _ policy: CachePolicy,
+        _ environment: CacheEnvironment
+    ) {
+        self.service = service
+        self.methods = methods
         self.policy = policy
         self.environment = environment
-        var state = State(table: CacheTable(CacheTable.Limits(policy)))
+        var state = State(table: CacheTable(CacheLimits(policy)))
         switch place {
         case .memory:
             file = nil
@@ -65,20 +76,25 @@ final class CacheStore: Sendable {
         load()
     }
 
+    /// What is known. The caller compares it with what it asks for, which takes no lock.
+    func look(at place: Int) -> CacheTable.Found {
+        let time = environment.wallTime()
+        return state.withLock { $0.table.find(at: place, time) { environment.loop.now } }
+    }
+
+    /// For one who has found nothing to show.
     func find(_ key: CacheKey) -> Answer {
         let time = environment.wallTime()
+        let name = file == nil ? nil : name(of: key)
         return state.withLock { state in
             if let task = state.loading?.join() { return .loading(task) }
-            switch state.table.find(key, at: time, { environment.loop.now }) {
-            case .fresh(let value):
-                return .value(value)
-            case .stale(let value):
-                guard state.fetchings[key] == nil, state.refreshes < policy.maximumRefreshes else {
-                    return .value(value)
-                }
-                state.refreshes += 1
-                return .staleValue(value, state.begin(key, isRefresh: true).ticket)
-            case .nothing:
+            if let name, let record = state.table.unread[name] { return .unread(record) }
+            switch state.table.find(at: key.place, time, { environment.loop.now }) {
+            case .fresh(let result) where result.key == key:
+                return .known(result, nil)
+            case .stale(let result) where result.key == key:
+                return .known(result, state.refresh(key, atMost: policy.maximumRefreshes))
+            default:
                 if let task = state.fetchings[key]?.waiting.join() { return .coming(task) }
                 let (ticket, task) = state.begin(key, isRefresh: false)
                 return .missing(task, ticket)
@@ -86,17 +102,9 @@ final class CacheStore: Sendable {
         }
     }
 
-    /// The value in the form in which it was asked for, so that the next one need not decode it.
-    func replace(_ old: any CachedValue, with value: any CachedValue, for key: CacheKey) {
-        state.withLock { $0.table.replace(old, with: value, for: key) }
-    }
-
-    /// A value that cannot be used.
-    func forget(_ value: any CachedValue, for key: CacheKey) {
-        state.withLock { state in
-            if state.table[key] === value { state.table.forget(key) }
-        }
-        report("what the cache has for \(key.service).\(key.method) is no result of it any more, and is fetched anew")
+    /// For one who has shown a result that is not fresh; nil when a new one is on its way or may not be fetched now.
+    func refresh(_ key: CacheKey) -> Ticket? {
+        state.withLock { $0.refresh(key, atMost: policy.maximumRefreshes) }
     }
 
     /// Says it once, not again and again.
@@ -128,37 +136,34 @@ extension CacheStore {
         guard var fetching = state.withLock({ $0.end(ticket) }) else { return }
         fetching.timer?.cancel()
         switch fetched {
-        case .success(let value):
-            let (isKept, saving) = state.withLock { state in
-                (
-                    state.table.store(value, for: ticket.key, at: time),
-                    file == nil ? .nothing : state.pace.changed()
-                )
+        case .success(let result):
+            let saving = state.withLock { state in
+                state.table.store(result, at: time)
+                return file == nil ? .nothing : state.pace.changed()
             }
-            if !isKept { reportTooLarge(ticket.key) }
             perform(saving)
-            listeners.tell(.refreshed(value), about: ticket.key)
+            listeners.tell(.refreshed(result), about: ticket.key)
         case .failure(let error):
-            let value = state.withLock { state in
+            let result = state.withLock { state in
                 state.table.pause(ticket.key, until: now.advanced(by: policy.pauseAfterFailure))
                 return state.table[ticket.key]
             }
-            if let value { listeners.tell(.stale(value, error), about: ticket.key) }
+            if let result { listeners.tell(.stale(result, error), about: ticket.key) }
         }
         for task in fetching.waiting.takeAll() { _ = task.end(with: fetched) }
     }
 
     /// The task that fetched is over, whether or not it was waited for so long.
     func refreshIsOver() { state.withLock { $0.refreshes -= 1 } }
-
-    private func reportTooLarge(_ key: CacheKey) {
-        report(
-            "a result of \(key.service).\(key.method) is larger than the cache may be and was not kept "
-                + "(maximumBytes is \(policy.maximumBytes))")
-    }
 }
 
 extension CacheStore.State {
+    fileprivate mutating func refresh(_ key: CacheKey, atMost limit: Int) -> CacheStore.Ticket? {
+        guard fetchings[key] == nil, refreshes < limit else { return nil }
+        refreshes += 1
+        return begin(key, isRefresh: true).ticket
+    }
+
     fileprivate mutating func begin(
         _ key: CacheKey, isRefresh: Bool
     ) -> (ticket: CacheStore.Ticket, task: WaitingTask<CacheStore.Fetched>) {

@@ -1,117 +1,72 @@
-// What a cache has, how old it is and what has to go. Times come in: by the wall clock for ages, which outlive the
-// process, and by the monotonic one for pauses. Part of its owner's locked state.
+// What a cache has, how old it is and what has to go: results that somebody has asked for, and records from a file that
+// nobody has yet. Times come in: by the wall clock for ages, which outlive the process, and by the monotonic one for
+// pauses. Part of its owner's locked state.
 
 import RPCWire
 
-/// One result with its times, in nanoseconds of the wall clock.
-struct CacheRecord: Sendable {
-    let key: CacheKey
-    var value: any CachedValue
-    /// When it came from the real object.
-    var written: Int64
-    /// When it was last asked for.
-    var used: Int64
-
-    /// What it counts for. The strings' lengths come from this process or from a file that was held in memory.
-    var size: Int { key.method.utf8.count + key.arguments.utf8.count + value.json.count }
-}
-
 struct CacheTable {
-    struct Limits {
-        var freshFor: Int64
-        var staleFor: Int64
-        var entries: Int
-        var bytes: Int
-
-        init(_ policy: CachePolicy) {
-            freshFor = policy.freshFor.nanoseconds
-            staleFor = policy.staleFor.nanoseconds
-            entries = policy.maximumEntries
-            bytes = policy.maximumBytes
-        }
-    }
-
     enum Found {
         case nothing
         /// As good as new, or nothing is to be fetched for it at present.
-        case fresh(any CachedValue)
+        case fresh(any CachedResult)
         /// To be shown while a new one is fetched.
-        case stale(any CachedValue)
+        case stale(any CachedResult)
     }
 
-    private struct Entry {
-        var record: CacheRecord
+    fileprivate struct Entry {
+        let result: any CachedResult
+        let written: Int64
+        var used: Int64
         /// Nothing is fetched for it before.
         var pausedUntil: Instant?
+        /// As it is in the file, as soon as it has been put into JSON for that; its times may be old.
+        var record: CacheRecord?
     }
 
-    private let limits: Limits
-    private var entries: [CacheKey: Entry] = [:]
-    private(set) var bytes = 0
+    private let limits: CacheLimits
+    /// By `CacheKey.place`. Of two keys with the same place only one has a result here: rare enough, and no harm.
+    private var entries: [Int: Entry] = [:]
+    private(set) var unread: CacheRecords
     /// The latest time of use. Two uses never have the same.
     private var lastUse = Int64.min
 
-    init(_ limits: Limits) { self.limits = limits }
+    init(_ limits: CacheLimits) {
+        self.limits = limits
+        unread = CacheRecords(limits)
+    }
 
-    var count: Int { entries.count }
-    var records: [CacheRecord] { entries.values.map(\.record) }
+    var count: Int { entries.count + unread.count }
 
-    subscript(key: CacheKey) -> (any CachedValue)? { entries[key]?.record.value }
+    subscript(key: CacheKey) -> (any CachedResult)? {
+        guard let result = entries[key.place]?.result, result.key == key else { return nil }
+        return result
+    }
 
-    mutating func find(_ key: CacheKey, at time: Int64, _ now: () -> Instant) -> Found {
-        guard let index = entries.index(forKey: key) else { return .nothing }
+    /// What is in the place; whether it is what was looked for, its key tells.
+    mutating func find(at place: Int, _ time: Int64, _ now: () -> Instant) -> Found {
+        guard let index = entries.index(forKey: place) else { return .nothing }
         let use = nextUse(time)
-        entries.values[index].record.used = use
-        let entry = entries.values[index]
-        let (age, overflow) = time.subtractingReportingOverflow(entry.record.written)
-        // From the future: the clock has been set back since, and the age is anybody's guess.
-        guard age >= 0, !overflow else { return .stale(entry.record.value) }
-        if age < limits.freshFor { return .fresh(entry.record.value) }
-        guard age - limits.freshFor < limits.staleFor else { return .nothing }
-        if let pausedUntil = entry.pausedUntil, now() < pausedUntil { return .fresh(entry.record.value) }
-        return .stale(entry.record.value)
+        return entries.values[index].used(at: use, time, limits, now)
     }
 
-    /// Keeps what has just come. False when it is larger than all may be together.
-    mutating func store(_ value: any CachedValue, for key: CacheKey, at time: Int64) -> Bool {
-        let record = CacheRecord(key: key, value: value, written: time, used: nextUse(time))
-        forget(key)
-        guard record.size <= limits.bytes, limits.entries > 0 else { return false }
-        insert(record)
-        trim()
-        return true
-    }
-
-    /// The same result, in the form it was asked for.
-    mutating func replace(_ old: any CachedValue, with value: any CachedValue, for key: CacheKey) {
-        guard let index = entries.index(forKey: key), entries.values[index].record.value === old else { return }
-        entries.values[index].record.value = value
-    }
-
-    mutating func pause(_ key: CacheKey, until instant: Instant) { entries[key]?.pausedUntil = instant }
-
-    mutating func forget(_ key: CacheKey) {
-        guard let entry = entries.removeValue(forKey: key) else { return }
-        bytes -= entry.record.size
-    }
-
-    /// Takes over what others have kept; of two results for one key the later one.
-    mutating func merge(_ records: [CacheRecord], at time: Int64) {
-        for var record in records {
-            // From the future: the clock has been set back since. Anything that comes now is later.
-            if record.written > time { record.written = .min }
-            if let own = entries[record.key]?.record, own.written >= record.written { continue }
-            record.used = min(record.used, time)
-            forget(record.key)
-            insert(record)
-            lastUse = max(lastUse, record.used)
-        }
+    /// Keeps what has just come.
+    mutating func store(_ result: any CachedResult, at time: Int64) {
+        entries[result.key.place] = Entry(result: result, written: time, used: nextUse(time))
         trim()
     }
 
-    private mutating func insert(_ record: CacheRecord) {
-        entries[record.key] = Entry(record: record)
-        bytes += record.size
+    /// The same as a record, now that somebody has asked for it.
+    mutating func adopt(_ result: any CachedResult, from record: CacheRecord) {
+        guard let record = unread.remove(record.key) else { return }
+        entries[result.key.place] = Entry(
+            result: result, written: record.written, used: record.used, record: record)
+    }
+
+    /// A record that is no result.
+    mutating func forget(_ record: CacheRecord) { unread.remove(record.key) }
+
+    mutating func pause(_ key: CacheKey, until instant: Instant) {
+        if self[key] != nil { entries[key.place]?.pausedUntil = instant }
     }
 
     private mutating func nextUse(_ time: Int64) -> Int64 {
@@ -119,16 +74,78 @@ struct CacheTable {
         return lastUse
     }
 
-    /// Lets go of those that were used longest ago. Of many a tenth more than needed, so that the search for them is
-    /// shared by all that come in their places.
+    /// Lets go of those that were used longest ago. Those of a file that nobody has asked for in this process are older
+    /// than all others. Of many a tenth more than needed, so that the search is shared by all that come in their places.
     private mutating func trim() {
-        guard entries.count > limits.entries || bytes > limits.bytes else { return }
-        let room = (entries: limits.entries - limits.entries / 10, bytes: limits.bytes - limits.bytes / 10)
-        for record in records.sorted(by: { $0.used < $1.used }) {
-            let isOver = entries.count > limits.entries || bytes > limits.bytes
-            let hasNoRoom = entries.count > room.entries || bytes > room.bytes
-            guard isOver || (hasNoRoom && entries.count > 1) else { return }
-            forget(record.key)
+        guard count > limits.entries else { return }
+        let room = limits.entries - limits.entries / 10
+        unread.trim(to: max(0, room - entries.count))
+        guard entries.count > limits.entries else { return }
+        for (place, _) in entries.sorted(by: { $0.value.used < $1.value.used }).prefix(entries.count - room) {
+            entries[place] = nil
         }
+    }
+}
+
+extension CacheTable.Entry {
+    fileprivate mutating func used(
+        at use: Int64, _ time: Int64, _ limits: CacheLimits, _ now: () -> Instant
+    ) -> CacheTable.Found {
+        used = use
+        let (age, overflow) = time.subtractingReportingOverflow(written)
+        // From the future: the clock has been set back since, and the age is anybody's guess.
+        guard age >= 0, !overflow else { return .stale(result) }
+        if age < limits.freshFor { return .fresh(result) }
+        guard age - limits.freshFor < limits.staleFor else { return .nothing }
+        if let pausedUntil, now() < pausedUntil { return .fresh(result) }
+        return .stale(result)
+    }
+}
+
+// MARK: the file
+
+extension CacheTable {
+    /// What has yet to be put into JSON for the file.
+    var unfiled: [any CachedResult] { entries.values.filter { $0.record == nil }.map(\.result) }
+
+    mutating func file(_ result: any CachedResult, as key: CacheRecord.Key, _ json: Bytes) {
+        let place = result.key.place
+        guard let entry = entries[place], entry.result === result else { return }
+        entries[place]?.record = CacheRecord(key: key, json: json, written: entry.written, used: entry.used)
+    }
+
+    /// All that can be written.
+    var records: [CacheRecord] {
+        entries.values.compactMap { entry in
+            var record = entry.record
+            record?.used = entry.used
+            return record
+        } + unread.all
+    }
+
+    /// Takes over what others have written; of two results for one key the later one.
+    mutating func merge(_ records: [CacheRecord], at time: Int64) {
+        guard !records.isEmpty else { return }
+        let own = entries.reduce(into: [CacheRecord.Key: Int]()) { places, entry in
+            if let key = entry.value.record?.key { places[key] = entry.key }
+        }
+        let others = records.filter { record in
+            guard let place = own[record.key], let entry = entries[place] else { return true }
+            guard record.written > entry.written, record.written <= time else { return false }
+            entries[place] = nil
+            return true
+        }
+        unread.merge(others, at: time)
+        lastUse = max(lastUse, others.map { min($0.used, time) }.max() ?? lastUse)
+        trim()
+    }
+
+    /// Lets go of what the file has no room for.
+    mutating func drop(_ keys: Set<CacheRecord.Key>) {
+        guard !keys.isEmpty else { return }
+        for (place, entry) in entries {
+            if let key = entry.record?.key, keys.contains(key) { entries[place] = nil }
+        }
+        for key in keys { unread.remove(key) }
     }
 }

@@ -17,6 +17,6 @@ public enum CacheUpdate<Result: Sendable>: Sendable {
 
 /// The same before anybody has looked at its type.
 enum CacheNews: Sendable {
-    case refreshed(any CachedValue)
-    case stale(any CachedValue, any Error)
+    case refreshed(any CachedResult)
+    case stale(any CachedResult, any Error)
 }

@@ -1,11 +1,10 @@
 // A subject that shows what was seen last time at once and fetches anew behind it.
 
+import JSONCodec
 import RPCWire
 
 struct CachingSubject<Service: Sendable>: WrappingSubject {
     let next: any Subject<Service>
-    /// The names of those whose results are kept.
-    let methods: [String]
     let store: CacheStore
 
     /// What an object may take longer than it was told before it is given up.
@@ -15,42 +14,58 @@ struct CachingSubject<Service: Sendable>: WrappingSubject {
         _ method: Method<Service, Arguments, Result>, _ arguments: Arguments
     ) async throws -> Result {
         // Who holds the object exclusively wants to see it as it is.
-        guard methods.contains(method.signature.name), CallScope.current?.hasHold != true,
-            let key = try? CacheKey(method.signature, arguments)
-        else { return try await next.call(method, arguments) }
-        while true {
-            if let value: Result = try await find(key, method, arguments) { return value }
+        guard let number = store.methods.firstIndex(of: method.signature.name), CallScope.current?.hasHold != true
+        else {
+            return try await next.call(method, arguments)
+        }
+        switch store.look(at: CacheKey.place(number, arguments)) {
+        case .fresh(let result as KnownResult<Arguments, Result>) where result.isResult(of: number, arguments):
+            return result.value
+        case .stale(let result as KnownResult<Arguments, Result>) where result.isResult(of: number, arguments):
+            if let ticket = store.refresh(result.key) { fetch(ticket, method, arguments) }
+            return result.value
+        default:
+            // What is not even equal to itself would never be found again.
+            guard arguments == arguments else { return try await next.call(method, arguments) }
+            return try await find(CacheKey(method: number, arguments: arguments), method, arguments).value
         }
     }
 
-    /// Nil when there is to be another look.
+    /// Waits for what there was nothing of at once.
     private func find<Arguments, Result>(
         _ key: CacheKey, _ method: Method<Service, Arguments, Result>, _ arguments: Arguments
-    ) async throws -> Result? {
-        switch store.find(key) {
-        case .value(let value):
-            return typed(value, key)
-        case .staleValue(let value, let ticket):
-            fetch(ticket, method, arguments)
-            return typed(value, key)
-        case .coming(let task):
-            return typed(try await wait(for: task).get(), key)
-        case .missing(let task, let ticket):
-            fetch(ticket, method, arguments)
-            return typed(try await wait(for: task).get(), key)
-        case .loading(let task):
-            try await wait(for: task)
-            return nil
+    ) async throws -> KnownResult<Arguments, Result> {
+        while true {
+            let found: any CachedResult
+            switch store.find(key) {
+            case .known(let result, let ticket):
+                if let ticket { fetch(ticket, method, arguments) }
+                found = result
+            case .coming(let task):
+                found = try await wait(for: task).get()
+            case .missing(let task, let ticket):
+                fetch(ticket, method, arguments)
+                found = try await wait(for: task).get()
+            case .unread(let record):
+                read(record, of: key.method, arguments, as: Result.self)
+                continue
+            case .loading(let task):
+                try await wait(for: task)
+                continue
+            }
+            if let found = found as? KnownResult<Arguments, Result> { return found }
         }
     }
 
-    private func typed<Result: Codable & Sendable>(_ value: any CachedValue, _ key: CacheKey) -> Result? {
-        guard let typed = value.typed(as: Result.self) else {
-            store.forget(value, for: key)
-            return nil
+    private func read<Arguments: MethodArguments, Result: Codable & Sendable>(
+        _ record: CacheRecord, of method: Int, _ arguments: Arguments, as type: Result.Type
+    ) {
+        do {
+            let value = try record.json.withUnsafeBytes { bytes in try decodeJSON(Result.self, from: bytes) }
+            store.adopt(KnownResult(value, of: method, arguments), from: record)
+        } catch {
+            store.forget(record)
         }
-        if typed !== value { store.replace(value, with: typed, for: key) }
-        return typed.value
     }
 
     /// Calls the next subject in a task of its own, which no caller's cancellation or deadline ends: its result is for
@@ -65,9 +80,8 @@ struct CachingSubject<Service: Sendable>: WrappingSubject {
         let task = Task(executorPreference: environment.executor) { [next, store, scope] in
             let fetched: CacheStore.Fetched
             do {
-                fetched = .success(
-                    try TypedValue(
-                        try await CallScope.with(scope) { try await next.call(method, arguments) }))
+                let value = try await CallScope.with(scope) { try await next.call(method, arguments) }
+                fetched = .success(KnownResult(value, of: ticket.key.method, arguments))
             } catch {
                 fetched = .failure(error)
             }

@@ -9,6 +9,9 @@ extension ServiceProxy {
     /// once for all that ask, with a time limit of its own and on behalf of the caller that caused it: put a guard
     /// around the cache, not into it. Calls made inside `exclusively` go through to the object.
     ///
+    /// Two calls ask for the same if all their arguments are equal: by `==` where their types are `Hashable`, and else
+    /// by the JSON that they would travel as, which takes longer. Nothing is put into JSON besides, but for a file.
+    ///
     /// - Parameters:
     ///   - place: `.memory` or `.file(path)`. A file is read when the proxy is made; calls wait until it has been.
     ///   - methods: Those whose results are kept; unless said otherwise, all that are marked `@ReadOnly`.
@@ -31,8 +34,8 @@ extension ServiceProxy {
         for name in names where !calls.contains(where: { $0.name == name }) {
             policy.log("\(service).\(name) cannot be cached: only a method with a result can")
         }
-        let store = CacheStore(place, policy, environment)
-        return Self(subject: CachingSubject(next: proxySubject, methods: names, store: store))
+        let store = CacheStore(place, service, names, policy, environment)
+        return Self(subject: CachingSubject(next: proxySubject, store: store))
     }
 
     /// What becomes of a cached result from now on: each one that comes from the real object, and each failure to get
@@ -53,8 +56,7 @@ extension ServiceProxy {
     }
 
     /// The same for one of the results of a method with arguments.
-    /// - Throws: `RPCError` with the code `.unimplemented` when the method is not cached; what encoding the arguments
-    ///   throws.
+    /// - Throws: `RPCError` with the code `.unimplemented` when the method is not cached.
     public func updates<Arguments, Result>(
         of method: Method<ProxiedService, Arguments, Result>, _ arguments: Arguments
     ) throws -> AsyncStream<CacheUpdate<Result>> {
@@ -65,13 +67,13 @@ extension ServiceProxy {
                     + "not been made or bound yet; put .cached(in:) around those",
                 outcome: .notExecuted)
         }
-        guard cache.methods.contains(method.signature.name) else {
+        guard let number = cache.store.methods.firstIndex(of: method.signature.name) else {
             throw RPCError(
                 .unimplemented,
                 "\(method.signature.wireName) is not cached by this proxy; name it in .cached(in:methods:) or mark it @ReadOnly",
                 outcome: .notExecuted)
         }
-        return cache.store.listeners.updates(of: try CacheKey(method.signature, arguments))
+        return cache.store.listeners.updates(of: CacheKey(method: number, arguments: arguments), Arguments.self)
     }
 
     /// Returns when all that the cache has seen until now is in its file. Worth waiting for before a short-lived program
@@ -87,15 +89,18 @@ extension ServiceProxy {
 extension CacheListeners {
     private static var maximumUnseen: Int { 64 }
 
-    fileprivate func updates<Result: Codable & Sendable>(of key: CacheKey) -> AsyncStream<CacheUpdate<Result>> {
+    fileprivate func updates<Arguments: MethodArguments, Result: Codable & Sendable>(
+        of key: CacheKey, _ arguments: Arguments.Type
+    ) -> AsyncStream<CacheUpdate<Result>> {
         let (stream, continuation) = AsyncStream.makeStream(
             of: CacheUpdate<Result>.self, bufferingPolicy: .bufferingNewest(Self.maximumUnseen))
         let number = add(to: key) { news in
             switch news {
-            case .refreshed(let value):
-                if let typed = value.typed(as: Result.self) { continuation.yield(.refreshed(typed.value)) }
-            case .stale(let value, let error):
-                if let typed = value.typed(as: Result.self) { continuation.yield(.stale(typed.value, error)) }
+            case .refreshed(let result as KnownResult<Arguments, Result>):
+                continuation.yield(.refreshed(result.value))
+            case .stale(let result as KnownResult<Arguments, Result>, let error):
+                continuation.yield(.stale(result.value, error))
+            default: break
             }
         } finish: {
             continuation.finish()

@@ -3,15 +3,13 @@
 import RPCWire
 
 extension CountedObject {
-    func perform(_ action: Action) {
-        switch action {
-        case .nothing: break
-        case .make: detached { await self.makeObject() }
-        case .tell(let object):
-            detached {
-                await self.whenLast(object.made)
-                self.perform(self.state.withLock { $0.action($0.count.told()) })
-            }
+    func startMaking() { detached { await self.makeObject() } }
+
+    /// Nobody holds it any more.
+    func letGo(_ object: Object) {
+        detached {
+            await self.whenLast(object.made)
+            if self.state.withLock({ $0.count.told() == .make }) { self.startMaking() }
         }
     }
 
@@ -23,20 +21,20 @@ extension CountedObject {
     private func makeObject() async {
         do {
             let object = try await make()
-            let (action, next) = state.withLock { state -> (Action, Next) in
+            let (unwanted, next) = state.withLock { state -> (Object?, Next) in
                 state.object = object
-                let action = state.action(state.count.made())
-                return (action, state.posts.begin() ? state.next() : .calls(state.waiting.takeAll()))
+                let unwanted = state.unwanted(state.count.made())
+                return (unwanted, state.posts.begin() ? state.next() : .calls(state.waiting.takeAll()))
             }
-            perform(action)
+            if let unwanted { letGo(unwanted) }
             await give(object.subject, to: next)
         } catch {
-            let (action, waiting) = state.withLock { state in
+            let (unwanted, waiting) = state.withLock { state in
                 state.count.failed()
                 return (state.left(state.posts.removeAll()), state.waiting.takeAll())
             }
             for task in waiting { _ = task.end(with: .failure(RPCError.notMade(name, error))) }
-            perform(action)
+            if let unwanted { letGo(unwanted) }
         }
     }
 
@@ -45,10 +43,10 @@ extension CountedObject {
         var next = first
         while case .post(let deliver) = next {
             await deliver(subject)
-            let action: Action
+            let unwanted: Object?
             // In one step, or this one could be the last to leave and go on with posts that wait for the next object.
-            (next, action) = state.withLock { state in (state.next(), state.left()) }
-            perform(action)
+            (next, unwanted) = state.withLock { state in (state.next(), state.left()) }
+            if let unwanted { letGo(unwanted) }
         }
         guard case .calls(let waiting) = next else { return }
         for task in waiting { _ = task.end(with: .success(subject)) }

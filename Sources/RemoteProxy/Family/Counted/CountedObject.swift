@@ -6,27 +6,22 @@ import RPCWire
 final class CountedObject<Service: Sendable>: Sendable {
     typealias Made = Swift.Result<any Subject<Service>, any Error>
 
-    /// The object as its owner made it, and as it is called.
-    struct Object: Sendable {
-        let made: Service
+    /// The object as it is called, and as its owner made it. A class, so that the size of what holds one does not depend
+    /// on the service: finding out costs more than a call.
+    final class Object: Sendable {
         let subject: any Subject<Service>
-    }
+        let made: Service
 
-    enum Action: Sendable {
-        case nothing
-        case make
-        case tell(Object)
+        init(_ subject: any Subject<Service>, made: Service) {
+            self.subject = subject
+            self.made = made
+        }
     }
 
     /// Who is to be given the object.
     enum Next: Sendable {
         case post(KeptPosts<Service>.Delivery)
         case calls([WaitingTask<Made>])
-    }
-
-    private enum Place: Sendable {
-        case ready(any Subject<Service>)
-        case waiting(WaitingTask<Made>)
     }
 
     struct State {
@@ -38,24 +33,22 @@ final class CountedObject<Service: Sendable>: Sendable {
         var sessions: Set<ObjectIdentifier> = []
 
         /// What a call or a post has to be given to now; nil when it has to wait.
-        var ready: (any Subject<Service>)? { posts.areAhead ? nil : object?.subject }
+        var ready: Object? { posts.areAhead ? nil : object }
 
         mutating func next() -> Next {
             posts.next().map { .post($0) } ?? .calls(waiting.takeAll())
         }
 
-        mutating func joined() -> Action { action(count.joined()) }
+        /// One more holder. Answers whether an object has to be made.
+        mutating func joined() -> Bool { count.joined() == .make }
 
-        mutating func left(_ count: Int = 1) -> Action { action(self.count.left(count)) }
+        /// As many fewer. Answers the object that nobody holds any more.
+        mutating func left(_ count: Int = 1) -> Object? { unwanted(self.count.left(count)) }
 
-        mutating func action(_ step: HolderCount.Step) -> Action {
-            switch step {
-            case .nothing: return .nothing
-            case .make: return .make
-            case .tell:
-                defer { object = nil }
-                return object.map { .tell($0) } ?? .nothing
-            }
+        mutating func unwanted(_ step: HolderCount.Step) -> Object? {
+            guard step == .tell else { return nil }
+            defer { object = nil }
+            return object
         }
     }
 
@@ -89,23 +82,28 @@ final class CountedObject<Service: Sendable>: Sendable {
     // MARK: Holding
 
     /// One more holder, until `leave`.
-    func join() { perform(state.withLock { $0.joined() }) }
+    func join() { if state.withLock({ $0.joined() }) { startMaking() } }
 
-    func leave() { perform(state.withLock { $0.left() }) }
+    func leave() {
+        // Not by returning it, here and in `object`: what the type is, would have to be found out each time.
+        var unwanted: Object?
+        state.withLock { unwanted = $0.left() }
+        if let unwanted { letGo(unwanted) }
+    }
 
     /// A session holds from its first call or post until it is over.
     func join(_ caller: Caller) {
         let session = caller.sessionIdentifier
-        let (isNew, action) = state.withLock { state -> (Bool, Action) in
-            state.sessions.insert(session).inserted ? (true, state.joined()) : (false, .nothing)
+        let (isNew, mustMake) = state.withLock { state in
+            state.sessions.insert(session).inserted ? (true, state.joined()) : (false, false)
         }
         guard isNew else { return }
-        perform(action)
+        if mustMake { startMaking() }
         caller.whenGone { [self] in
-            perform(
-                state.withLock { state in
-                    state.sessions.remove(session) == nil ? .nothing : state.left()
-                })
+            let object = state.withLock { state in
+                state.sessions.remove(session) == nil ? nil : state.left()
+            }
+            if let object { letGo(object) }
         }
     }
 
@@ -114,20 +112,22 @@ final class CountedObject<Service: Sendable>: Sendable {
     /// The object, for one who holds it until `leave`.
     /// - Throws: `RPCError` when it could not be made, and at the deadline; `CancellationError` at once. Then it is not held.
     func object() async throws -> any Subject<Service> {
-        let (action, place) = state.withLock { state -> (Action, Place) in
-            let action = state.joined()
-            return (action, state.ready.map { .ready($0) } ?? .waiting(state.waiting.join()))
+        var object: Object?
+        var waiting: WaitingTask<Made>?
+        let mustMake = state.withLock { state in
+            let mustMake = state.joined()
+            object = state.ready
+            if object == nil { waiting = state.waiting.join() }
+            return mustMake
         }
-        perform(action)
-        switch place {
-        case .ready(let object): return object
-        case .waiting(let task):
-            do {
-                return try await result(task).get()
-            } catch {
-                leave()
-                throw error
-            }
+        if let object { return object.subject }
+        if mustMake { startMaking() }
+        do {
+            guard let waiting else { throw RPCError.notMadeInTime(name) }
+            return try await result(waiting).get()
+        } catch {
+            leave()
+            throw error
         }
     }
 
@@ -143,16 +143,17 @@ final class CountedObject<Service: Sendable>: Sendable {
     /// Delivers a post at once if the object is there, else in its turn; a post holds until it has been delivered. False
     /// when as many wait as may.
     func post(now: (any Subject<Service>) -> Void, later: () -> KeptPosts<Service>.Delivery) -> Bool {
-        let (actions, object, isKept) = state.withLock { state -> ([Action], (any Subject<Service>)?, Bool) in
-            let joined = state.joined()
-            if let object = state.ready { return ([joined], object, true) }
+        let (mustMake, object, unwanted, isKept) = state.withLock { state -> (Bool, Object?, Object?, Bool) in
+            // The post may be the first to want the object, which then has to be made all the same.
+            let mustMake = state.joined()
+            if let object = state.ready { return (mustMake, object, nil, true) }
             let isKept = state.posts.keep(later())
-            // The post may have been the first to want the object, which then has to be made all the same.
-            return (isKept ? [joined] : [joined, state.left()], nil, isKept)
+            return (mustMake, nil, isKept ? nil : state.left(), isKept)
         }
-        for action in actions { perform(action) }
+        if mustMake { startMaking() }
+        if let unwanted { letGo(unwanted) }
         guard let object else { return isKept }
-        now(object)
+        now(object.subject)
         leave()
         return true
     }

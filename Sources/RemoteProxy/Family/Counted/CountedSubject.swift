@@ -101,7 +101,7 @@ extension ServiceProxy {
                     executor: executor,
                     make: {
                         let made = try await make()
-                        return .init(made: made, subject: subject(of: made))
+                        return .init(subject(of: made), made: made)
                     }, whenLast: whenLast)))
     }
 }

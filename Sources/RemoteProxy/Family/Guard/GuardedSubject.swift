@@ -20,8 +20,7 @@ struct GuardedSubject<Service: Sendable>: WrappingSubject {
         self.policy = policy
         self.range = range
         self.clock = clock
-        hold = MethodSignature(
-            service: service, name: "rpc.hold", parameters: [], result: nil, shape: .call, effect: .changes)
+        hold = .hold(of: service)
         if case .later = policy.judge { waitingPosts = GuardedPosts(next, clock) } else { waitingPosts = nil }
     }
 

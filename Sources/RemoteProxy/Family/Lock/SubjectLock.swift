@@ -35,7 +35,7 @@ final class SubjectLock: Sendable {
     /// - Throws: `RPCError` at the deadline, when the task is inside already, or when this is a hold that has ended;
     ///   `CancellationError` at once.
     func enter(_ access: Line.Access) async throws -> Turn {
-        let turn = Turn(access: access, task: withUnsafeCurrentTask { $0?.hashValue } ?? Line.nobody)
+        let turn = Turn(access: access, task: Self.currentTask)
         let (entry, waiting, ticket) = state.withLock { state -> (Line.Entry, WaitingTask<Answer>?, Int) in
             let entry = state.line.enter(access, by: turn.task)
             guard case .mustWait = entry else { return (entry, nil, 0) }
@@ -49,6 +49,11 @@ final class SubjectLock: Sendable {
         case .mustWait: if let waiting { try await wait(waiting, ticket) }
         }
         return turn
+    }
+
+    /// The address of the running task. Its hash would do too, but takes as long to find as the lock itself.
+    private static var currentTask: Int {
+        withUnsafeCurrentTask { task in task.map { unsafeBitCast($0, to: Int.self) } ?? Line.nobody }
     }
 
     private func wait(_ task: WaitingTask<Answer>, _ ticket: Int) async throws {

@@ -3,11 +3,12 @@
 import RPCWire
 
 final class MulticastSubject<Service: Sendable>: Subject {
-    /// One of the many.
-    struct Member: Sendable {
+    /// One of the many. A class, so that the size of a list of them does not depend on the service: finding out costs more
+    /// than a post.
+    final class Member: Sendable {
         enum Receiver: Sendable {
             /// An object that somebody else keeps.
-            case object(@Sendable () -> Service?)
+            case object(@Sendable () throws(ObjectIsGone) -> Service)
             /// A proxy or another value, which only the multicast may have.
             case value(any Subject<Service>)
         }
@@ -17,8 +18,13 @@ final class MulticastSubject<Service: Sendable>: Subject {
         let identity: ObjectIdentifier?
         let membership = MulticastMembership()
 
+        init(receiver: Receiver, identity: ObjectIdentifier?) {
+            self.receiver = receiver
+            self.identity = identity
+        }
+
         var isGone: Bool {
-            if case .object(let object) = receiver { object() == nil } else { false }
+            if case .object(let object) = receiver { (try? object()) == nil } else { false }
         }
     }
 
@@ -43,11 +49,13 @@ final class MulticastSubject<Service: Sendable>: Subject {
     /// To those who are members now; one that comes or goes while this runs changes nothing.
     func post<Arguments>(_ post: Post<Service, Arguments>, _ arguments: Arguments, now: (Service) -> Void) {
         var isAnyGone = false
-        for member in members.withLock({ $0 }) {
+        var present: [Member] = []
+        members.withLock { present = $0 }
+        for member in present {
             switch member.receiver {
             case .value(let subject): subject.post(post, arguments, now: now)
             case .object(let object):
-                if let object = object() { now(object) } else { isAnyGone = true }
+                do { now(try object()) } catch { isAnyGone = true }
             }
         }
         if isAnyGone { remove(where: \.isGone) }

@@ -12,7 +12,7 @@ public struct CallEvent: Sendable {
         case posted
     }
 
-    /// What was called.
+    /// What was called; `rpc.hold` when the subject was taken with `exclusively`.
     public let method: MethodSignature
     /// For whom; nil for a call that began in this process.
     public let caller: Caller?

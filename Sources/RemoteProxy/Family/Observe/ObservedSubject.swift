@@ -4,6 +4,8 @@ package import RPCWire
 
 struct ObservedSubject<Service: Sendable>: WrappingSubject {
     let next: any Subject<Service>
+    /// How taking the subject for several calls is called.
+    let hold: MethodSignature
     let report: @Sendable (CallEvent) -> Void
     /// Fresh at every reading, unlike a loop's: a call that runs in place on the loop takes time too.
     let clock: @Sendable () -> Instant
@@ -28,6 +30,20 @@ struct ObservedSubject<Service: Sendable>: WrappingSubject {
         tell(post.signature, since: began, .posted)
     }
 
+    /// Told when the subject is held or not to be had: how long that was waited for. What is called under the hold is told
+    /// as always.
+    func hold(for lease: Duration) async throws -> Hold {
+        let began = clock()
+        do {
+            let hold = try await next.hold(for: lease)
+            tell(self.hold, since: began, .returned)
+            return hold
+        } catch {
+            tell(self.hold, since: began, .threw(error))
+            throw error
+        }
+    }
+
     private func tell(_ method: MethodSignature, since began: Instant, _ outcome: CallEvent.Outcome) {
         let duration = began.duration(to: clock())
         report(CallEvent(method: method, caller: Caller.current, duration: duration, outcome: outcome))
@@ -38,6 +54,9 @@ extension ServiceProxy {
     /// Reports every call when it has ended, and every post when it has been handed on. The one place where logs,
     /// metrics and traces plug in; where it stands in the stack decides what it sees: outside `retrying` one event for
     /// all attempts, inside one for each.
+    ///
+    /// Taking the subject with `exclusively` is reported as the method `rpc.hold`, with the time it was waited for, and
+    /// so is each call made under the hold. Asking `supports` is no call and is not reported.
     /// - Parameter report: Runs in the task of the call, which goes on when it returns: keep it short.
     public func observed(_ report: @escaping @Sendable (CallEvent) -> Void) -> Self {
         observed(clock: { MonotonicClock.now }, report)
@@ -46,6 +65,8 @@ extension ServiceProxy {
     package func observed(
         clock: @escaping @Sendable () -> Instant, _ report: @escaping @Sendable (CallEvent) -> Void
     ) -> Self {
-        Self(subject: ObservedSubject(next: proxySubject, report: report, clock: clock))
+        Self(
+            subject: ObservedSubject(
+                next: proxySubject, hold: .hold(of: Self.methodTable.service.name), report: report, clock: clock))
     }
 }

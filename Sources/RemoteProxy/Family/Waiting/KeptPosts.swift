@@ -10,12 +10,11 @@ struct KeptPosts<Service: Sendable> {
     private let limit: Int
     private var posts: [Delivery?] = []
     private var head = 0
+    private(set) var count = 0
     private var isDelivering = false
 
     /// - Parameter limit: how many are kept at most.
     init(limit: Int) { self.limit = limit }
-
-    var count: Int { posts.count - head }
 
     /// Whether a new post would overtake another if it were delivered at once.
     var areAhead: Bool { isDelivering || count > 0 }
@@ -24,6 +23,7 @@ struct KeptPosts<Service: Sendable> {
     mutating func keep(_ delivery: @escaping Delivery) -> Bool {
         guard count < limit else { return false }
         posts.append(delivery)
+        count += 1
         return true
     }
 
@@ -45,6 +45,7 @@ struct KeptPosts<Service: Sendable> {
         defer {
             posts[head] = nil
             head += 1
+            count -= 1
             if head >= 256, head * 2 >= posts.count {
                 posts.removeFirst(head)
                 head = 0
@@ -61,6 +62,7 @@ struct KeptPosts<Service: Sendable> {
         defer {
             posts = []
             head = 0
+            count = 0
         }
         return count
     }

@@ -92,8 +92,8 @@ import Testing
     @Test func `no bit that is wrong goes unnoticed, and none that is missing`() throws {
         let records = (0..<5).map { number in
             CacheRecord(
-                key: CacheKey(service: "Shelf", method: "book", arguments: "[\(number)]"),
-                value: UnreadValue(json: Bytes(#""book""#)), written: Int64(number), used: .max)
+                key: CacheRecord.Key(service: "Shelf", method: "book", arguments: "[\(number)]"),
+                json: Bytes(#""book""#), written: Int64(number), used: .max)
         }
         let good = CacheFormat.encode(records)
         #expect(try CacheFormat.decode(good).map(\.key) == records.map(\.key))
@@ -126,9 +126,8 @@ import Testing
     }
 
     @Test func `results of another type than the method has now are fetched anew`() throws {
-        let key = CacheKey(service: "Shelf", method: "titles", arguments: "")
-        let record = CacheRecord(
-            key: key, value: UnreadValue(json: Bytes("7")), written: 999_999_999_999_999_999, used: 1)
+        let key = CacheRecord.Key(service: "Shelf", method: "titles", arguments: "")
+        let record = CacheRecord(key: key, json: Bytes("7"), written: 999_999_999_999_999_999, used: 1)
         try ReplaceableFile(path).replace(with: CacheFormat.encode([record]))
         let proxy = launch()
         #expect(try loop.complete { try await proxy.titles() } == ["titles", "1"])
@@ -199,6 +198,49 @@ import Testing
         #expect(try CacheFormat.decode(contents).count == 25)
     }
 
+    @Test func `a result larger than the whole file is not kept, which the log says`() throws {
+        var policy = CachePolicy(freshFor: .seconds(10))
+        policy.maximumBytes = 20
+        let proxy = launch(policy)
+        #expect(try loop.complete { try await proxy.titles() } == ["titles", "1"])
+        #expect(try loop.complete { await proxy.saveCache() })
+        #expect(try loop.complete { try await proxy.titles() } == ["titles", "1"])
+        policy.maximumBytes = 10
+        let next = launch(policy)
+        #expect(try loop.complete { try await next.titles() } == ["titles", "2"])
+        #expect(try loop.complete { await next.saveCache() })
+        #expect(try loop.complete { try await next.titles() } == ["titles", "3"])
+        #expect(heard.all.count == 1)
+        #expect(heard.all.first?.contains("maximumBytes") == true)
+    }
+
+    @Test func `a hit puts nothing into JSON, not even with a file; saving does`() throws {
+        let cabinet = CountingCabinet()
+        let policy = CachePolicy(freshFor: .seconds(100))
+        let launch = { CabinetProxy(cabinet).cached(in: .file(path), methods: nil, policy, .manual(loop)) }
+        let proxy = launch()
+        #expect(try loop.complete { try await proxy.look(Folder("a")).name } == "a1")
+        #expect(try loop.complete { await proxy.saveCache() })
+        let encodings = Folder.encodings
+        for _ in 0..<10 { #expect(try loop.complete { try await proxy.look(Folder("a")).name } == "a1") }
+        #expect(try loop.complete { await proxy.saveCache() })
+        #expect(Folder.encodings == encodings)
+        let next = launch()
+        #expect(try loop.complete { try await next.look(Folder("a")).name } == "a1")
+        #expect(cabinet.looks == 1)
+    }
+
+    @Test func `what cannot be put into JSON is kept here, and the log says that the file has it not`() throws {
+        var policy = CachePolicy(freshFor: .seconds(100))
+        policy.log = heard.hear
+        let drawer = WoodenDrawer()
+        let proxy = DrawerProxy(drawer).cached(in: .file(path), methods: nil, policy, .manual(loop))
+        for _ in 0..<3 { #expect(try loop.complete { try await proxy.top } == Opaque(7)) }
+        #expect(try loop.complete { await proxy.saveCache() })
+        #expect(drawer.looks == 1)
+        #expect(heard.all == ["a result of Drawer.top cannot be put into JSON, so the next launch will not have it"])
+    }
+
     @Test func `who saves need not wait for the pause`() throws {
         let proxy = launch()
         for number in 0..<5 {
@@ -221,7 +263,7 @@ import Testing
     @Test func `the time is looked at when nobody else can write, so that nothing seems to be from the future`() throws
     {
         var readings = 0
-        let outcome = CacheFile(path).write([], CacheTable.Limits(CachePolicy())) {
+        let outcome = CacheFile(path).write([], CacheLimits(CachePolicy())) {
             readings += 1
             #expect(throws: SystemError.self) { try ReplaceableFile(path).locked(patience: .zero) {} }
             return 0

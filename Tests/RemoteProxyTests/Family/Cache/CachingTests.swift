@@ -237,16 +237,4 @@ import Testing
         _ = try loop.complete { try await proxy.book(2) }
         #expect(shelf.calls == 5)
     }
-
-    @Test func `a result larger than the whole cache is not kept, which the log says`() throws {
-        let heard = Heard()
-        var policy = CachePolicy(freshFor: .seconds(10))
-        policy.maximumBytes = 10
-        policy.log = heard.hear
-        let proxy = cached(policy)
-        #expect(try loop.complete { try await proxy.titles() } == ["titles", "1"])
-        #expect(try loop.complete { try await proxy.titles() } == ["titles", "2"])
-        #expect(heard.all.count == 1)
-        #expect(heard.all.first?.contains("maximumBytes") == true)
-    }
 }

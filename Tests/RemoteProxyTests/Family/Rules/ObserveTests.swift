@@ -59,6 +59,24 @@ final class Events: Sendable {
         #expect(events.all == ["add threw -32052 after 20 ms", "add threw CancellationError() after 5 ms"])
     }
 
+    @Test func `taking the subject is told with the time it was waited for, and so are the calls under it`() throws {
+        let loop = network.loop
+        let proxy = observed(AccountProxy(account).locked(clock: loop))
+        let other = Task(executorPreference: loop) {
+            try await proxy.exclusively { try await loop.sleep(for: .milliseconds(30)) }
+        }
+        loop.run()
+        _ = try loop.complete { try await proxy.exclusively { try await proxy.add(1) } }
+        _ = try loop.complete { try await other.value }
+        #expect(loop.failure { try await self.observed(AccountProxy(account)).exclusively {} }?.code == .unimplemented)
+        #expect(try loop.complete { try await proxy.supports(.add) })
+        #expect(
+            events.all == [
+                "rpc.hold returned after 0 ms", "rpc.hold returned after 30 ms", "add returned after 0 ms",
+                "rpc.hold threw -32601 after 0 ms",
+            ])
+    }
+
     @Test func `an observer of an export is told who called`() throws {
         let addresses = Lock<[String?]>([])
         let exported = AccountProxy(account).observed { event in

@@ -102,14 +102,14 @@ private final class RealBell: Bell {
     @Test func `only instances of classes have weak references`() throws {
         var door = RealDoor()
         let reference = try #require(DoorProxy._weakReference(to: door))
-        #expect(reference() as? RealDoor === door)
+        #expect(try reference() as? RealDoor === door)
         door = RealDoor()
-        #expect(reference() == nil)
+        #expect(throws: ObjectIsGone.self) { _ = try reference() }
         #expect(DoorProxy._weakReference(to: PaperDoor()) == nil)
         #expect(DoorProxy._weakReference(to: DoorProxy(PaperDoor())) == nil)
         let guarded = GuardedDoor()
-        #expect(DoorProxy._weakReference(to: guarded)?() as? GuardedDoor === guarded)
+        #expect(try DoorProxy._weakReference(to: guarded)?() as? GuardedDoor === guarded)
         let bound = RealBoundDoor()
-        #expect(BoundDoorProxy._weakReference(to: bound)?() === bound)
+        #expect(try BoundDoorProxy._weakReference(to: bound)?() === bound)
     }
 }

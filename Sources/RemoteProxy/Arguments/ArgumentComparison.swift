@@ -1,0 +1,35 @@
+// What makes the arguments of two calls the same, for whoever keeps something by them. Used by generated code, where the
+// compiler knows which types are hashable.
+
+import JSONCodec
+
+/// Compares single arguments: by `==` where their type has it, else by the JSON they would travel as.
+public enum ArgumentComparison {
+    /// Whether two values are the same.
+    @inlinable
+    public static func isSame<Value: Encodable & Hashable>(_ one: Value, _ other: Value) -> Bool { one == other }
+
+    /// Whether two values are the same: whether they are the same as JSON. What cannot be put into JSON is the same as
+    /// nothing, itself included.
+    public static func isSame<Value: Encodable>(_ one: Value, _ other: Value) -> Bool {
+        guard let text = try? text(of: one) else { return false }
+        return text == (try? self.text(of: other))
+    }
+
+    /// Feeds a value to a hash.
+    @inlinable
+    public static func hash<Value: Encodable & Hashable>(_ value: Value, into hasher: inout Hasher) {
+        value.hash(into: &hasher)
+    }
+
+    /// Feeds a value to a hash, as JSON.
+    public static func hash<Value: Encodable>(_ value: Value, into hasher: inout Hasher) {
+        hasher.combine(try? text(of: value))
+    }
+
+    private static func text(of value: some Encodable) throws -> String {
+        let output = JSONOutput()
+        try output.encode(value)
+        return try CanonicalJSON.text(of: output.bytes)
+    }
+}
