@@ -104,7 +104,8 @@ final class ServerDriver: Sendable {
                         name: "rpc-\(state.runners.count)", spins: configuration.adaptiveSpinning)
                     state.runners.append(
                         RequestRunner(
-                            loop: loop, number: state.runners.count, maximumWait: configuration.maximumWait))
+                            loop: loop, number: state.runners.count, maximumWait: configuration.maximumWait,
+                            forOthers: configuration.maximumWaitForOthers))
                 }
             } catch {
                 throw ListenError(url: url, description: "cannot serve \(url): \(error)")
