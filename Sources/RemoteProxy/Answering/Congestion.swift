@@ -41,8 +41,8 @@ package struct Congestion: Sendable {
     package mutating func isNext(waitingSince arrived: Instant, at now: Instant) {
         if let lastLook, begunSinceLook > 0 {
             let latest = (now.nanoseconds - lastLook.nanoseconds) / begunSinceLook
-            // A moment in which the whole machine stood still says nothing about calls.
-            pace += (min(latest, 4 * pace + 1_000_000) - pace) / 16
+            // That the whole machine stood still for once says nothing about calls; that it is busy does.
+            pace += (min(latest, max(4 * pace, Self.patienceTime)) - pace) / 16
         }
         (lastLook, begunSinceLook) = (now, 0)
         let limit = min(maximumWait, maximumWaitForOthers)

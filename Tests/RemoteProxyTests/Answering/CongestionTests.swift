@@ -81,15 +81,15 @@ import Testing
         #expect(short == nil && long == .maximumWaitForOthers && shortAgain == nil)
     }
 
-    @Test func `a standstill does not make calls count as longer than they are`() {
-        var congestion = line(tooLong, for: Self.patience)
+    @Test func `a standstill does not make calls count as so much longer than they are`() {
+        var congestion = line(tooLong, for: Self.patience, maximumWait: .seconds(5))
         let now = after(.seconds(60))
         congestion.begins()
         congestion.isNext(waitingSince: start, at: now)
-        // A call takes a quarter of a millisecond more.
-        let short = congestion.refuses(waiting: 16, own: 0, sessions: 16, at: now)
-        let long = congestion.refuses(waiting: 17, own: 0, sessions: 17, at: now)
-        #expect(short == nil && long == .maximumWaitForOthers)
+        // It counts as a call of a tenth of a second among sixteen of a millisecond.
+        let short = congestion.refuses(waiting: 600, own: 600, sessions: 1, at: now)
+        let long = congestion.refuses(waiting: 800, own: 800, sessions: 1, at: now)
+        #expect(short == nil && long == .maximumWait)
     }
 
     @Test func `it lasts until nobody has been refused for as long`() {

@@ -31,7 +31,8 @@ extension Scenario {
 
     private static let overloadClaims: [Claim] = [
         .firm("wrong", .atMost(0)), .firm("refused", .atLeast(1)), .firm("counted", .atLeast(1)),
-        .firm("refused_afterwards", .atMost(0)), .timed("refusal_p50_ms", .atMost(10)),
+        // Half of what a machine could do is more than it can when it has become busy since.
+        .timed("refused_afterwards", .atMost(0)), .timed("refusal_p50_ms", .atMost(10)),
         .timed("goodput", .atLeast(0.8)), .timed("recovered_p99_ratio", .atMost(1.5)),
     ]
 
