@@ -2,7 +2,9 @@
 
 extension Scenario {
     static let all: [Scenario] = [
-        manyConnections, idleAndBusy, pipelinedBurst, overload, largeBesideSmall, slowReader, soak, comingAndGoing,
+        manyConnections, idleAndBusy, pipelinedBurst, overload, overloadByFew, overloadByDefault, largeBesideSmall,
+        slowReader, soak,
+        comingAndGoing,
         callAndCancel,
     ]
 }

@@ -49,6 +49,7 @@ extension CommandOption {
         .seconds(
             "--maximum-wait", \.maximumWait,
             "how long calls may go on waiting for their turn; then new ones are refused as busy; 0 for ever"),
+        .seconds("--maximum-wait-for-others", \.maximumWaitForOthers, "the same for the calls of other sessions"),
         .number("--maximum-pings", "N", \.maximumPings, "pings of one peer in ten seconds; then it is disconnected"),
         .number(
             "--maximum-unknown-cancels", "N", \.maximumUnknownCancels,

@@ -35,8 +35,13 @@ extension ServerDriver {
         if let loop, done == nil {
             let end = loop.now.advanced(by: grace ?? configuration.grace)
             // Not on a loop of the server's: a subject may be blocking that.
-            EventLoop.shared.schedule(at: end) { [weak self] in self?.abort() }
+            EventLoop.shared.schedule(at: end) { [weak self] in self?.graceIsOver() }
         }
+    }
+
+    private func graceIsOver() {
+        for _ in 0..<connectionCount { traffic.overran(.grace) }
+        abort()
     }
 
     /// Cuts off whatever is left.

@@ -107,7 +107,8 @@ final class ServerDriver: Sendable {
                         name: "rpc-\(state.runners.count)", spins: configuration.adaptiveSpinning, watch: state.watch)
                     state.runners.append(
                         RequestRunner(
-                            loop: loop, number: state.runners.count, maximumWait: configuration.maximumWait))
+                            loop: loop, number: state.runners.count, maximumWait: configuration.maximumWait,
+                            forOthers: configuration.maximumWaitForOthers))
                 }
             } catch {
                 throw ListenError(url: url, description: "cannot serve \(url): \(error)")

@@ -8,16 +8,18 @@ package enum Limit: String, Sendable, Hashable, CaseIterable {
     // Before it is known who it is.
     case loginTime, loginInput, loginOutput
     // How much they may ask for.
-    case maximumRequestsInFlight, maximumRequestsInAll, maximumWait
+    case maximumRequestsInFlight, maximumRequestsInAll, maximumWait, maximumWaitForOthers
     case maximumFrameSize, maximumHeaderBlock, maximumHeaderLines, maximumBatch, maximumDepth
     case maximumPings, maximumUnknownCancels
     // What happens to those who do not listen.
-    case maximumQueuedOutput, patience, keepaliveTimeout
+    case pauseReading, maximumQueuedOutput, patience, keepaliveTimeout, halfCloseGrace
     // What they may keep.
     case maximumBlockedThreads
     // What is kept for them.
     case maximumSessions, sessionGrace, maximumKeptReplies, maximumKeptReplyBytes, maximumKeptReplyBytesInAll,
         maximumHolds
+    // How long this end waits for them when it stops.
+    case grace
     // How much is written down about all of them.
     case maximumLogLines
 }

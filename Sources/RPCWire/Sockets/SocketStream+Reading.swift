@@ -37,7 +37,10 @@ extension SocketStream: Selectable {
             if !isHungUp, !discards, receiver?.wantsMore == false {
                 return setInterest(interest.subtracting(.reading))
             }
-            if pausesReading, !isHungUp, peerIsSlow { return setInterest(interest.subtracting(.reading)) }
+            if pausesReading, !isHungUp, peerIsSlow {
+                receiver?.pausedReading()
+                return setInterest(interest.subtracting(.reading))
+            }
             switch eventLoop.readBuffer.read(from: socket, generously: readsMuch, deliver: deliver) {
             case .delivered(let filled):
                 readsMuch = filled

@@ -46,13 +46,18 @@ final class CancelledCount: Sendable {
 
 struct TimerHeap {
     private struct Entry {
+        let place: Place
+        let timer: ScheduledTimer
+    }
+
+    /// By itself, so that comparing entries does not touch their timers, each of which is somewhere else in memory.
+    private struct Place {
         let deadline: Instant
         /// Timers of the same moment fire in the order they were set.
         let sequence: UInt64
-        let timer: ScheduledTimer
 
-        func isBefore(_ other: Entry) -> Bool {
-            deadline != other.deadline ? deadline < other.deadline : sequence < other.sequence
+        static func < (left: Place, right: Place) -> Bool {
+            left.deadline != right.deadline ? left.deadline < right.deadline : left.sequence < right.sequence
         }
     }
 
@@ -61,12 +66,12 @@ struct TimerHeap {
     private var nextSequence: UInt64 = 0
 
     var count: Int { entries.count }
-    var nextDeadline: Instant? { entries.first?.deadline }
+    var nextDeadline: Instant? { entries.first?.place.deadline }
 
     mutating func insert(_ timer: ScheduledTimer) {
         let waste = cancelled.number.load(ordering: .relaxed)
         if waste > 64, waste > entries.count / 2 { removeCancelled() }
-        entries.append(Entry(deadline: timer.deadline, sequence: nextSequence, timer: timer))
+        entries.append(Entry(place: Place(deadline: timer.deadline, sequence: nextSequence), timer: timer))
         nextSequence += 1
         siftUp(entries.count - 1)
     }
@@ -77,7 +82,7 @@ struct TimerHeap {
     /// Takes the first timer that is due, unless it was inserted after `mark`: a timer that sets itself again
     /// for "now" must not keep the loop from everything else.
     mutating func popDue(at now: Instant, before mark: UInt64) -> ScheduledTimer? {
-        guard let first = entries.first, first.deadline <= now, first.sequence < mark else { return nil }
+        guard let first = entries.first, first.place.deadline <= now, first.place.sequence < mark else { return nil }
         removeFirst()
         return first.timer
     }
@@ -107,26 +112,34 @@ struct TimerHeap {
         for index in stride(from: entries.count / 2 - 1, through: 0, by: -1) { siftDown(index) }
     }
 
+    // Both move entries through memory as they are: a copy of each would be counted, and that in its timer.
+
     private mutating func siftUp(_ start: Int) {
-        var index = start
-        while index > 0 {
-            let parent = (index - 1) / 2
-            guard entries[index].isBefore(entries[parent]) else { return }
-            entries.swapAt(index, parent)
-            index = parent
+        entries.withUnsafeMutableBufferPointer { entries in
+            guard let heap = entries.baseAddress, start > 0 else { return }
+            let moving = (heap + start).move()
+            var index = start
+            while index > 0, moving.place < heap[(index - 1) / 2].place {
+                (heap + index).moveInitialize(from: heap + (index - 1) / 2, count: 1)
+                index = (index - 1) / 2
+            }
+            (heap + index).initialize(to: moving)
         }
     }
 
     private mutating func siftDown(_ start: Int) {
-        var index = start
-        while true {
-            var least = index
-            let left = 2 * index + 1
-            if left < entries.count, entries[left].isBefore(entries[least]) { least = left }
-            if left + 1 < entries.count, entries[left + 1].isBefore(entries[least]) { least = left + 1 }
-            if least == index { return }
-            entries.swapAt(index, least)
-            index = least
+        entries.withUnsafeMutableBufferPointer { entries in
+            guard let heap = entries.baseAddress, start < entries.count else { return }
+            let moving = (heap + start).move()
+            var index = start
+            while 2 * index + 1 < entries.count {
+                var child = 2 * index + 1
+                if child + 1 < entries.count, heap[child + 1].place < heap[child].place { child += 1 }
+                guard heap[child].place < moving.place else { break }
+                (heap + index).moveInitialize(from: heap + child, count: 1)
+                index = child
+            }
+            (heap + index).initialize(to: moving)
         }
     }
 }

@@ -51,6 +51,9 @@ package protocol ByteStreamReceiver: AnyObject, Sendable {
     /// that a peer that sends faster than it is served has to wait.
     var wantsMore: Bool { get }
 
+    /// Nothing more is read because the peer does not read what waits for it. Called on the loop.
+    func pausedReading()
+
     /// The peer says no more but may still read, as `nc -N` does after its last line. Called on the loop, at most once.
     /// - Returns: whether something is still to be said; then the stream stays open until `finish` is called.
     ///   Otherwise it ends when what is queued has been sent.
@@ -69,6 +72,7 @@ extension ByteStream {
 
 extension ByteStreamReceiver {
     package var wantsMore: Bool { true }
+    package func pausedReading() {}
     package func peerFinished() -> Bool { false }
 }
 

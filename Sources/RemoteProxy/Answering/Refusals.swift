@@ -10,10 +10,10 @@ extension ErrorObject {
                 outcome: .notExecuted))
     }
 
-    static func congested(_ limit: Duration) -> ErrorObject {
+    static func congested(_ time: Duration, _ limit: Limit) -> ErrorObject {
         ErrorObject(
             RPCError(
-                .busy, "calls have been waiting for their turn for more than \(limit) (maximumWait)",
+                .busy, "calls have been waiting for their turn for more than \(time) (\(limit))",
                 outcome: .notExecuted))
     }
 

@@ -1,8 +1,8 @@
 // Runs requests on the loop, in place. A worker is a task on the loop that takes one request after the other for as
 // long as the subjects do not suspend: the semantics of async at the price of a plain call. When one does suspend, the
-// loop gets control back and sets another worker to the rest; the first goes on when its subject does. Where many wait a
-// worker pauses each millisecond, so that the loop sees who else has come. While a subject has a worker's thread the loop
-// is lent; when it has gone on with another meanwhile, the worker follows it there.
+// loop gets control back and sets another worker to the rest; the first goes on when its subject does. Where some wait a
+// worker pauses each millisecond, so that the loop sends the answers there are and sees who else has come. While a subject
+// has a worker's thread the loop is lent; when it has gone on with another meanwhile, the worker follows it there.
 
 import JSONCodec
 package import RPCWire
@@ -18,7 +18,7 @@ package final class RequestRunner: @unchecked Sendable {
     @exclusivity(unchecked) private var isChecking = false
     /// Workers that let the loop have a look at its sockets.
     @exclusivity(unchecked) private var pausing = 0
-    /// When the next one is to do so; nil while hardly anybody waits.
+    /// When the next one is to do so; nil while nobody waits.
     @exclusivity(unchecked) private var turnEnd: Instant?
     private static let timePerTurn = Duration.milliseconds(1)
     @exclusivity(unchecked) private var isStopped = false
@@ -26,22 +26,35 @@ package final class RequestRunner: @unchecked Sendable {
     private let maximumIdleWorkers = 64
 
     /// What is answered to calls for which the line is too long.
-    let refusal: ErrorObject
+    private let refusal: ErrorObject
+    private let refusalForOthers: ErrorObject
 
-    /// - Parameter maximumWait: how long calls may go on waiting for their turn before new ones are refused; zero for ever.
-    package init(loop: any Loop, number: Int = 0, maximumWait: Duration = .zero) {
+    /// - Parameters:
+    ///   - maximumWait: how long calls may go on waiting for their turn before new ones are refused; zero for ever.
+    ///   - forOthers: how long for the calls of others.
+    package init(
+        loop: any Loop, number: Int = 0, maximumWait: Duration = .zero, forOthers maximumWaitForOthers: Duration = .zero
+    ) {
         self.loop = loop
         self.number = number
-        congestion = Congestion(maximumWait: maximumWait)
-        refusal = .congested(maximumWait)
+        congestion = Congestion(maximumWait: maximumWait, forOthers: maximumWaitForOthers)
+        refusal = .congested(maximumWait, .maximumWait)
+        refusalForOthers = .congested(maximumWaitForOthers, .maximumWaitForOthers)
     }
 
     /// How many requests wait for a worker.
     var backlog: Int { inbox.count }
+    /// How many sessions have requests that wait.
+    @exclusivity(unchecked) var waitingSessions = 0
 
-    /// Whether a call that comes now is to be refused.
-    func isCongested() -> Bool {
-        congestion.refuses(waiting: inbox.count, first: inbox.oldest ?? .distantFuture, at: loop.now)
+    /// Why a call that comes now is to be refused, if it is.
+    /// - Parameter own: how many requests of its session wait.
+    func congestion(forSessionWith own: Int) -> (Limit, ErrorObject)? {
+        guard inbox.count >= Congestion.alwaysAdmitted,
+            let limit = congestion.refuses(
+                waiting: inbox.count, own: own, sessions: waitingSessions, at: loop.now)
+        else { return nil }
+        return (limit, limit == .maximumWait ? refusal : refusalForOthers)
     }
 
     func accept(_ request: IncomingRequest) {
@@ -74,6 +87,8 @@ package final class RequestRunner: @unchecked Sendable {
         if !loop.takeBack() { await follow() }
         while !worker.isUsedUp {
             while !worker.isUsedUp, let request = inbox.popFirst() {
+                congestion.begins()
+                if turnEnd == nil, !inbox.isEmpty { turnEnd = loop.now.advanced(by: Self.timePerTurn) }
                 await request.session.run(request, on: worker)
                 if isTimeToLook() { await pause() }
             }
@@ -96,16 +111,14 @@ package final class RequestRunner: @unchecked Sendable {
 
     /// Whether workers have kept the loop from its sockets for long while others wait. The clock is read only if some do.
     private func isTimeToLook() -> Bool {
-        guard inbox.count >= Congestion.alwaysAdmitted else {
+        guard let arrived = inbox.oldest else {
+            congestion.nobodyIsNext()
             turnEnd = nil
             return false
         }
         let now = loop.lookAtClock()
-        guard let turnEnd else {
-            turnEnd = now.advanced(by: Self.timePerTurn)
-            return false
-        }
-        return now >= turnEnd
+        congestion.isNext(waitingSince: arrived, at: now)
+        return turnEnd.map { now >= $0 } ?? false
     }
 
     /// Lets the loop see who has come; then it is this worker's turn again.

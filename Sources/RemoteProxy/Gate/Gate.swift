@@ -63,7 +63,7 @@ package struct Gate {
             firstByteTime: isAccepted ? settings.firstByteTime : .zero, frameTime: settings.frameTime,
             minimumRate: settings.minimumRate, at: now)
         keepalive = Keepalive(
-            interval: settings.keepaliveInterval, timeout: settings.keepaliveTimeout, at: now)
+            interval: settings.keepaliveInterval, timeout: settings.keepaliveTimeout, isSecond: isAccepted, at: now)
         pings = RateLimit(most: settings.maximumPings, per: Self.window)
         unknownCancels = RateLimit(most: settings.maximumUnknownCancels, per: Self.window)
         (opened, used) = (now, now)

@@ -1,7 +1,7 @@
 // Finds out that the other end is gone without having said so. Pure: what was heard and when in, what to do out.
 //
 // Only silence is asked about: whoever sends anything lives. So a busy connection costs a note of the time and nothing
-// else, and an idle one a question per interval.
+// else, and an idle one a question per interval: one of the two ends asks later than the other, and then need not.
 
 package import RPCWire
 
@@ -25,9 +25,13 @@ package struct Keepalive: Sendable {
     /// - Parameters:
     ///   - interval: how long silence goes unquestioned; zero for ever.
     ///   - timeout: how long the answer may take.
-    package init(interval: Duration, timeout: Duration, at now: Instant) {
-        self.interval = interval.nanoseconds
-        self.timeout = timeout.nanoseconds
+    ///   - isSecond: whether the other end is to ask first. If it does not, its silence lasts no longer for that: the
+    ///     answer has less time instead.
+    package init(interval: Duration, timeout: Duration, isSecond: Bool = false, at now: Instant) {
+        let delay = isSecond && interval > .zero ? min(interval, timeout).nanoseconds / 4 : 0
+        // Whoever says for ever means it.
+        self.interval = min(interval.nanoseconds, .max / 2) + delay
+        self.timeout = timeout.nanoseconds - delay
         heard = now
     }
 

@@ -15,11 +15,6 @@ extension Session {
         answer(request.id, with: ErrorObject(RPCError(.busy, text, outcome: .notExecuted)), in: batch)
     }
 
-    func answerCongested(_ id: RPCIdentifier, in batch: BatchReply?) {
-        wasBusy(.maximumWait)
-        answer(id, with: peer.runner.refusal, in: batch)
-    }
-
     func wasBusy(_ limit: Limit) { traffic?.wasBusy(limit, on: peer.runner.number) }
 
     /// The frame or the text of a message is not to be had.

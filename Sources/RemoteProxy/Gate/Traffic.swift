@@ -13,6 +13,7 @@ package final class Traffic: Sendable {
         let busyHere = Atomic(0)
         let busyInAll = Atomic(0)
         let busyLine = Atomic(0)
+        let busyOthers = Atomic(0)
 
         func add(_ number: Int, to counter: borrowing Atomic<Int>) {
             counter.store(counter.load(ordering: .relaxed) &+ number, ordering: .relaxed)
@@ -70,6 +71,7 @@ package final class Traffic: Sendable {
         switch limit {
         case .maximumRequestsInAll: tally.add(1, to: tally.busyInAll)
         case .maximumWait: tally.add(1, to: tally.busyLine)
+        case .maximumWaitForOthers: tally.add(1, to: tally.busyOthers)
         default: tally.add(1, to: tally.busyHere)
         }
     }
@@ -88,6 +90,7 @@ package final class Traffic: Sendable {
                 (Limit.maximumRequestsInFlight, tally.busyHere.load(ordering: .relaxed)),
                 (.maximumRequestsInAll, tally.busyInAll.load(ordering: .relaxed)),
                 (.maximumWait, tally.busyLine.load(ordering: .relaxed)),
+                (.maximumWaitForOthers, tally.busyOthers.load(ordering: .relaxed)),
             ] where number > 0 { events.overruns[limit, default: 0] += number }
         }
         return events

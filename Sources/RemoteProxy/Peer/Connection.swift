@@ -152,6 +152,8 @@ extension Connection: ByteStreamReceiver {
 
     package var wantsMore: Bool { reading == .now }
 
+    package func pausedReading() { session.overran(.pauseReading) }
+
     /// A peer whose session goes on may come back for its answers, but what it has said still counts. Another may have
     /// only ended its questions, as `nc -N` does: it gets the answers that come soon. One that has left in good order has
     /// its posts delivered.
@@ -160,7 +162,10 @@ extension Connection: ByteStreamReceiver {
         guard case .accepted = role, phase.step != .over, isOwed || reading != .now else { return false }
         phase.left()
         stream.loop.schedule(at: stream.loop.now.advanced(by: peer.settings.halfCloseGrace)) { [self] in
-            if !session.isResumable, session.connection === self { session.stopRequests() }
+            if !session.isResumable, session.connection === self {
+                if session.calls.count > 0 { session.overran(.halfCloseGrace) }
+                session.stopRequests()
+            }
             stream.finish()
         }
         return true

@@ -20,9 +20,11 @@ extension Session {
         _ method: _ExportedMethod, for request: Request, from connection: Connection, in batch: BatchReply?
     ) {
         if isFullInAll { return answerBusy(request, in: batch) }
-        // A post that is refused is lost; a call is told. With nothing waiting a session may always add one, or a busy
-        // neighbour would keep it out.
-        if let id = request.id, waitingRequests > 0, peer.runner.isCongested() { return answerCongested(id, in: batch) }
+        // A post that is refused is lost; a call is told.
+        if let id = request.id, let (limit, refusal) = peer.runner.congestion(forSessionWith: waitingRequests) {
+            wasBusy(limit)
+            return answer(id, with: refusal, in: batch)
+        }
         let deadline = self.deadline(of: request, from: connection)
         switch calls.start(request.id, deadline: deadline) {
         case .run(let slot):
@@ -42,6 +44,7 @@ extension Session {
     }
 
     private func begin(_ request: IncomingRequest) {
+        if waitingRequests == 0 { peer.runner.waitingSessions += 1 }
         waitingRequests += 1
         peer.runner.accept(request)
     }
@@ -83,6 +86,7 @@ extension Session {
         let output = worker.output
         output.removeAll()
         waitingRequests -= 1
+        if waitingRequests == 0 { peer.runner.waitingSessions -= 1 }
         connection?.unstall()
         hold(worker, in: request.slot)
         defer { worker.finished() }
@@ -190,6 +194,7 @@ extension Session {
         let number = replies.last + 1
         defer { noteReplies() }
         guard let limit = overrun(keeping: answer.count) else { return replies.keep(answer, number: number) }
+        overran(limit)
         // It had begun before there was too much. If the answer does not get through, at least what became of the call
         // does.
         let bytes =

@@ -3,7 +3,6 @@
 import Protocols
 import RPCServer
 import RemoteProxy
-import Synchronization
 import Testing
 
 @Suite struct `Pipelining` {
@@ -52,35 +51,66 @@ import Testing
     @Test func `what waits too long is refused before any work, and only of those who have something waiting`()
         async throws
     {
-        let count = 1_000
-        let subject = BusyEcho()
-        try await withGate(exporting: [EchoProxy(subject)]) {
+        try await withGate(exporting: [EchoProxy(BusyEcho())]) {
             $0.maximumWait = .milliseconds(5)
         } _: { server, url in
-            let (busy, neighbour) = (try RawClient(url), try RawClient(url))
+            let neighbour = try RawClient(url)
             _ = try neighbour.ask(Self.call(0))
-            busy.sendBeside(Array((1...count).map { Self.call($0) + "\n" }.joined().utf8))
-            var (served, refused) = (Set<Int>(), Set<Int>())
-            for heard in 0..<count {
-                let reply = try #require(try busy.hear())
-                let id = try #require(reply.dropFirst(#"{"jsonrpc":"2.0","id":"#.count).prefix { $0 != "," }.asInt)
-                if try brief(reply) == "\(id)=\"x\"" {
-                    served.insert(id)
-                } else {
-                    #expect(reply.contains("-32009") && reply.contains("(maximumWait)"))
-                    refused.insert(id)
-                }
+            let busy = try RawClient(url)
+            let (served, refused) = try Self.hear(1_000, from: [busy], limit: "maximumWait") { () throws in
                 // However busy the other is.
-                if heard % 100 == 99 { #expect(try brief(neighbour.ask(Self.call(0))) == "0=\"x\"") }
+                #expect(try brief(neighbour.ask(Self.call(0))) == "0=\"x\"")
             }
-            #expect(served.count + refused.count == count && served.isDisjoint(with: refused))
             // What came within the first tenth of a second is served.
-            #expect(served.count > 90 && !refused.isEmpty)
-            #expect(subject.count == served.count + 11)
-            #expect(server.counters.overruns == ["maximumWait": refused.count])
+            #expect(served > 90 && refused > 0)
+            #expect(server.counters.calls == served + 11 && server.counters.overruns == ["maximumWait": refused])
             // When it is over it is over.
             for id in 1...10 { #expect(try brief(busy.ask(Self.call(id))) == "\(id)=\"x\"") }
         }
+    }
+
+    @Test func `who waits for calls of its own is not refused unless others have to wait for them as well`()
+        async throws
+    {
+        try await withGate(exporting: [EchoProxy(BusyEcho())]) {
+            $0.maximumWaitForOthers = .milliseconds(5)
+            $0.maximumWait = .zero
+        } _: { server, url in
+            let alone = try Self.hear(300, from: [RawClient(url)], limit: "")
+            #expect(alone == (300, 0) && server.counters.overruns == [:])
+            let (served, refused) = try Self.hear(
+                500, from: [RawClient(url), RawClient(url)], limit: "maximumWaitForOthers")
+            #expect(served > 90 && refused > 0)
+            #expect(server.counters.calls == served + 300)
+            #expect(server.counters.overruns == ["maximumWaitForOthers": refused])
+        }
+    }
+
+    /// Has each client make so many calls at once.
+    /// - Returns: how many were served and how many refused, for that limit.
+    private static func hear(
+        _ count: Int, from clients: [RawClient], limit: String, meanwhile: () throws -> Void = {}
+    ) throws -> (Int, Int) {
+        for client in clients {
+            client.sendBeside(Array((1...count).map { Self.call($0) + "\n" }.joined().utf8))
+        }
+        var (served, refused) = (0, 0)
+        for client in clients {
+            var ids = Set<Int>()
+            for heard in 0..<count {
+                let reply = try #require(try client.hear())
+                let id = try #require(reply.dropFirst(#"{"jsonrpc":"2.0","id":"#.count).prefix { $0 != "," }.asInt)
+                #expect(ids.insert(id).inserted)
+                if try brief(reply) == "\(id)=\"x\"" {
+                    served += 1
+                } else {
+                    #expect(reply.contains("-32009") && reply.contains("(\(limit))"))
+                    refused += 1
+                }
+                if heard % 100 == 99 { try meanwhile() }
+            }
+        }
+        return (served, refused)
     }
 
     @Test func `without a limit everybody waits`() async throws {
@@ -98,12 +128,7 @@ import Testing
 
 /// Keeps its thread for a millisecond, as computing does.
 private final class BusyEcho: Echo {
-    private let calls = Atomic(0)
-
-    var count: Int { calls.load(ordering: .relaxed) }
-
     func text(_ text: String) async throws -> String {
-        calls.add(1, ordering: .relaxed)
         let end = ContinuousClock.now + .milliseconds(1)
         while ContinuousClock.now < end {}
         return text

@@ -208,6 +208,51 @@ import Testing
         }
     }
 
+    @Test func `who does not read is not read from, which is counted, and gets all its answers in the end`()
+        async throws
+    {
+        try await withGate {
+            $0.pauseReading = 10_000
+        } _: { server, url in
+            // More than the system takes on the way.
+            let text = String(repeating: "x", count: 50_000)
+            let call = { (id: Int) in #"{"jsonrpc":"2.0","method":"Echo.text","params":["\#(text)"],"id":\#(id)}"# }
+            var count = 200
+            let slow = try RawClient(url)
+            slow.sendBeside(Array((0..<count).map { call($0) + "\n" }.joined().utf8))
+            let clock = try RawClient(url)
+            var asked = 0
+            while server.counters.calls < count + asked {
+                asked += 1
+                #expect(try brief(clock.ask(Self.later(5, id: 1))) == "1=\"x\"")
+            }
+            // What comes now is left where it is.
+            while server.counters.overruns["pauseReading"] == nil, count < 1_000 {
+                slow.say(Self.later(0, id: count))
+                count += 1
+                #expect(try brief(clock.ask(Self.later(5, id: 1))) == "1=\"x\"")
+            }
+            var missing = Set(0..<count)
+            while !missing.isEmpty {
+                let answer = try #require(try slow.hear()).dropFirst(#"{"jsonrpc":"2.0","id":"#.count)
+                #expect(missing.remove(try #require(Int(answer.prefix { $0.isNumber }))) != nil)
+            }
+            #expect(server.counters.overruns.keys.sorted() == ["pauseReading"])
+        }
+    }
+
+    @Test func `who has closed its sending side is waited for as long as is said, and no longer`() async throws {
+        try await withGate {
+            $0.halfCloseGrace = .milliseconds(50)
+        } _: { server, url in
+            let client = try RawClient(url)
+            client.say(Self.later(60_000, id: 1))
+            client.finish()
+            _ = try client.rest()
+            #expect(server.counters.overruns == ["halfCloseGrace": 1])
+        }
+    }
+
     // MARK: keepalive
 
     @Test func `a client of our kind that falls silent is asked once and then dropped`() async throws {

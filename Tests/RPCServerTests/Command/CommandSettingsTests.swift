@@ -1,5 +1,6 @@
 // What each option does, how it may be written, and the exact line that answers each mistake.
 
+import RPCWire
 import RemoteProxy
 import Testing
 
@@ -60,6 +61,7 @@ import Testing
         Reading("--maximum-pings 3") { $0.configuration.maximumPings == 3 },
         Reading("--maximum-unknown-cancels 3") { $0.configuration.maximumUnknownCancels == 3 },
         Reading("--adaptive-spinning") { $0.configuration.adaptiveSpinning },
+        Reading("--maximum-wait-for-others 0.5") { $0.configuration.maximumWaitForOthers == .milliseconds(500) },
         Reading("--maximum-wait 0.25") { $0.configuration.maximumWait == .milliseconds(250) },
         Reading("--maximum-kept-reply-bytes-in-all 8") { $0.configuration.maximumKeptReplyBytesInAll == 8 },
         Reading("--maximum-holds 9") { $0.configuration.peerSettings.maximumHolds == 9 },
@@ -90,6 +92,18 @@ import Testing
     @Test func `every option of the table is among those tried`() {
         let tried = Set(Self.readings.flatMap(\.words))
         #expect(CommandOption.all.map(\.name).filter { !tried.contains($0) } == [])
+    }
+
+    @Test func `every option that limits peers has a counter of its name, and every counter an option`() {
+        let names = CommandOption.all.map { option in
+            let words = option.name.dropFirst(2).split(separator: "-").map(String.init)
+            return words[0] + words.dropFirst().map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
+        }
+        let others: Set = [
+            "listen", "threads", "adaptiveSpinning", "tokens", "loginDelay", "keepaliveInterval", "insecure", "quiet",
+            "help", "version",
+        ]
+        #expect(Set(names).subtracting(others) == Set(Limit.allCases.map(\.rawValue)))
     }
 
     @Test func `limits that nobody names are the server's own`() throws {

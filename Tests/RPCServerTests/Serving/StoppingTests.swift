@@ -41,6 +41,7 @@ import Testing
         let error = await #expect(throws: RPCError.self) { try await answer.value }
         #expect(error?.code == .connectionLost)
         #expect(error?.outcome == .unknown)
+        #expect(server.counters.overruns == ["grace": 1])
         client.close()
     }
 

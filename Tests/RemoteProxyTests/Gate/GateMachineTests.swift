@@ -32,6 +32,39 @@ private func at(_ milliseconds: Int64) -> Instant { Instant(nanoseconds: millise
         #expect(machine.check(at: at(21_000)) == .giveUp)
     }
 
+    @Test(arguments: [(15_000, 5_000, 16_250), (200, 100, 225), (20, 60_000, 25)])
+    func `the second to ask asks later, and gives up no later`(interval: Int64, timeout: Int64, asks: Int64) {
+        var machine = Keepalive(
+            interval: .milliseconds(interval), timeout: .milliseconds(timeout), isSecond: true, at: at(0))
+        machine.begin(at: at(0))
+        #expect(machine.due == at(asks) && machine.check(at: at(asks)) == .ask)
+        #expect(machine.due == at(interval + timeout) && machine.check(at: at(interval + timeout)) == .giveUp)
+    }
+
+    @Test func `of two ends that live only the first asks`() {
+        var first = Keepalive(interval: .seconds(15), timeout: .seconds(5), at: at(0))
+        var second = Keepalive(interval: .seconds(15), timeout: .seconds(5), isSecond: true, at: at(0))
+        first.begin(at: at(0))
+        second.begin(at: at(0))
+        var asked = 0
+        for millisecond in stride(from: Int64(0), through: 300_000, by: 250) {
+            if first.check(at: at(millisecond)) == .ask {
+                asked += 1
+                second.heard(at: at(millisecond))
+                first.heard(at: at(millisecond + 1))
+            }
+            let action = second.check(at: at(millisecond))
+            #expect(action == .wait)
+        }
+        #expect(asked == 19)
+    }
+
+    @Test func `who waits for ever asks never`() {
+        var machine = Keepalive(interval: .seconds(Int64.max), timeout: .seconds(Int64.max), isSecond: true, at: at(0))
+        machine.begin(at: at(0))
+        #expect(machine.check(at: at(1_000_000)) == .wait)
+    }
+
     @Test func `whatever is heard is an answer`() {
         var machine = Self.machine()
         #expect(machine.check(at: at(16_000)) == .ask)

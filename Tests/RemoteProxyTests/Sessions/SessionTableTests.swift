@@ -23,6 +23,34 @@ import Testing
         #expect(table.claim(old.id, by: nil) == nil)
     }
 
+    @Test func `nobody finds a session by guessing`() {
+        let table = SessionTable()
+        let sessions = (0..<100).map { _ in
+            Session(Peer(runner: RequestRunner(loop: loop), exports: Exports()), in: table)
+        }
+        for session in sessions { #expect(table.add(session)) }
+        var random = SystemRandomNumberGenerator()
+        var digits = [UInt8](repeating: 0, count: 32)
+        var found = 0
+        // As many as a thief could try in a minute or so.
+        for _ in 0..<1_000_000 {
+            let halves = (random.next() as UInt64, random.next() as UInt64)
+            for place in 0..<16 {
+                digits[place] = Self.digit(halves.0 >> (4 * UInt64(place)))
+                digits[16 + place] = Self.digit(halves.1 >> (4 * UInt64(place)))
+            }
+            if table.claim(String(decoding: digits, as: UTF8.self), by: nil) != nil { found += 1 }
+        }
+        #expect(found == 0)
+        #expect(Set(sessions.map(\.id)).count == 100 && sessions.allSatisfy { $0.id.utf8.count == 32 })
+        for session in sessions { #expect(table.claim(session.id, by: nil) === session) }
+    }
+
+    private static func digit(_ value: UInt64) -> UInt8 {
+        let value = UInt8(truncatingIfNeeded: value) & 15
+        return value < 10 ? 48 + value : 87 + value
+    }
+
     @Test func `one that is served again stays, though the loss of its former connection is noticed late`() {
         let served = session()
         #expect(table.add(served))

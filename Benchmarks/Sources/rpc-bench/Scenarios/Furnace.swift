@@ -63,6 +63,9 @@ final class ServerFurnace: Furnace {
     @usableFromInline
     func facts() async throws -> [Int] {
         let counters = server.counters
-        return [counters.connections, counters.running, counters.overruns["maximumWait"] ?? 0]
+        return [
+            counters.connections, counters.running,
+            ["maximumWait", "maximumWaitForOthers"].reduce(0) { $0 + (counters.overruns[$1] ?? 0) },
+        ]
     }
 }
