@@ -64,6 +64,11 @@ struct HostileResumption: Sendable, CustomTestStringConvertible {
         while true {
             let asked = try peer.hear()
             guard let id = asked.id, !asked.method.isEmpty else { continue }
+            // On a slow machine there is time for one, and it is no call.
+            if asked.method == "rpc.ping" {
+                try peer.answer(asked, "null")
+                continue
+            }
             calls += 1
             let isLast = calls == 4
             book.withLock { book in
