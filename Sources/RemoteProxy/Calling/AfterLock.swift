@@ -11,8 +11,8 @@ struct AfterLock {
     }
 
     var flush = Flush.byAnother
-    /// The call is the only one that waits for an answer.
-    var isAlone = false
+    /// Nobody else waits for an answer, as nobody did lately: the caller may fetch its own.
+    var mayVisit = false
     var wantsConnection = false
     var wakeAt: Instant?
     var finished: [Connection] = []

@@ -16,6 +16,9 @@ extension Peer {
             }, onCancel: { cancel(call) }, isolation: isolation)
     }
 
+    /// Of many callers one is always first, and should not wait at the sockets while the others come.
+    private static let proofOfBeingAlone = 4
+
     private func start(_ call: OutgoingCall, for waiter: Waiter) {
         let now = loop.now
         let deadline = self.deadline(from: now)
@@ -30,7 +33,7 @@ extension Peer {
         }
         if let refusal { waiter.resume(returning: refusal) }
         after.perform(self)
-        if after.isAlone, !loop.isCurrent { loop.visit { state.withLock { _ in call.waiter == nil } } }
+        if after.mayVisit, !loop.isCurrent { loop.visit { state.withLock { _ in call.waiter == nil } } }
     }
 
     private func enter(
@@ -42,8 +45,10 @@ extension Peer {
         var after = AfterLock()
         if let connection = state.connection {
             dispatch(call, ticket, over: connection, at: now, &state)
-            after.isAlone = state.outgoing.count == 1
-            after.flush = flushing(connection, isAlone: after.isAlone, &state)
+            let isAlone = state.outgoing.count == 1
+            state.aloneInARow = isAlone ? state.aloneInARow + 1 : 0
+            after.mayVisit = state.aloneInARow >= Self.proofOfBeingAlone
+            after.flush = flushing(connection, isAlone: isAlone, &state)
         } else {
             after.wantsConnection = true
         }

@@ -45,6 +45,8 @@ package final class Peer: Sendable {
         var timer: (any LoopTimer)?
         /// Why there is no connection, for the callers that run out of time waiting for one.
         var whyUnavailable = "no connection was made"
+        /// How many calls, one after the other, began when no other had begun and not ended.
+        var aloneInARow = 0
         /// The loop knows that answers are awaited.
         var isExpecting = false
         /// Somebody has promised to flush the connection for all.
