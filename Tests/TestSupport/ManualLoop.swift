@@ -14,6 +14,7 @@ package final class ManualLoop: Loop {
         var timersSet = 0
         var steps = 0
         var afterStep: (@Sendable () -> Void)?
+        var isLost: (@Sendable () -> Bool)?
 
         mutating func takeFirst() -> Item? {
             guard first < queue.count else { return nil }
@@ -101,6 +102,15 @@ package final class ManualLoop: Loop {
 
     /// Has this done after everything that is run: what always holds is looked at then.
     package func afterEachStep(_ look: @escaping @Sendable () -> Void) { state.withLock { $0.afterStep = look } }
+
+    /// Has this decide, whenever a job takes the loop back, whether it finds it gone. It is never really anywhere else, so
+    /// that the job may come again and ask once more.
+    package func whenTakenBack(isLost: @escaping @Sendable () -> Bool) { state.withLock { $0.isLost = isLost } }
+
+    package func takeBack() -> Bool {
+        guard let isLost = state.withLock({ $0.isLost }) else { return true }
+        return !isLost()
+    }
 
     /// Runs one item of the queue, or one timer that is due. Answers whether there was one.
     @discardableResult

@@ -26,6 +26,7 @@
 #ifdef __linux__
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/syscall.h>
 
 // These stand behind a switch (_GNU_SOURCE) that the toolchain's C module is built without; turning it on here would
 // give the two modules different ideas of the same structures.
@@ -276,6 +277,38 @@ static inline int system_start_thread(const char *name, void (*body)(void *), vo
 
 /// A number that no other living thread has, never 0: the address of a structure, and so a multiple of eight.
 static inline unsigned long system_thread_identity(void) { return (unsigned long)pthread_self(); }
+
+#ifdef __linux__
+extern long system_call(long number, ...) __asm__("syscall");
+#endif
+
+/// What the system calls the calling thread; 0 where nothing can be asked about it.
+static inline int system_thread_number(void) {
+#ifdef __linux__
+    return (int)system_call(SYS_gettid);
+#else
+    return 0;
+#endif
+}
+
+/// Whether a thread of this process computes or waits for a processor: 0 when it sleeps, or when that is not known.
+static inline int system_thread_is_running(int number) {
+#ifdef __linux__
+    char path[48], text[128];
+    snprintf(path, sizeof path, "/proc/self/task/%d/stat", number);
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0) return 0;
+    ssize_t count = read(file, text, sizeof text - 1);
+    close(file);
+    text[count < 0 ? 0 : count] = 0;
+    // The name of the thread stands in parentheses and may hold any character; the state comes after it.
+    const char *end = strrchr(text, ')');
+    return end && end[1] == ' ' && end[2] == 'R';
+#else
+    (void)number;
+    return 0;
+#endif
+}
 
 #ifdef __linux__
 extern int system_affinity(pid_t process, size_t size, unsigned long *set) __asm__("sched_getaffinity");

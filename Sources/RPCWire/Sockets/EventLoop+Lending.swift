@@ -16,6 +16,14 @@ enum Attention: UInt8, AtomicRepresentable {
     case ended
 }
 
+/// How a thread came to be replaced.
+package struct Absence: Sendable {
+    package let since: Instant
+    let loop: ObjectIdentifier
+    /// Whether it did not sleep, or nobody knew.
+    package let isRunning: Bool
+}
+
 extension EventLoop {
     /// After so many looks that saw nothing nobody looks any more, so that an idle process is never woken.
     private static let enoughQuietLooks = 4
@@ -23,7 +31,8 @@ extension EventLoop {
     package func lend(forLong: Bool) {
         guard watch != nil else { return }
         ownership.lend(forLong: forLong)
-        if forLong { replace(SystemThread.current, isNew: true) }
+        // Nobody knows yet whether it will sleep.
+        if forLong { replace(SystemThread.current, isRunning: true) }
         // After the loan: a watch that has gone to sleep since has not seen it. One that goes to sleep has looked several
         // times since this was lively, and would see a loan that was made before this is read.
         if attention.load(ordering: .relaxed) != .lively { drawAttention() }
@@ -31,8 +40,8 @@ extension EventLoop {
 
     package func takeBack() -> Bool { watch == nil || ownership.takeBack(SystemThread.current) }
 
-    /// For how long the calling thread, which could not take the loop back, has been replaced.
-    package var absence: Duration? { watch?.absence(of: SystemThread.current) }
+    /// How the calling thread was replaced, which could not take the loop back.
+    package var absence: Absence? { watch?.absence(of: SystemThread.current) }
 
     @inline(never)
     private func drawAttention() {
@@ -48,15 +57,19 @@ extension EventLoop {
         let before = attention.compareExchange(expected: .lively, desired: .quiet, ordering: .relaxed).original
         guard before != .ended else { return false }
         let sighting = ownership.sight()
-        if case .overdue(let thread, let isNew) = sighting { replace(thread, isNew: isNew) }
+        if case .overdue(let thread) = sighting {
+            let isRunning = SystemThread.isRunning(systemNumber: threadNumber.load(ordering: .relaxed))
+            replace(thread, isRunning: isRunning)
+        }
         quietLooks = before == .quiet && sighting == .notLent ? quietLooks + 1 : 0
         guard quietLooks >= Self.enoughQuietLooks else { return true }
         quietLooks = 0
         return !attention.compareExchange(expected: .quiet, desired: .asleep, ordering: .relaxed).exchanged
     }
 
-    private func replace(_ thread: UInt, isNew: Bool) {
-        guard let watch, watch.admits(replacementOf: thread, isNew: isNew) else { return }
+    private func replace(_ thread: UInt, isRunning: Bool) {
+        let absence = Absence(since: MonotonicClock.now, loop: ObjectIdentifier(self), isRunning: isRunning)
+        guard let watch, watch.admits(absence, of: thread) else { return }
         do throws(SystemError) {
             try SystemThread.start(name: name) { [self] in
                 // It may have come back in the meantime.

@@ -16,6 +16,7 @@ extension EventLoop {
 
     /// The life of a thread from when it has the loop until there is nothing left to do, or until it has lost the loop.
     func live() {
+        threadNumber.store(SystemThread.systemNumber, ordering: .relaxed)
         // With one processor there is nobody who could bring about what the loop looks out for.
         spins = isToSpin && SystemThread.processors > 1
         repeat {

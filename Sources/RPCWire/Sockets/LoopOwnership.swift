@@ -12,9 +12,8 @@ struct LoopOwnership: ~Copyable {
     enum Sighting: Equatable {
         case notLent
         case lent
-        /// This thread has lent it and not taken it back since three looks ago.
-        /// - Parameter isNew: whether the looks before had not said so yet.
-        case overdue(UInt, isNew: Bool)
+        /// This thread has lent it, and three looks have seen that loan.
+        case overdue(UInt)
     }
 
     /// The number of no thread: the loop's own has stepped aside, and whoever comes may have the loop.
@@ -65,10 +64,10 @@ struct LoopOwnership: ~Copyable {
         let seen = word.load(ordering: .relaxed)
         guard seen & Self.lent != 0 else { return .notLent }
         let thread = seen & ~Self.marks
-        guard seen != thread | Self.marks else { return .overdue(thread, isNew: false) }
+        guard seen != thread | Self.marks else { return .overdue(thread) }
         // If this fails the thread goes on with the loop, as it should.
         let isMarked = word.compareExchange(expected: seen, desired: seen + Self.look, ordering: .relaxed).exchanged
-        return isMarked && seen + Self.look == thread | Self.marks ? .overdue(thread, isNew: true) : .lent
+        return isMarked && seen + Self.look == thread | Self.marks ? .overdue(thread) : .lent
     }
 
     /// By another thread that is to have the loop. False when the first is not overdue any more.

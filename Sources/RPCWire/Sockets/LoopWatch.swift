@@ -17,8 +17,10 @@ package final class LoopWatch: @unchecked Sendable {
     private struct State {
         /// Those that have been lent lately.
         var loops: ContiguousArray<EventLoop> = []
-        /// The threads that another is to go on for, or goes on for until they are back, and since when.
-        var blocked: [UInt: Instant] = [:]
+        /// The threads that another is to go on for, or goes on for until they are back.
+        var blocked: [UInt: Absence] = [:]
+        /// The owner has been told that there are as many as may be.
+        var isFull = false
         var isOver = false
     }
 
@@ -87,24 +89,32 @@ package final class LoopWatch: @unchecked Sendable {
 // MARK: threads that are kept
 
 extension LoopWatch {
-    /// Whether another thread is to go on for this one.
-    /// - Parameter isNew: whether it is asked for the first time since the thread lent its loop.
-    func admits(replacementOf thread: UInt, isNew: Bool) -> Bool {
-        let now = MonotonicClock.now
-        let isAdmitted: Bool? = state.withLock { state in
+    /// Whether another thread is to go on for this one. For one that sleeps as many as may be; for one that runs only if no
+    /// other of its loop does: two that compute need as long as one after the other, and on a machine that is late with all
+    /// threads each that is replaced would make the others later.
+    func admits(_ absence: Absence, of thread: UInt) -> Bool {
+        enum Answer { case yes, no, full }
+        let answer = state.withLock { state -> Answer in
             // One is on its way.
-            guard state.blocked[thread] == nil else { return false }
-            guard state.blocked.count < maximumBlockedThreads else { return nil }
-            state.blocked[thread] = now
-            return true
+            guard state.blocked[thread] == nil else { return .no }
+            if absence.isRunning, state.blocked.values.contains(where: { $0.isRunning && $0.loop == absence.loop }) {
+                return .no
+            }
+            guard state.blocked.count < maximumBlockedThreads else {
+                defer { state.isFull = true }
+                return state.isFull ? .no : .full
+            }
+            state.isFull = false
+            state.blocked[thread] = absence
+            return .yes
         }
-        if isAdmitted == nil, isNew {
+        if answer == .full {
             events.waits(
                 .maximumBlockedThreads,
                 "objects that block keep as many threads as may be replaced: \(maximumBlockedThreads) (maximumBlockedThreads)"
             )
         }
-        return isAdmitted ?? false
+        return answer == .yes
     }
 
     /// The replacement has the loop.
@@ -118,8 +128,5 @@ extension LoopWatch {
     /// The thread is back, before it was replaced or after.
     func returned(_ thread: UInt) { _ = state.withLock { $0.blocked.removeValue(forKey: thread) } }
 
-    /// For how long the thread has been replaced.
-    func absence(of thread: UInt) -> Duration? {
-        state.withLock { $0.blocked[thread] }?.duration(to: MonotonicClock.now)
-    }
+    func absence(of thread: UInt) -> Absence? { state.withLock { $0.blocked[thread] } }
 }

@@ -101,9 +101,9 @@ package final class RequestRunner: @unchecked Sendable {
         }
     }
 
-    /// Goes on where the loop is now. Answers for how long it has been there without this worker, if it is known.
+    /// Goes on where the loop is now. Answers how the worker's thread was replaced, if it is known.
     @discardableResult
-    func follow() async -> Duration? {
+    func follow() async -> Absence? {
         let absence = (loop as? EventLoop)?.absence
         repeat { await Task.yield() } while !loop.takeBack()
         return absence

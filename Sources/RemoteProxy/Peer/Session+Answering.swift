@@ -121,12 +121,14 @@ extension Session {
 
     private func follow(after method: _ExportedMethod) async {
         guard let absence = await peer.runner.follow() else { return }
-        // Any shorter, it may have been nothing but late.
-        let isLong = absence >= .milliseconds(10)
+        let time = absence.since.duration(to: MonotonicClock.now)
+        // Any shorter it may have been nothing but late, and so may a thread that did not sleep.
+        let wasExpected = method.keepsThread.load(ordering: .relaxed)
+        let isLong = time >= .milliseconds(10) && (wasExpected || !absence.isRunning)
         method.keepsThread.store(isLong, ordering: .relaxed)
         guard isLong, !method.isToldOf.exchange(true, ordering: .relaxed) else { return }
         peer.log(
-            "\(method.signature.wireName) has kept its thread for \(absence.nanoseconds / 1_000_000) ms, and another went on for "
+            "\(method.signature.wireName) has kept its thread for \(time.nanoseconds / 1_000_000) ms, and another went on for "
                 + "it: what blocks belongs on a thread of its own (maximumBlockedThreads). This is told once")
     }
 

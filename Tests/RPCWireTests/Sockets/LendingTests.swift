@@ -42,8 +42,16 @@ private struct LentLoop: Sendable {
         for _ in 0..<count { watch.look() }
     }
 
-    /// Until the thread that was kept is overdue, and no look more.
-    func becomeOverdue() { look(times: 3) }
+    /// Until the thread that is kept has been replaced.
+    func lookUntilReplaced() {
+        let before = takeovers.withLock { $0 }
+        while takeovers.withLock({ $0 }) == before { watch.look() }
+    }
+}
+
+/// Looked at without a lock: whoever waits for one sleeps.
+private final class Flag: Sendable {
+    let isSet = Atomic(false)
 }
 
 @Suite struct `Lending a loop` {
@@ -74,7 +82,7 @@ private struct LentLoop: Sendable {
         await lent.block(on: barrier) { diary.note("blocked") }
         let former = await handedOver { answer in
             lent.loop.submit { answer(SystemThread.current) }
-            lent.becomeOverdue()
+            lent.lookUntilReplaced()
         }
         diary.note("neighbour")
         #expect(lent.takeovers.withLock { $0 } == 1)
@@ -127,7 +135,7 @@ private struct LentLoop: Sendable {
             let barrier = Barrier()
             await lent.block(on: barrier)
             for number in 0..<50 { loop.submit { diary.note(round * 100 + number) } }
-            lent.becomeOverdue()
+            lent.lookUntilReplaced()
             for number in 50..<100 { loop.submit { diary.note(round * 100 + number) } }
             await loop.perform {}
             barrier.open()
@@ -147,7 +155,7 @@ private struct LentLoop: Sendable {
             ways += [loop.isCurrent, loop.absence == nil]
             return ways
         }
-        lent.becomeOverdue()
+        lent.lookUntilReplaced()
         await loop.perform {}
         barrier.open()
         #expect(await ways.value == [false, false, true, true, true])
@@ -160,7 +168,7 @@ private struct LentLoop: Sendable {
         for _ in 0..<100 {
             let barrier = Barrier()
             await lent.block(on: barrier)
-            lent.becomeOverdue()
+            lent.lookUntilReplaced()
             await lent.loop.perform {}
             barrier.open()
         }
@@ -183,10 +191,11 @@ private struct LentLoop: Sendable {
         let lent = try LentLoop(maximumBlockedThreads: 1)
         let (first, second, diary) = (Barrier(), Barrier(), Diary<Int>())
         await lent.block(on: first)
-        lent.becomeOverdue()
+        lent.lookUntilReplaced()
         await lent.block(on: second)
         lent.loop.submit { diary.note(1) }
-        for _ in 0..<10 { lent.becomeOverdue() }
+        while lent.complaints.all.isEmpty { lent.watch.look() }
+        lent.look(times: 10)
         #expect(
             lent.complaints.all == [
                 "objects that block keep as many threads as may be replaced: 1 (maximumBlockedThreads)"
@@ -194,12 +203,44 @@ private struct LentLoop: Sendable {
         #expect(diary.all == [])
         first.open()
         while lent.watch.blockedThreads > 0 { await Task.yield() }
-        lent.becomeOverdue()
+        lent.lookUntilReplaced()
         await lent.loop.perform {}
         #expect(diary.all == [1])
         #expect(lent.takeovers.withLock { $0 } == 2)
         #expect(lent.complaints.all.count == 1)
         second.open()
+        lent.loop.shutdown()
+    }
+
+    @Test func `of threads that compute one is replaced, of threads that sleep all`() async throws {
+        let lent = try LentLoop()
+        let isOver = Flag()
+        var threads: [Int32] = []
+        for _ in 0..<2 {
+            let computing = await handedOver { answer in
+                Task(executorPreference: lent.loop) {
+                    answer(SystemThread.systemNumber)
+                    while !isOver.isSet.load(ordering: .relaxed) {}
+                }
+            }
+            threads.append(computing)
+            if threads.count == 1 { lent.lookUntilReplaced() }
+        }
+        #if os(Linux)
+            #expect(threads.allSatisfy { SystemThread.isRunning(systemNumber: $0) })
+            lent.look(times: 30)
+            #expect(lent.takeovers.withLock { $0 } == 1)
+            #expect(lent.complaints.all == [])
+        #endif
+        isOver.isSet.store(true, ordering: .relaxed)
+        while lent.watch.blockedThreads > 0 { await Task.yield() }
+        let barrier = Barrier()
+        for count in 1...3 {
+            await lent.block(on: barrier)
+            while lent.watch.blockedThreads < count { lent.watch.look() }
+        }
+        barrier.open(for: 3)
+        await lent.loop.perform {}
         lent.loop.shutdown()
     }
 

@@ -35,21 +35,21 @@ import Testing
         #expect(ownership.sight() == .notLent)
     }
 
-    @Test func `a loan is overdue at the third look, and new only then`() {
+    @Test func `a loan is overdue at the third look`() {
         let ownership = LoopOwnership()
         ownership.begin(first)
         ownership.lend()
         #expect(ownership.sight() == .lent)
         #expect(ownership.sight() == .lent)
-        #expect(ownership.sight() == .overdue(first, isNew: true))
-        #expect(ownership.sight() == .overdue(first, isNew: false))
+        #expect(ownership.sight() == .overdue(first))
+        #expect(ownership.sight() == .overdue(first))
     }
 
     @Test func `what is lent for long is overdue at once`() {
         let ownership = LoopOwnership()
         ownership.begin(first)
         ownership.lend(forLong: true)
-        #expect(ownership.sight() == .overdue(first, isNew: false))
+        #expect(ownership.sight() == .overdue(first))
         #expect(ownership.takeBack(first) == true)
         ownership.lend(forLong: true)
         #expect(ownership.take(from: first, for: second) == true)
