@@ -88,6 +88,28 @@ import Testing
         }
     }
 
+    /// Long texts are looked at in strides; a stride that is not clean is looked at again in smaller ones.
+    @Test func `in a long string nothing is overlooked, wherever it stands`() throws {
+        let length = 230
+        for place in 0..<length {
+            for byte in [0x00, 0x1F, 0x22, 0x5C, 0x80, 0xFF] as [UInt8] {
+                var text = [UInt8](repeating: 0x7F, count: length + 2)
+                (text[0], text[length + 1]) = (0x22, 0x22)
+                text[place + 1] = byte
+                #expect(refusal(of: text) != nil, "\(byte) at \(place)")
+            }
+            var characters = Array(repeating: "/", count: 3) + Array(repeating: "x", count: length)
+            for special in ["\n", "\"", "\\", "/", "\u{1F}", "ü", "\u{1F600}"] {
+                characters[place] = special
+                let meant = characters.joined()
+                let output = JSONOutput()
+                try output.encode(meant)
+                let again = try decodeJSON(String.self, from: output.bytes)
+                #expect(again == meant)
+            }
+        }
+    }
+
     @Test func `depth is limited to the value given and the error says so`() throws {
         func nested(_ depth: Int) -> [UInt8] {
             Array(repeating: UInt8(ascii: "["), count: depth) + Array(repeating: UInt8(ascii: "]"), count: depth)

@@ -78,6 +78,8 @@ extension JSONReader {
     mutating func scanString() throws(JSONError) -> JSONText {
         let start = position &+ 1
         var at = start
+        /// Where what has no escapes began.
+        var run = start
         var hasEscapes = false
         var seen: UInt64 = 0
         while true {
@@ -91,6 +93,10 @@ extension JSONReader {
                 }
                 seen |= eight.word
                 at &+= 8
+                guard at == run &+ EightBytes.patience else { continue }
+                let passed = EightBytes.passOver(base, from: at, to: count)
+                seen |= passed.seen
+                at = passed.at
             }
             guard at < count else { throw JSONError(offset: count, reason: .unexpectedEnd) }
             let byte = base[at]
@@ -98,6 +104,7 @@ extension JSONReader {
             if byte == UInt8(ascii: "\\") {
                 hasEscapes = true
                 at = try endOfEscape(at)
+                run = at
             } else if byte < 0x20 {
                 throw JSONError(offset: at, reason: .controlCharacterInString(byte))
             } else {

@@ -2,7 +2,6 @@
 
 /// Growable bytes that JSON is written to. Made once and reused; not for use from two threads at a time.
 package final class JSONOutput {
-    private static let keptCapacity = 1 << 20
     private let buffer: UnsafeMutablePointer<OutputBuffer>
 
     package init(capacity: Int = 256) {
@@ -22,10 +21,10 @@ package final class JSONOutput {
         UnsafeRawBufferPointer(start: buffer.pointee.base, count: buffer.pointee.count)
     }
 
-    /// Keeps the memory for the next use, up to a mebibyte.
+    /// Keeps the memory for the next use, unless it is large.
     package func removeAll() {
         buffer.pointee.truncate(to: 0)
-        buffer.pointee.shrink(to: Self.keptCapacity)
+        buffer.pointee.letGoOfMuch()
     }
 
     package func truncate(to count: Int) { buffer.pointee.truncate(to: count) }

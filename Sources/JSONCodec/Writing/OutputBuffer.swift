@@ -6,12 +6,9 @@ struct OutputBuffer {
     private(set) var count = 0
     private(set) var capacity: Int
 
-    init(capacity: Int) {
-        self.capacity = max(capacity, 64)
-        base = .allocate(capacity: self.capacity)
-    }
+    init(capacity: Int) { (base, self.capacity) = Self.allocate(capacity) }
 
-    func deallocate() { base.deallocate() }
+    func deallocate() { LargeBlocks.deallocate(UnsafeMutableRawBufferPointer(start: base, count: capacity)) }
 
     /// Room for this many more bytes; returns where they go. `commit` makes them part of the output.
     @inline(__always)
@@ -53,16 +50,24 @@ struct OutputBuffer {
     @inline(never)
     private mutating func grow(_ room: Int) { move(to: max(capacity &* 2, count &+ room)) }
 
-    /// Gives memory back when more than this is held; only for an empty buffer.
-    mutating func shrink(to limit: Int) {
-        if capacity > limit { move(to: limit) }
+    /// Gives the memory back when it is large; only for an empty buffer.
+    @inline(__always)
+    mutating func letGoOfMuch() {
+        if capacity > LargeBlocks.least { move(to: Self.leastCapacity) }
     }
 
+    @inline(never)
     private mutating func move(to newCapacity: Int) {
-        let moved = UnsafeMutablePointer<UInt8>.allocate(capacity: newCapacity)
+        let (moved, capacity) = Self.allocate(newCapacity)
         moved.update(from: base, count: count)
-        base.deallocate()
-        base = moved
-        capacity = newCapacity
+        deallocate()
+        (base, self.capacity) = (moved, capacity)
+    }
+
+    private static let leastCapacity = 64
+
+    private static func allocate(_ capacity: Int) -> (UnsafeMutablePointer<UInt8>, Int) {
+        let block = LargeBlocks.allocate(max(capacity, leastCapacity))
+        return (block.assumingMemoryBound(to: UInt8.self).baseAddress.unsafelyUnwrapped, block.count)
     }
 }

@@ -117,7 +117,7 @@ package struct FrameDecoder: Sendable {
             return unread.take(length)
         }
         if let piece = unread.take(min(length - partial.count, unread.frontCount)) {
-            partial.append(piece, of: length)
+            partial.append(piece, of: length, isAnnounced: true)
         }
         guard partial.count >= length else { return nil }
         state = .start

@@ -1,7 +1,10 @@
-// The beginning of a frame or header line that arrived in pieces. Grows with the bytes that came, never with what a
-// peer has announced.
+// The beginning of a frame or header line that arrived in pieces. Grows with the bytes that came: what a peer has
+// announced is room for, but only so many times what it has sent.
 
 struct PartialFrame: Sendable {
+    /// With reads of 64 KiB one of the first two pieces makes the room for any frame up to the usual limit.
+    private static let mostAhead = 32
+
     private var chunk: ByteChunk?
     private(set) var count = 0
 
@@ -9,12 +12,14 @@ struct PartialFrame: Sendable {
 
     var last: UInt8? { isEmpty ? nil : chunk?.memory[count - 1] }
 
-    /// - Parameter length: the size of the whole, where it is known: no more room than this is ever taken.
-    mutating func append(_ bytes: Bytes, of length: Int = .max) {
+    /// - Parameters:
+    ///   - length: the most that the whole can have.
+    ///   - isAnnounced: it will have so much, unless the peer lies.
+    mutating func append(_ bytes: Bytes, of length: Int, isAnnounced: Bool = false) {
         let needed = count + bytes.count
         // A copy of this value shares the chunk, and a chunk has one filler.
         if needed > chunk?.memory.count ?? 0 || !isKnownUniquelyReferenced(&chunk) {
-            grow(to: max(needed, min(max(needed * 2, 256), length)))
+            grow(to: max(needed, min(max(needed * (isAnnounced ? Self.mostAhead : 2), 256), length)))
         }
         guard let chunk else { return }
         bytes.withUnsafeBytes { source in

@@ -1,6 +1,8 @@
 // Received bytes on their way up: a loop fills a chunk once, the framing cuts it into views, and whoever needs a
 // view keeps the chunk alive. Nothing between the socket and the decoder copies.
 
+internal import JSONCodec
+
 /// A piece of memory that its one filler writes below nobody's view and everybody else only reads.
 ///
 /// `@unchecked Sendable`: the filler writes only above the highest index it has handed out as `Bytes`, and begins again
@@ -8,11 +10,10 @@
 package final class ByteChunk: @unchecked Sendable {
     package let memory: UnsafeMutableRawBufferPointer
 
-    package init(capacity: Int) {
-        memory = .allocate(byteCount: capacity, alignment: 16)
-    }
+    /// At least of this capacity.
+    package init(capacity: Int) { memory = LargeBlocks.allocate(capacity) }
 
-    deinit { memory.deallocate() }
+    deinit { LargeBlocks.deallocate(memory) }
 }
 
 /// A read-only view of part of a chunk.

@@ -1,20 +1,22 @@
 // Bytes on their way out, in one piece so that one system call sends them all: written at the end, sent from the start.
 
+internal import JSONCodec
+
 /// `@unchecked Sendable`: the memory belongs to one buffer, and a buffer to one owner.
 package struct SendBuffer: ~Copyable, @unchecked Sendable {
-    /// Memory that is kept when a buffer runs empty; more is given back, so that one big reply is not paid for by
-    /// every idle connection for ever.
-    private static let keptCapacity = 16 << 10
     /// Every connection keeps two of these, and most of them say little.
     private static let leastCapacity = 128
 
+    /// Memory that is kept when the buffer runs empty; more is given back, so that one big reply is not paid for by every
+    /// idle connection for ever.
+    private let keptCapacity: Int
     private var memory: UnsafeMutableRawBufferPointer?
     private var start = 0
     private var end = 0
 
-    package init() {}
+    package init(keptCapacity: Int = 16 << 10) { self.keptCapacity = keptCapacity }
 
-    deinit { memory?.deallocate() }
+    deinit { if let memory { LargeBlocks.deallocate(memory) } }
 
     package var count: Int { end - start }
     package var isEmpty: Bool { start == end }
@@ -44,8 +46,8 @@ package struct SendBuffer: ~Copyable, @unchecked Sendable {
 
     package mutating func removeAll() {
         (start, end) = (0, 0)
-        if let memory, memory.count > SendBuffer.keptCapacity {
-            memory.deallocate()
+        if let memory, memory.count > keptCapacity {
+            LargeBlocks.deallocate(memory)
             self.memory = nil
         }
     }
@@ -54,11 +56,16 @@ package struct SendBuffer: ~Copyable, @unchecked Sendable {
     @discardableResult
     package mutating func reserve(_ extra: Int) -> UnsafeMutableRawBufferPointer {
         if let memory, memory.count - end >= extra { return UnsafeMutableRawBufferPointer(rebasing: memory[end...]) }
-        var capacity = max(SendBuffer.leastCapacity, memory?.count ?? 0)
-        while capacity < count + extra { capacity *= 2 }
-        let larger = UnsafeMutableRawBufferPointer.allocate(byteCount: capacity, alignment: 16)
+        let count = self.count
+        if let memory, start >= count, memory.count - count >= extra {
+            // More has been sent than is left, so that each byte is moved once at most on average.
+            memory.copyMemory(from: bytes)
+            (start, end) = (0, count)
+            return UnsafeMutableRawBufferPointer(rebasing: memory[end...])
+        }
+        let larger = LargeBlocks.allocate(max(Self.leastCapacity, count + extra, 2 * (memory?.count ?? 0)))
         larger.copyMemory(from: bytes)
-        memory?.deallocate()
+        if let memory { LargeBlocks.deallocate(memory) }
         memory = larger
         (start, end) = (0, count)
         return UnsafeMutableRawBufferPointer(rebasing: larger[end...])

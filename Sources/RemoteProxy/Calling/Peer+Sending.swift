@@ -93,7 +93,7 @@ extension Peer {
 
     /// The time left in milliseconds, for a peer of our own kind, and only when it is not what the peer assumes.
     private func timeLeft(
-        _ ticket: OutgoingCalls.Ticket, over connection: Connection, at now: Instant, _ state: State
+        _ ticket: OutgoingCalls.Ticket, over connection: Connection, at now: Instant, _ state: borrowing State
     ) -> Int64? {
         guard connection.isOurKind, let deadline = state.outgoing.deadline(of: ticket), deadline < .distantFuture
         else { return nil }

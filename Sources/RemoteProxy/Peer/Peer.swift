@@ -32,7 +32,7 @@ package final class Peer: Sendable {
         package init() {}
     }
 
-    struct State {
+    struct State: ~Copyable {
         var outgoing = OutgoingCalls()
         /// The driver's side of each slot.
         var calls: [OutgoingCall?] = []

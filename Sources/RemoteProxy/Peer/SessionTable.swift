@@ -47,7 +47,7 @@ package final class SessionTable: Sendable {
 
     package var count: Int { state.withLock { $0.entries.count } }
     /// Answers that no client has acknowledged; for tests, on the loop of all sessions.
-    package var keptReplies: Int { state.withLock { $0.entries.values.map(\.session.replies.count).reduce(0, +) } }
+    package var keptReplies: Int { state.withLock { $0.entries.values.map { $0.session.replies.count }.reduce(0, +) } }
 
     /// Takes a session in. At the limit it takes the place of the one that has waited longest for its client, of the same
     /// owner if there is one: nobody crowds out another's before all of their own. False when all have their client.

@@ -33,4 +33,32 @@ struct SendBufferTests {
         }
         #expect(text(buffer) == "\0\0\0\0\nContent-Length: 0\r\n\r\n")
     }
+
+    @Test func `a queue that never runs empty is moved to the front of its memory, in order`() {
+        var buffer = SendBuffer()
+        append(String(repeating: "-", count: 100), to: &buffer)
+        for number in 100..<1_000 {
+            append("\(number)", to: &buffer)
+            buffer.removeFirst(3)
+            #expect(buffer.count == 100)
+        }
+        #expect(text(buffer) == "6" + (967..<1_000).map(String.init).joined())
+    }
+
+    @Test func `after a large message it keeps no large memory and goes on`() {
+        var buffer = SendBuffer()
+        let large = String(repeating: "x", count: 3 << 20)
+        for _ in 0..<3 {
+            append(large, to: &buffer)
+            append("end", to: &buffer)
+            #expect(buffer.count == (3 << 20) + 3 && text(buffer).hasSuffix("xend"))
+            buffer.removeFirst(1 << 20)
+            append("more", to: &buffer)
+            #expect(text(buffer).hasSuffix("xendmore"))
+            buffer.removeAll()
+            append("small", to: &buffer)
+            #expect(text(buffer) == "small")
+            buffer.removeFirst(5)
+        }
+    }
 }
