@@ -77,6 +77,7 @@ extension JSONReader {
     /// From the opening quote to behind the closing one; escapes, control characters and UTF-8 are checked.
     mutating func scanString() throws(JSONError) -> JSONText {
         let start = position &+ 1
+        if start &+ 8 <= count, let short = shortText(start) { return short }
         var at = start
         /// Where what has no escapes began.
         var run = start
@@ -116,6 +117,18 @@ extension JSONReader {
         let isASCII = seen & EightBytes.highBits == 0
         if !isASCII { try checkUTF8(start..<at) }
         return JSONText(start: start, end: at, hasEscapes: hasEscapes, isASCII: isASCII)
+    }
+
+    /// A string that ends within eight bytes and has nothing in it to look at again: the usual case in one step.
+    @inline(__always)
+    private mutating func shortText(_ start: Int) -> JSONText? {
+        let eight = EightBytes(base, at: start)
+        let stops = eight.stops
+        guard stops != 0, eight.bytes(before: stops) & EightBytes.highBits == 0 else { return nil }
+        let end = start &+ EightBytes.count(before: stops)
+        guard base[end] == UInt8(ascii: "\"") else { return nil }
+        position = end &+ 1
+        return JSONText(start: start, end: end, hasEscapes: false, isASCII: true)
     }
 
     private func checkUTF8(_ range: Range<Int>) throws(JSONError) {

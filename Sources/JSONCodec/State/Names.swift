@@ -3,20 +3,30 @@
 /// Whether two names of the same length are equal.
 @inline(__always)
 func equalBytes(_ left: UnsafePointer<UInt8>, _ right: UnsafePointer<UInt8>, _ length: Int) -> Bool {
-    guard length >= 8 else {
-        var at = 0
-        while at < length {
-            if left[at] != right[at] { return false }
-            at &+= 1
-        }
-        return true
-    }
+    guard length >= 8 else { return equalShort(left, right, length) }
     var at = 0
     while at &+ 8 <= length {
         if EightBytes(left, at: at).word != EightBytes(right, at: at).word { return false }
         at &+= 8
     }
     return EightBytes(left, at: length &- 8).word == EightBytes(right, at: length &- 8).word
+}
+
+@inline(__always)
+private func equalShort(_ left: UnsafePointer<UInt8>, _ right: UnsafePointer<UInt8>, _ length: Int) -> Bool {
+    func fourBytes(_ base: UnsafePointer<UInt8>, _ offset: Int) -> UInt32 {
+        UnsafeRawPointer(base).loadUnaligned(fromByteOffset: offset, as: UInt32.self)
+    }
+    if length >= 4 {
+        return fourBytes(left, 0) == fourBytes(right, 0)
+            && fourBytes(left, length &- 4) == fourBytes(right, length &- 4)
+    }
+    var at = 0
+    while at < length {
+        if left[at] != right[at] { return false }
+        at &+= 1
+    }
+    return true
 }
 
 /// A mark that is equal for equal names and mostly differs for different ones.
