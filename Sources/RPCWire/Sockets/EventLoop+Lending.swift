@@ -1,6 +1,7 @@
 // How a loop goes on when its thread does not. Before the thread runs code that is not the library's it lends the loop,
 // and takes it back before it touches it again; meanwhile the loop's watch looks, and when the same loan has lasted for
-// two milliseconds another thread takes the loop over. The former finds that out when it comes back, and ends.
+// two milliseconds another thread takes the loop over, unless this one has only waited for a processor. The former finds
+// out when it comes back, and ends.
 
 import Synchronization
 
@@ -57,14 +58,24 @@ extension EventLoop {
         let before = attention.compareExchange(expected: .lively, desired: .quiet, ordering: .relaxed).original
         guard before != .ended else { return false }
         let sighting = ownership.sight()
-        if case .overdue(let thread) = sighting {
-            let isRunning = SystemThread.isRunning(systemNumber: threadNumber.load(ordering: .relaxed))
-            replace(thread, isRunning: isRunning)
+        let number = threadNumber.load(ordering: .relaxed)
+        switch sighting {
+        case .notLent, .lent(isNew: false): break
+        case .lent(isNew: true): timeWhenSeenLent = SystemThread.processorTime(systemNumber: number)
+        case .overdue(let thread):
+            let isRunning = SystemThread.isRunning(systemNumber: number)
+            if !isRunning || hasComputedForLong(number) { replace(thread, isRunning: isRunning) }
         }
         quietLooks = before == .quiet && sighting == .notLent ? quietLooks + 1 : 0
         guard quietLooks >= Self.enoughQuietLooks else { return true }
         quietLooks = 0
         return !attention.compareExchange(expected: .quiet, desired: .asleep, ordering: .relaxed).exchanged
+    }
+
+    /// A thread that has merely waited for a processor will have done soon, and another would only have to wait as well.
+    private func hasComputedForLong(_ number: Int32) -> Bool {
+        guard let before = timeWhenSeenLent, let now = SystemThread.processorTime(systemNumber: number) else { return true }
+        return now - before >= 2_000_000
     }
 
     private func replace(_ thread: UInt, isRunning: Bool) {

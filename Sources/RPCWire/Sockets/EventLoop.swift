@@ -56,6 +56,8 @@ package final class EventLoop: Loop, @unchecked Sendable {
     let threadNumber = Atomic<Int32>(0)
     /// How many looks in a row have seen nothing. The watch's own.
     @exclusivity(unchecked) var quietLooks = 0
+    /// For how long the thread had computed when it was first seen to have lent the loop. The watch's own too.
+    @exclusivity(unchecked) var timeWhenSeenLent: Int64?
     let selector: any Selector
     let cancelledTimers: CancelledCount
 

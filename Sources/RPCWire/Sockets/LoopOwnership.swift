@@ -11,7 +11,8 @@ struct LoopOwnership: ~Copyable {
     /// What somebody who looks at the loop sees.
     enum Sighting: Equatable {
         case notLent
-        case lent
+        /// - Parameter isNew: nobody has looked since.
+        case lent(isNew: Bool)
         /// This thread has lent it, and three looks have seen that loan.
         case overdue(UInt)
     }
@@ -67,7 +68,8 @@ struct LoopOwnership: ~Copyable {
         guard seen != thread | Self.marks else { return .overdue(thread) }
         // If this fails the thread goes on with the loop, as it should.
         let isMarked = word.compareExchange(expected: seen, desired: seen + Self.look, ordering: .relaxed).exchanged
-        return isMarked && seen + Self.look == thread | Self.marks ? .overdue(thread) : .lent
+        return isMarked && seen + Self.look == thread | Self.marks
+            ? .overdue(thread) : .lent(isNew: seen == thread | Self.lent)
     }
 
     /// By another thread that is to have the loop. False when the first is not overdue any more.

@@ -39,8 +39,8 @@ import Testing
         let ownership = LoopOwnership()
         ownership.begin(first)
         ownership.lend()
-        #expect(ownership.sight() == .lent)
-        #expect(ownership.sight() == .lent)
+        #expect(ownership.sight() == .lent(isNew: true))
+        #expect(ownership.sight() == .lent(isNew: false))
         #expect(ownership.sight() == .overdue(first))
         #expect(ownership.sight() == .overdue(first))
     }
@@ -61,8 +61,8 @@ import Testing
         ownership.begin(first)
         for _ in 0..<5 {
             ownership.lend()
-            #expect(ownership.sight() == .lent)
-            #expect(ownership.sight() == .lent)
+            #expect(ownership.sight() == .lent(isNew: true))
+            #expect(ownership.sight() == .lent(isNew: false))
             #expect(ownership.takeBack(first) == true)
         }
         #expect(ownership.isHeld(by: first) == true)
