@@ -74,7 +74,9 @@ extension EventLoop {
 
     /// A thread that has merely waited for a processor will have done soon, and another would only have to wait as well.
     private func hasComputedForLong(_ number: Int32) -> Bool {
-        guard let before = timeWhenSeenLent, let now = SystemThread.processorTime(systemNumber: number) else { return true }
+        guard let before = timeWhenSeenLent, let now = SystemThread.processorTime(systemNumber: number) else {
+            return true
+        }
         return now - before >= 2_000_000
     }
 
