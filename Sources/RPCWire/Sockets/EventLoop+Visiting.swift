@@ -4,23 +4,31 @@
 import Synchronization
 
 extension EventLoop {
-    package func expect(_ change: Int) { expectations.add(change, ordering: .relaxed) }
+    package func expect(_ change: Int) { expectations.add(change, ordering: .sequentiallyConsistent) }
+
+    package func attend() {
+        if let visits, ownership.isVacant { visits.callBack() }
+    }
 
     package func visit(until isOver: () -> Bool) {
-        guard let visits, visits.isWorthwhile() else { return }
-        guard ownership.enter(SystemThread.current) else { return visits.missed() }
+        guard let visits else { return }
+        guard visits.isWorthwhile() else { return attend() }
+        guard !visits.isThreadBack, ownership.enter(SystemThread.current) else { return visits.missed() }
         visits.came()
         let hasFound = waitAsVisitor(isOver)
         visits.left(hasFound: hasFound)
-        let needsThread = !hasFound || hasOtherWork
+        let needsThread = !hasFound || isExpected || hasOtherWork
         ownership.stepAside()
         if needsThread || visits.isThreadBack { visits.callBack() }
     }
 
     /// What arrives is delivered, and what that queues for a peer is sent. Everything else is for the loop's thread.
     private func waitAsVisitor(_ isOver: () -> Bool) -> Bool {
+        // It may have come before the loop was vacant.
+        if isOver() { return true }
         let start = MonotonicClock.now
-        let end = start.advanced(by: Visits.longest)
+        var end = start.advanced(by: Visits.longest)
+        if let next = timers.nextDeadline { end = min(end, next) }
         let isLookingOut = spins && lookout.isWorthwhile
         var now = start
         repeat {
@@ -47,16 +55,19 @@ extension EventLoop {
         }
     }
 
+    /// Whether anybody waits for an answer.
+    private var isExpected: Bool { expectations.load(ordering: .sequentiallyConsistent) > 0 }
+
     /// Whether there is something to do besides waiting for the one answer.
     private var hasOtherWork: Bool {
-        if !queue.isEmpty || hasMail.load(ordering: .acquiring) { return true }
+        if !queue.isEmpty || !unflushed.isEmpty || hasMail.load(ordering: .acquiring) { return true }
         guard let next = timers.nextDeadline else { return false }
         return next <= MonotonicClock.now
     }
 
     /// Leaves the loop to callers for as long as they come, and then takes it back. Only when nobody else waits for an answer.
     func stepAside(for visits: Visits) {
-        guard expectations.load(ordering: .relaxed) <= 0, queue.isEmpty, unflushed.isEmpty else { return }
+        guard !isExpected, queue.isEmpty, unflushed.isEmpty else { return }
         let isFree = inbox.withLock { inbox in
             guard inbox.items.isEmpty else { return false }
             inbox.isAside = true
@@ -66,7 +77,8 @@ extension EventLoop {
         }
         guard isFree else { return }
         ownership.stepAside()
-        visits.standAside()
+        // Whoever begins to wait from now on sees that the loop is vacant.
+        if !isExpected { visits.standAside() }
         while !ownership.enter(SystemThread.current) { visits.waitForPlace() }
         visits.isBack()
         inbox.withLock { inbox in

@@ -32,7 +32,11 @@ package final class EventLoop: Loop, @unchecked Sendable {
     package static let spinning = forAll("rpc-spinning", spins: true)
 
     private static func forAll(_ name: String, spins: Bool) -> EventLoop {
-        do { return try EventLoop(name: name, spins: spins, visits: Visits()) } catch {
+        do {
+            // With one processor a caller that does not sleep keeps everybody else from it.
+            let visits = SystemThread.processors > 1 ? try Visits() : nil
+            return try EventLoop(name: name, spins: spins, visits: visits)
+        } catch {
             // Without descriptors for its loop a process cannot call anybody, now or later.
             fatalError("no event loop can be made: \(error)")
         }

@@ -34,7 +34,10 @@ struct LoopOwnership: ~Copyable {
     func end() { word.store(0, ordering: .relaxed) }
 
     /// By the thread that has the loop. What it has done with it is there for whoever enters.
-    func stepAside() { word.store(Self.vacant, ordering: .releasing) }
+    /// Whoever then looks for what others want sees it, or they see that the loop is vacant.
+    func stepAside() { _ = word.exchange(Self.vacant, ordering: .sequentiallyConsistent) }
+
+    var isVacant: Bool { word.load(ordering: .sequentiallyConsistent) == Self.vacant }
 
     /// By any thread. False when the loop is not vacant.
     func enter(_ thread: UInt) -> Bool {

@@ -11,7 +11,7 @@ package final class Visits: @unchecked Sendable {
     /// A caller stays no longer, since its thread may belong to others too. A loop may be left alone for as long.
     static let longest = Duration.microseconds(200)
     /// How long the loop may stand vacant before its thread comes back to see what else has happened.
-    static let absence = Duration.milliseconds(1)
+    static let absence = Duration.microseconds(500)
     /// How many callers do without a visit, at most, before another one tries.
     static let mostSkipped = 1_024
 
@@ -40,7 +40,7 @@ package final class Visits: @unchecked Sendable {
     func isWorthwhile() -> Bool {
         let left = skips.load(ordering: .relaxed)
         if left > 0 { skips.store(left - 1, ordering: .relaxed) }
-        return left == 0 && !isCalledBack.load(ordering: .relaxed)
+        return left == 0
     }
 
     func missed() { hasCaller.store(true, ordering: .relaxed) }
@@ -56,12 +56,12 @@ package final class Visits: @unchecked Sendable {
 
     /// There is something to do that only the loop's thread does. From anywhere.
     func callBack() {
-        isCalledBack.store(true, ordering: .relaxed)
+        isCalledBack.store(true, ordering: .sequentiallyConsistent)
         doorstep.wake()
     }
 
-    /// Whether the thread waits for its place.
-    var isThreadBack: Bool { isCalledBack.load(ordering: .relaxed) }
+    /// Whether the thread waits for its place. May still say so when it has it: then the next visit does not begin.
+    var isThreadBack: Bool { isCalledBack.load(ordering: .sequentiallyConsistent) }
 
     // MARK: the loop's thread
 
@@ -73,7 +73,7 @@ package final class Visits: @unchecked Sendable {
             seen = number.load(ordering: .relaxed)
             _ = doorstep.wait(Self.absence)
         } while !isThreadBack && number.load(ordering: .relaxed) != seen
-        isCalledBack.store(true, ordering: .relaxed)
+        isCalledBack.store(true, ordering: .sequentiallyConsistent)
     }
 
     /// Somebody is still there, and will say when he leaves.

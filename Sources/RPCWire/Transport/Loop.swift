@@ -15,6 +15,9 @@ package protocol Loop: TaskExecutor {
     /// does, or when it would take too long.
     func visit(until isOver: () -> Bool)
 
+    /// For a caller that has sent a call from elsewhere and does not visit: the loop's thread is to be there.
+    func attend()
+
     /// Somebody has begun to wait for answers over the streams of this loop (1), or has ended (-1). From anywhere.
     func expect(_ change: Int)
 
@@ -43,6 +46,8 @@ package protocol Loop: TaskExecutor {
 
 extension Loop {
     package func visit(until isOver: () -> Bool) {}
+
+    package func attend() {}
 
     package func expect(_ change: Int) {}
 

@@ -17,6 +17,8 @@ final class OutgoingCall: @unchecked Sendable {
     var mayHaveRun = false
     var ticket: OutgoingCalls.Ticket?
     var waiter: Waiter?
+    /// Its task has not suspended for several calls.
+    var hasStayed = false
     /// Cancelled before it was started.
     var isCancelled = false
 
@@ -28,5 +30,6 @@ final class OutgoingCall: @unchecked Sendable {
         ticket = nil
         waiter = nil
         isCancelled = false
+        hasStayed = false
     }
 }

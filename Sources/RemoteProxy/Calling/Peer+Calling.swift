@@ -12,14 +12,20 @@ extension Peer {
             operation: {
                 // Captured, or the closure would leave the caller's actor and come back for the answer.
                 _ = isolation
-                return await withUnsafeContinuation { start(call, for: $0) }
+                let end = await withUnsafeContinuation { start(call, for: $0, onPool: isolation == nil) }
+                if call.hasStayed { await Task.yield() }
+                return end
             }, onCancel: { cancel(call) }, isolation: isolation)
     }
 
     /// Of many callers one is always first, and should not wait at the sockets while the others come.
     private static let proofOfBeingAlone = 4
 
-    private func start(_ call: OutgoingCall, for waiter: Waiter) {
+    /// A task that fetches its own answers does not suspend: after so many others are to have their turn.
+    private static let mostVisitsInARow = 16
+
+    /// - Parameter onPool: the caller is on no actor.
+    private func start(_ call: OutgoingCall, for waiter: Waiter, onPool: Bool) {
         let now = loop.now
         let deadline = self.deadline(from: now)
         var refusal: CallEnd?
@@ -33,8 +39,17 @@ extension Peer {
         }
         if let refusal { waiter.resume(returning: refusal) }
         after.perform(self)
-        if after.mayVisit, !loop.isCurrent { loop.visit { state.withLock { _ in call.waiter == nil } } }
+        guard !loop.isCurrent else { return }
+        if after.mayVisit, onPool, Self.isOnPool { visit(with: call) } else { loop.attend() }
     }
+
+    private func visit(with call: OutgoingCall) {
+        // What is done for others there is not done on behalf of this caller.
+        CallScope.with(nil) { loop.visit { state.withLock { _ in call.waiter == nil } } }
+    }
+
+    /// Whether the running task may keep its thread for a moment: nobody has chosen where it runs.
+    private static var isOnPool: Bool { withUnsafeCurrentTask { $0?.unownedTaskExecutor == nil } }
 
     private func enter(
         _ call: OutgoingCall, at now: Instant, deadline: Instant, _ state: inout State
@@ -48,6 +63,7 @@ extension Peer {
             let isAlone = state.outgoing.count == 1
             state.aloneInARow = isAlone ? state.aloneInARow + 1 : 0
             after.mayVisit = state.aloneInARow >= Self.proofOfBeingAlone
+            call.hasStayed = after.mayVisit && state.aloneInARow % Self.mostVisitsInARow == 0
             after.flush = flushing(connection, isAlone: isAlone, &state)
         } else {
             after.wantsConnection = true

@@ -110,6 +110,8 @@ extension Session {
         guard let id = request.id else { return }
         if output.count > frameLimit { writeTooLarge(request, in: output) }
         send(output.bytes, to: id, in: request.batch)
+        // What was large is for others until this worker has something large to say again.
+        if output.count > LargeBlocks.least { output.removeAll() }
     }
 
     /// The subject has returned or thrown. False when the loop has gone on with another thread.

@@ -27,12 +27,13 @@ import Testing
         #expect(before == Visits.mostSkipped)
     }
 
-    @Test func `do not begin when the thread wants its place back`() throws {
+    @Test func `know when the thread is wanted back, until it is`() throws {
         let visits = try Visits()
+        #expect(!visits.isThreadBack)
         visits.callBack()
-        #expect(!visits.isWorthwhile())
+        #expect(visits.isThreadBack)
         visits.isBack()
-        #expect(visits.isWorthwhile())
+        #expect(!visits.isThreadBack)
     }
 
     private static func skipped(_ visits: Visits) -> Int {
