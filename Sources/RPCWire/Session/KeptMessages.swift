@@ -35,6 +35,14 @@ package struct KeptMessages: ~Copyable, Sendable {
         entries.append(Entry(number: number, end: firstByte + bytes.count, deadline: deadline))
     }
 
+    /// As new. Called rather than another one put in its place, because the memory of a member of a class that is replaced
+    /// was found not to be given back.
+    package mutating func removeAll() {
+        bytes.letGo()
+        entries = []
+        (firstByte, firstEntry, last) = (0, 0, 0)
+    }
+
     /// The other end has everything up to this number.
     package mutating func release(through number: Int64) {
         var end = firstByte

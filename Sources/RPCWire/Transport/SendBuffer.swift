@@ -44,6 +44,13 @@ package struct SendBuffer: ~Copyable, @unchecked Sendable {
         if start == end { removeAll() }
     }
 
+    /// Empties the buffer and keeps nothing.
+    package mutating func letGo() {
+        (start, end) = (0, 0)
+        if let memory { LargeBlocks.deallocate(memory) }
+        memory = nil
+    }
+
     package mutating func removeAll() {
         (start, end) = (0, 0)
         if let memory, memory.count > keptCapacity {

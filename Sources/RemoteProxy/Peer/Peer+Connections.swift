@@ -124,7 +124,7 @@ extension Peer {
             state.closed = reason
             swap(&timer, &state.timer)
             swap(&leaving, &state.leaving)
-            state.posts = KeptMessages()
+            state.posts.removeAll()
             state.abandoned = []
             let removed = state.outgoing.removeAll()
             ended = state.take(removed) { wasSent in

@@ -110,7 +110,7 @@ extension Session {
     }
 
     private func letGoOfReplies() {
-        replies = KeptMessages()
+        replies.removeAll()
         noteReplies()
     }
 
