@@ -8,9 +8,10 @@ import Synchronization
 
 /// `@unchecked Sendable`: at the doorstep only the loop's thread waits, and waking it is for everybody; the rest are atomics.
 package final class Visits: @unchecked Sendable {
-    /// A caller stays no longer, since its thread may belong to others too. A loop may be left alone for as long.
+    /// A caller stays no longer, since its thread may belong to others too.
     static let longest = Duration.microseconds(200)
-    /// How long the loop may stand vacant before its thread comes back to see what else has happened.
+    /// How long the loop may stand vacant before its thread comes back to see what else has happened; after a
+    /// visit that long once more.
     static let absence = Duration.microseconds(500)
     /// How many callers do without a visit, at most, before another one tries.
     static let mostSkipped = 1_024
