@@ -6,17 +6,26 @@ import RPCWire
 import Synchronization
 
 extension Peer {
-    /// Sends a call and waits for its end, however it ends.
-    func perform(_ call: OutgoingCall, isolation: isolated (any Actor)? = #isolation) async -> CallEnd {
-        await withTaskCancellationHandler(
-            operation: {
-                // Captured, or the closure would leave the caller's actor and come back for the answer.
-                _ = isolation
-                let end = await withUnsafeContinuation { start(call, for: $0, onPool: isolation == nil) }
-                if call.hasStayed { await Task.yield() }
-                return end
-            }, onCancel: { cancel(call) }, isolation: isolation)
+    /// Sends a call and waits for its end, however it ends. Inlined, since each function that awaits another looks
+    /// afterwards whether it is still where it belongs, which costs as much as anything else in here.
+    @inline(__always)
+    func perform(_ call: OutgoingCall) async -> CallEnd {
+        let end = await wait(for: call)
+        if call.hasStayed { await Task.yield() }
+        return end
     }
+
+    @inline(__always)
+    private func wait(for call: OutgoingCall) async -> CallEnd {
+        let isOnActor = Self.isOnActor()
+        return await withTaskCancellationHandler {
+            await withUnsafeContinuation { start(call, for: $0, onActor: isOnActor) }
+        } onCancel: {
+            cancel(call)
+        }
+    }
+
+    private static func isOnActor(_ isolation: (any Actor)? = #isolation) -> Bool { isolation != nil }
 
     /// Of many callers one is always first, and should not wait at the sockets while the others come.
     private static let proofOfBeingAlone = 4
@@ -24,8 +33,7 @@ extension Peer {
     /// A task that fetches its own answers does not suspend: after so many others are to have their turn.
     private static let mostVisitsInARow = 16
 
-    /// - Parameter onPool: the caller is on no actor.
-    private func start(_ call: OutgoingCall, for waiter: Waiter, onPool: Bool) {
+    private func start(_ call: OutgoingCall, for waiter: Waiter, onActor: Bool) {
         let now = loop.now
         let deadline = self.deadline(from: now)
         var refusal: CallEnd?
@@ -40,7 +48,7 @@ extension Peer {
         if let refusal { waiter.resume(returning: refusal) }
         after.perform(self)
         guard !loop.isCurrent else { return }
-        if after.mayVisit, onPool, Self.isOnPool { visit(with: call) } else { loop.attend() }
+        if after.mayVisit, !onActor, Self.isOnPool { visit(with: call) } else { loop.attend() }
     }
 
     private func visit(with call: OutgoingCall) {
