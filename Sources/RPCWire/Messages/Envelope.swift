@@ -5,7 +5,7 @@
 
 internal import JSONCodec
 
-struct Envelope {
+struct Envelope: ~Copyable {
     private enum Version { case absent, right, wrong }
     private enum Identifier { case absent, present(RPCIdentifier), wrong }
     private enum Member { case absent, present(Range<Int>), wrong }
@@ -140,7 +140,7 @@ struct Envelope {
     /// - Parameters:
     ///   - text: the bytes of `frame`.
     @inline(__always)
-    func message(in frame: Bytes, _ text: UnsafeRawBufferPointer) -> Message {
+    consuming func message(in frame: Bytes, _ text: UnsafeRawBufferPointer) -> Message {
         if case .absent = method, result != nil || error != nil { return reply(in: frame) }
         guard isObject else { return invalid("it must be an object") }
         guard case .right = version else { return invalid("jsonrpc must be \"2.0\"") }

@@ -4,7 +4,7 @@
 // the table only when its subject has returned: a cancelled call keeps its place until then, or a peer that calls and
 // cancels without pause would run any number of subjects at once. `OutgoingCalls` is the mirror image.
 
-package struct IncomingCalls {
+package struct IncomingCalls: ~Copyable {
     package enum Admission: Sendable, Hashable {
         /// Run it; the slot names it from now on.
         case run(slot: Int)
@@ -58,8 +58,7 @@ package struct IncomingCalls {
 
     /// The subject returned. Tells why it had been asked to stop, if it had.
     package mutating func finish(slot: Int) -> Stop? {
-        guard entries.indices.contains(slot), let entry = entries[slot] else { return nil }
-        entries[slot] = nil
+        guard entries.indices.contains(slot), let entry = entries[slot].take() else { return nil }
         freeSlots.append(slot)
         count -= 1
         return entry.stop

@@ -37,16 +37,33 @@ extension Method: ServiceMethod {
     /// Calls go to the proxy's subject.
     public func _export(_ proxy: some ServiceProxy<Service>) -> _ExportedMethod {
         let subject = proxy.proxySubject
+        // An object that is here needs nobody in between, and a closure that has nothing of a generic type finds its way
+        // without asking the runtime what that type is.
+        if let object = (subject as? LocalSubject<Service>)?.object {
+            let (signature, invoke) = (signature, invoke)
+            return _ExportedMethod(signature: signature, service: service) { params, output in
+                let arguments = try Arguments(params, of: signature)
+                do {
+                    try output.write(await invoke(object, arguments), of: signature)
+                } catch {
+                    throw error.thrownByObject
+                }
+            }
+        }
         return _ExportedMethod(
             signature: signature, service: service, supports: { try await subject.supports(signature) }
         ) { params, output in
-            let arguments = try Arguments(params, of: signature)
-            let result = try await subject.call(self, arguments)
-            do {
-                try output.encode(result)
-            } catch {
-                throw UnencodableResult(method: signature.wireName, error: error)
-            }
+            try output.write(await subject.call(self, Arguments(params, of: signature)), of: signature)
+        }
+    }
+}
+
+extension JSONOutput {
+    fileprivate func write(_ result: some Encodable, of method: MethodSignature) throws {
+        do {
+            try encode(result)
+        } catch {
+            throw UnencodableResult(method: method.wireName, error: error)
         }
     }
 }

@@ -8,6 +8,8 @@ struct MethodIndex: Sendable {
         let hash: UInt64
         let name: Bytes
         var method: _ExportedMethod
+
+        func isNamed(_ bytes: UnsafeRawBufferPointer) -> Bool { name.withUnsafeBytes { MethodIndex.equal($0, bytes) } }
     }
 
     /// A power of two of places, at least half of them free; an entry stands at the first free one after its hash.
@@ -16,9 +18,7 @@ struct MethodIndex: Sendable {
 
     subscript(name: Bytes) -> _ExportedMethod? {
         name.withUnsafeBytes { bytes in
-            let hash = Self.hash(bytes)
-            guard let entry = places[place(of: bytes, hash)] else { return nil }
-            return entry.method
+            places[place(of: bytes, Self.hash(bytes))]?.method
         }
     }
 
@@ -35,7 +35,7 @@ struct MethodIndex: Sendable {
     private func place(of name: UnsafeRawBufferPointer, _ hash: UInt64) -> Int {
         let mask = places.count - 1
         var place = Int(truncatingIfNeeded: hash) & mask
-        while let entry = places[place], entry.hash != hash || !entry.name.withUnsafeBytes({ Self.equal($0, name) }) {
+        while let found = places[place]?.hash, found != hash || places[place]?.isNamed(name) == false {
             place = (place + 1) & mask
         }
         return place
@@ -63,7 +63,19 @@ struct MethodIndex: Sendable {
         return hash ^ hash >> 29
     }
 
-    private static func equal(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Bool {
-        left.count == right.count && zip(left, right).allSatisfy { $0 == $1 }
+    fileprivate static func equal(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Bool {
+        guard left.count == right.count else { return false }
+        var offset = 0
+        while offset + 8 <= left.count {
+            let words = (left.loadUnaligned(fromByteOffset: offset, as: UInt64.self),
+                right.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+            guard words.0 == words.1 else { return false }
+            offset += 8
+        }
+        while offset < left.count {
+            guard left[offset] == right[offset] else { return false }
+            offset += 1
+        }
+        return true
     }
 }

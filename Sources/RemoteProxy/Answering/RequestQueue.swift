@@ -12,7 +12,7 @@ struct RequestQueue {
     /// Since when the first has been waiting.
     var oldest: Instant? { head < items.count ? items[head]?.arrived : nil }
 
-    mutating func append(_ request: IncomingRequest) { items.append(request) }
+    mutating func append(_ request: consuming IncomingRequest) { items.append(request) }
 
     mutating func popFirst() -> IncomingRequest? {
         guard head < items.count else { return nil }

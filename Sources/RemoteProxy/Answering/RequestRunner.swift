@@ -57,7 +57,7 @@ package final class RequestRunner: @unchecked Sendable {
         return (limit, limit == .maximumWait ? refusal : refusalForOthers)
     }
 
-    func accept(_ request: IncomingRequest) {
+    func accept(_ request: consuming IncomingRequest) {
         inbox.append(request)
         guard !isChecking else { return }
         isChecking = true

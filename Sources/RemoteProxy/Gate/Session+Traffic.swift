@@ -22,13 +22,7 @@ extension Session {
         if let limit { traffic?.overran(limit) }
     }
 
-    func requestBegan() {
-        connection?.noteAsked()
-        traffic?.began(on: peer.runner.number)
-    }
+    func requestBegan() { traffic?.began(on: peer.runner.number) }
 
-    func requestEnded() {
-        connection?.gate.requestEnded()
-        traffic?.ended(on: peer.runner.number)
-    }
+    func requestEnded() { traffic?.ended(on: peer.runner.number) }
 }

@@ -4,14 +4,24 @@
 import RPCWire
 
 extension Connection {
+    /// A request of its session has run.
+    func answered() {
+        gate.requestEnded()
+        unstall()
+        finishIfAnswered()
+    }
+
     /// Ends the connection when all that is owed over it has been said. What runs for a session that goes on is answered
     /// over the next one.
     func finishIfAnswered() {
-        let isAnswered = session.calls.count == 0 || session.isResumable
-        let isOver = session.calls.isDrained && !isOurKind || phase.step == .ending && isAnswered && reading == .now
-        guard isOver else { return }
+        guard isEnding || !isOurKind && session.calls.isDrained else { return }
         // After this turn, so that the last answer is in the queue before the connection finishes.
         stream.loop.submit { [stream] in stream.finish() }
+    }
+
+    /// Asked after every answer, so what is seldom true comes first.
+    private var isEnding: Bool {
+        phase.step == .ending && reading == .now && (session.isResumable || session.calls.count == 0)
     }
 
     /// Nothing is awaited from this connection any more; when nothing runs for it either, it ends. Safe from anywhere.

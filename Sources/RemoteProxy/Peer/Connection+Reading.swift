@@ -64,9 +64,9 @@ extension Connection {
         agreement.framing = framing
     }
 
-    private func accept(_ incoming: Incoming, size: Int) {
+    private func accept(_ incoming: consuming Incoming, size: Int) {
         if gate.login.isLocked { return acceptLocked(incoming) }
-        switch incoming {
+        switch consume incoming {
         case .single(let message):
             if isOurKind, message.isReply { noteReply(size) }
             accept(message, in: nil)
@@ -86,8 +86,8 @@ extension Connection {
         if phase.step == .greeting, error.code == ErrorCode.parseError { refuseFurther() }
     }
 
-    private func accept(_ message: Message, in batch: BatchReply?) {
-        switch message {
+    private func accept(_ message: consuming Message, in batch: BatchReply?) {
+        switch consume message {
         case .request(let request):
             session.accept(request, from: self, in: batch)
             // An answer reports a call; a post has none.

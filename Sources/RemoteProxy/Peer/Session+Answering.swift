@@ -6,7 +6,7 @@ import RPCWire
 import Synchronization
 
 extension Session {
-    func accept(_ request: Request, from connection: Connection, in batch: BatchReply?) {
+    func accept(_ request: consuming Request, from connection: Connection, in batch: BatchReply?) {
         guard isNew(request, from: connection) else { return refuseRepeated(request, in: batch) }
         guard let method = methods.method(named: request.method, in: peer.exports) ?? method(ofHold: request.method)
         else {
@@ -17,7 +17,8 @@ extension Session {
     }
 
     func start(
-        _ method: _ExportedMethod, for request: Request, from connection: Connection, in batch: BatchReply?
+        _ method: consuming _ExportedMethod, for request: consuming Request, from connection: Connection,
+        in batch: BatchReply?
     ) {
         if isFullInAll { return answerBusy(request, in: batch) }
         // A post that is refused is lost; a call is told.
@@ -28,6 +29,7 @@ extension Session {
         let deadline = self.deadline(of: request, from: connection)
         switch calls.start(request.id, deadline: deadline) {
         case .run(let slot):
+            connection.noteAsked()
             requestBegan()
             wake(at: deadline)
             let incoming = IncomingRequest(
@@ -43,7 +45,7 @@ extension Session {
         }
     }
 
-    private func begin(_ request: IncomingRequest) {
+    private func begin(_ request: consuming IncomingRequest) {
         if waitingRequests == 0 { peer.runner.waitingSessions += 1 }
         waitingRequests += 1
         peer.runner.accept(request)

@@ -14,8 +14,7 @@ extension Session {
         if workers.indices.contains(request.slot) { workers[request.slot] = nil }
         let stop = calls.finish(slot: request.slot)
         requestEnded()
-        connection?.unstall()
-        connection?.finishIfAnswered()
+        connection?.answered()
         return stop
     }
 

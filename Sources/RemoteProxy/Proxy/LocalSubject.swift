@@ -20,10 +20,18 @@ extension Method {
     func run(on object: Service, _ arguments: Arguments) async throws -> Result {
         do {
             return try await invoke(object, arguments)
-        } catch var error as RPCError where error.outcome == .notExecuted {
-            // True of the call that the object made in turn, not of the one that it was called with.
-            error.outcome = .executed
-            throw error
+        } catch {
+            throw error.thrownByObject
         }
+    }
+}
+
+extension Error {
+    /// The error as whoever called the object that has thrown it is to see it.
+    var thrownByObject: any Error {
+        guard var error = self as? RPCError, error.outcome == .notExecuted else { return self }
+        // True of the call that the object made in turn, not of the one that it was called with.
+        error.outcome = .executed
+        return error
     }
 }

@@ -36,9 +36,9 @@ import Testing
     func `a deadline stops a running call once`(_ situation: Situation) {
         var calls = table(situation)
         #expect(calls.nextDeadline == (situation == .running ? Self.later : nil))
-        #expect(calls.expire(at: Instant(nanoseconds: 999)).isEmpty)
+        #expect(calls.expire(at: Instant(nanoseconds: 999)).isEmpty == true)
         #expect(calls.expire(at: Self.later) == (situation == .running ? [0] : []))
-        #expect(calls.expire(at: Self.later).isEmpty)
+        #expect(calls.expire(at: Self.later).isEmpty == true)
         if situation == .running { #expect(calls.finish(slot: 0) == .deadline) }
     }
 
@@ -46,7 +46,7 @@ import Testing
     func `the end of the session stops what runs`(_ situation: Situation) {
         var calls = table(situation)
         #expect(calls.sessionEnded() == (situation == .running ? [0] : []))
-        #expect(calls.sessionEnded().isEmpty)
+        #expect(calls.sessionEnded().isEmpty == true)
     }
 
     @Test(arguments: Situation.allCases)
@@ -56,7 +56,7 @@ import Testing
         #expect(calls.start(nil, deadline: .distantFuture) == .draining)
         #expect(calls.isDrained == (situation == .returned))
         _ = calls.finish(slot: 0)
-        #expect(calls.isDrained)
+        #expect(calls.isDrained == true)
     }
 
     @Test func `a cancelled call counts until its subject has returned`() {
@@ -77,14 +77,14 @@ import Testing
         var calls = table(.running)
         #expect(calls.start(nil, deadline: .distantFuture) == .run(slot: 1))
         #expect(calls.peerLeft() == [0])
-        #expect(!calls.isStopping(slot: 1))
-        #expect(calls.peerLeft().isEmpty)
+        #expect(calls.isStopping(slot: 1) == false)
+        #expect(calls.peerLeft().isEmpty == true)
     }
 
     @Test func `slots beyond the table are nobody`() {
         var calls = IncomingCalls(limit: 1)
         #expect(calls.finish(slot: 3) == nil)
-        #expect(!calls.isStopping(slot: -1))
+        #expect(calls.isStopping(slot: -1) == false)
         #expect(calls.count == 0)
     }
 }
