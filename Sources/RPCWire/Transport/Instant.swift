@@ -4,24 +4,24 @@ package struct Instant: Sendable, Hashable, Comparable {
     /// Nanoseconds since a start that only this process knows.
     package var nanoseconds: Int64
 
-    package init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
+    @inlinable package init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
 
-    package static let distantFuture = Instant(nanoseconds: .max)
+    @inlinable package static var distantFuture: Instant { Instant(nanoseconds: .max) }
 
-    package static func < (left: Instant, right: Instant) -> Bool { left.nanoseconds < right.nanoseconds }
+    @inlinable package static func < (left: Instant, right: Instant) -> Bool { left.nanoseconds < right.nanoseconds }
 
     /// Saturates: a timeout given as `.seconds(.max)` means "never", not a trap.
     package func advanced(by duration: Duration) -> Instant {
         advanced(byNanoseconds: duration.nanoseconds)
     }
 
-    package func advanced(byMilliseconds count: Int64) -> Instant {
+    @inlinable package func advanced(byMilliseconds count: Int64) -> Instant {
         let (step, isTooLong) = count.multipliedReportingOverflow(by: 1_000_000)
         return isTooLong ? (count < 0 ? Instant(nanoseconds: .min) : .distantFuture) : advanced(byNanoseconds: step)
     }
 
     /// Without the arithmetic of `Duration`, which is wider than what a machine does in one step.
-    package func advanced(byNanoseconds count: Int64) -> Instant {
+    @inlinable package func advanced(byNanoseconds count: Int64) -> Instant {
         let (sum, overflow) = nanoseconds.addingReportingOverflow(count)
         return Instant(nanoseconds: overflow ? (count < 0 ? .min : .max) : sum)
     }

@@ -67,8 +67,10 @@ struct MethodIndex: Sendable {
         guard left.count == right.count else { return false }
         var offset = 0
         while offset + 8 <= left.count {
-            let words = (left.loadUnaligned(fromByteOffset: offset, as: UInt64.self),
-                right.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+            let words = (
+                left.loadUnaligned(fromByteOffset: offset, as: UInt64.self),
+                right.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+            )
             guard words.0 == words.1 else { return false }
             offset += 8
         }

@@ -11,10 +11,10 @@ extension Peer {
         let deadline = self.deadline(from: loop.now)
         var refusal: RPCError?
         let after = state.withLock { state -> AfterLock in
-            defer { state.recycle(call) }
             refusal = state.refusal(of: call, settings)
             return refusal == nil ? enter(post: call.message, deadline: deadline, &state) : AfterLock()
         }
+        spareCalls.give(call)
         after.perform(self)
         if let refusal { log("a post was not sent: \(refusal)") }
     }

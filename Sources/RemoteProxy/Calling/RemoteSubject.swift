@@ -16,8 +16,8 @@ struct RemoteSubject<Service: Sendable>: Subject {
     func call<Arguments, Result>(
         _ method: Method<Service, Arguments, Result>, _ arguments: Arguments
     ) async throws -> Result {
-        let call = peer.makeCall()
-        defer { peer.recycle(call) }
+        let call = peer.spareCalls.take()
+        defer { peer.spareCalls.give(call) }
         call.isRepeatable = method.signature.isRepeatable
         try encode(method.signature, arguments, into: call.message)
         switch await peer.perform(call) {
@@ -36,7 +36,7 @@ struct RemoteSubject<Service: Sendable>: Subject {
     }
 
     func post<Arguments>(_ post: Post<Service, Arguments>, _ arguments: Arguments, now: (Service) -> Void) {
-        let call = peer.makeCall()
+        let call = peer.spareCalls.take()
         call.isPost = true
         do {
             try encode(post.signature, arguments, into: call.message)
@@ -44,7 +44,7 @@ struct RemoteSubject<Service: Sendable>: Subject {
         } catch {
             // A post reports nothing to its caller; the log is the only place left.
             peer.log("the post \(post.signature.wireName) was not sent: \(error)")
-            peer.recycle(call)
+            peer.spareCalls.give(call)
         }
     }
 

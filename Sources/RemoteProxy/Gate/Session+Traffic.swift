@@ -3,8 +3,6 @@
 import RPCWire
 
 extension Session {
-    private var traffic: Traffic? { peer.settings.gate.traffic }
-
     /// All connections together have as many requests as they may.
     var isFullInAll: Bool { traffic?.isFull(on: peer.runner.number) ?? false }
 

@@ -54,7 +54,6 @@ package final class Peer: Sendable {
         /// Connections that take no new calls but still owe answers to some.
         var leaving: [Connection] = []
         var onWanted: (@Sendable () -> Void)?
-        var spare: [OutgoingCall] = []
         var supported = SupportedMethods()
         /// Who the other end has proved to be.
         var identity: Identity?
@@ -80,6 +79,7 @@ package final class Peer: Sendable {
     let timeout: Int64
     let log: @Sendable (String) -> Void
     let state = Lock(State())
+    let spareCalls = SpareCalls()
 
     package init(
         runner: RequestRunner, exports: Exports, settings: Settings = Settings(),
@@ -120,16 +120,6 @@ package final class Peer: Sendable {
             return state.timer
         }
         old?.cancel()
-    }
-
-    /// A call with an empty message.
-    func makeCall() -> OutgoingCall {
-        state.withLock { $0.spare.popLast() } ?? OutgoingCall()
-    }
-
-    /// Gives a call back when its end is known.
-    func recycle(_ call: OutgoingCall) {
-        state.withLock { $0.recycle(call) }
     }
 
     /// Who the other end has proved to be. Set when it has, before any of its calls is run.
@@ -174,11 +164,6 @@ extension Peer.State {
         let finished = leaving.filter { !outgoing.isWaiting(on: $0.number) }
         leaving.removeAll { connection in finished.contains { $0 === connection } }
         return finished
-    }
-
-    mutating func recycle(_ call: OutgoingCall) {
-        call.reset()
-        if spare.count < 64 { spare.append(call) }
     }
 
     mutating func hold(_ call: OutgoingCall, in slot: Int) {

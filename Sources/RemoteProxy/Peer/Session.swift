@@ -19,6 +19,8 @@ package final class Session: @unchecked Sendable {
     private let shared: Lock<Shared>
     /// Where the other end finds the session again; nil at the end that dials.
     let table: SessionTable?
+    /// What goes on at this end, counted; nil at one that counts nothing.
+    let traffic: Traffic?
 
     // On the loop. Unchecked, because a check of each access costs a tenth of a call: one thread cannot be at a place twice
     // but by calling itself, and nothing here calls out before it has changed one of these.
@@ -56,6 +58,7 @@ package final class Session: @unchecked Sendable {
     init(_ peer: Peer, in table: SessionTable?) {
         self.peer = peer
         self.table = table
+        traffic = peer.settings.gate.traffic
         shared = Lock(Shared(id: Self.makeID()))
         frameLimit = peer.settings.frames.maximumFrameSize
         calls = IncomingCalls(limit: peer.settings.maximumRequestsInFlight)

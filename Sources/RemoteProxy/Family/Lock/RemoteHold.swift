@@ -35,8 +35,8 @@ struct RemoteHold: Sendable {
 
     /// Waits at the other end until the object is this one's.
     func begin(_ lease: Duration) async throws {
-        let call = peer.makeCall()
-        defer { peer.recycle(call) }
+        let call = peer.spareCalls.take()
+        defer { peer.spareCalls.give(call) }
         MessageEncoder.openRequest(method: SystemMethod.hold, in: call.message)
         try call.message.encode(HoldRequest(object: path, name: name, lease: lease.nanoseconds / 1_000_000))
         switch await peer.perform(call) {
@@ -53,7 +53,7 @@ struct RemoteHold: Sendable {
 
     /// A post, so that it does not overtake those made under the hold.
     func end() {
-        let call = peer.makeCall()
+        let call = peer.spareCalls.take()
         call.isPost = true
         MessageEncoder.openRequest(method: SystemMethod.release, in: call.message)
         // Two strings cannot fail to encode.

@@ -49,8 +49,8 @@ extension Peer {
     }
 
     private func ask<Answer: Decodable>(_ question: String, _ params: (JSONOutput) -> Void) async throws -> Answer {
-        let call = makeCall()
-        defer { recycle(call) }
+        let call = spareCalls.take()
+        defer { spareCalls.give(call) }
         MessageEncoder.openRequest(method: question, in: call.message)
         params(call.message)
         switch await perform(call) {
