@@ -12,6 +12,8 @@ package final class RequestRunner: @unchecked Sendable {
     package let loop: any Loop
     /// Which of the loops of one server this is.
     package let number: Int
+    /// Who looks at the connections of the loop when they are due.
+    let rounds: Rounds
     @exclusivity(unchecked) private var inbox = RequestQueue()
     @exclusivity(unchecked) private var congestion: Congestion
     @exclusivity(unchecked) private var idle: [Worker] = []
@@ -37,6 +39,7 @@ package final class RequestRunner: @unchecked Sendable {
     ) {
         self.loop = loop
         self.number = number
+        rounds = Rounds(loop)
         congestion = Congestion(maximumWait: maximumWait, forOthers: maximumWaitForOthers)
         refusal = .congested(maximumWait, .maximumWait)
         refusalForOthers = .congested(maximumWaitForOthers, .maximumWaitForOthers)
