@@ -53,7 +53,9 @@ extension RPCServer {
         /// about what a usual call takes.
         public var maximumWait: Duration = .seconds(5)
         /// The same for calls that wait for those of other sessions; what a session waits for its own calls does not count,
-        /// so that it may ask for as much at a time as it likes. Zero for ever.
+        /// so that it may ask for as much at a time as it likes. Zero for ever. When it has been overrun for a tenth of a
+        /// second, calls are let in that will wait for others for five milliseconds at most, or for three calls, until less
+        /// comes again: what is accepted then is answered nearly as soon as ever.
         public var maximumWaitForOthers: Duration = .milliseconds(250)
         /// How many pings of one peer are answered in ten seconds; one that sends more is disconnected.
         public var maximumPings = 100

@@ -27,6 +27,11 @@ extension Message {
         case .request, .invalid, .ignored: false
         }
     }
+
+    /// Whether it is the answer to a ping of our own.
+    package var isPong: Bool {
+        if case .result(let id, _) = self { id.isOfPing } else { false }
+    }
 }
 
 package struct Request: Sendable {
@@ -47,6 +52,11 @@ package struct Request: Sendable {
         self.params = params
         self.timeout = timeout
         self.number = number
+    }
+
+    /// Whether one of our own kind asks if anybody is there.
+    package var isPing: Bool {
+        id?.isOfPing == true && method.withUnsafeBytes { $0.elementsEqual("rpc.ping".utf8) }
     }
 }
 

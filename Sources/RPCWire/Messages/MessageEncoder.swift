@@ -54,10 +54,9 @@ package enum MessageEncoder {
         output.append(UInt8(ascii: "}"))
     }
 
-    /// Asks whether anybody is there. Calls have positive numbers, so the answer is nobody's.
-    package static func writePing(in output: JSONOutput) {
-        output.append(#"{"jsonrpc":"2.0","method":"rpc.ping","id":-1}"#)
-    }
+    /// Asks whether anybody is there; and the answer.
+    package static let ping: StaticString = #"{"jsonrpc":"2.0","method":"rpc.ping","id":-1}"#
+    package static let pong: StaticString = #"{"jsonrpc":"2.0","id":-1,"result":null}"#
 
     /// A whole notification with two numbers for parameters.
     package static func writeReceipts(_ method: String, _ receipts: Receipts, in output: JSONOutput) {

@@ -12,6 +12,9 @@ package enum RPCIdentifier: Hashable, Sendable {
 }
 
 extension RPCIdentifier {
+    /// Whether it is the one that every ping between ends of our own kind has: calls have positive numbers.
+    package var isOfPing: Bool { if case .integer(-1) = self { true } else { false } }
+
     /// Reads the value at the cursor, which stands in `text`; nil when it has a type that an id may not have.
     @inline(__always)
     init?(_ reader: inout JSONReader, in text: UnsafeRawBufferPointer) throws(JSONError) {

@@ -12,6 +12,9 @@ struct RequestQueue {
     /// Since when the first has been waiting.
     var oldest: Instant? { head < items.count ? items[head]?.arrived : nil }
 
+    /// How many its session has that wait.
+    var ownOfOldest: Int { head < items.count ? items[head]?.session.waitingRequests ?? 0 : 0 }
+
     mutating func append(_ request: consuming IncomingRequest) { items.append(request) }
 
     mutating func popFirst() -> IncomingRequest? {

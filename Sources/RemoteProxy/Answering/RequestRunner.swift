@@ -12,6 +12,8 @@ package final class RequestRunner: @unchecked Sendable {
     package let loop: any Loop
     /// Which of the loops of one server this is.
     package let number: Int
+    /// Who looks at the connections of the loop when they are due.
+    let rounds: Rounds
     @exclusivity(unchecked) private var inbox = RequestQueue()
     @exclusivity(unchecked) private var congestion: Congestion
     @exclusivity(unchecked) private var idle: [Worker] = []
@@ -37,6 +39,7 @@ package final class RequestRunner: @unchecked Sendable {
     ) {
         self.loop = loop
         self.number = number
+        rounds = Rounds(loop)
         congestion = Congestion(maximumWait: maximumWait, forOthers: maximumWaitForOthers)
         refusal = .congested(maximumWait, .maximumWait)
         refusalForOthers = .congested(maximumWaitForOthers, .maximumWaitForOthers)
@@ -51,10 +54,13 @@ package final class RequestRunner: @unchecked Sendable {
     /// - Parameter own: how many requests of its session wait.
     func congestion(forSessionWith own: Int) -> (Limit, ErrorObject)? {
         guard inbox.count >= Congestion.alwaysAdmitted,
-            let limit = congestion.refuses(
-                waiting: inbox.count, own: own, sessions: waitingSessions, at: loop.now)
+            let limit = congestion.refuses(in: line(before: own), at: loop.now)
         else { return nil }
         return (limit, limit == .maximumWait ? refusal : refusalForOthers)
+    }
+
+    private func line(before own: Int) -> Congestion.Line {
+        Congestion.Line(waiting: inbox.count, own: own, sessions: waitingSessions)
     }
 
     func accept(_ request: consuming IncomingRequest) {
@@ -117,7 +123,7 @@ package final class RequestRunner: @unchecked Sendable {
             return false
         }
         let now = loop.lookAtClock()
-        congestion.isNext(waitingSince: arrived, at: now)
+        congestion.isNext(waitingSince: arrived, in: line(before: inbox.ownOfOldest), at: now)
         return turnEnd.map { now >= $0 } ?? false
     }
 

@@ -115,9 +115,24 @@ extension Connection {
         bookGate()
     }
 
+    /// One of our own kind asks whether anybody is there. That is no call: the answer has no number and is not kept.
+    func answerPing() {
+        guard gate.admitsPing(at: stream.loop.now) else { return flooded(.maximumPings) }
+        // Who asks in time, each time, need not be looked at.
+        bookGate()
+        append(MessageEncoder.pong)
+    }
+
+    /// Anybody else asks.
     func acceptPing(_ request: Request, in batch: BatchReply?) {
         guard gate.admitsPing(at: stream.loop.now) else { return flooded(.maximumPings) }
         session.answer(request.id, in: batch) { $0.append("null") }
+    }
+
+    private func append(_ message: StaticString) {
+        let bytes = UnsafeRawBufferPointer(start: message.utf8Start, count: message.utf8CodeUnitCount)
+        stream.append(bytes, framing: outgoingFraming)
+        stream.flush()
     }
 
     func noteAsked() { gate.isUsed(at: gate.keepalive.heard) }
@@ -136,17 +151,13 @@ extension Connection {
     // MARK: time
 
     /// Sees to it that the gate is looked at when it is due. Things mostly happen before, and then the due moment has
-    /// moved on when the time comes: a timer is not set anew for each.
+    /// moved on when the time comes: it is not told anew for each.
     private func bookGate() {
-        let due = gate.due
-        guard phase.step != .over, due < gate.booking?.instant ?? .distantFuture else { return }
-        gate.booking?.timer.cancel()
-        // Strong, and cancelled with the connection: a weak reference would make every other one to it slow.
-        gate.booking = (due, stream.loop.schedule(at: due) { [self] in gateDue() })
+        if phase.step != .over { peer.runner.rounds.look(at: self, when: gate.due) }
     }
 
-    private func gateDue() {
-        gate.booking = nil
+    /// The time that was booked has come.
+    func gateDue() {
         guard phase.step != .over else { return }
         let now = stream.loop.now
         if reading != .now || !stream.isReading {
@@ -157,8 +168,7 @@ extension Connection {
         switch gate.check(at: now) {
         case .wait: break
         case .ask:
-            append { MessageEncoder.writePing(in: $0) }
-            stream.flush()
+            append(MessageEncoder.ping)
         case .end(.idleTime, let why):
             gate.settings.traffic?.overran(.idleTime)
             peer.log("drained \(stream.remoteAddress): \(why)")
@@ -184,8 +194,7 @@ extension Connection {
 
     /// The stream has ended.
     func closeGate(_ end: StreamEnd) {
-        gate.booking?.timer.cancel()
-        gate.booking = nil
+        peer.runner.rounds.leave(self)
         guard case .overrun(let limit, let why) = end else { return }
         gate.settings.traffic?.overran(limit)
         peer.log("closed \(stream.remoteAddress): \(why)")

@@ -46,8 +46,8 @@ package struct Gate {
     private var used: Instant
     /// Due moments are put off to multiples of this, so that many connections wake the loop once.
     private let grain: Duration
-    /// When the connection will next be looked at.
-    var booking: (instant: Instant, timer: any LoopTimer)?
+    /// Where the connection stands in the rounds of its loop.
+    var place: Int?
     /// Why this end gave the connection up.
     var verdict: String?
 

@@ -68,7 +68,7 @@ extension Connection {
         if gate.login.isLocked { return acceptLocked(incoming) }
         switch consume incoming {
         case .single(let message):
-            if isOurKind, message.isReply { noteReply(size) }
+            if isOurKind, message.isReply { noteReply(message, size) }
             accept(message, in: nil)
         case .batch(let messages):
             let answered = messages.count { $0.isAnswered }
@@ -89,6 +89,7 @@ extension Connection {
     private func accept(_ message: consuming Message, in batch: BatchReply?) {
         switch consume message {
         case .request(let request):
+            if batch == nil, request.isPing { return answerPing() }
             session.accept(request, from: self, in: batch)
             // An answer reports a call; a post has none.
             if request.id == nil { reportReceipts() }
@@ -134,9 +135,10 @@ extension Connection {
         stream.finish()
     }
 
-    /// Every single answer counts, and the other end keeps it until it is told that it has come.
-    private func noteReply(_ bytes: Int) {
+    /// Every single answer to a call counts, and the other end keeps it until it is told that it has come.
+    private func noteReply(_ message: Message, _ bytes: Int) {
         noteUse()
+        if message.isPong { return }
         session.receipts.reply(bytes: bytes)
         reportReceipts()
     }

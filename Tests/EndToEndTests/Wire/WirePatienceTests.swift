@@ -273,6 +273,20 @@ import Testing
         }
     }
 
+    @Test func `a ping is answered each time, and its answer is not kept for who comes back`() async throws {
+        try await withGate { _ in
+        } _: { _, url in
+            let client = try HandwrittenClient(url)
+            for _ in 0..<3 {
+                let answer = try client.raw.ask(#"{"jsonrpc":"2.0","method":"rpc.ping","id":-1}"#)
+                #expect(answer == #"{"jsonrpc":"2.0","id":-1,"result":null}"#)
+            }
+            let returned = try HandwrittenClient(url, resuming: client.session)
+            #expect(returned.hasResumed)
+            #expect(try brief(returned.raw.ask(Self.value)) == "1=0")
+        }
+    }
+
     @Test func `one that answers stays, and a foreign one is never asked`() async throws {
         try await withGate {
             $0.keepaliveInterval = .milliseconds(20)

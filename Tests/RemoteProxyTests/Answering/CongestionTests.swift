@@ -2,6 +2,7 @@
 // that gets twice as many calls as it can serve.
 
 import RPCWire
+import TestSupport
 import Testing
 
 @testable import RemoteProxy
@@ -13,15 +14,20 @@ import Testing
 
     private func after(_ duration: Duration) -> Instant { start.advanced(by: duration) }
 
-    /// A line in which everybody has waited for `waited`, for so long, at a call a millisecond.
+    /// Many sessions, each with a call that waits, before one with none.
+    private static let crowd = Congestion.Line(waiting: 1_000, own: 0, sessions: 1_000)
+
+    /// A line in which everybody has waited for `waited`, for so long, at a call a millisecond. The first look of all is
+    /// before that, or nothing would be known of how long a call takes.
     private func line(
-        _ waited: Duration, for time: Duration, maximumWait: Duration = wait, forOthers: Duration = wait
+        _ waited: Duration, for time: Duration, maximumWait: Duration = wait, forOthers: Duration = wait,
+        in line: Congestion.Line = crowd
     ) -> Congestion {
         var congestion = Congestion(maximumWait: maximumWait, forOthers: forOthers)
-        for millisecond in 0...time.nanoseconds / 1_000_000 {
+        for millisecond in -1...time.nanoseconds / 1_000_000 {
             let now = after(.milliseconds(millisecond))
             congestion.begins()
-            congestion.isNext(waitingSince: now.advanced(by: .zero - waited), at: now)
+            congestion.isNext(waitingSince: now.advanced(by: .zero - waited), in: line, at: now)
         }
         return congestion
     }
@@ -31,7 +37,8 @@ import Testing
     @Test func `nobody is refused while there is hardly anybody`() {
         var congestion = line(tooLong, for: Self.patience)
         for waiting in 0..<Congestion.alwaysAdmitted {
-            let refused = congestion.refuses(waiting: waiting, own: waiting, sessions: 1, at: after(Self.patience))
+            let refused = congestion.refuses(
+                in: .init(waiting: waiting, own: waiting, sessions: 1), at: after(Self.patience))
             #expect(refused == nil)
         }
     }
@@ -39,25 +46,25 @@ import Testing
     @Test func `a burst is not refused, however long it is`() {
         var congestion = line(tooLong, for: Self.patience - .milliseconds(1))
         let refused = congestion.refuses(
-            waiting: 1_000, own: 1, sessions: 1_000, at: after(Self.patience - .milliseconds(1)))
+            in: .init(waiting: 1_000, own: 1, sessions: 1_000), at: after(Self.patience - .milliseconds(1)))
         #expect(refused == nil)
     }
 
     @Test func `a machine that was held up is no overload: its line gets shorter`() {
         var congestion = Congestion(maximumWait: Self.wait, forOthers: Self.wait)
         congestion.begins()
-        congestion.isNext(waitingSince: start, at: start)
+        congestion.isNext(waitingSince: start, in: Self.crowd, at: start)
         // Nothing ran for a second; then all that waited is served in half a tenth of one.
         for millisecond in 0..<50 {
             congestion.begins()
-            congestion.isNext(waitingSince: start, at: after(.milliseconds(1_000 + millisecond)))
+            congestion.isNext(waitingSince: start, in: Self.crowd, at: after(.milliseconds(1_000 + millisecond)))
         }
         congestion.nobodyIsNext()
         for millisecond in 0..<80 {
             let now = after(.milliseconds(1_050 + millisecond))
             congestion.begins()
-            congestion.isNext(waitingSince: now.advanced(by: .zero - tooLong), at: now)
-            let refused = congestion.refuses(waiting: 1_000, own: 1, sessions: 1_000, at: now)
+            congestion.isNext(waitingSince: now.advanced(by: .zero - tooLong), in: Self.crowd, at: now)
+            let refused = congestion.refuses(in: .init(waiting: 1_000, own: 1, sessions: 1_000), at: now)
             #expect(refused == nil)
         }
     }
@@ -65,42 +72,81 @@ import Testing
     @Test func `one whose turn came in time ends it`() {
         var congestion = line(tooLong, for: Self.patience - .milliseconds(1))
         let now = after(Self.patience)
-        congestion.isNext(waitingSince: now.advanced(by: .zero - Self.wait), at: now)
-        congestion.isNext(waitingSince: now.advanced(by: .zero - tooLong), at: now)
-        let refused = congestion.refuses(waiting: 1_000, own: 1, sessions: 1_000, at: now)
+        congestion.isNext(waitingSince: now.advanced(by: .zero - Self.wait), in: Self.crowd, at: now)
+        congestion.isNext(waitingSince: now.advanced(by: .zero - tooLong), in: Self.crowd, at: now)
+        let refused = congestion.refuses(in: .init(waiting: 1_000, own: 1, sessions: 1_000), at: now)
         #expect(refused == nil)
     }
 
-    @Test func `when it has lasted, whoever comes is let in as long as those before it are done in time`() {
+    @Test func `a line of which each session has little before others is none that is too long`() {
+        // However long they have waited: one session has asked for nearly all of it, and a few for a call each.
+        for sessions in [1, 10] {
+            let own = Congestion.Line(waiting: 1_000, own: 1_000 - sessions, sessions: sessions)
+            var congestion = line(tooLong, for: Self.patience * 3, maximumWait: .seconds(5), in: own)
+            let refused = congestion.refuses(in: Self.crowd, at: after(Self.patience * 3))
+            #expect(refused == nil)
+        }
+    }
+
+    @Test func `when it has lasted, whoever comes is let in as long as those before it are done shortly`() {
         let now = after(Self.patience)
-        var inTime = line(tooLong, for: Self.patience)
+        var shortly = line(tooLong, for: Self.patience)
         // A call takes a millisecond by then, or a little less as far as is known.
-        let short = inTime.refuses(waiting: 20, own: 0, sessions: 20, at: now)
-        let long = inTime.refuses(waiting: 25, own: 0, sessions: 25, at: now)
-        let shortAgain = inTime.refuses(waiting: 19, own: 0, sessions: 19, at: now)
-        #expect(short == nil && long == .maximumWaitForOthers && shortAgain == nil)
+        let refusals = [5, 6, 5, 1_000].map { shortly.refuses(in: others($0), at: now) }
+        #expect(refusals == [nil, .maximumWaitForOthers, nil, .maximumWaitForOthers])
+    }
+
+    @Test func `a limit that is shorter still stays what it is, and calls that take long may wait for three`() {
+        let now = after(Self.patience)
+        var shorter = line(.seconds(1), for: Self.patience, forOthers: .milliseconds(3))
+        let refusals = [3, 4].map { shorter.refuses(in: others($0), at: now) }
+        #expect(refusals == [nil, .maximumWaitForOthers])
+        var slow = Congestion(maximumWait: Self.wait, forOthers: Self.wait)
+        for call in 0...40 {
+            let now = after(.milliseconds(50 * call))
+            slow.begins()
+            slow.isNext(waitingSince: now.advanced(by: .zero - tooLong), in: Self.crowd, at: now)
+        }
+        let slowRefusals = [2, 3].map { slow.refuses(in: others($0), at: after(.seconds(2))) }
+        #expect(slowRefusals == [nil, .maximumWaitForOthers])
     }
 
     @Test func `a standstill does not make calls count as so much longer than they are`() {
         var congestion = line(tooLong, for: Self.patience, maximumWait: .seconds(5))
         let now = after(.seconds(60))
         congestion.begins()
-        congestion.isNext(waitingSince: start, at: now)
+        congestion.isNext(waitingSince: start, in: Self.crowd, at: now)
         // It counts as a call of a tenth of a second among sixteen of a millisecond.
-        let short = congestion.refuses(waiting: 600, own: 600, sessions: 1, at: now)
-        let long = congestion.refuses(waiting: 800, own: 800, sessions: 1, at: now)
+        let short = congestion.refuses(in: .init(waiting: 600, own: 600, sessions: 1), at: now)
+        let long = congestion.refuses(in: .init(waiting: 800, own: 800, sessions: 1), at: now)
         #expect(short == nil && long == .maximumWait)
     }
 
     @Test func `it lasts until nobody has been refused for as long`() {
         var congestion = line(tooLong, for: Self.patience)
-        congestion.nobodyIsNext()
         var refusals: [Limit?] = []
         for time in [Self.patience - .milliseconds(1), Self.patience * 2 - .milliseconds(2), Self.patience * 3] {
             let now = after(Self.patience + time)
-            refusals.append(congestion.refuses(waiting: 100, own: 0, sessions: 100, at: now))
+            refusals.append(congestion.refuses(in: .init(waiting: 100, own: 0, sessions: 100), at: now))
         }
         #expect(refusals == [.maximumWaitForOthers, .maximumWaitForOthers, nil])
+    }
+
+    @Test(arguments: [(0, 1, true), (1, 2, false), (24, 97, true), (24, 96, false)])
+    func `it is over when one in four leaves nobody waiting`(leavers: Int, calls: Int, lasts: Bool) {
+        var congestion = line(tooLong, for: Self.patience)
+        func refusal(after time: Duration) -> Limit? {
+            congestion.refuses(in: Self.crowd, at: after(Self.patience + time))
+        }
+        #expect(refusal(after: .zero) != nil)
+        for call in 0..<calls {
+            congestion.begins()
+            if call < leavers { congestion.nobodyIsNext() }
+        }
+        // Not before they have been counted for as long as it had to last.
+        #expect(refusal(after: Self.patience - .milliseconds(1)) != nil)
+        #expect((refusal(after: Self.patience) != nil) == lasts)
+        #expect((refusal(after: Self.patience) != nil) == lasts)
     }
 
     /// What becomes of one who comes to a line in which everybody has waited too long for long enough.
@@ -108,7 +154,7 @@ import Testing
         waiting: Int, own: Int, sessions: Int, maximumWait: Duration = .zero, forOthers: Duration = wait
     ) -> Limit? {
         var congestion = line(tooLong, for: Self.patience, maximumWait: maximumWait, forOthers: forOthers)
-        return congestion.refuses(waiting: waiting, own: own, sessions: sessions, at: after(Self.patience))
+        return congestion.refuses(in: .init(waiting: waiting, own: own, sessions: sessions), at: after(Self.patience))
     }
 
     @Test func `what a session waits for its own calls has a limit of its own`() {
@@ -119,10 +165,10 @@ import Testing
     }
 
     @Test func `who asks for much is kept out before who asks for little`() {
-        // Two sessions with much, and ten with a call or none.
-        #expect(refusal(waiting: 1_010, own: 500, sessions: 12) == .maximumWaitForOthers)
-        #expect(refusal(waiting: 1_010, own: 1, sessions: 12) == .maximumWaitForOthers)
-        #expect(refusal(waiting: 1_010, own: 0, sessions: 12) == nil)
+        // Two sessions with much, and two with a call or none.
+        #expect(refusal(waiting: 1_002, own: 500, sessions: 4) == .maximumWaitForOthers)
+        #expect(refusal(waiting: 1_002, own: 1, sessions: 4) == .maximumWaitForOthers)
+        #expect(refusal(waiting: 1_002, own: 0, sessions: 4) == nil)
         // With one that has much and one with little, neither waits long for the other.
         #expect(refusal(waiting: 1_000, own: 999, sessions: 2) == nil)
         #expect(refusal(waiting: 1_000, own: 1, sessions: 2) == nil)
@@ -132,33 +178,87 @@ import Testing
         #expect(refusal(waiting: 10_000, own: 5_000, sessions: 5_000, forOthers: .zero) == nil)
     }
 
-    /// A call of two milliseconds comes each millisecond for five seconds, each of a caller of its own.
-    @Test func `at twice its capacity a server is busy all the time, and soon serves whom it serves in time`() {
-        var congestion = Congestion(maximumWait: .milliseconds(250), forOthers: .milliseconds(10))
-        var waiting: [Instant] = []
-        var (served, refused, longest) = (0, 0, Duration.zero)
-        for millisecond in 0..<5_000 {
-            let now = after(.milliseconds(millisecond))
-            if millisecond % 2 == 0, let first = waiting.first {
-                congestion.begins()
-                waiting.removeFirst()
-                served += 1
-                if millisecond > 1_000 { longest = max(longest, first.duration(to: now)) }
-            }
-            if congestion.refuses(waiting: waiting.count, own: 0, sessions: waiting.count, at: now) != nil {
-                refused += 1
-            } else {
+    // MARK: a server of one thread, millisecond by millisecond
+
+    /// Each call takes it two milliseconds, and comes from a session of its own.
+    private struct Server {
+        private var congestion = Congestion(maximumWait: .seconds(5), forOthers: .milliseconds(250))
+        private var waiting: [Instant] = []
+        private var left = 0
+        private(set) var served = 0
+        private(set) var refused = 0
+        private(set) var longest = Duration.zero
+
+        mutating func forget() { (served, refused, longest) = (0, 0, .zero) }
+
+        mutating func come(at now: Instant) {
+            if congestion.refuses(in: others(waiting.count), at: now) == nil {
                 waiting.append(now)
+            } else {
+                refused += 1
             }
-            if millisecond % 2 == 1 {
+        }
+
+        /// Answers whether a call ends.
+        mutating func work(until now: Instant) -> Bool {
+            let hasEnded = left == 1
+            if left > 0 { left -= 1 }
+            if hasEnded {
+                served += 1
                 if let next = waiting.first {
-                    congestion.isNext(waitingSince: next, at: now)
+                    congestion.isNext(waitingSince: next, in: others(waiting.count), at: now)
                 } else {
                     congestion.nobodyIsNext()
                 }
             }
+            if left == 0, !waiting.isEmpty {
+                longest = max(longest, waiting.removeFirst().duration(to: now))
+                congestion.begins()
+                left = 2
+            }
+            return hasEnded
         }
-        #expect(served > 2_490 && served + refused + waiting.count == 5_000)
-        #expect(longest <= .milliseconds(14))
+    }
+
+    /// So many milliseconds in which calls come as `comes` says.
+    private func run(_ server: inout Server, _ time: Range<Int>, comes: (Int) -> Bool) {
+        for millisecond in time {
+            let now = after(.milliseconds(millisecond))
+            if comes(millisecond) { server.come(at: now) }
+            _ = server.work(until: now)
+        }
+    }
+
+    @Test func `at twice its capacity a server is busy all the time, and soon serves whom it serves in time`() {
+        var server = Server()
+        run(&server, 0..<1_500) { _ in true }
+        server.forget()
+        run(&server, 1_500..<6_500) { _ in true }
+        #expect(server.served == 2_500 && server.refused == 2_500)
+        #expect(server.longest <= .milliseconds(6))
+    }
+
+    @Test func `when less comes again, however unevenly, nobody is refused any more`() {
+        var server = Server()
+        var random = SeededGenerator(seed: 1)
+        run(&server, 0..<2_000) { _ in true }
+        run(&server, 2_000..<3_000) { _ in Int.random(in: 0..<10, using: &random) < 4 }
+        server.forget()
+        run(&server, 3_000..<13_000) { _ in Int.random(in: 0..<10, using: &random) < 4 }
+        #expect(server.refused == 0 && server.served > 3_800)
+    }
+
+    @Test func `callers who each wait for their answer are served, though there is always somebody waiting`() {
+        var server = Server()
+        for _ in 0..<100 { server.come(at: start) }
+        for millisecond in 0..<5_000 {
+            let now = after(.milliseconds(millisecond))
+            if server.work(until: now) { server.come(at: now) }
+        }
+        #expect(server.refused == 0 && server.served > 2_490)
+        #expect(server.longest <= .milliseconds(200))
     }
 }
+
+/// Calls of as many sessions, before one of another.
+private func others(_ count: Int) -> Congestion.Line { Congestion.Line(waiting: count, own: 0, sessions: count) }
