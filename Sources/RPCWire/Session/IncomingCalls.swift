@@ -42,10 +42,11 @@ package struct IncomingCalls: ~Copyable {
     /// Whether this end is finishing and nothing runs any more.
     package var isDrained: Bool { isDraining && count == 0 }
 
-    /// A request arrived.
+    /// A request arrived. A post finds a place in a full table too: nobody could be told that it did not. Whoever reads
+    /// from the peer takes one at a time then.
     package mutating func start(_ id: RPCIdentifier?, deadline: Instant) -> Admission {
         guard !isDraining else { return .draining }
-        guard count < limit else { return .busy(limit: limit) }
+        guard count < limit || id == nil else { return .busy(limit: limit) }
         count += 1
         let entry = Entry(id: id, deadline: deadline, stop: nil)
         if let slot = freeSlots.popLast() {

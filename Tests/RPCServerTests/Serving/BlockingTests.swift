@@ -68,7 +68,7 @@ private struct BlockedServer {
     }
 }
 
-@Suite struct `An object that blocks` {
+@Suite(.waitsForOthers) struct `An object that blocks` {
     @Test(arguments: ["block", "later", "child"])
     func `does not keep a neighbour waiting`(how: String) async throws {
         let blocked = try await BlockedServer()

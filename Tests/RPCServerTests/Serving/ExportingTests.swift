@@ -7,7 +7,7 @@ import Subjects
 import Synchronization
 import Testing
 
-@Suite struct `Exporting` {
+@Suite(.waitsForOthers) struct `Exporting` {
     /// A server on a free port and a client of it.
     private func pair(
         _ configuration: RPCServer.Configuration = .init()

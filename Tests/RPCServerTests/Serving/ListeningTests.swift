@@ -7,7 +7,7 @@ import RemoteProxy
 import Subjects
 import Testing
 
-@Suite struct `Listening` {
+@Suite(.waitsForOthers) struct `Listening` {
     private func greeting(at url: String) async throws -> String {
         let client = RPCClient(url)
         defer { client.close() }

@@ -6,7 +6,7 @@ import RemoteProxy
 import Subjects
 import Testing
 
-@Suite struct `Stopping` {
+@Suite(.waitsForOthers) struct `Stopping` {
     private func serve(_ greeter: any Greeter) async throws -> (server: RPCServer, url: String) {
         let server = RPCServer()
         server.export(GreeterProxy(greeter))

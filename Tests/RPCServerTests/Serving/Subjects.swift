@@ -3,6 +3,7 @@
 import Protocols
 import RemoteProxy
 import Synchronization
+import Testing
 
 /// Greets only when told to: holds calls in progress for as long as a test needs them.
 final class HeldGreeter: Greeter {
@@ -61,4 +62,10 @@ extension AsyncStream {
         for await element in self where matches(element) { return element }
         return nil
     }
+}
+
+extension Trait where Self == TimeLimitTrait {
+    /// For tests that wait for what a log or an object tells: where something else has gone wrong it may never be told, and
+    /// the whole run would stand still. Time enough for a machine with much else to do.
+    static var waitsForOthers: Self { .timeLimit(.minutes(5)) }
 }

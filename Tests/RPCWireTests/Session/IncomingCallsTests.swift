@@ -70,7 +70,18 @@ import Testing
         var calls = IncomingCalls(limit: 1)
         #expect(calls.start(nil, deadline: .distantFuture) == .run(slot: 0))
         #expect(calls.cancel(.null) == nil)
-        #expect(calls.start(nil, deadline: .distantFuture) == .busy(limit: 1))
+    }
+
+    @Test func `a full table takes posts and no calls`() {
+        var calls = table(.running, limit: 1)
+        #expect(calls.start(nil, deadline: .distantFuture) == .run(slot: 1))
+        #expect(calls.start(nil, deadline: .distantFuture) == .run(slot: 2))
+        #expect(calls.start(.integer(8), deadline: .distantFuture) == .busy(limit: 1))
+        _ = calls.finish(slot: 0)
+        _ = calls.finish(slot: 1)
+        #expect(calls.start(.integer(8), deadline: .distantFuture) == .busy(limit: 1))
+        _ = calls.finish(slot: 2)
+        #expect(calls.start(.integer(8), deadline: .distantFuture) == .run(slot: 2))
     }
 
     @Test func `when the peer leaves its calls stop and its posts go on`() {

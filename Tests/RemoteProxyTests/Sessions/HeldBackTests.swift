@@ -30,4 +30,27 @@ import Testing
         #expect(loop.now < Instant(nanoseconds: 1_000_000_000))
         network.shutDown()
     }
+
+    @Test func `keep no post out, however many they are`() throws {
+        var settings = Peer.Settings()
+        (settings.maximumKeptReplies, settings.maximumRequestsInFlight) = (1, 2)
+        let network = SimulatedNetwork(settings: settings)
+        let probe = RecordingProbe(network.loop)
+        network.exports.add(ProbeProxy(probe), named: nil)
+        let (loop, proxy) = (network.loop, ProbeProxy(network.client()))
+        #expect(try loop.complete { try await proxy.echo(0) } == 0)
+        // The client hears nothing and so acknowledges nothing: its calls wait, and have all the places.
+        var faults = WireFaults()
+        faults.isHeld = true
+        network.injectFromServer(faults)
+        let calls = (1...2).map { number in Task(executorPreference: loop) { try await proxy.echo(number) } }
+        loop.advance(by: .milliseconds(10))
+        for number in 1...3 { proxy.note(number) }
+        loop.advance(by: .milliseconds(10))
+        #expect(probe.noted == [1, 2, 3])
+        #expect(probe.executed == [0])
+        network.injectFromServer(WireFaults())
+        for (call, number) in zip(calls, 1...2) { #expect(try loop.complete { try await call.value } == number) }
+        network.shutDown()
+    }
 }

@@ -111,9 +111,9 @@ private func fuzzIncoming(_ dice: inout Dice) {
             let deadline = at(dice.roll())
             switch calls.start(id, deadline: deadline) {
             case .run(let slot):
-                require(!isDraining && model.count < limit && model[slot] == nil, "ran when it must not")
+                require(!isDraining && (model.count < limit || id == nil) && model[slot] == nil, "ran when it must not")
                 model[slot] = (id, deadline, nil)
-            case .busy(let told): require(!isDraining && model.count == limit && told == limit, "busy")
+            case .busy(let told): require(!isDraining && id != nil && model.count >= limit && told == limit, "busy")
             case .draining: require(isDraining, "draining")
             }
         case 2:
