@@ -68,6 +68,14 @@ extension DecodingFramePointer {
         return path
     }
 
+    /// Asking an optional existential whether it is nil would copy it, so that is left to what goes with it.
+    @inline(never)
+    func forgetKey() {
+        pointee.storedKey = nil
+        pointee.isNested = false
+        pointee.isLoose = false
+    }
+
     // MARK: Opening
 
     /// What the value is; the reader then stands at it.
@@ -126,10 +134,17 @@ extension DecodingFramePointer {
             pointee.isAtValue = false
             pointee.cursor = state.pointee.reader.position
         }
-        if let name = state.pointee.reader.shortName(isFirst: pointee.isFirst) {
-            note(name.start, name.length, markOfShortName(name.word, name.length))
+        if let name = state.pointee.reader.plainName(isFirst: pointee.isFirst) {
+            note(name.start, name.length, name.mark)
             return true
         }
+        return try advanceSlowly()
+    }
+
+    /// Over a name that is long, or written in an unusual way, or to the end.
+    @inline(never)
+    private func advanceSlowly() throws(JSONError) -> Bool {
+        let state = pointee.state
         state.pointee.reader.isFirst = pointee.isFirst
         guard let key = try state.pointee.reader.nextMember() else {
             pointee.end = state.pointee.reader.position
@@ -159,7 +174,7 @@ extension DecodingFramePointer {
     /// Members asked for in their order are found one behind the other. In any other order the object is read ahead as
     /// far as it takes, each part of it once. Of duplicates the one found may not be the last: that is noticed when the
     /// object is complete, and the document is then decoded again with care.
-    @inline(__always)
+    @inline(never)
     func find(_ name: String) throws -> Int? {
         try name.utf8.withContiguousStorageIfAvailable { try find($0) } ?? findCopy(name)
     }
@@ -170,7 +185,29 @@ extension DecodingFramePointer {
         return try copy.withUTF8 { try find($0) }
     }
 
+    @inline(__always)
     private func find(_ name: UnsafeBufferPointer<UInt8>) throws -> Int? {
+        if !pointee.isAtValue, let place = findNext(name) { return place }
+        return try search(name)
+    }
+
+    /// The usual case: the member asked for is the next one, and its name is short and plain.
+    @inline(__always)
+    private func findNext(_ name: UnsafeBufferPointer<UInt8>) -> Int? {
+        guard pointee.end == nil, let start = name.baseAddress else { return nil }
+        let state = pointee.state
+        state.seek(pointee.cursor, depth: pointee.depth &+ 1)
+        guard let next = state.pointee.reader.plainName(isFirst: pointee.isFirst) else { return nil }
+        let number = pointee.members.count
+        let isSame = next.length == name.count && equalBytes(state.pointee.reader.base + next.start, start, next.length)
+        note(next.start, next.length, next.mark)
+        guard isSame else { return nil }
+        pointee.found = number
+        return pointee.cursor
+    }
+
+    @inline(never)
+    private func search(_ name: UnsafeBufferPointer<UInt8>) throws -> Int? {
         let state = pointee.state
         do throws(JSONError) {
             guard let number = try number(of: name) else { return nil }
@@ -213,6 +250,19 @@ extension DecodingFramePointer {
     @inline(__always)
     func finish() throws(JSONError) {
         guard pointee.end == nil, !pointee.isMissing else { return }
+        let state = pointee.state
+        let reader = state.pointee.reader
+        if pointee.kind == .object, !pointee.isAtValue, pointee.cursor < reader.count,
+            reader.base[pointee.cursor] == UInt8(ascii: "}")
+        {
+            pointee.end = pointee.cursor &+ 1
+            return
+        }
+        try finishSlowly()
+    }
+
+    @inline(never)
+    private func finishSlowly() throws(JSONError) {
         let state = pointee.state
         switch pointee.kind {
         case .object: while try advance(remembering: false) {}
