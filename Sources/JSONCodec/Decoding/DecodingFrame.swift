@@ -37,6 +37,8 @@ struct DecodingFrame {
     /// Object: the cursor stands at the value of the last member of the list.
     var isAtValue = false
     var members = MemberList()
+    /// Not of this use alone.
+    var expected = ExpectedNames()
     /// The member that was asked for last.
     var found = 0
     var boxes: ContainerBoxes
@@ -104,6 +106,8 @@ extension DecodingFramePointer {
         pointee.cursor = state.pointee.reader.position
         pointee.isFirst = true
         pointee.isAtValue = false
+        // It may be known from a value that was read through a single-value container.
+        pointee.end = nil
         if state.pointee.isCareful { while try advance(remembering: true) {} }
     }
 
@@ -176,7 +180,50 @@ extension DecodingFramePointer {
     /// object is complete, and the document is then decoded again with care.
     @inline(never)
     func find(_ name: String) throws -> Int? {
-        try name.utf8.withContiguousStorageIfAvailable { try find($0) } ?? findCopy(name)
+        if let place = findExpected(name) { return place }
+        return try findOther(name)
+    }
+
+    /// The usual case: the member asked for is the next one, as it was the last time.
+    @inline(__always)
+    private func findExpected(_ name: String) -> Int? {
+        let number = pointee.members.count
+        guard !pointee.isAtValue, let expected = pointee.expected[number],
+            expected.pointee.bits == ExpectedName.bits(of: name)
+        else { return nil }
+        let state = pointee.state
+        let start = pointee.cursor
+        guard let quote = state.pointee.reader.nextName(from: start, isFirst: pointee.isFirst),
+            expected.pointee.stands(at: quote, in: state.pointee.reader)
+        else { return nil }
+        let length = expected.pointee.length
+        state.seek(quote &+ length &+ 3, depth: pointee.depth &+ 1)
+        note(quote &+ 1, length, expected.pointee.mark)
+        pointee.found = number
+        return pointee.cursor
+    }
+
+    @inline(never)
+    private func findOther(_ name: String) throws -> Int? {
+        let number = pointee.members.count
+        let place = try name.utf8.withContiguousStorageIfAvailable { try find($0) } ?? findCopy(name)
+        if place != nil, pointee.found == number, pointee.members.count == number &+ 1,
+            number <= pointee.expected.count
+        {
+            remember(name, number)
+        }
+        return place
+    }
+
+    @inline(never)
+    private func remember(_ name: String, _ number: Int) {
+        if let known = pointee.expected[number], known.pointee.bits == ExpectedName.bits(of: name) { return }
+        let member = pointee.members[number]
+        // Only what is written in the usual way: a name with its value right behind, and no escapes in it.
+        guard member.name &+ member.length &+ 2 == member.place else { return }
+        let start = pointee.state.pointee.reader.base + member.name - 1
+        let text = UnsafeBufferPointer(start: start, count: member.length + 3)
+        pointee.expected.remember(name, at: number, text, mark: member.mark)
     }
 
     @inline(never)
@@ -187,27 +234,6 @@ extension DecodingFramePointer {
 
     @inline(__always)
     private func find(_ name: UnsafeBufferPointer<UInt8>) throws -> Int? {
-        if !pointee.isAtValue, let place = findNext(name) { return place }
-        return try search(name)
-    }
-
-    /// The usual case: the member asked for is the next one, and its name is short and plain.
-    @inline(__always)
-    private func findNext(_ name: UnsafeBufferPointer<UInt8>) -> Int? {
-        guard pointee.end == nil, let start = name.baseAddress else { return nil }
-        let state = pointee.state
-        state.seek(pointee.cursor, depth: pointee.depth &+ 1)
-        guard let next = state.pointee.reader.plainName(isFirst: pointee.isFirst) else { return nil }
-        let number = pointee.members.count
-        let isSame = next.length == name.count && equalBytes(state.pointee.reader.base + next.start, start, next.length)
-        note(next.start, next.length, next.mark)
-        guard isSame else { return nil }
-        pointee.found = number
-        return pointee.cursor
-    }
-
-    @inline(never)
-    private func search(_ name: UnsafeBufferPointer<UInt8>) throws -> Int? {
         let state = pointee.state
         do throws(JSONError) {
             guard let number = try number(of: name) else { return nil }

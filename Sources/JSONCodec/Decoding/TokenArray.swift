@@ -28,7 +28,7 @@ extension JSONReader {
         tokens.reserveCapacity(8)
         while true {
             guard let token = try Token.read(&self) else { return nil }
-            tokens.append(token)
+            tokens.append(consume token)
             let byte = try nextByte()
             position &+= 1
             if byte == UInt8(ascii: "]") { return tokens }

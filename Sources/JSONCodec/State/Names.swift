@@ -54,19 +54,23 @@ private func spread(_ word: UInt64) -> UInt32 {
 }
 
 extension JSONReader {
+    /// Where the next name starts, behind a comma and at most one blank.
+    @inline(__always)
+    func nextName(from start: Int, isFirst: Bool) -> Int? {
+        guard start &+ 2 <= count else { return nil }
+        if isFirst { return start }
+        guard base[start] == UInt8(ascii: ",") else { return nil }
+        return base[start &+ 1] == UInt8(ascii: " ") ? start &+ 2 : start &+ 1
+    }
+
     /// Passes over a comma and a name of less than sixteen ASCII characters, with at most one blank between the two: the
     /// usual case in a few steps. Nil, with the cursor unmoved, for anything else.
     @inline(__always)
     mutating func plainName(isFirst: Bool) -> (start: Int, length: Int, mark: UInt32)? {
-        var at = position
-        guard at &+ 13 <= count else { return nil }
-        if !isFirst {
-            guard base[at] == UInt8(ascii: ",") else { return nil }
-            at &+= 1
-            if base[at] == UInt8(ascii: " ") { at &+= 1 }
-        }
-        guard base[at] == UInt8(ascii: "\"") else { return nil }
-        at &+= 1
+        guard let quote = nextName(from: position, isFirst: isFirst), quote &+ 11 <= count,
+            base[quote] == UInt8(ascii: "\"")
+        else { return nil }
+        let at = quote &+ 1
         let first = EightBytes(base, at: at)
         if first.stops == 0 { return longerName(at, first) }
         let length = EightBytes.count(before: first.stops)
