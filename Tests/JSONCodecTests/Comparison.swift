@@ -2,6 +2,7 @@
 
 import Foundation
 import JSONCodec
+import Testing
 
 /// What a coder made of something: a result, or the kind of its error and where it happened.
 enum Outcome<Value> {
@@ -57,4 +58,14 @@ func sorted(_ text: String) throws -> String {
     let object = try JSONSerialization.jsonObject(with: Data(text.utf8), options: .fragmentsAllowed)
     let data = try JSONSerialization.data(withJSONObject: object, options: [.sortedKeys, .fragmentsAllowed])
     return String(decoding: data, as: UTF8.self)
+}
+
+/// Expects that a text gives the same value or the same error with either coder.
+func agree<Value: Decodable & Equatable>(
+    _ type: Value.Type, _ text: String, sourceLocation: SourceLocation = #_sourceLocation
+) {
+    let mine = Outcome { try ours(type, text) }
+    let theirs = Outcome { try foundations(type, text) }
+    #expect(mine.value == theirs.value, "\(type) \(text) \(mine.failure ?? "")", sourceLocation: sourceLocation)
+    #expect(mine.failure == theirs.failure, "\(type) \(text)", sourceLocation: sourceLocation)
 }

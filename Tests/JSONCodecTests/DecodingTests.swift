@@ -199,13 +199,4 @@ import Testing
             #expect(sum == 3)
         }
     }
-
-    private func agree<Value: Decodable & Equatable>(
-        _ type: Value.Type, _ text: String, sourceLocation: SourceLocation = #_sourceLocation
-    ) {
-        let mine = Outcome { try ours(type, text) }
-        let theirs = Outcome { try foundations(type, text) }
-        #expect(mine.value == theirs.value, "\(type) \(text) \(mine.failure ?? "")", sourceLocation: sourceLocation)
-        #expect(mine.failure == theirs.failure, "\(type) \(text)", sourceLocation: sourceLocation)
-    }
 }

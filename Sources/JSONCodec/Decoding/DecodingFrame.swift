@@ -37,6 +37,8 @@ struct DecodingFrame {
     /// Object: the cursor stands at the value of the last member of the list.
     var isAtValue = false
     var members = MemberList()
+    /// Not of this use alone.
+    var expected = ExpectedNames()
     /// The member that was asked for last.
     var found = 0
     var boxes: ContainerBoxes
@@ -68,6 +70,14 @@ extension DecodingFramePointer {
         return path
     }
 
+    /// Asking an optional existential whether it is nil would copy it, so that is left to what goes with it.
+    @inline(never)
+    func forgetKey() {
+        pointee.storedKey = nil
+        pointee.isNested = false
+        pointee.isLoose = false
+    }
+
     // MARK: Opening
 
     /// What the value is; the reader then stands at it.
@@ -96,6 +106,8 @@ extension DecodingFramePointer {
         pointee.cursor = state.pointee.reader.position
         pointee.isFirst = true
         pointee.isAtValue = false
+        // It may be known from a value that was read through a single-value container.
+        pointee.end = nil
         if state.pointee.isCareful { while try advance(remembering: true) {} }
     }
 
@@ -113,106 +125,23 @@ extension DecodingFramePointer {
         return state.pointee.reader.position
     }
 
-    // MARK: Members
-
-    /// Goes on to the next member and notes its name. False behind the last one.
-    @inline(__always)
-    func advance(remembering: Bool) throws(JSONError) -> Bool {
-        if pointee.end != nil { return false }
-        let state = pointee.state
-        state.seek(pointee.cursor, depth: pointee.depth &+ 1)
-        if pointee.isAtValue {
-            try state.skipValue(remembering: remembering)
-            pointee.isAtValue = false
-            pointee.cursor = state.pointee.reader.position
-        }
-        if let name = state.pointee.reader.shortName(isFirst: pointee.isFirst) {
-            note(name.start, name.length, markOfShortName(name.word, name.length))
-            return true
-        }
-        state.pointee.reader.isFirst = pointee.isFirst
-        guard let key = try state.pointee.reader.nextMember() else {
-            pointee.end = state.pointee.reader.position
-            return false
-        }
-        let base = state.pointee.reader.base
-        let name = key.text.hasEscapes ? state.unescapedName(key) : (key.text.start, key.text.end &- key.text.start)
-        note(name.0, name.1, markOfName(base + name.0, name.1))
-        return true
-    }
-
-    @inline(__always)
-    private func note(_ name: Int, _ length: Int, _ mark: UInt32) {
-        let state = pointee.state
-        let place = state.pointee.reader.position
-        pointee.isFirst = false
-        pointee.isAtValue = true
-        pointee.cursor = place
-        let base = state.pointee.reader.base
-        if pointee.members.append(name: name, length: length, place: place, mark: mark, in: base) != nil {
-            state.pointee.sawDuplicate = true
-        }
-    }
-
-    /// Puts the reader at the value of this member and returns its place; nil if the object has no such member.
-    ///
-    /// Members asked for in their order are found one behind the other. In any other order the object is read ahead as
-    /// far as it takes, each part of it once. Of duplicates the one found may not be the last: that is noticed when the
-    /// object is complete, and the document is then decoded again with care.
-    @inline(__always)
-    func find(_ name: String) throws -> Int? {
-        try name.utf8.withContiguousStorageIfAvailable { try find($0) } ?? findCopy(name)
-    }
-
-    @inline(never)
-    private func findCopy(_ name: String) throws -> Int? {
-        var copy = name
-        return try copy.withUTF8 { try find($0) }
-    }
-
-    private func find(_ name: UnsafeBufferPointer<UInt8>) throws -> Int? {
-        let state = pointee.state
-        do throws(JSONError) {
-            guard let number = try number(of: name) else { return nil }
-            let place = pointee.members[number].place
-            pointee.found = number
-            state.seek(place, depth: pointee.depth &+ 1)
-            return place
-        } catch { throw state.malformed(error) }
-    }
-
-    @inline(__always)
-    private func number(of name: UnsafeBufferPointer<UInt8>) throws(JSONError) -> Int? {
-        let base = pointee.state.pointee.reader.base
-        // In order: the member at the cursor, or the one behind it.
-        if !pointee.isAtValue, try advance(remembering: true), isLast(name, base) { return pointee.members.count &- 1 }
-        if pointee.isAtValue, isLast(name, base) { return pointee.members.count &- 1 }
-        if let known = pointee.members.last(named: name, in: base) { return known }
-        while try advance(remembering: true) {
-            if isLast(name, base) { return pointee.members.count &- 1 }
-        }
-        return nil
-    }
-
-    @inline(__always)
-    private func isLast(_ name: UnsafeBufferPointer<UInt8>, _ base: UnsafePointer<UInt8>) -> Bool {
-        let member = pointee.members[pointee.members.count &- 1]
-        guard member.length == name.count, let start = name.baseAddress else { return member.length == name.count }
-        return equalBytes(base + member.name, start, member.length)
-    }
-
-    /// The value at this place has been read up to where the reader stands.
-    @inline(__always)
-    func passed(_ place: Int) {
-        guard pointee.isAtValue, pointee.cursor == place else { return }
-        pointee.cursor = pointee.state.pointee.reader.position
-        pointee.isAtValue = false
-    }
-
     /// Reads what is left of the value, so that all of it has been checked and its end is known.
     @inline(__always)
     func finish() throws(JSONError) {
         guard pointee.end == nil, !pointee.isMissing else { return }
+        let state = pointee.state
+        let reader = state.pointee.reader
+        if pointee.kind == .object, !pointee.isAtValue, pointee.cursor < reader.count,
+            reader.base[pointee.cursor] == UInt8(ascii: "}")
+        {
+            pointee.end = pointee.cursor &+ 1
+            return
+        }
+        try finishSlowly()
+    }
+
+    @inline(never)
+    private func finishSlowly() throws(JSONError) {
         let state = pointee.state
         switch pointee.kind {
         case .object: while try advance(remembering: false) {}

@@ -14,22 +14,29 @@ struct DecodingState {
     fileprivate var top = -1
     private var lastSerial: UInt = 0
     /// The first place where the text was found not to be JSON, whether or not the type cared.
-    var malformed: JSONError?
+    var malformed: JSONError? { didSet { isMalformed = malformed != nil } }
+    private(set) var isMalformed = false
     var sawDuplicate = false
     /// Every object is read to its end before any of its members is decoded.
     fileprivate(set) var isCareful = false
     var ends = ContainerEnds()
     fileprivate var unescapedNames: [UnsafeMutableBufferPointer<UInt8>] = []
     var plans = TypeTable<DecodingPlan>()
+    /// A place for an array on its way out, where it changes from the type that is known here to the caller's.
+    fileprivate let array = UnsafeMutableRawPointer.allocate(
+        byteCount: MemoryLayout<[Int]>.size, alignment: MemoryLayout<[Int]>.alignment)
+    /// Where this memory goes back to.
+    fileprivate var slot = 0
 
     @inline(__always)
     static func take(_ reader: JSONReader) -> DecodingStatePointer {
-        let state = pool.take {
+        let (state, slot) = pool.take {
             let made = DecodingStatePointer.allocate(capacity: 1)
             made.initialize(to: DecodingState(reader: reader))
             return made
         }
         state.pointee.reader = reader
+        state.pointee.slot = slot
         return state
     }
 
@@ -48,23 +55,23 @@ extension DecodingStatePointer {
     /// duplicates.
     @inline(__always)
     func decodeDocument<Value: Decodable>(_ type: Value.Type) throws -> Value {
-        let start = pointee.reader
+        let start = pointee.reader.position
+        let depth = pointee.reader.depth
         do {
             let value = try decode(type, in: nil, .none)
-            if !pointee.sawDuplicate && pointee.malformed == nil { return value }
+            if !pointee.sawDuplicate && !pointee.isMalformed { return value }
         } catch {}
-        if let malformed = pointee.malformed { throw self.malformed(malformed) }
-        reset()
-        pointee.reader = start
-        return try decodeCarefully(type)
+        return try decodeCarefully(type, from: start, depth)
     }
 
     @inline(never)
-    private func decodeCarefully<Value: Decodable>(_ type: Value.Type) throws -> Value {
-        let start = pointee.reader
+    private func decodeCarefully<Value: Decodable>(_ type: Value.Type, from start: Int, _ depth: Int) throws -> Value {
+        if let malformed = pointee.malformed { throw self.malformed(malformed) }
+        reset()
         pointee.isCareful = true
+        seek(start, depth: depth)
         do throws(JSONError) { try skipValue(remembering: true) } catch { throw malformed(error) }
-        pointee.reader = start
+        seek(start, depth: depth)
         return try decode(type, in: nil, .none)
     }
 
@@ -72,13 +79,13 @@ extension DecodingStatePointer {
     @inline(__always)
     func giveBack() {
         reset()
-        pool.giveBack(self)
+        pool.giveBack(self, to: pointee.slot)
     }
 
     @inline(__always)
     private func reset() {
         if pointee.top >= 0 { end(downTo: -1) }
-        pointee.malformed = nil
+        if pointee.isMalformed { pointee.malformed = nil }
         pointee.sawDuplicate = false
         pointee.isCareful = false
         pointee.ends.removeAll()
@@ -93,7 +100,41 @@ extension DecodingStatePointer {
         _ type: Value.Type, in parent: DecodingFramePointer?, _ step: PathStep
     ) throws -> Value {
         let plan = pointee.plans.plan(for: type) { DecodingPlan(type) }
-        if case .ordinary = plan { return try decodeNaturally(type, in: parent, step) }
+        switch plan {
+        case .ordinary: return try decodeNaturally(type, in: parent, step)
+        case .strings: if readStrings() { return takeArray(as: type) }
+        case .integers: if readIntegers() { return takeArray(as: type) }
+        case .doubles: if readDoubles() { return takeArray(as: type) }
+        case .direct, .foundation: break
+        }
+        return try decode(type, by: plan, in: parent, step)
+    }
+
+    // MARK: Arrays of tokens
+
+    @inline(never) private func readStrings() -> Bool { putArray(pointee.reader.tokenArray(of: String.self)) }
+    @inline(never) private func readIntegers() -> Bool { putArray(pointee.reader.tokenArray(of: Int.self)) }
+    @inline(never) private func readDoubles() -> Bool { putArray(pointee.reader.tokenArray(of: Double.self)) }
+
+    @inline(__always)
+    private func putArray<Element>(_ array: consuming [Element]?) -> Bool {
+        guard let array else { return false }
+        pointee.array.initializeMemory(as: [Element].self, to: array)
+        return true
+    }
+
+    /// The array that was read last. The plan was made for this very type.
+    @inline(__always)
+    private func takeArray<Value>(as type: Value.Type) -> Value {
+        pointee.array.assumingMemoryBound(to: Value.self).move()
+    }
+
+    // MARK: Other values
+
+    @inline(never)
+    private func decode<Value: Decodable>(
+        _ type: Value.Type, by plan: DecodingPlan, in parent: DecodingFramePointer?, _ step: PathStep
+    ) throws -> Value {
         let frame = try push(in: parent, step)
         let level = frame.pointee.index
         defer { end(downTo: level &- 1) }
@@ -159,11 +200,9 @@ extension DecodingStatePointer {
         frame.pointee.serial = pointee.nextSerial()
         frame.pointee.kind = .unopened
         frame.pointee.isMissing = false
-        frame.pointee.isNested = false
-        frame.pointee.isLoose = false
+        if frame.pointee.isNested { frame.forgetKey() }
         frame.pointee.parent = parent
         frame.pointee.step = step
-        if frame.pointee.storedKey != nil { frame.pointee.storedKey = nil }
         if frame.pointee.path != nil { frame.pointee.path = nil }
         pointee.reader.skipWhiteSpace()
         frame.pointee.start = pointee.reader.position

@@ -10,10 +10,11 @@ extension JSONReader {
         if type == Bool.self, let token = token(Bool.self) { return unsafeBitCast(token, to: type) }
         if type == Double.self, let token = token(Double.self) { return unsafeBitCast(token, to: type) }
         let state = DecodingState.take(self)
-        defer { state.giveBack() }
-        let value = try state.decodeDocument(type)
-        position = state.pointee.reader.position
-        return value
+        defer {
+            position = state.pointee.reader.position
+            state.giveBack()
+        }
+        return try state.decodeDocument(type)
     }
 
     /// The token at the cursor; nil, with the cursor unmoved, for anything that a decoder should explain.

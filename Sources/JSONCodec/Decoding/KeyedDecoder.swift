@@ -103,8 +103,10 @@ struct KeyedDecoder<Key: CodingKey>: KeyedDecodingContainerProtocol {
 extension DecodingFramePointer {
     @inline(__always)
     func keyedContainer<Key: CodingKey>() -> KeyedDecodingContainer<Key> {
-        guard let kept = pointee.boxes.kept(Key.self) else { return makeKeyedContainer() }
-        return unsafeBitCast(kept, to: KeyedDecodingContainer<Key>.self)
+        guard let kept = pointee.boxes.kept(for: Key.self, KeyedDecodingContainer<Key>.self) else {
+            return makeKeyedContainer()
+        }
+        return kept._withUnsafeGuaranteedRef { $0.copy() }
     }
 
     @inline(never)

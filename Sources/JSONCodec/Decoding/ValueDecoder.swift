@@ -44,7 +44,7 @@ struct ValueDecoder: Decoder, SingleValueDecodingContainer {
         }
         state.seek(frame.pointee.start, depth: frame.pointee.depth)
         let value = try frame.read(type)
-        frame.pointee.end = state.pointee.reader.position
+        if frame.pointee.kind == .unopened { frame.pointee.end = state.pointee.reader.position }
         return value
     }
 
@@ -56,7 +56,7 @@ struct ValueDecoder: Decoder, SingleValueDecodingContainer {
         }
         state.seek(frame.pointee.start, depth: frame.pointee.depth)
         let value = try state.decode(type, in: frame, .none)
-        frame.pointee.end = state.pointee.reader.position
+        if frame.pointee.kind == .unopened { frame.pointee.end = state.pointee.reader.position }
         return value
     }
 }

@@ -53,6 +53,13 @@ extension EncodingFramePointer {
             }
     }
 
+    /// Asking an optional existential whether it is nil would copy it, so that is left to what goes with it.
+    @inline(never)
+    func forgetKey() {
+        pointee.storedKey = nil
+        pointee.isDetachable = false
+    }
+
     // MARK: Opening
 
     /// Makes this value an object; more than one container may write to the same object.

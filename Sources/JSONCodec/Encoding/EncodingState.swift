@@ -28,6 +28,8 @@ struct EncodingState {
     /// What leads to the outermost frame, where that is not the whole document.
     var pathOutside: [any CodingKey] = []
     var plans = TypeTable<EncodingPlan>()
+    /// Where this memory goes back to.
+    fileprivate var slot = 0
 
     private init(output: UnsafeMutablePointer<OutputBuffer>) {
         self.output = output
@@ -35,12 +37,13 @@ struct EncodingState {
     }
 
     static func take(writingTo output: UnsafeMutablePointer<OutputBuffer>) -> EncodingStatePointer {
-        let state = pool.take {
+        let (state, slot) = pool.take {
             let made = EncodingStatePointer.allocate(capacity: 1)
             made.initialize(to: EncodingState(output: output))
             return made
         }
         state.pointee.output = output
+        state.pointee.slot = slot
         return state
     }
 
@@ -102,7 +105,7 @@ extension EncodingStatePointer {
         {
             close()
         }
-        pool.giveBack(self)
+        pool.giveBack(self, to: pointee.slot)
     }
 
     // MARK: Values
@@ -136,20 +139,19 @@ extension EncodingStatePointer {
     }
 
     @inline(__always)
-    func push(_ step: PathStep, depth: Int, storedKey: (any CodingKey)? = nil) throws -> EncodingFramePointer {
+    func push(_ step: PathStep, depth: Int) throws -> EncodingFramePointer {
         let level = pointee.top &+ 1
         guard level < EncodingState.maximumFrames, depth <= EncodingState.maximumDepth else { throw tooDeep() }
         let frame = pointee.frame(level, of: self)
         pointee.top = level
         frame.pointee.serial = pointee.nextSerial()
         frame.pointee.kind = .empty
-        frame.pointee.isDetachable = false
+        if frame.pointee.isDetachable { frame.forgetKey() }
         frame.pointee.isContinuation = false
         frame.pointee.start = pointee.output.pointee.count
         frame.pointee.depth = depth
         frame.pointee.count = 0
         frame.pointee.step = step
-        if frame.pointee.storedKey != nil { frame.pointee.storedKey = nil }
         return frame
     }
 
@@ -158,10 +160,9 @@ extension EncodingStatePointer {
         let frame = pointee.frame(0, of: self)
         pointee.top = 0
         frame.pointee.serial = pointee.nextSerial()
-        frame.pointee.isDetachable = false
+        if frame.pointee.isDetachable { frame.forgetKey() }
         frame.pointee.depth = depth
         frame.pointee.step = .none
-        frame.pointee.storedKey = nil
         return frame
     }
 

@@ -79,8 +79,10 @@ struct KeyedEncoder<Key: CodingKey>: KeyedEncodingContainerProtocol {
 extension EncodingFramePointer {
     @inline(__always)
     func keyedContainer<Key: CodingKey>() -> KeyedEncodingContainer<Key> {
-        guard let kept = pointee.boxes.kept(Key.self) else { return makeKeyedContainer() }
-        return unsafeBitCast(kept, to: KeyedEncodingContainer<Key>.self)
+        guard let kept = pointee.boxes.kept(for: Key.self, KeyedEncodingContainer<Key>.self) else {
+            return makeKeyedContainer()
+        }
+        return kept._withUnsafeGuaranteedRef { $0.copy() }
     }
 
     @inline(never)

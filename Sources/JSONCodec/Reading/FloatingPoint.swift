@@ -28,6 +28,43 @@ extension JSONNumber {
     private static func power(_ exponent: Int) -> Double { powersOfTen[exponent] }
 }
 
+extension JSONReader {
+    /// The common case: at most fifteen digits, perhaps some behind a point, and nothing else. Nil, with the cursor
+    /// unmoved, for any other number, and for one that ends with the text.
+    @inline(__always)
+    mutating func readShortDouble() -> Double? {
+        let isNegative = base[position] == UInt8(ascii: "-")
+        let start = isNegative ? position &+ 1 : position
+        let bound = min(count, start &+ 17)
+        var at = start
+        var digits: UInt64 = 0
+        var point = 0
+        while at < bound {
+            let digit = base[at] &- UInt8(ascii: "0")
+            if digit < 10 {
+                digits = digits &* 10 &+ UInt64(digit)
+            } else if base[at] == UInt8(ascii: "."), point == 0 {
+                point = at
+            } else {
+                break
+            }
+            at &+= 1
+        }
+        guard at < bound, base[at] | 0x20 != UInt8(ascii: "e") else { return nil }
+        let whole = (point == 0 ? at : point) &- start
+        guard whole > 0, whole == 1 || base[start] != UInt8(ascii: "0") else { return nil }
+        var value = Double(Int64(bitPattern: digits))
+        if point > 0 {
+            let places = at &- point &- 1
+            guard places > 0 else { return nil }
+            // Both are exact, so the one rounding is the right one.
+            value /= powersOfTen[places]
+        }
+        position = at
+        return isNegative ? -value : value
+    }
+}
+
 /// All powers of ten that a Double holds exactly.
 private let powersOfTen: InlineArray<23, Double> = [
     1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20,

@@ -28,6 +28,10 @@ extension JSONReader {
     @inline(__always)
     mutating func skipLiteral(_ name: StaticString) throws(JSONError) {
         let length = name.utf8CodeUnitCount
+        if position &+ length <= count, equalBytes(base + position, name.utf8Start, length) {
+            position &+= length
+            return
+        }
         for index in 0..<length {
             let at = position &+ index
             guard at < count else { throw JSONError(offset: at, reason: .unexpectedEnd) }

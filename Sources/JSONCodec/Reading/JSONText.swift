@@ -7,6 +7,7 @@ struct JSONText {
     let hasEscapes: Bool
     let isASCII: Bool
 
+    @inline(__always)
     func string(in base: UnsafePointer<UInt8>) -> String {
         let raw = UnsafeBufferPointer(start: base + start, count: end &- start)
         guard hasEscapes else {
@@ -75,9 +76,39 @@ struct JSONText {
 
 extension JSONReader {
     /// From the opening quote to behind the closing one; escapes, control characters and UTF-8 are checked.
+    @inline(__always)
     mutating func scanString() throws(JSONError) -> JSONText {
+        if let plain = plainText() { return plain }
+        return try scanLongString()
+    }
+
+    /// A string that is not long and has nothing in it to look at again: the usual case. Nil, with the cursor unmoved, for
+    /// any other, and for those that end with the text.
+    @inline(__always)
+    mutating func plainText() -> JSONText? {
         let start = position &+ 1
-        if start &+ 8 <= count, let short = shortText(start) { return short }
+        var at = start
+        var seen: UInt64 = 0
+        let bound = min(count, start &+ EightBytes.patience &+ 8) &- 8
+        while at <= bound {
+            let eight = EightBytes(base, at: at)
+            let stops = eight.stops
+            if stops != 0 {
+                seen |= eight.bytes(before: stops)
+                at &+= EightBytes.count(before: stops)
+                guard seen & EightBytes.highBits == 0, base[at] == UInt8(ascii: "\"") else { return nil }
+                position = at &+ 1
+                return JSONText(start: start, end: at, hasEscapes: false, isASCII: true)
+            }
+            seen |= eight.word
+            at &+= 8
+        }
+        return nil
+    }
+
+    @inline(never)
+    mutating func scanLongString() throws(JSONError) -> JSONText {
+        let start = position &+ 1
         var at = start
         /// Where what has no escapes began.
         var run = start
@@ -117,18 +148,6 @@ extension JSONReader {
         let isASCII = seen & EightBytes.highBits == 0
         if !isASCII { try checkUTF8(start..<at) }
         return JSONText(start: start, end: at, hasEscapes: hasEscapes, isASCII: isASCII)
-    }
-
-    /// A string that ends within eight bytes and has nothing in it to look at again: the usual case in one step.
-    @inline(__always)
-    private mutating func shortText(_ start: Int) -> JSONText? {
-        let eight = EightBytes(base, at: start)
-        let stops = eight.stops
-        guard stops != 0, eight.bytes(before: stops) & EightBytes.highBits == 0 else { return nil }
-        let end = start &+ EightBytes.count(before: stops)
-        guard base[end] == UInt8(ascii: "\"") else { return nil }
-        position = end &+ 1
-        return JSONText(start: start, end: end, hasEscapes: false, isASCII: true)
     }
 
     private func checkUTF8(_ range: Range<Int>) throws(JSONError) {

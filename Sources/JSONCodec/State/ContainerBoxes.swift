@@ -5,7 +5,8 @@ struct ContainerBoxes {
     /// Containers made by this frame carry this number; another number is from an earlier use.
     private(set) var serial: UInt
     private var type: ObjectIdentifier?
-    private var box: AnyObject?
+    /// Owned here. Counted by hand, since it is looked at far more often than it changes.
+    private var kept: Unmanaged<KeptBox>?
     private var madeSeveral = false
     private var isHandedOut = false
 
@@ -13,10 +14,12 @@ struct ContainerBoxes {
 
     /// The kept container for this type of key, if nobody holds it.
     @inline(__always)
-    mutating func kept(_ type: Any.Type) -> AnyObject? {
-        guard self.type == ObjectIdentifier(type), !isHandedOut || isKnownUniquelyReferenced(&box) else { return nil }
+    mutating func kept<Container>(for keyType: Any.Type, _ type: Container.Type) -> Unmanaged<KeptContainer<Container>>?
+    {
+        guard self.type == ObjectIdentifier(keyType), let kept else { return nil }
+        guard !isHandedOut || kept._withUnsafeGuaranteedRef({ $0.isUnused }) else { return nil }
         isHandedOut = true
-        return box
+        return unsafeBitCast(kept, to: Unmanaged<KeptContainer<Container>>.self)
     }
 
     /// Keeps a container under its type of key. It must be one reference to a class instance and nothing else.
@@ -26,30 +29,59 @@ struct ContainerBoxes {
             madeSeveral = true
             return
         }
-        if isHandedOut && !isKnownUniquelyReferenced(&box) { madeSeveral = true }
+        if isHandedOut && !isUnused { madeSeveral = true }
+        kept?.release()
+        kept = Unmanaged<KeptBox>.passRetained(KeptContainer(container))
         type = ObjectIdentifier(keyType)
-        box = unsafeBitCast(container, to: AnyObject.self)
         isHandedOut = true
     }
 
+    private var isUnused: Bool { kept?._withUnsafeGuaranteedRef { $0.isUnused } ?? true }
+
     /// Whether this frame's containers are out of everyone's hands.
-    var areUnused: Bool {
-        mutating get { !madeSeveral && (box == nil || isKnownUniquelyReferenced(&box)) }
-    }
+    var areUnused: Bool { !madeSeveral && isUnused }
 
     /// Ends a use of the frame. If anyone may still hold a container of it, the next use gets another number.
     @inline(__always)
     mutating func endUse(_ nextSerial: () -> UInt) {
         guard isHandedOut || madeSeveral else { return }
         isHandedOut = false
-        if madeSeveral || !isKnownUniquelyReferenced(&box) { renew(nextSerial()) }
+        if madeSeveral || !isUnused { renew(nextSerial()) }
     }
 
     @inline(never)
     mutating func renew(_ next: UInt) {
         serial = next
         type = nil
-        box = nil
+        kept?.release()
+        kept = nil
         madeSeveral = false
     }
+}
+
+/// A box in memory of its own, where its references can be counted.
+class KeptBox {
+    fileprivate let place: UnsafeMutablePointer<AnyObject>
+
+    fileprivate init(_ box: AnyObject) {
+        place = .allocate(capacity: 1)
+        place.initialize(to: box)
+    }
+
+    deinit {
+        place.deinitialize(count: 1)
+        place.deallocate()
+    }
+
+    @inline(__always)
+    fileprivate final var isUnused: Bool { isKnownUniquelyReferenced(&place.pointee) }
+}
+
+/// The same with the container's type. Whoever knows just the type of key would have to look that one up for every copy,
+/// which costs more than all the rest; an object brings it along.
+final class KeptContainer<Container>: KeptBox {
+    fileprivate init(_ container: Container) { super.init(unsafeBitCast(container, to: AnyObject.self)) }
+
+    @inline(never)
+    func copy() -> Container { UnsafeRawPointer(place).assumingMemoryBound(to: Container.self).pointee }
 }

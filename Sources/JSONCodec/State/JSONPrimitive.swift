@@ -36,7 +36,8 @@ extension String: JSONPrimitive {
 
     static func read(_ reader: inout JSONReader) throws(JSONError) -> String? {
         guard try reader.nextByte() == UInt8(ascii: "\"") else { return nil }
-        return try reader.scanString().string(in: reader.base)
+        if let plain = reader.plainText() { return plain.string(in: reader.base) }
+        return try reader.scanLongString().string(in: reader.base)
     }
 }
 
@@ -81,6 +82,7 @@ extension JSONPrimitive where Self: BinaryFloatingPoint & CustomStringConvertibl
     @inline(__always)
     static func read(_ reader: inout JSONReader) throws(JSONError) -> Self? {
         guard try reader.isAtNumber() else { return nil }
+        if Self.self == Double.self, let short = reader.readShortDouble() { return Self(short) }
         let number = try reader.scanNumber()
         if let value = number.floatingPoint(as: Self.self, in: reader.base) { return value }
         reader.position = number.start

@@ -54,6 +54,52 @@ private func spread(_ word: UInt64) -> UInt32 {
 }
 
 extension JSONReader {
+    /// Where the next name starts, behind a comma and at most one blank.
+    @inline(__always)
+    func nextName(from start: Int, isFirst: Bool) -> Int? {
+        guard start &+ 2 <= count else { return nil }
+        if isFirst { return start }
+        guard base[start] == UInt8(ascii: ",") else { return nil }
+        return base[start &+ 1] == UInt8(ascii: " ") ? start &+ 2 : start &+ 1
+    }
+
+    /// Passes over a comma and a name of less than sixteen ASCII characters, with at most one blank between the two: the
+    /// usual case in a few steps. Nil, with the cursor unmoved, for anything else.
+    @inline(__always)
+    mutating func plainName(isFirst: Bool) -> (start: Int, length: Int, mark: UInt32)? {
+        guard let quote = nextName(from: position, isFirst: isFirst), quote &+ 11 <= count,
+            base[quote] == UInt8(ascii: "\"")
+        else { return nil }
+        let at = quote &+ 1
+        let first = EightBytes(base, at: at)
+        if first.stops == 0 { return longerName(at, first) }
+        let length = EightBytes.count(before: first.stops)
+        let word = first.bytes(before: first.stops)
+        guard word & EightBytes.highBits == 0, endName(at &+ length) else { return nil }
+        return (at, length, markOfShortName(word, length))
+    }
+
+    @inline(__always)
+    private mutating func longerName(
+        _ start: Int, _ first: EightBytes
+    ) -> (start: Int, length: Int, mark: UInt32)? {
+        guard start &+ 17 <= count else { return nil }
+        let second = EightBytes(base, at: start &+ 8)
+        let stops = second.stops
+        guard stops != 0, (first.word | second.bytes(before: stops)) & EightBytes.highBits == 0 else { return nil }
+        let length = 8 &+ EightBytes.count(before: stops)
+        guard endName(start &+ length) else { return nil }
+        return (start, length, markOfName(base + start, length))
+    }
+
+    /// Passes over the quote at an offset and the colon behind it, which lies within the text.
+    @inline(__always)
+    private mutating func endName(_ quote: Int) -> Bool {
+        guard base[quote] == UInt8(ascii: "\""), base[quote &+ 1] == UInt8(ascii: ":") else { return false }
+        position = quote &+ 2
+        return true
+    }
+
     /// Passes over a comma and a name of less than eight ASCII characters, written without white space: the usual case
     /// in one step. Nil, with the cursor unmoved, for anything else.
     @inline(__always)

@@ -4,7 +4,9 @@
 import Synchronization
 
 /// Hands out pieces of memory, one at a time to each user.
-struct StatePool: ~Copyable, Sendable {
+///
+/// A class, since what is read from a global variable that is a value is guarded against being changed meanwhile.
+final class StatePool: Sendable {
     private static let slotCount = 8
     private static let wordsPerCacheLine = 8
 
@@ -14,17 +16,18 @@ struct StatePool: ~Copyable, Sendable {
 
     init() {}
 
+    /// A piece, and the slot to give it back to: a thread whose stack crosses a boundary would else find another one.
     @inline(__always)
-    func take<State>(_ make: () -> UnsafeMutablePointer<State>) -> UnsafeMutablePointer<State> {
-        let kept = slots[Self.slotOfThisThread()].exchange(0, ordering: .acquiring)
-        if let state = UnsafeMutablePointer<State>(bitPattern: kept) { return state }
-        return UnsafeMutablePointer<State>(bitPattern: overflow.take()) ?? make()
+    func take<State>(_ make: () -> UnsafeMutablePointer<State>) -> (state: UnsafeMutablePointer<State>, slot: Int) {
+        let slot = Self.slotOfThisThread()
+        let kept = slots[slot].exchange(0, ordering: .acquiring)
+        if let state = UnsafeMutablePointer<State>(bitPattern: kept) { return (state, slot) }
+        return (UnsafeMutablePointer<State>(bitPattern: overflow.take()) ?? make(), slot)
     }
 
     @inline(__always)
-    func giveBack<State>(_ state: UnsafeMutablePointer<State>) {
+    func giveBack<State>(_ state: UnsafeMutablePointer<State>, to slot: Int) {
         let address = UInt(bitPattern: state)
-        let slot = Self.slotOfThisThread()
         if !slots[slot].compareExchange(expected: 0, desired: address, ordering: .releasing).exchanged {
             overflow.add(address)
         }
