@@ -173,7 +173,8 @@ package struct OutgoingCalls {
         contains(ticket) && entries[ticket.slot]?.mayHaveArrived == true
     }
 
-    private func contains(_ ticket: Ticket) -> Bool {
+    /// Whether the call has not ended.
+    package func contains(_ ticket: Ticket) -> Bool {
         entries.indices.contains(ticket.slot) && entries[ticket.slot]?.id == ticket.id
     }
 

@@ -11,8 +11,8 @@ struct AfterLock {
     }
 
     var flush = Flush.byAnother
-    /// Nobody else waits for an answer, as nobody did lately: the caller may fetch its own.
-    var mayVisit = false
+    /// Nobody else waits for an answer, as nobody did lately: the caller may fetch its own, to this call.
+    var mayVisit: OutgoingCalls.Ticket?
     var wantsConnection = false
     var wakeAt: Instant?
     var finished: [Connection] = []

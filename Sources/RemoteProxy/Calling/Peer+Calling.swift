@@ -48,12 +48,13 @@ extension Peer {
         if let refusal { waiter.resume(returning: refusal) }
         after.perform(self)
         guard !loop.isCurrent else { return }
-        if after.mayVisit, !onActor, Self.isOnPool { visit(with: call) } else { loop.attend() }
+        if let ticket = after.mayVisit, !onActor, Self.isOnPool { visit(for: ticket) } else { loop.attend() }
     }
 
-    private func visit(with call: OutgoingCall) {
+    /// Until the call has ended, which may be somebody else's by then and so is not looked at.
+    private func visit(for ticket: OutgoingCalls.Ticket) {
         // What is done for others there is not done on behalf of this caller.
-        CallScope.with(nil) { loop.visit { state.withLock { _ in call.waiter == nil } } }
+        CallScope.with(nil) { loop.visit { state.withLock { !$0.outgoing.contains(ticket) } } }
     }
 
     /// Whether the running task may keep its thread for a moment: nobody has chosen where it runs.
@@ -70,8 +71,9 @@ extension Peer {
             dispatch(call, ticket, over: connection, at: now, &state)
             let isAlone = state.outgoing.count == 1
             state.aloneInARow = isAlone ? state.aloneInARow + 1 : 0
-            after.mayVisit = state.aloneInARow >= Self.proofOfBeingAlone
-            call.hasStayed = after.mayVisit && state.aloneInARow % Self.mostVisitsInARow == 0
+            let mayVisit = state.aloneInARow >= Self.proofOfBeingAlone
+            after.mayVisit = mayVisit ? ticket : nil
+            call.hasStayed = mayVisit && state.aloneInARow % Self.mostVisitsInARow == 0
             after.flush = flushing(connection, isAlone: isAlone, &state)
         } else {
             after.wantsConnection = true
