@@ -39,7 +39,8 @@ extension RPCClient {
         /// What is shown to a server that wants to know who calls. A server that does not know it answers every call with
         /// `.unauthenticated`.
         public var token: Token?
-        /// How long a server may be silent before it is asked whether it is there; zero for ever.
+        /// How long a server may be silent before it is asked whether it is there; zero for ever. A server lets nobody ask
+        /// more often than its `maximumPings` says, by default ten times a second.
         public var keepaliveInterval: Duration = .seconds(15)
         /// How long it may take to answer that before its connection counts as lost.
         public var keepaliveTimeout: Duration = .seconds(5)
