@@ -45,7 +45,7 @@ import Testing
         network.injectFromServer(faults)
         let calls = (1...2).map { number in Task(executorPreference: loop) { try await proxy.echo(number) } }
         loop.advance(by: .milliseconds(10))
-        for number in 1...3 { proxy.note(number) }
+        try loop.complete { for number in 1...3 { proxy.note(number) } }
         loop.advance(by: .milliseconds(10))
         #expect(probe.noted == [1, 2, 3])
         #expect(probe.executed == [0])
