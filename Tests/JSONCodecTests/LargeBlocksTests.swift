@@ -19,7 +19,7 @@ import Testing
     }
 
     @Test func `the block that fits best is taken, and none of which the half would do`() {
-        let shelf = BlockShelf(capacity: 1_000)
+        let shelf = BlockShelf(capacity: 1_200)
         for count in [200, 120, 300] { shelf.put(block(count)) }
         #expect(shelf.take(50) == nil)
         for (asked, answered) in [(301, nil), (110, 120), (110, 200), (110, nil), (150, 300)] as [(Int, Int?)] {
@@ -29,16 +29,23 @@ import Testing
         }
     }
 
-    @Test func `beyond its capacity the oldest are let go, and what is larger is not kept`() {
-        let shelf = BlockShelf(capacity: 300)
-        for count in [100, 110, 120] { shelf.put(block(count)) }
-        shelf.put(block(301))
-        #expect(shelf.take(301) == nil)
-        for answered in [110, 120, nil] {
-            let taken = shelf.take(100)
+    @Test func `beyond its capacity the oldest are let go`() {
+        let shelf = BlockShelf(capacity: 400)
+        for count in [90, 91, 99, 100, 92] { shelf.put(block(count)) }
+        for answered in [91, 92, 99, 100, nil] {
+            let taken = shelf.take(80)
             #expect(taken?.count == answered)
             taken?.deallocate()
         }
+    }
+
+    @Test func `what there could not be four of is not kept, and nothing else is let go for it`() {
+        let shelf = BlockShelf(capacity: 400)
+        for count in [90, 101] { shelf.put(block(count)) }
+        #expect(shelf.take(101) == nil)
+        let taken = shelf.take(90)
+        #expect(taken?.count == 90)
+        taken?.deallocate()
     }
 
     @Test(arguments: [0, 1, LargeBlocks.least, LargeBlocks.least + 1, 1 << 20, LargeBlocks.keptBytes + 1])

@@ -9,7 +9,7 @@ package enum LargeBlocks {
     /// What is larger comes from here; what is not, from the system. Buffers let go of what is larger when they are empty.
     package static let least = 64 << 10
     /// How much is kept at most, in the whole process.
-    package static let keptBytes = 16 << 20
+    package static let keptBytes = 36 << 20
 
     private static let shelf = BlockShelf(capacity: keptBytes)
 
@@ -26,7 +26,10 @@ package enum LargeBlocks {
     }
 }
 
-/// Blocks that nobody uses, the oldest first. Whoever finds another thread at it does without: nobody waits.
+/// Blocks that nobody uses, the oldest first, each a quarter of all at most. A server that answers a message with one as
+/// large has it four times: as received, as written, as queued and as kept for later. Of blocks of which there is no room
+/// for four, some would be kept for nothing: clearing and mapping the others with each call would take most of the time.
+/// Whoever finds another thread at it does without: nobody waits.
 ///
 /// `@unchecked Sendable`: all but `isTaken` is touched only by the thread that has set it.
 final class BlockShelf: @unchecked Sendable {
@@ -53,9 +56,9 @@ final class BlockShelf: @unchecked Sendable {
         return blocks.remove(at: best.index)
     }
 
-    /// Keeps a block, and lets go of the oldest for it.
+    /// Keeps a block that is not too large, and lets go of the oldest for it.
     func put(_ block: UnsafeMutableRawBufferPointer) {
-        guard block.count <= capacity, begin() else { return block.deallocate() }
+        guard block.count <= capacity / 4, begin() else { return block.deallocate() }
         defer { end() }
         blocks.append(block)
         byteCount += block.count
