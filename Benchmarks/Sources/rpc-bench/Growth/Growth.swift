@@ -7,7 +7,7 @@ struct Growth: Sendable {
     let sizes: [Int]
     /// The sizes that the plot writes out.
     let marks: [Int]
-    /// Whether a size is a number of bytes, and what is plotted the bytes that go each way in a second.
+    /// Whether a size is a number of bytes, and speed the bytes that go each way in a second.
     var isInBytes = false
     /// The two sizes of which the second must be at least as fast as the first.
     var claim: (from: Int, to: Int)?
@@ -29,10 +29,5 @@ struct Growth: Sendable {
 
     func point(at size: Int) -> Workload {
         Workload(name: "\(name)-\(size)", summary: summary, goal: nil, kind: .overSockets(workload(size)))
-    }
-
-    /// What the plot shows of a number of calls in a second.
-    func plotted(callsPerSecond: Double, at size: Int) -> Double {
-        isInBytes ? callsPerSecond * Double(size) : callsPerSecond
     }
 }

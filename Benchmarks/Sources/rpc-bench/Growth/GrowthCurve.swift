@@ -5,16 +5,16 @@ struct GrowthCurve {
     let growth: Growth
     let reports: [Report]
 
-    /// What the plot shows of `calls_per_s` or `raw_calls_per_s`, by size.
-    func line(_ figure: String) -> [(size: Int, value: Double)] {
+    /// By size; of plain sockets with the prefix `raw_`.
+    func line(_ measure: GrowthMeasure, prefix: String) -> [(size: Int, value: Double)] {
         zip(growth.sizes, reports).compactMap { size, report in
-            report.figures[figure].map { (size, growth.plotted(callsPerSecond: $0, at: size)) }
+            measure.value(report.figures, prefix: prefix, of: growth, at: size).map { (size, $0) }
         }
     }
 
     /// The steepest fall from one size to the next, and what is claimed.
     var verdict: String {
-        let (ours, raw) = (line("calls_per_s"), line("raw_calls_per_s"))
+        let (ours, raw) = (line(.speed, prefix: ""), line(.speed, prefix: "raw_"))
         guard let fall = steepestFall(ours) else { return "\(growth.name): nothing to compare" }
         let step = "steepest step from \(fall.from) to \(fall.to), \(Number.short(fall.factor)) times as fast"
         var text = "\(growth.name): \(step)"
