@@ -20,7 +20,7 @@ enum GrowthMeasure: CaseIterable {
     func title(of growth: Growth) -> String {
         switch self {
         case .speed: growth.isInBytes ? "bytes a second, each way" : "calls a second"
-        case .processorTime: "processor time of a call, both ends, in µs"
+        case .processorTime: "µs of processor time a call, both ends"
         }
     }
 }
