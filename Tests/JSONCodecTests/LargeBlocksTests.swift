@@ -9,7 +9,7 @@ import Testing
     private func block(_ count: Int) -> UnsafeMutableRawBufferPointer { .allocate(byteCount: count, alignment: 16) }
 
     @Test func `a block that was given back is handed out again, once`() {
-        let shelf = BlockShelf(capacity: 1_000)
+        let shelf = BlockShelf(capacity: 1_000, most: 1_000)
         let given = block(100)
         shelf.put(given)
         let taken = shelf.take(90)
@@ -19,7 +19,7 @@ import Testing
     }
 
     @Test func `the block that fits best is taken, and none of which the half would do`() {
-        let shelf = BlockShelf(capacity: 1_000)
+        let shelf = BlockShelf(capacity: 1_000, most: 1_000)
         for count in [200, 120, 300] { shelf.put(block(count)) }
         #expect(shelf.take(50) == nil)
         for (asked, answered) in [(301, nil), (110, 120), (110, 200), (110, nil), (150, 300)] as [(Int, Int?)] {
@@ -29,13 +29,25 @@ import Testing
         }
     }
 
-    @Test func `beyond its capacity the oldest are let go, and what is larger is not kept`() {
-        let shelf = BlockShelf(capacity: 300)
-        for count in [100, 110, 120] { shelf.put(block(count)) }
-        shelf.put(block(301))
-        #expect(shelf.take(301) == nil)
-        for answered in [110, 120, nil] {
-            let taken = shelf.take(100)
+    @Test func `beyond its capacity the oldest are let go, and what is too large is not kept`() {
+        let shelf = BlockShelf(capacity: 300, most: 120)
+        for count in [60, 110, 61, 62] { shelf.put(block(count)) }
+        shelf.put(block(121))
+        #expect(shelf.take(121) == nil)
+        shelf.put(block(63))
+        for (asked, answered) in [(60, 61), (60, 62), (60, 63), (60, 110), (60, nil)] as [(Int, Int?)] {
+            let taken = shelf.take(asked)
+            #expect(taken?.count == answered)
+            taken?.deallocate()
+        }
+    }
+
+    @Test func `there is room for four like the last one, and no more when smaller ones come again`() {
+        let shelf = BlockShelf(capacity: 300, most: 120)
+        for count in [60, 111, 112, 113, 114] { shelf.put(block(count)) }
+        shelf.put(block(61))
+        for answered in [61, 113, 114, nil] {
+            let taken = shelf.take(60)
             #expect(taken?.count == answered)
             taken?.deallocate()
         }

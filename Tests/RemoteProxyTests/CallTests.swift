@@ -51,6 +51,7 @@ import Testing
         let error = try #require(throws: RPCError.self) { try network.loop.complete { try await proxy.echo(.max) } }
         #expect(error.code == .requestTooLarge)
         #expect(error.outcome == .notExecuted)
+        #expect(error.message.contains("a message may have 100 (maximumFrameSize)"))
         #expect(probe.executed.isEmpty)
     }
 

@@ -19,7 +19,7 @@ int raw_listen(uint16_t *port) {
     socklen_t length = sizeof address;
     if (descriptor < 0) raw_fail("socket");
     if (bind(descriptor, (struct sockaddr *)&address, length) < 0) raw_fail("bind");
-    if (listen(descriptor, 128) < 0) raw_fail("listen");
+    if (listen(descriptor, 1024) < 0) raw_fail("listen");
     if (getsockname(descriptor, (struct sockaddr *)&address, &length) < 0) raw_fail("getsockname");
     *port = ntohs(address.sin_port);
     return descriptor;

@@ -4,30 +4,35 @@
 struct Options: Sendable {
     static let usage = """
         usage: rpc-bench NAME [--seconds S] [--runs N] [--json] [--table] [--plot FILE]
+               rpc-bench growth [AXIS]... [--seconds S] [--runs N] [--json] [--plot FILE]
                rpc-bench load [SCENARIO]... [--seconds S]
 
         Measures one workload, or all of them, beside a raw baseline in the same run, and prints the medians of the
         runs: a line of JSON for one workload, a table and a plot for all.
+
+        'growth' measures at sizes that grow, along all axes or those that are named, and prints a table and a plot.
 
         'load' runs scenarios of load, all or those that are named, prints a line for each, and fails when something
         was missed that has to hold on any machine.
 
           --seconds S   how long each run measures (default 2; of scenarios, what each needs)
           --runs N      how many runs (default 3)
-          --json        print a line of JSON per workload instead of the table
+          --json        print a line of JSON per workload, or size, instead of the table
           --table       print a table for one workload too, instead of the line of JSON
-          --plot FILE   where 'all' writes its plot (default rpc-bench.svg)
+          --plot FILE   where the plot goes (default rpc-bench.svg, of 'growth' rpc-bench-growth.svg)
         """
 
     var name: String?
     /// Nil where nobody has said.
     var chosenSeconds: Double?
     var seconds: Double { chosenSeconds ?? 2 }
-    var scenarios: [String] = []
+    /// Which of the scenarios, or of the axes of growth; none is all.
+    var parts: [String] = []
     var runs = 3
     var printsJSON = false
     var printsTable = false
-    var plot = "rpc-bench.svg"
+    /// Nil where nobody has said.
+    var plot: String?
     var wantsHelp = false
 
     init(_ arguments: some Sequence<String>) throws(BenchFailure) {
@@ -41,7 +46,7 @@ struct Options: Sendable {
             case "--plot": plot = try Self.value(after: word, in: &rest)
             case "--help", "-h": wantsHelp = true
             case _ where !word.hasPrefix("-") && name == nil: name = word
-            case _ where !word.hasPrefix("-") && name == "load": scenarios.append(word)
+            case _ where !word.hasPrefix("-") && ["load", "growth"].contains(name): parts.append(word)
             default: throw BenchFailure("'\(word)' is not understood\n\n\(Self.usage)")
             }
         }

@@ -24,6 +24,7 @@ struct RPCBench {
         guard let name = options.name, !options.wantsHelp else {
             let names =
                 (Workload.all.map { ($0.name, $0.summary) } + [("all", "all of them")]
+                + Growth.all.map { ("growth \($0.name)", $0.summary) }
                 + Scenario.all.map { ("load \($0.name)", $0.summary) }).map { name, summary in
                     "  \(name)\(String(repeating: " ", count: 21 - name.count))\(summary)"
                 }
@@ -31,7 +32,8 @@ struct RPCBench {
             return
         }
         if name == "all" { return try runAll(options) }
-        if name == "load" { return try Scenario.run(options.scenarios, seconds: options.chosenSeconds) }
+        if name == "load" { return try Scenario.run(options.parts, seconds: options.chosenSeconds) }
+        if name == "growth" { return try GrowthRun(options).run() }
         guard let workload = Workload.named(name) else {
             throw BenchFailure("there is no workload '\(name)'; see rpc-bench --help")
         }
@@ -58,8 +60,6 @@ struct RPCBench {
             }
         }
         if !options.printsJSON { print(ResultTable(reports: reports).text, terminator: "") }
-        guard let file = fopen(options.plot, "w") else { throw BenchFailure("cannot write \(options.plot)") }
-        defer { fclose(file) }
-        fputs(Plot(reports: reports).svg, file)
+        try Program.write(Plot(reports: reports).svg, to: options.plot ?? "rpc-bench.svg")
     }
 }

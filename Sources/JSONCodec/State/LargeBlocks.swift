@@ -8,10 +8,12 @@ import Synchronization
 package enum LargeBlocks {
     /// What is larger comes from here; what is not, from the system. Buffers let go of what is larger when they are empty.
     package static let least = 64 << 10
-    /// How much is kept at most, in the whole process.
+    /// How much is kept at most, in the whole process, while nothing is larger than a quarter of it.
     package static let keptBytes = 16 << 20
+    /// What is larger is not kept.
+    package static let most = 9 << 20
 
-    private static let shelf = BlockShelf(capacity: keptBytes)
+    private static let shelf = BlockShelf(capacity: keptBytes, most: most)
 
     /// At least so many bytes, whatever stands in them.
     package static func allocate(_ count: Int) -> UnsafeMutableRawBufferPointer {
@@ -26,16 +28,23 @@ package enum LargeBlocks {
     }
 }
 
-/// Blocks that nobody uses, the oldest first. Whoever finds another thread at it does without: nobody waits.
+/// Blocks that nobody uses, the oldest first. There is always room for four like the last one: a server that answers a
+/// message with one as large has it as received, as written, as queued and as kept for later, and with fewer kept than that,
+/// clearing and mapping the others with each call would take most of the time. Whoever finds another thread at it does without:
+/// nobody waits.
 ///
 /// `@unchecked Sendable`: all but `isTaken` is touched only by the thread that has set it.
 final class BlockShelf: @unchecked Sendable {
     private let capacity: Int
+    private let most: Int
     private let isTaken = Atomic(false)
     private var blocks: [UnsafeMutableRawBufferPointer] = []
     private var byteCount = 0
 
-    init(capacity: Int) { self.capacity = capacity }
+    init(capacity: Int, most: Int) {
+        self.capacity = capacity
+        self.most = most
+    }
 
     deinit { for block in blocks { block.deallocate() } }
 
@@ -53,13 +62,14 @@ final class BlockShelf: @unchecked Sendable {
         return blocks.remove(at: best.index)
     }
 
-    /// Keeps a block, and lets go of the oldest for it.
+    /// Keeps a block that is not too large, and lets go of the oldest for it.
     func put(_ block: UnsafeMutableRawBufferPointer) {
-        guard block.count <= capacity, begin() else { return block.deallocate() }
+        guard block.count <= most, begin() else { return block.deallocate() }
         defer { end() }
         blocks.append(block)
         byteCount += block.count
-        while byteCount > capacity {
+        let room = max(capacity, 4 * block.count)
+        while byteCount > room {
             let oldest = blocks.removeFirst()
             byteCount -= oldest.count
             oldest.deallocate()

@@ -17,7 +17,7 @@ package final class Exports: Sendable {
 
     private let table = Lock(Table())
     /// Grows with every change.
-    fileprivate let version = Atomic(1)
+    let version = Atomic(1)
 
     package init() {}
 
@@ -49,7 +49,7 @@ package final class Exports: Sendable {
     /// How the object is held that has this wire name without a method.
     func object(_ name: String) -> (@Sendable (Duration) async throws -> Hold)? { table.withLock { $0.holds[name] } }
 
-    fileprivate var methods: MethodIndex { table.withLock { $0.methods } }
+    var methods: MethodIndex { table.withLock { $0.methods } }
 
     var services: [(object: String?, signatures: [MethodSignature])] {
         table.withLock { $0.services }
@@ -62,20 +62,5 @@ package final class Exports: Sendable {
             table.discovery = document
             return document
         }
-    }
-}
-
-/// The methods as one connection last saw them.
-struct ExportsView {
-    private var version = 0
-    private var methods = MethodIndex()
-
-    mutating func method(named name: Bytes, in exports: Exports) -> _ExportedMethod? {
-        let latest = exports.version.load(ordering: .acquiring)
-        if version != latest {
-            version = latest
-            methods = exports.methods
-        }
-        return methods[name]
     }
 }

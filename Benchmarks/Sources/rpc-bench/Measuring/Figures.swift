@@ -27,6 +27,11 @@ struct Figures: Sendable {
         }
     }
 
+    /// Takes the others in; of those that both have, the later one stays.
+    mutating func add(_ others: Figures) {
+        for name in others.names { self[name] = others[name] }
+    }
+
     var lines: String { names.map { "\($0) \(self[$0] ?? .nan)\n" }.joined() }
 
     /// The figures of several runs in one: the middle one of each.

@@ -30,8 +30,7 @@ struct OverSockets: Sendable {
             if let baseline { raw.append(try baseline.figures(name, options.seconds)) }
         }
         var figures = Figures.medians(of: ours)
-        let rawFigures = Figures.medians(of: raw)
-        for name in rawFigures.names { figures[name] = rawFigures[name] }
+        figures.add(Figures.medians(of: raw))
         figures["ratio"] = ratio(figures)
         return figures
     }

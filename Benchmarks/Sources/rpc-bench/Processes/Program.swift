@@ -25,6 +25,12 @@ enum Program {
         return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
+    static func write(_ text: String, to path: String) throws(BenchFailure) {
+        guard let file = fopen(path, "w") else { throw BenchFailure("cannot write \(path): error \(errno)") }
+        defer { fclose(file) }
+        fputs(text, file)
+    }
+
     /// Prints a line now and not when there are more.
     static func say(_ text: String) {
         print(text)
@@ -34,7 +40,7 @@ enum Program {
     /// Says something to whoever runs the bench; figures go to standard output.
     static func complain(_ text: String) {
         var line = text + "\n"
-        line.withUTF8 { _ = write(STDERR_FILENO, $0.baseAddress, $0.count) }
+        line.withUTF8 { _ = Glibc.write(STDERR_FILENO, $0.baseAddress, $0.count) }
     }
 
     private static func parent(of path: String) -> String {

@@ -26,8 +26,8 @@ struct Plot {
         }
     }
 
-    private static func goal(_ goal: Goal) -> Double? {
-        guard goal.figure == "ratio" else { return nil }
+    private static func goal(_ goal: Goal?) -> Double? {
+        guard let goal, goal.figure == "ratio" else { return nil }
         return switch goal.bound {
         case .atMost(let most): 1 / most
         case .atLeast(let least): least

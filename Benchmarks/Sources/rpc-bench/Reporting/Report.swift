@@ -13,14 +13,14 @@ struct Report {
         self.unavailable = unavailable
     }
 
-    var isMet: Bool? { workload.goal.isMet(by: figures) }
+    var isMet: Bool? { workload.goal?.isMet(by: figures) }
 
     /// Texts that need escaping do not occur in it.
     var json: String {
         var members = [#""workload":"\#(workload.name)""#]
         if let unavailable { members.append(#""unavailable":"\#(unavailable)""#) }
         members += figures.names.map { #""\#($0)":\#(Number.short(figures[$0] ?? .nan))"# }
-        members.append(#""goal":"\#(workload.goal.description)""#)
+        if let goal = workload.goal { members.append(#""goal":"\#(goal.description)""#) }
         if let isMet { members.append(#""met":\#(isMet)"#) }
         return "{\(members.joined(separator: ","))}"
     }

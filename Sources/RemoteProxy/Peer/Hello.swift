@@ -1,0 +1,33 @@
+// What two ends of our own kind say to each other first, as it stands on the wire.
+
+/// What the dialling end says first.
+struct Hello: Codable {
+    struct Resumption: Codable {
+        var session: String
+        var received: Progress
+    }
+
+    /// The version of what our own ends agree on beyond JSON-RPC.
+    var `protocol` = 1
+    /// What its calls may take unless they say otherwise, in milliseconds.
+    var timeout: Int64?
+    /// Who says it, if the other end wants to know.
+    var token: String?
+    /// The most bytes that a message to it may have.
+    var maximumFrameSize: Int?
+    /// The session that it would go on with.
+    var resume: Resumption?
+}
+
+/// What the other end answers.
+struct Welcome: Codable {
+    var `protocol` = 1
+    var session: String
+    /// The most bytes that a message to it may have.
+    var maximumFrameSize: Int?
+    /// How long the session waits for the other end to come back, in milliseconds.
+    var grace: Int64?
+    /// How far this end has come in the session that goes on; nil when one begins, because none was asked for, because
+    /// it is not known any more, or because it is not the asker's: nobody can tell which.
+    var resumed: Progress?
+}
