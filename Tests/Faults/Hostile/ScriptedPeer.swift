@@ -13,8 +13,9 @@ package struct Asked: Sendable, Hashable {
         self.text = text
         // What is long is so in the middle, and a search through all of it would keep others from their time.
         let ends = text.utf8.count > 4_096 ? String(text.prefix(1_024)) + String(text.suffix(1_024)) : text
-        id = Self.member("\"id\":", of: ends)
         method = Self.member("\"method\":", of: ends).map { String($0.dropFirst().dropLast()) } ?? ""
+        // A cancellation has the id of another message among its parameters.
+        id = method.hasPrefix("$/") ? nil : Self.member("\"id\":", of: ends)
     }
 
     /// The parameters as they stand there, for methods that take one text.
