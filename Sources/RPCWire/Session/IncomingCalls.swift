@@ -42,11 +42,13 @@ package struct IncomingCalls: ~Copyable {
     /// Whether this end is finishing and nothing runs any more.
     package var isDrained: Bool { isDraining && count == 0 }
 
-    /// A request arrived. A post finds a place in a full table too: nobody could be told that it did not. Whoever reads
-    /// from the peer takes one at a time then.
+    /// A request arrived. A post finds a place in a full table too, and at an end that is finishing: nobody could be told
+    /// that it did not. Whoever reads from the peer takes one at a time then.
     package mutating func start(_ id: RPCIdentifier?, deadline: Instant) -> Admission {
-        guard !isDraining else { return .draining }
-        guard count < limit || id == nil else { return .busy(limit: limit) }
+        if id != nil {
+            guard !isDraining else { return .draining }
+            guard count < limit else { return .busy(limit: limit) }
+        }
         count += 1
         let entry = Entry(id: id, deadline: deadline, stop: nil)
         if let slot = freeSlots.popLast() {
@@ -90,7 +92,7 @@ package struct IncomingCalls: ~Copyable {
         stop(.cancelled) { $0.id != nil }
     }
 
-    /// This end is finishing: what runs goes on, nothing new begins.
+    /// This end is finishing: what runs goes on, no new call begins.
     package mutating func drain() { isDraining = true }
 
     /// The earliest deadline of a call that has not been told to stop.

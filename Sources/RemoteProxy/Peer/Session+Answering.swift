@@ -20,11 +20,13 @@ extension Session {
         _ method: consuming _ExportedMethod, for request: consuming Request, from connection: Connection,
         in batch: BatchReply?
     ) {
-        if isFullInAll { return answerBusy(request, in: batch) }
         // A post that is refused is lost; a call is told.
-        if let id = request.id, let (limit, refusal) = peer.runner.congestion(forSessionWith: waitingRequests) {
-            wasBusy(limit)
-            return answer(id, with: refusal, in: batch)
+        if let id = request.id {
+            if isFullInAll { return answerBusy(request, in: batch) }
+            if let (limit, refusal) = peer.runner.congestion(forSessionWith: waitingRequests) {
+                wasBusy(limit)
+                return answer(id, with: refusal, in: batch)
+            }
         }
         let deadline = self.deadline(of: request, from: connection)
         switch calls.start(request.id, deadline: deadline) {

@@ -15,7 +15,7 @@ struct ServerRestart: Act {
     func play(on stage: Stage) async throws {
         let server = RPCServer()
         server.export(EchoProxy(PlainEcho()))
-        let url = try await server.listen(on: "tcp://127.0.0.1:0")
+        let url = try await server.listen(on: OwnPlace.address())
 
         let client = RPCClient(url)
         let echo: any Echo = EchoProxy(client)

@@ -111,10 +111,11 @@ private func fuzzIncoming(_ dice: inout Dice) {
             let deadline = at(dice.roll())
             switch calls.start(id, deadline: deadline) {
             case .run(let slot):
-                require(!isDraining && (model.count < limit || id == nil) && model[slot] == nil, "ran when it must not")
+                let mayRun = id == nil || !isDraining && model.count < limit
+                require(mayRun && model[slot] == nil, "ran when it must not")
                 model[slot] = (id, deadline, nil)
             case .busy(let told): require(!isDraining && id != nil && model.count >= limit && told == limit, "busy")
-            case .draining: require(isDraining, "draining")
+            case .draining: require(isDraining && id != nil, "draining")
             }
         case 2:
             let slot = dice.roll(8)

@@ -50,10 +50,10 @@ import Testing
     }
 
     @Test(arguments: Situation.allCases)
-    func `draining begins nothing and is done when all have returned`(_ situation: Situation) {
+    func `draining begins no call and is done when all have returned`(_ situation: Situation) {
         var calls = table(situation)
         calls.drain()
-        #expect(calls.start(nil, deadline: .distantFuture) == .draining)
+        #expect(calls.start(.integer(9), deadline: .distantFuture) == .draining)
         #expect(calls.isDrained == (situation == .returned))
         _ = calls.finish(slot: 0)
         #expect(calls.isDrained == true)
@@ -70,6 +70,15 @@ import Testing
         var calls = IncomingCalls(limit: 1)
         #expect(calls.start(nil, deadline: .distantFuture) == .run(slot: 0))
         #expect(calls.cancel(.null) == nil)
+    }
+
+    @Test func `a post that was on its way when this end began to finish is still run`() {
+        var calls = IncomingCalls(limit: 1)
+        calls.drain()
+        #expect(calls.start(nil, deadline: .distantFuture) == .run(slot: 0))
+        #expect(calls.isDrained == false)
+        _ = calls.finish(slot: 0)
+        #expect(calls.isDrained == true)
     }
 
     @Test func `a full table takes posts and no calls`() {

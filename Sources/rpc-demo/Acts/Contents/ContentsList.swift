@@ -23,9 +23,8 @@ struct ContentsList: Act {
         let shelf = SlowContents(["Of Proxies", "Of Subjects"])
         let server = RPCServer()
         server.export(ContentsProxy(shelf))
-        let client = RPCClient(try await server.listen(on: "tcp://127.0.0.1:0"))
-        let file = ReplaceableFile(
-            "\(ProcessEnvironment["TMPDIR"] ?? "/tmp")/rpc-demo-\(UInt64.random(in: 0 ... .max))")
+        let client = RPCClient(try await server.listen(on: OwnPlace.address()))
+        let file = ReplaceableFile(OwnPlace.path())
         defer { file.remove() }
         let screen = ContentsScreen(stage: stage)
         let old = await shelf.chapters
