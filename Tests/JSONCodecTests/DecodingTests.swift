@@ -188,6 +188,30 @@ import Testing
         #expect(keeper.container.allKeys.isEmpty)
     }
 
+    /// Members that stand in another order than they are asked for, with containers in between.
+    private struct AskedForLate: Decodable {
+        var z: [Int]
+        var x: [Int]
+        var y: [[Int]]
+
+        private enum Key: CodingKey { case x, y, z }
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: Key.self)
+            z = try container.decode([Int].self, forKey: .z)
+            x = try container.decode([Int].self, forKey: .x)
+            y = try container.decode([[Int]].self, forKey: .y)
+        }
+    }
+
+    @Test func `a text that ends while it is looked ahead in leaves nothing behind for the next`() throws {
+        for cut in [#"{"y":[[1],[2"#, #"{"y":[[1],[2],["#, #"{"y":[[[[1]]],[2],{"#] {
+            #expect(throws: DecodingError.self) { try ours(AskedForLate.self, cut) }
+            let read = try ours(AskedForLate.self, #"{"y":[[10,20,30],[5]],"x":[7],"z":[6]}"#)
+            #expect((read.y, read.x, read.z) == ([[10, 20, 30], [5]], [7], [6]))
+        }
+    }
+
     @Test func `a reader decodes one value and stands behind it`() throws {
         var text = #"[{"a":1} , {"a":2}]"#
         try text.withUTF8 { bytes in

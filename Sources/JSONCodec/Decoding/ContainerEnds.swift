@@ -8,7 +8,8 @@ struct ContainerEnds: ContainerNotes {
     private var frontier = 0
 
     mutating func removeAll() {
-        guard frontier > 0 else { return }
+        // Also when the first look ahead has thrown midway, and nothing before a frontier is known.
+        guard !known.isEmpty else { return }
         known.removeAll(keepingCapacity: known.capacity < 4096)
         open.removeAll(keepingCapacity: true)
         frontier = 0

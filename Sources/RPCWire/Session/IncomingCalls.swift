@@ -42,10 +42,11 @@ package struct IncomingCalls: ~Copyable {
     /// Whether this end is finishing and nothing runs any more.
     package var isDrained: Bool { isDraining && count == 0 }
 
-    /// A request arrived. A post finds a place in a full table too, and at an end that is finishing: nobody could be told
-    /// that it did not. Whoever reads from the peer takes one at a time then.
-    package mutating func start(_ id: RPCIdentifier?, deadline: Instant) -> Admission {
-        if id != nil {
+    /// A request arrived.
+    /// - Parameter isPost: it waits until those before it have run. Then it finds a place in a full table too, and at an end
+    ///   that is finishing, since nobody could be told that it did not; whoever reads from the peer stops when posts wait.
+    package mutating func start(_ id: RPCIdentifier?, isPost: Bool = false, deadline: Instant) -> Admission {
+        if !isPost {
             guard !isDraining else { return .draining }
             guard count < limit else { return .busy(limit: limit) }
         }

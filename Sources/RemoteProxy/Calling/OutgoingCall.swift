@@ -2,6 +2,7 @@
 
 import JSONCodec
 import RPCWire
+import Synchronization
 
 /// A call's message and its waiting caller. Reused from call to call for its buffer.
 ///
@@ -22,7 +23,20 @@ final class OutgoingCall: @unchecked Sendable {
     /// Cancelled before it was started.
     var isCancelled = false
 
+    private let isOver = Atomic(false)
+
+    /// It has left the table; its caller is told next.
+    func leave() {
+        waiter = nil
+        isOver.store(true, ordering: .releasing)
+    }
+
+    /// Its caller has been told and has it back. That orders all that was done to it before what is done now, but by means of
+    /// the runtime, which no checker of races sees; so it is asked once more.
+    func comeBack() { _ = isOver.load(ordering: .acquiring) }
+
     func reset() {
+        isOver.store(false, ordering: .relaxed)
         message.removeAll()
         isPost = false
         isRepeatable = false

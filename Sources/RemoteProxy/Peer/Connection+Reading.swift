@@ -35,11 +35,9 @@ extension Connection {
         }
     }
 
-    /// The connection has as many requests as it may, or all together have, but not all of its own have begun: whether the
-    /// next one is one too many is known only when they have.
-    private var isFullOfWaiting: Bool {
-        session.waitingRequests > 0 && (session.calls.isFull || session.isFullInAll)
-    }
+    /// The connection has as many requests as it may, but not all of them have begun: whether the next one is one too
+    /// many is known only when they have.
+    private var isFullOfWaiting: Bool { session.waitingRequests > 0 && session.calls.isFull }
 
     private func readLater() {
         reading = .later

@@ -174,7 +174,7 @@ extension Peer.State {
     mutating func take(_ slot: Int) -> Waiter? {
         guard let call = calls[slot] else { return nil }
         calls[slot] = nil
-        defer { call.waiter = nil }
+        defer { call.leave() }
         return call.waiter
     }
 

@@ -20,16 +20,16 @@ extension Session {
         _ method: consuming _ExportedMethod, for request: consuming Request, from connection: Connection,
         in batch: BatchReply?
     ) {
-        // A post that is refused is lost; a call is told.
-        if let id = request.id {
-            if isFullInAll { return answerBusy(request, in: batch) }
-            if let (limit, refusal) = peer.runner.congestion(forSessionWith: waitingRequests) {
-                wasBusy(limit)
-                return answer(id, with: refusal, in: batch)
-            }
+        // A post that is refused is lost, and one of them runs at a time; a call is told. Nobody is told of a call that was
+        // sent like a post, and any number of those would run.
+        let isPost = request.id == nil && method.isPost
+        if !isPost, isFullInAll { return answerBusy(request, in: batch) }
+        if let id = request.id, let (limit, refusal) = peer.runner.congestion(forSessionWith: waitingRequests) {
+            wasBusy(limit)
+            return answer(id, with: refusal, in: batch)
         }
         let deadline = self.deadline(of: request, from: connection)
-        switch calls.start(request.id, deadline: deadline) {
+        switch calls.start(request.id, isPost: isPost, deadline: deadline) {
         case .run(let slot):
             connection.noteAsked()
             requestBegan()

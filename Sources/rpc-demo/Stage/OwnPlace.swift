@@ -5,8 +5,11 @@ import RPCWire
 
 enum OwnPlace {
     static func path() -> String {
-        "\(ProcessEnvironment["TMPDIR"] ?? "/tmp")/rpc-demo-\(UInt64.random(in: 0 ... .max))"
+        "\(ProcessEnvironment["TMPDIR"] ?? "/tmp")/\(name())"
     }
 
-    static func address() -> String { "unix://\(path())" }
+    /// A socket's path may not be long, and a user's own folder for such files may be.
+    static func address() -> String { "unix:///tmp/\(name())" }
+
+    private static func name() -> String { "rpc-demo-" + String(UInt64.random(in: 0 ... .max), radix: 36) }
 }

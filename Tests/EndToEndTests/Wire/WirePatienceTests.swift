@@ -157,6 +157,18 @@ import Testing
         }
     }
 
+    @Test func `calls that are sent like posts are no more than calls may be`() async throws {
+        try await withGate {
+            $0.maximumRequestsInFlight = 3
+        } _: { server, url in
+            let client = try RawClient(url)
+            for _ in 0..<20 { client.say(#"{"jsonrpc":"2.0","method":"Echo.later","params":["x",60000]}"#) }
+            // The ping is answered when what came before it has been admitted.
+            #expect(try brief(client.ask(#"{"jsonrpc":"2.0","method":"rpc.ping","id":2}"#)) == "2=null")
+            #expect(server.counters.running == 3)
+        }
+    }
+
     @Test func `all connections together have a limit too`() async throws {
         try await withGate {
             $0.maximumRequestsInAll = 3

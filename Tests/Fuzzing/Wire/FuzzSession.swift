@@ -109,13 +109,14 @@ private func fuzzIncoming(_ dice: inout Dice) {
         switch dice.roll(7) {
         case 0, 1:
             let deadline = at(dice.roll())
-            switch calls.start(id, deadline: deadline) {
+            let isPost = id == nil && dice.roll(2) == 0
+            switch calls.start(id, isPost: isPost, deadline: deadline) {
             case .run(let slot):
-                let mayRun = id == nil || !isDraining && model.count < limit
+                let mayRun = isPost || !isDraining && model.count < limit
                 require(mayRun && model[slot] == nil, "ran when it must not")
                 model[slot] = (id, deadline, nil)
-            case .busy(let told): require(!isDraining && id != nil && model.count >= limit && told == limit, "busy")
-            case .draining: require(isDraining && id != nil, "draining")
+            case .busy(let told): require(!isDraining && !isPost && model.count >= limit && told == limit, "busy")
+            case .draining: require(isDraining && !isPost, "draining")
             }
         case 2:
             let slot = dice.roll(8)
