@@ -31,10 +31,10 @@ struct AfterLock {
 
 extension Peer {
     /// How a message just queued gets on its way. On the loop the stream flushes at the end of the turn. Elsewhere a
-    /// caller who is as good as alone writes at once; of several, one makes a task that flushes for all, behind the others that are ready
+    /// lone caller writes at once; of several, one makes a task that flushes for all, behind the others that are ready
     /// to run, because a write for each would cost them far more than the wait.
-    func flushing(_ connection: Connection, atOnce: Bool, _ state: inout State) -> AfterLock.Flush {
-        if atOnce || loop.isCurrent { return .now(connection.stream) }
+    func flushing(_ connection: Connection, isAlone: Bool, _ state: inout State) -> AfterLock.Flush {
+        if isAlone || loop.isCurrent { return .now(connection.stream) }
         if state.isFlushShared { return .byAnother }
         state.isFlushShared = true
         return .forAll

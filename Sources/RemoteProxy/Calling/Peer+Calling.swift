@@ -61,9 +61,6 @@ extension Peer {
     /// Whether the running task may keep its thread for a moment: nobody has chosen where it runs.
     private static var isOnPool: Bool { withUnsafeCurrentTask { $0?.unownedTaskExecutor == nil } }
 
-    /// So few have nobody to share a write with.
-    private static let fewCallers = 2
-
     private func enter(
         _ call: OutgoingCall, at now: Instant, deadline: Instant, _ state: inout State
     ) -> AfterLock {
@@ -78,7 +75,7 @@ extension Peer {
             let mayVisit = state.aloneInARow >= Self.proofOfBeingAlone
             after.mayVisit = mayVisit ? ticket : nil
             call.hasStayed = mayVisit && state.aloneInARow % Self.mostVisitsInARow == 0
-            after.flush = flushing(connection, atOnce: state.outgoing.count <= Self.fewCallers, &state)
+            after.flush = flushing(connection, isAlone: isAlone, &state)
         } else {
             after.wantsConnection = true
         }
