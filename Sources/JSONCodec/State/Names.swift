@@ -2,7 +2,7 @@
 
 /// Whether two names of the same length are equal.
 @inline(__always)
-func equalBytes(_ left: UnsafePointer<UInt8>, _ right: UnsafePointer<UInt8>, _ length: Int) -> Bool {
+package func equalBytes(_ left: UnsafePointer<UInt8>, _ right: UnsafePointer<UInt8>, _ length: Int) -> Bool {
     guard length >= 8 else { return equalShort(left, right, length) }
     var at = 0
     while at &+ 8 <= length {

@@ -1,6 +1,7 @@
 // The methods of a peer by the bytes of their wire names: found without a string, and without a hash that guards against
 // chosen keys, since what is in the table the owner of the objects has chosen and what is looked up stays outside.
 
+import JSONCodec
 import RPCWire
 
 struct MethodIndex: Sendable {
@@ -64,20 +65,10 @@ struct MethodIndex: Sendable {
     }
 
     fileprivate static func equal(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Bool {
-        guard left.count == right.count else { return false }
-        var offset = 0
-        while offset + 8 <= left.count {
-            let words = (
-                left.loadUnaligned(fromByteOffset: offset, as: UInt64.self),
-                right.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
-            )
-            guard words.0 == words.1 else { return false }
-            offset += 8
+        guard left.count == right.count, let one = left.baseAddress, let other = right.baseAddress else {
+            return left.isEmpty && right.isEmpty
         }
-        while offset < left.count {
-            guard left[offset] == right[offset] else { return false }
-            offset += 1
-        }
-        return true
+        return equalBytes(
+            one.assumingMemoryBound(to: UInt8.self), other.assumingMemoryBound(to: UInt8.self), left.count)
     }
 }

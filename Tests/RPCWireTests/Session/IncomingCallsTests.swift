@@ -36,9 +36,9 @@ import Testing
     func `a deadline stops a running call once`(_ situation: Situation) {
         var calls = table(situation)
         #expect(calls.nextDeadline == (situation == .running ? Self.later : nil))
-        #expect(calls.expire(at: Instant(nanoseconds: 999)).isEmpty == true)
+        #expect(calls.expire(at: Instant(nanoseconds: 999)).isEmpty)
         #expect(calls.expire(at: Self.later) == (situation == .running ? [0] : []))
-        #expect(calls.expire(at: Self.later).isEmpty == true)
+        #expect(calls.expire(at: Self.later).isEmpty)
         if situation == .running { #expect(calls.finish(slot: 0) == .deadline) }
     }
 
@@ -46,7 +46,7 @@ import Testing
     func `the end of the session stops what runs`(_ situation: Situation) {
         var calls = table(situation)
         #expect(calls.sessionEnded() == (situation == .running ? [0] : []))
-        #expect(calls.sessionEnded().isEmpty == true)
+        #expect(calls.sessionEnded().isEmpty)
     }
 
     @Test(arguments: Situation.allCases)
@@ -101,7 +101,7 @@ import Testing
         #expect(calls.start(nil, deadline: .distantFuture) == .run(slot: 1))
         #expect(calls.peerLeft() == [0])
         #expect(calls.isStopping(slot: 1) == false)
-        #expect(calls.peerLeft().isEmpty == true)
+        #expect(calls.peerLeft().isEmpty)
     }
 
     @Test func `slots beyond the table are nobody`() {
