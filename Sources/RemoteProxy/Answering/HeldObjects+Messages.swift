@@ -7,7 +7,10 @@ extension HeldObjects {
     var begin: _ExportedMethod {
         _ExportedMethod(SystemMethod.hold, shape: .call) { params, output in
             let request: HoldRequest = try self.decode(params, of: SystemMethod.hold)
-            guard request.name.hasPrefix("~"), !request.name.contains("]") else { throw RPCError.nameOfHold }
+            // The name is kept for as long as the hold.
+            guard request.name.hasPrefix("~"), request.name.utf8.count <= 64, !request.name.contains("]") else {
+                throw RPCError.nameOfHold
+            }
             try await self.hold(request)
             output.append("null")
         }

@@ -5,16 +5,33 @@ import JSONCodec
 import RPCWire
 
 final class HeldObjects: Sendable {
-    private struct Held {
-        /// What it is a view of: the wire name up to the method.
-        let object: String
+    /// An export with a hold around every call, inside the hold under which that was taken, if any. Known by itself and
+    /// not by its name: names are given back and given anew, and could come to stand for each other in a circle.
+    private final class Held: Sendable {
+        /// The export's wire name up to the method.
+        let export: String
         let hold: Hold
-        var methods: [String: _ExportedMethod] = [:]
+        let outer: Held?
+
+        init(_ export: String, _ hold: Hold, inside outer: Held?) {
+            (self.export, self.hold, self.outer) = (export, hold, outer)
+        }
+
+        /// Runs the body under all the holds.
+        func entered<Result>(_ body: () async throws -> Result) async rethrows -> Result {
+            var scope = CallScope.current ?? CallScope()
+            var next: Held? = self
+            while let held = next {
+                scope.rights.append(held.hold.right)
+                next = held.outer
+            }
+            return try await scope.entered(body)
+        }
     }
 
     private struct State {
         /// By the wire name up to the method: `Ledger[~1]`.
-        var held: [String: Held] = [:]
+        var held: [String: (object: Held, methods: [String: _ExportedMethod])] = [:]
         var isOver = false
         var isWatching = false
     }
@@ -53,17 +70,17 @@ final class HeldObjects: Sendable {
             throw RPCError.tooManyHolds(limit)
         }
         watchSession()
-        let hold = try await hold(request.object, for: .milliseconds(request.lease))
+        let object = try await hold(request.object, for: .milliseconds(request.lease))
         let isKept = state.withLock { state in
             // A caller that has given up says so before it gives back what it never had.
             guard !state.isOver, !Task.isCancelled, state.held.count < limit, state.held[path] == nil else {
                 return false
             }
-            state.held[path] = Held(object: request.object, hold: hold)
+            state.held[path] = (object, [:])
             return true
         }
         guard isKept else {
-            hold.release()
+            object.hold.release()
             throw RPCError.holdEnded
         }
     }
@@ -71,18 +88,18 @@ final class HeldObjects: Sendable {
     /// Gives the hold back. Nothing when there is none of that name.
     func release(_ request: ReleaseRequest) {
         let path = path(of: request.object, request.name)
-        state.withLock { $0.held.removeValue(forKey: path) }?.hold.release()
+        state.withLock { $0.held.removeValue(forKey: path) }?.object.hold.release()
     }
 
     /// Holds an export, or once more something that is held.
-    private func hold(_ object: String, for lease: Duration) async throws -> Hold {
-        if let held = state.withLock({ $0.held[object] }) {
-            return try await held.hold.entered { try await hold(held.object, for: lease) }
+    private func hold(_ object: String, for lease: Duration) async throws -> Held {
+        let outer = state.withLock { $0.held[object]?.object }
+        let export = outer?.export ?? object
+        guard let subject = exports.object(export) else {
+            throw export.contains("[~") ? RPCError.holdEnded : RPCError.noSuchObject(export)
         }
-        guard let subject = exports.object(object) else {
-            throw object.contains("[~") ? RPCError.holdEnded : RPCError.noSuchObject(object)
-        }
-        return try await subject(lease)
+        guard let outer else { return Held(export, try await subject(lease), inside: nil) }
+        return try await outer.entered { Held(export, try await subject(lease), inside: outer) }
     }
 
     private func watchSession() {
@@ -97,7 +114,7 @@ final class HeldObjects: Sendable {
                 defer { state.held = [:] }
                 return state.held
             }
-            for held in held.values { held.hold.release() }
+            for held in held.values { held.object.hold.release() }
         }
     }
 
@@ -110,17 +127,16 @@ final class HeldObjects: Sendable {
         let method = String(name[end.upperBound...])
         guard let held = state.withLock({ $0.held[path] }) else { return .ended(name) }
         if let known = held.methods[method] { return known }
-        let wireName = "\(held.object).\(method)"
-        guard let plain = exports.method(named: Bytes(wireName)) ?? self.method(named: Bytes(wireName)) else {
-            return nil
-        }
-        let hold = held.hold
+        guard let plain = exports.method(named: Bytes("\(held.object.export).\(method)")) else { return nil }
+        let object = held.object
         let view = _ExportedMethod(
             signature: plain.signature, service: plain.service, supports: plain.supports
         ) { params, output in
-            try await hold.entered { try await plain.run(params, output) }
+            try await object.entered { try await plain.run(params, output) }
         }
-        state.withLock { $0.held[path]?.methods[method] = view }
+        state.withLock { state in
+            if state.held[path]?.object === object { state.held[path]?.methods[method] = view }
+        }
         return view
     }
 

@@ -152,6 +152,7 @@ import Testing
         (#""object":"Workshop","name":"~a""#, "wrong parameters"),
         (#""object":"Workshop","name":"a","lease":1"#, "'~'"),
         (#""object":"Workshop","name":"~]","lease":1"#, "']'"),
+        (#""object":"Workshop","name":"~\#(String(repeating: "a", count: 64))","lease":1"#, "64 bytes"),
         (#""object":"Nothing","name":"~a","lease":1"#, "Nothing"),
         (#""object":"Workshop[~x]","name":"~a","lease":1"#, "over"),
         (#""object":"Workshop[open]","name":"~a","lease":1"#, "locked"),
@@ -188,5 +189,35 @@ import Testing
         #expect(held.method(named: Bytes("Workshop[~a1")) == nil)
         for _ in 0..<2 { try await release.run(params, JSONOutput()) }
         #expect(await ask(2) == nil)
+    }
+
+    /// The name `~2`, under which `~1` was asked for, comes to stand for `~1` while that is being granted.
+    @Test func `never stands for itself, however its names are given back and given anew`() throws {
+        for name in ["one", "two"] {
+            network.exports.add(WorkshopProxy(workshop).locked(clock: loop), named: name)
+        }
+        let held = HeldObjects(network.exports, limit: 9)
+        @Sendable func say(_ method: String, _ object: String, _ name: String) async throws {
+            let lease = method == "hold" ? #","lease":1000"# : ""
+            let params = Bytes(#"{"object":"Workshop[\#(object)]","name":"\#(name)"\#(lease)}"#)
+            try await held.method(named: Bytes("rpc.\(method)"))?.run(params, JSONOutput())
+        }
+        try loop.complete { [loop] in
+            try await say("hold", "one", "~2")
+            try await say("hold", "~2", "~9")
+            let first = Task(executorPreference: loop) { try await say("hold", "~2", "~1") }
+            try await loop.sleep(for: .milliseconds(1))
+            // Granted now, and told when this task waits.
+            try await say("release", "~2", "~9")
+            try await say("release", "one", "~2")
+            try await say("hold", "two", "~1")
+            try await say("hold", "~1", "~2")
+            try await say("release", "two", "~1")
+            try await first.value
+        }
+        let method = try #require(held.method(named: Bytes("Workshop[~1].work")))
+        let error = try loop.complete { await failure { try await method.run(Bytes(#"["x",1]"#), JSONOutput()) } }
+        #expect(error?.code == .holdEnded)
+        #expect(workshop.log == [])
     }
 }

@@ -25,7 +25,8 @@ extension RPCError {
     }
 
     static let nameOfHold = RPCError(
-        .invalidArguments, "rpc.hold was called with a wrong name: it begins with '~', has no ']' and is not in use",
+        .invalidArguments,
+        "rpc.hold was called with a wrong name: it begins with '~', has no ']', is at most 64 bytes long and not in use",
         outcome: .notExecuted)
 
     static func noSuchObject(_ object: String) -> RPCError {
