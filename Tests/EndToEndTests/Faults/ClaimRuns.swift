@@ -101,50 +101,6 @@ extension FaultRuns {
         client.close()
         await server.stop(grace: .zero)
     }
-
-    @Test func `nobody goes on with the session of another, and its owner notices nothing`() async throws {
-        let guesses = Self.size(500, full: 100_000)
-        let folder = try SocketFolder()
-        let tokens = try TokenList(Secrets.list)
-        let configuration = { (configuration: inout RPCServer.Configuration) in
-            configuration.tokens = tokens
-            configuration.threads = 2
-            // Far fewer than guesses.
-            configuration.maximumSessions = Self.size(100, full: 10_000)
-            configuration.sessionGrace = .seconds(600)
-        }
-        try await withGate(folder.url, configuration) { _, url in
-            let owner = try HandwrittenClient(url, token: Secrets.alice)
-            let away = try HandwrittenClient(url, token: Secrets.alice).session
-            var random = SeededGenerator(seed: 11)
-            let began = MonotonicClock.now
-            for guess in 0..<guesses {
-                let session =
-                    switch guess {
-                    case 0: owner.session
-                    case 1: away
-                    default:
-                        (0..<2).map { _ in
-                            let digits = String(UInt64.random(in: 0 ... .max, using: &random), radix: 16)
-                            return String(repeating: "0", count: 16 - digits.count) + digits
-                        }.joined()
-                    }
-                let thief = try HandwrittenClient(url, token: Secrets.bob, resuming: session)
-                guard !thief.hasResumed, !thief.session.isEmpty, thief.session != session else {
-                    Issue.record("guess \(guess) was let in: \(thief.welcome)")
-                    return
-                }
-                if guess % 100 == 0 {
-                    let id = guess / 100 + 1
-                    #expect(try brief(owner.raw.ask(HandwrittenClient.next(id: id))) == "\(id)=\(id)")
-                }
-            }
-            let took = began.duration(to: MonotonicClock.now)
-            print("\(guesses) sessions guessed in \(took), none right")
-            // However many sessions the thief has begun, the owner's that is away has kept its place.
-            #expect(try HandwrittenClient(url, token: Secrets.alice, resuming: away).hasResumed)
-        }
-    }
 }
 
 /// Tells when its calls begin and when they are cancelled; they end when they are let go.

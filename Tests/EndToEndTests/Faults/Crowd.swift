@@ -10,15 +10,19 @@ final class Crowd: Sendable {
     let history = CallHistory()
     private let ledger: any Faults.Ledger
     private let timeout: Duration
+    private let mayRepeat: Bool
     private let posts = Lock<[Int: Int]>([:])
     private let finished = Lock((count: 0, waiting: [(goal: Int, waiter: CheckedContinuation<Void, Never>)]()))
     private let isOver = Atomic(false)
     private let lateness = Lock(Duration.zero)
 
-    /// - Parameter timeout: what each call may take.
-    init(_ client: RPCClient, timeout: Duration = .seconds(10)) {
+    /// - Parameters:
+    ///   - timeout: what each call may take.
+    ///   - mayRepeat: whether they ask for what may run more than once, and not to be counted.
+    init(_ client: RPCClient, timeout: Duration = .seconds(10), mayRepeat: Bool = false) {
         ledger = Faults.LedgerProxy(client)
         self.timeout = timeout
+        self.mayRepeat = mayRepeat
     }
 
     /// How many posts each caller has made.
@@ -68,7 +72,8 @@ final class Crowd: Sendable {
     private func call(_ name: CallName, milliseconds: Int) async {
         await history.call(name, deadline: timeout) {
             try await withTimeout(timeout) {
-                milliseconds == 0
+                if mayRepeat { return try await ledger.again(number: name.number) }
+                return milliseconds == 0
                     ? try await ledger.add(caller: name.caller, number: name.number)
                     : try await ledger.addSlowly(
                         caller: name.caller, number: name.number, milliseconds: milliseconds)

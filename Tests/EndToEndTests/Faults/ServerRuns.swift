@@ -42,6 +42,44 @@ extension FaultRuns {
         )
     }
 
+    @Test(arguments: [SIGKILL, SIGTERM])
+    func `callers of what may run twice notice nothing of a restart but the time it takes`(signal: Int32)
+        async throws
+    {
+        let house = try LedgerHouse()
+        var server = try house.start().server
+        let crowd = Crowd(RPCClient(house.url, .eager), mayRepeat: true)
+        let calling = Task { await crowd.call(isPosting: false) }
+        var restarts: [Instant] = []
+        for _ in 0..<Self.size(3, full: 20) {
+            await crowd.proceed(by: 500)
+            server.signal(signal)
+            #expect(server.end().code == (signal == SIGKILL ? -SIGKILL : 0))
+            // As above.
+            try await Task.sleep(for: .milliseconds(Self.size(30, full: 300)))
+            server = try house.start().server
+            restarts.append(MonotonicClock.now)
+        }
+        await crowd.proceed(by: 500)
+        crowd.stop()
+        await calling.value
+
+        let records = crowd.history.calls
+        expectNone(HistoryCheck(records).faultsInEnding(slack: Self.slack + crowd.machineLateness))
+        #expect(records.allSatisfy { $0.endings.first?.ending == .executed($0.name.number) })
+        let waits = restarts.flatMap { restart in
+            records.compactMap { call -> Duration? in
+                guard call.invoked < restart, let end = call.endings.first?.at, end > restart else { return nil }
+                return restart.duration(to: end)
+            }
+        }
+        let longest = waits.max() ?? .zero
+        #expect(!waits.isEmpty && longest < .milliseconds(1_500) + Self.slack + crowd.machineLateness)
+        print(
+            "restarted \(restarts.count) times: \(records.answered) of \(records.count) answered, \(waits.count) had to wait, at most \(longest) after, machine \(crowd.machineLateness)"
+        )
+    }
+
     @Test func `a server that stands still keeps nobody beyond a deadline, and runs nothing twice`() async throws {
         let house = try LedgerHouse()
         let (server, url) = try house.start()

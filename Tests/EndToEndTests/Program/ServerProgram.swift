@@ -20,11 +20,21 @@ final class ServerProgram {
     private let process: ChildProcess
     private var unread: [UInt8] = []
 
-    /// - Parameter environment: added to the one of the tests.
+    /// - Parameters:
+    ///   - environment: added to the one of the tests.
+    ///   - kilobytes: all the memory that it may have.
     init(
-        _ arguments: String..., program: String = "rpc-server", environment: [String: String] = [:]
+        _ arguments: String..., program: String = "rpc-server", environment: [String: String] = [:],
+        memory kilobytes: Int? = nil
     ) throws {
-        process = try ChildProcess(ChildProcess.built(program), arguments, environment: environment)
+        let program = try ChildProcess.built(program)
+        guard let kilobytes else {
+            process = try ChildProcess(program, arguments, environment: environment)
+            return
+        }
+        // Also what it has only asked for and not used.
+        let shell = ["-c", #"ulimit -v "$0" && exec "$@""#, "\(kilobytes)", program]
+        process = try ChildProcess("sh", shell + arguments, environment: environment)
     }
 
     /// The next line on standard output, at most a minute from now.

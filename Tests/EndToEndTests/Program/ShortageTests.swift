@@ -1,9 +1,12 @@
-// A server whose process has run out of descriptors: those who are in are served on, and the log says once why nobody
-// else is.
+// Processes that have run out of something. A server without descriptors serves those who are in, and its log says once
+// why nobody else is; a client without any says so to its callers; a server with little memory does not miss what is only
+// announced. Full disks are a matter of cache files.
 
 import Foundation
+import Protocols
 import RPCServer
 import RemoteProxy
+import TestSupport
 import Testing
 
 #if canImport(Glibc)
@@ -19,7 +22,73 @@ import Testing
     }
 }
 
+@Suite struct `A client without descriptors` {
+    @Test func `says why to those whose time is over, and calls when there are some again`() async {
+        await #expect(processExitsWith: .success) { try await ShortageStory().playClient() }
+    }
+}
+
+#if os(Linux)
+    @Suite struct `A server with little memory` {
+        /// Twelve times as much is announced as there is.
+        @Test(arguments: [WireFraming.lengthPrefixed, .headers])
+        func `serves on while a hundred messages of the largest size have only begun`(framing: WireFraming)
+            async throws
+        {
+            try await blocking {
+                let server = try ServerProgram("--listen=tcp://127.0.0.1:0", "--quiet", memory: 128 << 10)
+                let url = try server.address()
+                let size = 16 << 20
+                let announced =
+                    framing == .headers
+                    ? Array("Content-Length: \(size)\r\n\r\n".utf8)
+                    : withUnsafeBytes(of: UInt32(size).bigEndian, Array.init)
+                let beginning = announced + Array(("\"" + String(repeating: "x", count: 20_000)).utf8)
+                let neighbour = try RawClient(url)
+                let value = #"{"jsonrpc":"2.0","method":"Counter.value","id":1}"#
+                var beginners: [RawClient] = []
+                for _ in 0..<100 {
+                    let beginner = try RawClient(url, framing)
+                    beginner.send(beginning)
+                    beginners.append(beginner)
+                    #expect(try brief(neighbour.ask(value)) == "1=0")
+                }
+                // There is room for what is not only announced.
+                let text = String(repeating: "y", count: 1 << 20)
+                let echo = try neighbour.ask(#"{"jsonrpc":"2.0","method":"Echo.text","params":["\#(text)"],"id":2}"#)
+                #expect(echo?.contains(text) == true)
+                for beginner in beginners { beginner.finish() }
+                neighbour.finish()
+                server.signal(SIGTERM)
+                #expect(server.end() == .init(code: 0, output: "", errors: ""))
+            }.get()
+        }
+    }
+#endif
+
 private struct ShortageStory {
+    func playClient() async throws {
+        let server = try ServerProgram("--listen", "tcp://127.0.0.1:0")
+        let url = try server.address()
+        // What all clients of a process share is there.
+        let old = RPCClient(url)
+        try require(try await EchoProxy(old).text("before") == "before")
+        let before = try limit(dup(0))
+        let client = RPCClient(url, .eager)
+        var failure: RPCError?
+        do {
+            _ = try await withTimeout(.milliseconds(300)) { try await EchoProxy(client).text("none") }
+        } catch let error as RPCError { failure = error }
+        try require(failure?.code == .unavailable && failure?.outcome == .notExecuted)
+        try require(failure?.message.contains("EMFILE") == true)
+        // Who is connected is so still.
+        try require(try await EchoProxy(old).text("beside") == "beside")
+        _ = try limit(before)
+        try require(try await EchoProxy(client).text("after") == "after")
+        server.signal(SIGTERM)
+        try require(server.end().code == 0)
+    }
+
     func play() async throws {
         let log = LoggedLines()
         try await withGate {

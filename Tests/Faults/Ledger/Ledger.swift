@@ -10,6 +10,8 @@ public protocol Ledger: Sendable {
     func add(caller: Int, number: Int) async throws -> Int
     /// The same, and then takes its time to answer.
     func addSlowly(caller: Int, number: Int, milliseconds: Int) async throws -> Int
+    /// Answers the number. May run more than once, and so enters nothing.
+    @Idempotent func again(number: Int) async throws -> Int
     /// Enters a post.
     func note(caller: Int, number: Int)
     /// Enters how much time the call has left, and asks the next server, or waits when there is none.

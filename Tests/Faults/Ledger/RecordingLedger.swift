@@ -25,6 +25,8 @@ package final class RecordingLedger: Ledger {
         return result
     }
 
+    package func again(number: Int) async throws -> Int { number }
+
     package func note(caller: Int, number: Int) {
         file.enter(.post(PostSeen(CallName(caller, number), session: Caller.current?.session ?? "none")))
     }
