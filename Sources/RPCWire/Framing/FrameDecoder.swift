@@ -130,15 +130,15 @@ package struct FrameDecoder: Sendable {
         // One more than the limit may be the CR before a line feed.
         let limit = limits.maximumFrameSize
         let room = limit == .max ? limit : limit + 1
-        guard let line = try takeLine(room: room, otherwise: .frameTooLarge(length: nil, limit: limit)) else {
-            guard partial.count <= limit || partial.last == UInt8(ascii: "\r") else {
-                throw .frameTooLarge(length: nil, limit: limit)
-            }
+        // Without its length, also where that is known: what is answered must not depend on how the bytes came in.
+        let tooLarge = FramingError.frameTooLarge(length: nil, limit: limit)
+        guard let line = try takeLine(room: room, otherwise: tooLarge) else {
+            guard partial.count <= limit || partial.last == UInt8(ascii: "\r") else { throw tooLarge }
             return nil
         }
         let isBlank = line.withUnsafeBytes { leadingBlanks(in: $0) == $0.count }
         let text = line.withoutCarriageReturn ?? line
-        guard text.count <= limit else { throw .frameTooLarge(length: text.count, limit: limit) }
+        guard text.count <= limit else { throw tooLarge }
         return isBlank ? nil : text
     }
 

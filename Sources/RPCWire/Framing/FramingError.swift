@@ -6,7 +6,7 @@ package enum FramingError: Error, Sendable, Hashable {
     case http
     /// The first byte begins none of the framings.
     case unrecognised(UInt8)
-    /// - Parameter length: what the peer declared; nil for a line whose end has not come.
+    /// - Parameter length: what the peer declared; nil for a line, which declares nothing.
     case frameTooLarge(length: Int?, limit: Int)
     case headerBlockTooLarge(limit: Int)
     case tooManyHeaderLines(limit: Int)
