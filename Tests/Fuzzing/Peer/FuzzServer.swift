@@ -28,6 +28,7 @@ func fuzzServer(_ dice: inout Dice) {
     let network = SimulatedNetwork(settings: settings, maximumSessions: 3)
     let doubler = CountingDoubler()
     network.exports.add(DoublerProxy(doubler), named: nil)
+    for name in ["a", "b"] { network.exports.add(DoublerProxy(doubler).locked(clock: network.loop), named: name) }
     var ends: [FuzzedEnd] = []
     var said = 0
     while !dice.isEmpty, said < 60 {
@@ -46,7 +47,7 @@ func fuzzServer(_ dice: inout Dice) {
         case 5:
             end.say(#"{"jsonrpc":"2.0","method":"Doubler.note","params":[\#(said)],"number":\#(dice.number())}"#)
         case 6: end.say(dice.notice())
-        case 7: end.say(dice.text(80))
+        case 7: end.say(dice.roll(2) == 0 ? dice.text(80) : held(said, &dice))
         case 8: end.cut()
         default: network.loop.advance(by: .seconds(dice.roll(40)))
         }
@@ -68,4 +69,17 @@ private func hello(_ dice: inout Dice, _ ends: [FuzzedEnd]) -> String {
     let others = dice.roll(2) == 0 ? "" : #","timeout":\#(dice.number()),"maximumFrameSize":\#(dice.number())"#
     return
         #"{"jsonrpc":"2.0","id":0,"method":"rpc.hello","params":{"protocol":\#(dice.roll(3))\#(resumption)\#(others)}}"#
+}
+
+/// Something about a hold: one is asked for, given back or called under, and few names go round.
+private func held(_ number: Int, _ dice: inout Dice) -> String {
+    let (object, name) = (["a", "b", "~1", "~2", "~3"][dice.roll(5)], "~\(1 + dice.roll(3))")
+    let id = #","id":\#(1_000 + number)"#
+    let (method, params) =
+        switch dice.roll(4) {
+        case 0, 1: ("rpc.hold", #"{"object":"Doubler[\#(object)]","name":"\#(name)","lease":\#(dice.roll(256) * 100)}"#)
+        case 2: ("rpc.release", #"{"object":"Doubler[\#(object)]","name":"\#(name)"}"#)
+        default: ("Doubler[\(object)].twice", "[\(number)]")
+        }
+    return #"{"jsonrpc":"2.0","method":"\#(method)","params":\#(params)\#(method == "rpc.release" ? "" : id)}"#
 }
