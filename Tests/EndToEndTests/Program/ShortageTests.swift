@@ -30,13 +30,13 @@ import Testing
 
 #if os(Linux)
     @Suite struct `A server with little memory` {
-        /// Twelve times as much is announced as there is.
+        /// Four times as much is announced as there is.
         @Test(arguments: [WireFraming.lengthPrefixed, .headers])
         func `serves on while a hundred messages of the largest size have only begun`(framing: WireFraming)
             async throws
         {
             try await blocking {
-                let server = try ServerProgram("--listen=tcp://127.0.0.1:0", "--quiet", memory: 128 << 10)
+                let server = try ServerProgram("--listen=tcp://127.0.0.1:0", "--quiet", memory: 384 << 10)
                 let url = try server.address()
                 let size = 16 << 20
                 let announced =
