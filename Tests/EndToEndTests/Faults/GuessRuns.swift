@@ -73,7 +73,8 @@ extension FaultRuns {
         }
     }
 
-    @Test func `every wrong token is answered late and alike, is counted, and ends its connection`() throws {
+    @Test(.computesForLong)
+    func `every wrong token is answered late and alike, is counted, and ends its connection`() throws {
         let (guesses, together) = (Self.size(400, full: 20_000), 100)
         var settings = Peer.Settings()
         settings.gate.tokens = try TokenList(Secrets.list)
