@@ -18,11 +18,44 @@ extension JSONReader {
     mutating func skipScalar(_ kind: JSONKind) throws(JSONError) {
         switch kind {
         case .string: _ = try scanString()
-        case .number: _ = try scanNumber()
+        case .number: if !skipShortNumber() { _ = try scanNumber() }
         case .true: try skipLiteral("true")
         case .false: try skipLiteral("false")
         default: try skipLiteral("null")
         }
+    }
+
+    /// A number of few digits, perhaps some behind a point: the usual case, for which nobody needs the value. False, with
+    /// the cursor unmoved, for any other, and for one that ends with the text.
+    @inline(__always)
+    private mutating func skipShortNumber() -> Bool {
+        var at = base[position] == UInt8(ascii: "-") ? position &+ 1 : position
+        let bound = min(count, at &+ 32)
+        let start = at
+        skipDigits(&at, before: bound)
+        guard at < bound, at > start, at == start &+ 1 || base[start] != UInt8(ascii: "0") else { return false }
+        if base[at] == UInt8(ascii: ".") {
+            at &+= 1
+            let fraction = at
+            skipDigits(&at, before: bound)
+            guard at < bound, at > fraction else { return false }
+        }
+        guard base[at] | 0x20 != UInt8(ascii: "e") else { return false }
+        position = at
+        return true
+    }
+
+    @inline(__always)
+    private func skipDigits(_ at: inout Int, before bound: Int) {
+        while at < bound, base[at] &- UInt8(ascii: "0") < 10 { at &+= 1 }
+    }
+
+    /// Moves to the value of the next member, or behind the closing brace and returns false.
+    @inline(__always)
+    private mutating func skipName() throws(JSONError) -> Bool {
+        guard shortName(isFirst: isFirst) != nil else { return try nextMember() != nil }
+        isFirst = false
+        return true
     }
 
     @inline(__always)
@@ -64,7 +97,7 @@ extension JSONReader {
             // Close what ends here, and stop at the next value.
             while depth > outside {
                 if objects[depth] {
-                    if try nextMember() != nil { break }
+                    if try skipName() { break }
                 } else {
                     if try nextElement() { break }
                 }

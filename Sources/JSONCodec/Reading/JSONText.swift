@@ -89,7 +89,7 @@ extension JSONReader {
         let start = position &+ 1
         var at = start
         var seen: UInt64 = 0
-        let bound = min(count, start &+ EightBytes.patience &+ 8) &- 8
+        let bound = min(count, start &+ LongText.patience &+ 8) &- 8
         while at <= bound {
             let eight = EightBytes(base, at: at)
             let stops = eight.stops
@@ -125,8 +125,8 @@ extension JSONReader {
                 }
                 seen |= eight.word
                 at &+= 8
-                guard at == run &+ EightBytes.patience else { continue }
-                let passed = EightBytes.passOver(base, from: at, to: count)
+                guard at == run &+ LongText.patience else { continue }
+                let passed = LongText.passOver(base, from: at, to: count)
                 seen |= passed.seen
                 at = passed.at
             }

@@ -38,8 +38,8 @@ extension OutputBuffer {
             UnsafeMutableRawPointer(target).storeBytes(of: eight.word.littleEndian, toByteOffset: at, as: UInt64.self)
             if marks != 0 { return at &+ EightBytes.count(before: marks) }
             at &+= 8
-            guard at == EightBytes.patience else { continue }
-            at = EightBytes.copyClean(source, from: at, to: count, into: target)
+            guard at == LongText.patience else { continue }
+            at = LongText.copyClean(source, from: at, to: count, into: target)
         }
         while at < count {
             let byte = source[at]
