@@ -32,6 +32,15 @@ package struct Bytes: Sendable {
         range = 0..<bytes.count
     }
 
+    /// One behind the other, in memory of their own.
+    package init(joining first: Bytes, _ second: Bytes) {
+        chunk = ByteChunk(capacity: first.count + second.count)
+        range = 0..<first.count + second.count
+        let memory = chunk.memory
+        first.withUnsafeBytes { memory.copyMemory(from: $0) }
+        second.withUnsafeBytes { UnsafeMutableRawBufferPointer(rebasing: memory[first.count...]).copyMemory(from: $0) }
+    }
+
     package init(_ text: String) {
         var text = text
         self = text.withUTF8 { Bytes(copying: UnsafeRawBufferPointer($0)) }
@@ -44,6 +53,13 @@ package struct Bytes: Sendable {
     package subscript(part: Range<Int>) -> Bytes {
         let clamped = part.clamped(to: 0..<count)
         return Bytes(chunk, range.lowerBound + clamped.lowerBound..<range.lowerBound + clamped.upperBound)
+    }
+
+    /// The same as the subscript, for who has no more use for the whole.
+    package consuming func narrowed(to part: Range<Int>) -> Bytes {
+        let clamped = part.clamped(to: 0..<range.count)
+        let start = range.lowerBound
+        return Bytes(chunk, start + clamped.lowerBound..<start + clamped.upperBound)
     }
 
     @inlinable

@@ -116,9 +116,9 @@ final class HeldObjects: Sendable {
         }
         let hold = held.hold
         let view = _ExportedMethod(
-            signature: plain.signature, service: plain.service, supports: plain.supports
-        ) { params, output in
-            try await hold.entered { try await plain.run(params, output) }
+            signature: plain.signature, service: plain.service, supports: plain.supports, object: plain.object
+        ) { call in
+            try await hold.entered { try await plain.run(call) }
         }
         state.withLock { $0.held[path]?.methods[method] = view }
         return view

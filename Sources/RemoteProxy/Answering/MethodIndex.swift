@@ -17,11 +17,7 @@ struct MethodIndex: Sendable {
     private var places: ContiguousArray<Entry?> = [nil, nil]
     private var count = 0
 
-    subscript(name: Bytes) -> _ExportedMethod? {
-        name.withUnsafeBytes { bytes in
-            places[place(of: bytes, Self.hash(bytes))]?.method
-        }
-    }
+    subscript(name: UnsafeRawBufferPointer) -> _ExportedMethod? { places[place(of: name, Self.hash(name))]?.method }
 
     /// Takes the place of another of the same name.
     mutating func set(_ name: Bytes, _ method: _ExportedMethod) {

@@ -92,10 +92,12 @@ package final class RequestRunner: @unchecked Sendable {
     private func work(_ worker: Worker) async {
         if !loop.takeBack() { await follow() }
         while !worker.isUsedUp {
-            while !worker.isUsedUp, let request = inbox.popFirst() {
+            while !worker.isUsedUp {
+                guard let request = inbox.popFirst() else { break }
                 congestion.begins()
                 if turnEnd == nil, !inbox.isEmpty { turnEnd = loop.now.advanced(by: Self.timePerTurn) }
-                await request.session.run(request, on: worker)
+                let session = request.session
+                await session.run(request, on: worker)
                 if isTimeToLook() { await pause() }
             }
             guard !isStopped, idle.count < maximumIdleWorkers else { return }

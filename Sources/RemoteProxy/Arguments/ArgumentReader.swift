@@ -49,6 +49,7 @@ public struct ArgumentReader {
 
     /// Reads the next argument.
     public mutating func next(_ name: StaticString) throws -> Int {
+        if case .positional = form, let integer = reader.nextPlainInteger() { return integer }
         guard try advance(name) else { throw ArgumentFault.missing(name) }
         return try decode(name)
     }
@@ -60,6 +61,7 @@ public struct ArgumentReader {
     }
 
     /// Checks that nothing is left over.
+    @usableFromInline
     package mutating func finish() throws {
         guard case .positional = form else { return }
         if try attempt("", { reader throws(JSONError) in try reader.nextElement() }) { throw ArgumentFault.tooMany }

@@ -67,6 +67,7 @@ extension Connection {
     private func accept(_ incoming: consuming Incoming, size: Int) {
         if gate.login.isLocked { return acceptLocked(incoming) }
         switch consume incoming {
+        case .single(.request(let request)): accept(request, in: nil)
         case .single(let message):
             if isOurKind, message.isReply { noteReply(message, size) }
             accept(message, in: nil)
@@ -88,11 +89,7 @@ extension Connection {
 
     private func accept(_ message: consuming Message, in batch: BatchReply?) {
         switch consume message {
-        case .request(let request):
-            if batch == nil, request.isPing { return answerPing() }
-            session.accept(request, from: self, in: batch)
-            // An answer reports a call; a post has none.
-            if request.id == nil { reportReceipts() }
+        case .request(let request): accept(request, in: batch)
         case .result(let id, let value):
             guard !isHello(id) else { return welcomed(value) }
             note(.result(value), to: id)
@@ -109,6 +106,14 @@ extension Connection {
         case .ignored(let why):
             peer.log("ignored a message from \(stream.remoteAddress): \(why)")
         }
+    }
+
+    private func accept(_ request: consuming Request, in batch: BatchReply?) {
+        if batch == nil, request.isPing { return answerPing() }
+        let isAnswered = request.id != nil
+        session.accept(request, from: self, in: batch)
+        // An answer reports a call; a post has none.
+        if !isAnswered { reportReceipts() }
     }
 
     /// The framing is broken: where the next message begins is anybody's guess, so nothing more is read.

@@ -8,7 +8,9 @@ import Synchronization
 extension Session {
     func accept(_ request: consuming Request, from connection: Connection, in batch: BatchReply?) {
         guard isNew(request, from: connection) else { return refuseRepeated(request, in: batch) }
-        guard let method = methods.method(named: request.method, in: peer.exports) ?? method(ofHold: request.method)
+        guard
+            let method = request.withMethod({ methods.method(named: $0, in: peer.exports) })
+                ?? method(ofHold: request.method)
         else {
             if request.isSystem { return connection.accept(system: request, in: batch) }
             return answer(request.id, with: .unknown(request.method, peer.exports), in: batch)
@@ -35,10 +37,10 @@ extension Session {
             requestBegan()
             wake(at: deadline)
             let incoming = IncomingRequest(
-                session: self, slot: slot, id: request.id, method: method, params: request.params,
+                session: self, slot: slot, id: request.id, method: method, params: request.takeParams(),
                 deadline: deadline, batch: batch, arrived: peer.loop.now)
             // A post leaves no answer behind.
-            if request.id != nil, let limit = overrunByReplies { holdBack(incoming, limit) } else { begin(incoming) }
+            if incoming.id != nil, let limit = overrunByReplies { holdBack(incoming, limit) } else { begin(incoming) }
         case .busy(let limit):
             wasBusy(.maximumRequestsInFlight)
             answer(request.id, with: .busy(limit), in: batch)
@@ -56,7 +58,7 @@ extension Session {
     /// Whether a request has not come before. Of our own kind each has a number, higher than those before it.
     private func isNew(_ request: Request, from connection: Connection) -> Bool {
         guard connection.isOurKind, let number = request.sessionNumber else { return true }
-        return receipts.request(number, isPost: request.id == nil, bytes: request.params?.count ?? 0)
+        return receipts.request(number, isPost: request.id == nil, bytes: request.paramsCount)
     }
 
     /// A request that has come before is never run again. If it still runs, or if its answer is still kept, the answer
@@ -70,23 +72,23 @@ extension Session {
     private func method(ofHold name: Bytes) -> _ExportedMethod? { name.mayNameHold ? held.method(named: name) : nil }
 
     /// Runs one request and sends its answer. Posts of one session run one after the other, in order.
-    func run(_ request: IncomingRequest, on worker: Worker) async {
+    func run(_ request: consuming IncomingRequest, on worker: Worker) async {
         guard request.method.isPost else { return await perform(request, on: worker) }
-        guard request.isNextPost || posts.begin(request) else { return }
-        var next: IncomingRequest? = request
-        while let post = next {
+        var turn = posts.begin(request)
+        while let post = turn.take() {
             await perform(post, on: worker)
-            next = posts.next()
-            if worker.isUsedUp, var post = next {
+            guard var next = posts.next() else { return }
+            if worker.isUsedUp {
                 // The task is; the posts that follow are not to suffer for it.
-                post.isNextPost = true
-                post.arrived = peer.loop.now
-                return peer.runner.accept(post)
+                next.isNextPost = true
+                next.arrived = peer.loop.now
+                return peer.runner.accept(next)
             }
+            turn = consume next
         }
     }
 
-    private func perform(_ request: IncomingRequest, on worker: Worker) async {
+    private func perform(_ request: borrowing IncomingRequest, on worker: Worker) async {
         let output = worker.output
         output.removeAll()
         waitingRequests -= 1
@@ -102,12 +104,15 @@ extension Session {
             MessageEncoder.openResult(id: request.id ?? .null, in: output)
             worker.scope.begin(CallScope(deadline: deadline, caller: Caller(self)))
             peer.loop.lend(forLong: request.method.keepsThread.load(ordering: .relaxed))
-            try await request.method.run(request.params, output)
+            // The memory does not move, and the request keeps it.
+            let params = request.params.withUnsafeBytes { $0 }
+            try await request.method.run(_IncomingCall(of: request.method, params: params, output: output))
             if !isBack(from: request.method) { await follow(after: request.method) }
             MessageEncoder.closeResult(in: output)
             _ = finish(request)
-        } catch {
+        } catch let thrown {
             if !isBack(from: request.method) { await follow(after: request.method) }
+            let error = request.method.explained(thrown)
             let stop = finish(request)
             write(stop.map { .stopped($0, error) } ?? error, to: request, in: output)
         }
@@ -138,7 +143,7 @@ extension Session {
                 + "it: what blocks belongs on a thread of its own (maximumBlockedThreads). This is told once")
     }
 
-    private func write(_ error: any Error, to request: IncomingRequest, in output: JSONOutput) {
+    private func write(_ error: any Error, to request: borrowing IncomingRequest, in output: JSONOutput) {
         let object = ErrorObject(error, thrownBy: request.method.service, log: peer.log)
         output.removeAll()
         MessageEncoder.writeFailure(id: request.id ?? .null, error: object, in: output)
@@ -147,7 +152,7 @@ extension Session {
         }
     }
 
-    private func writeTooLarge(_ request: IncomingRequest, in output: JSONOutput) {
+    private func writeTooLarge(_ request: borrowing IncomingRequest, in output: JSONOutput) {
         let (size, limit) = (output.count, frameLimit)
         let name = request.method.signature.wireName
         overran(.maximumFrameSize)
@@ -241,7 +246,7 @@ extension Session {
     }
 
     /// The other end may think that it has time: it is asked.
-    private func holdBack(_ request: IncomingRequest, _ limit: Limit) {
+    private func holdBack(_ request: consuming IncomingRequest, _ limit: Limit) {
         overran(limit)
         if heldBack.isEmpty { connection?.notify(SystemMethod.report) }
         heldBack.append(request)
