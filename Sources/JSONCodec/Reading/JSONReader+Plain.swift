@@ -8,6 +8,13 @@ extension JSONReader {
         self.depth = depth
     }
 
+    /// Begins behind the bracket with which a text opens an array; nil for any other text.
+    package init?(insideArray bytes: UnsafeRawBufferPointer) {
+        guard let first = bytes.first, first == UInt8(ascii: "[") else { return nil }
+        self.init(bytes, at: 1, depth: 1, maximumDepth: 512)
+        isFirst = true
+    }
+
     /// The next element of an array when it is a short integer and nothing stands around it: `nextElement` and `readInt64`
     /// in one step. Nil, with the cursor unmoved, for anything else.
     package mutating func nextPlainInteger() -> Int? {

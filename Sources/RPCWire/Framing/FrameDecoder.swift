@@ -51,7 +51,8 @@ package struct FrameDecoder: Sendable {
     /// goes on throwing the same one.
     package mutating func next() throws(FramingError) -> Bytes? {
         // Nearly every frame between ends of our own kind; behind a failure nothing is unread.
-        if framing == .lengthPrefixed, case .start = state, let frame = unread.takeWhole(upTo: limits.maximumFrameSize)
+        if case .lengthPrefixed? = framing, case .start = state,
+            let frame = unread.takeWhole(upTo: limits.maximumFrameSize)
         {
             count &+= 1
             return frame

@@ -20,20 +20,6 @@ package enum Message: Sendable {
     }
 }
 
-extension Message {
-    package var isReply: Bool {
-        switch self {
-        case .result, .failure: true
-        case .request, .invalid, .ignored: false
-        }
-    }
-
-    /// Whether it is the answer to a ping of our own.
-    package var isPong: Bool {
-        if case .result(let id, _) = self { id.isOfPing } else { false }
-    }
-}
-
 /// A view of its frame: the one thing in it that is counted, unless its id is a text.
 package struct Request: Sendable {
     /// Nil for a notification, which is never answered.

@@ -110,8 +110,9 @@ struct PlainEnvelope {
             let word = eight(at: at)
             let quotes = (word ^ ones &* UInt64(UInt8(ascii: "\""))) &- ones
             let backslashes = (word ^ ones &* UInt64(UInt8(ascii: "\\"))) &- ones
+            let controls = word &- ones &* 0x20
             // A borrow can mark bytes above a true mark, never below: the lowest mark is exact.
-            let marks = (quotes | backslashes | word &- ones &* 0x20 | word) & ones &* 0x80
+            let marks = (quotes | backslashes | controls | word) & 0x8080_8080_8080_8080
             guard marks == 0 else {
                 at &+= marks.trailingZeroBitCount &>> 3
                 return byte == UInt8(ascii: "\"")

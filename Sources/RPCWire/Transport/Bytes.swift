@@ -62,7 +62,7 @@ package struct Bytes: Sendable {
         return Bytes(chunk, start + clamped.lowerBound..<start + clamped.upperBound)
     }
 
-    @inlinable
+    @inlinable @inline(__always)
     package func withUnsafeBytes<Result, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {

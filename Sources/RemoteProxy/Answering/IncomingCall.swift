@@ -8,7 +8,7 @@ import RPCWire
 /// A call on its way through the object that it is for. Opaque outside the library.
 public struct _IncomingCall {
     // None of them counted: whoever has the call answered keeps all three until it has been.
-    let params: UnsafeRawBufferPointer
+    @usableFromInline let params: UnsafeRawBufferPointer
     private let reply: Unmanaged<JSONOutput>
     @usableFromInline let object: Unmanaged<AnyObject>
 
@@ -30,14 +30,11 @@ public struct _IncomingCall {
     /// Reads the arguments, all of them.
     @inlinable
     func arguments<Arguments: MethodArguments>(_ type: Arguments.Type) throws -> Arguments {
-        var reader = try reader()
+        var reader = try ArgumentReader(params)
         let arguments = try Arguments(from: &reader)
         try reader.finish()
         return arguments
     }
-
-    @usableFromInline
-    func reader() throws -> ArgumentReader { try ArgumentReader(params) }
 
     @usableFromInline
     func answer(_ result: some Encodable) throws {

@@ -53,12 +53,19 @@ struct MethodIndex: Sendable {
             hash ^= hash >> 32
             offset += 8
         }
+        if offset > 0, offset < bytes.count {
+            // The last eight, some of them once more.
+            let last = bytes.loadUnaligned(fromByteOffset: bytes.count - 8, as: UInt64.self)
+            return finished((hash ^ last) &* 0x9E37_79B9_7F4A_7C15)
+        }
         while offset < bytes.count {
             hash = (hash ^ UInt64(bytes[offset])) &* 0x9E37_79B9_7F4A_7C15
             offset += 1
         }
-        return hash ^ hash >> 29
+        return finished(hash)
     }
+
+    private static func finished(_ hash: UInt64) -> UInt64 { hash ^ hash >> 29 }
 
     fileprivate static func equal(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Bool {
         guard left.count == right.count, let one = left.baseAddress, let other = right.baseAddress else {

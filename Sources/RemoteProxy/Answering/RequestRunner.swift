@@ -52,9 +52,9 @@ package final class RequestRunner: @unchecked Sendable {
 
     /// Why a call that comes now is to be refused, if it is.
     /// - Parameter own: how many requests of its session wait.
-    func congestion(forSessionWith own: Int) -> (Limit, ErrorObject)? {
+    func congestion(forSessionWith own: Int, at now: Instant) -> (Limit, ErrorObject)? {
         guard inbox.count >= Congestion.alwaysAdmitted,
-            let limit = congestion.refuses(in: line(before: own), at: loop.now)
+            let limit = congestion.refuses(in: line(before: own), at: now)
         else { return nil }
         return (limit, limit == .maximumWait ? refusal : refusalForOthers)
     }

@@ -20,8 +20,14 @@ public struct ArgumentReader {
     private var form: Form
 
     /// - Parameter params: the JSON text of an array or an object, or nothing at all.
+    @usableFromInline
     package init(_ params: UnsafeRawBufferPointer) throws {
         bytes = params
+        if let reader = JSONReader(insideArray: params) {
+            self.reader = reader
+            form = .positional
+            return
+        }
         reader = JSONReader(params)
         form = .none
         guard !params.isEmpty else { return }
@@ -102,7 +108,7 @@ public struct ArgumentReader {
     }
 
     private static func open(_ reader: inout JSONReader) throws(JSONError) -> Form {
-        guard try reader.peek() == .object else {
+        guard case .object = try reader.peek() else {
             try reader.enterArray()
             return .positional
         }

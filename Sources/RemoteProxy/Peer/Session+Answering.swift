@@ -26,11 +26,13 @@ extension Session {
         // sent like a post, and any number of those would run.
         let isPost = request.id == nil && method.isPost
         if !isPost, isFullInAll { return answerBusy(request, in: batch) }
-        if let id = request.id, let (limit, refusal) = peer.runner.congestion(forSessionWith: waitingRequests) {
+        let now = peer.loop.now
+        if let id = request.id, let (limit, refusal) = peer.runner.congestion(forSessionWith: waitingRequests, at: now)
+        {
             wasBusy(limit)
             return answer(id, with: refusal, in: batch)
         }
-        let deadline = self.deadline(of: request, from: connection)
+        let deadline = self.deadline(of: request, from: connection, at: now)
         switch calls.start(request.id, isPost: isPost, deadline: deadline) {
         case .run(let slot):
             connection.noteAsked()
@@ -38,7 +40,7 @@ extension Session {
             wake(at: deadline)
             let incoming = IncomingRequest(
                 session: self, slot: slot, id: request.id, method: method, params: request.takeParams(),
-                deadline: deadline, batch: batch, arrived: peer.loop.now)
+                deadline: deadline, batch: batch, arrived: now)
             // A post leaves no answer behind.
             if incoming.id != nil, let limit = overrunByReplies { holdBack(incoming, limit) } else { begin(incoming) }
         case .busy(let limit):
@@ -161,11 +163,11 @@ extension Session {
     }
 
     /// When the other end stops waiting, as far as it told.
-    private func deadline(of request: Request, from connection: Connection) -> Instant {
+    private func deadline(of request: Request, from connection: Connection, at now: Instant) -> Instant {
         // Nobody waits for the end of a post.
         guard request.id != nil else { return .distantFuture }
         guard let left = request.timeout ?? (connection.isOurKind ? assumedTimeout : nil) else { return .distantFuture }
-        return peer.loop.now.advanced(byMilliseconds: left)
+        return now.advanced(byMilliseconds: left)
     }
 }
 
@@ -219,8 +221,9 @@ extension Session {
 
     /// What stands against keeping one more answer, of this length. A single one may be as long as an answer can be.
     private func overrun(keeping count: Int) -> Limit? {
-        if replies.byteCount >= peer.settings.maximumKeptReplyBytes { return .maximumKeptReplyBytes }
-        return replies.byteCount + count >= Self.little && table?.keepsTooMuch == true
+        let kept = replies.byteCount
+        if kept >= peer.settings.maximumKeptReplyBytes { return .maximumKeptReplyBytes }
+        return kept + count >= Self.little && table?.keepsTooMuch == true
             ? .maximumKeptReplyBytesInAll : nil
     }
 
@@ -231,8 +234,9 @@ extension Session {
     /// much, this one may still keep little.
     private var overrunByReplies: Limit? {
         guard isResumable, !replies.isEmpty else { return nil }
-        if replies.byteCount >= peer.settings.maximumKeptReplyBytes { return .maximumKeptReplyBytes }
-        if replies.byteCount >= Self.little, table?.keepsTooMuch == true { return .maximumKeptReplyBytesInAll }
+        let kept = replies.byteCount
+        if kept >= peer.settings.maximumKeptReplyBytes { return .maximumKeptReplyBytes }
+        if kept >= Self.little, table?.keepsTooMuch == true { return .maximumKeptReplyBytesInAll }
         return replies.count >= peer.settings.maximumKeptReplies ? .maximumKeptReplies : nil
     }
 

@@ -1,8 +1,9 @@
 // The short way through a message of the usual spelling says what the long way says, or nothing.
 
 import JSONCodec
-import RPCWire
 import Testing
+
+@testable import RPCWire
 
 struct PlainEnvelopeTests {
     /// As our own ends write them.
@@ -25,6 +26,15 @@ struct PlainEnvelopeTests {
     func `both ways agree about what we write ourselves`(text: String) {
         #expect(Self.agree(Bytes(text), MessageDecoder()))
         #expect(!summary(text)[0].hasPrefix("refused"))
+    }
+
+    @Test(arguments: usual)
+    func `the short way is taken`(text: String) throws {
+        let frame = Bytes(text)
+        try frame.withUnsafeBytes { bytes in
+            var plain = try #require(PlainEnvelope(bytes, maximumDepth: 512))
+            #expect(plain.message(in: frame) != nil)
+        }
     }
 
     @Test(arguments: usual)

@@ -161,7 +161,7 @@ import Testing
         network.exports.add(WorkshopProxy(workshop), named: "open")
         let held = HeldObjects(network.exports, limit: 2)
         let method = try #require(held.method(named: Bytes("rpc.hold")))
-        let error = await failure { try await method.run(Bytes("{\(params)}"), JSONOutput()) }
+        let error = await failure { try await method.answer(Bytes("{\(params)}"), JSONOutput()) }
         #expect(error?.outcome == .notExecuted)
         #expect(error?.message.contains(reason) == true, "\(String(describing: error))")
     }
@@ -174,7 +174,7 @@ import Testing
         let hold = try #require(held.method(named: Bytes("rpc.hold")))
         func ask(_ number: Int) async -> RPCError? {
             let params = Bytes(#"{"object":"Workshop[\#(number)]","name":"~a\#(number)","lease":1000}"#)
-            return await failure { try await hold.run(params, JSONOutput()) }
+            return await failure { try await hold.answer(params, JSONOutput()) }
         }
         #expect(await ask(0) == nil)
         #expect(await ask(1) == nil)
@@ -186,7 +186,16 @@ import Testing
         #expect(held.method(named: Bytes("Workshop[~a1].note"))?.signature.shape == .post)
         #expect(held.method(named: Bytes("Workshop[~a1].nothing")) == nil)
         #expect(held.method(named: Bytes("Workshop[~a1")) == nil)
-        for _ in 0..<2 { try await release.run(params, JSONOutput()) }
+        for _ in 0..<2 { try await release.answer(params, JSONOutput()) }
         #expect(await ask(2) == nil)
+    }
+}
+
+extension _ExportedMethod {
+    fileprivate func answer(_ params: Bytes, _ output: JSONOutput) async throws {
+        // The memory does not move while somebody keeps it.
+        let text = params.withUnsafeBytes { $0 }
+        defer { withExtendedLifetime(params) {} }
+        try await run(_IncomingCall(of: self, params: text, output: output))
     }
 }
