@@ -64,13 +64,13 @@ package struct Request: Sendable {
     /// The parameters, empty when there are none, of a request of which nothing else is wanted any more.
     package consuming func takeParams() -> Bytes { frame.narrowed(to: arguments) }
 
-    package func withMethod<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
-        frame.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[name])) }
-    }
+    /// The bytes of the name, for as long as somebody keeps the request.
+    package var methodName: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: frame.memory[name]) }
 
     /// Whether one of our own kind asks if anybody is there.
     package var isPing: Bool {
-        id?.isOfPing == true && withMethod { $0.elementsEqual("rpc.ping".utf8) }
+        guard id?.isOfPing == true else { return false }
+        return withExtendedLifetime(self) { methodName.elementsEqual("rpc.ping".utf8) }
     }
 }
 

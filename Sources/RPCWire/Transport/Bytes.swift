@@ -62,7 +62,11 @@ package struct Bytes: Sendable {
         return Bytes(chunk, start + clamped.lowerBound..<start + clamped.upperBound)
     }
 
-    @inlinable @inline(__always)
+    /// The bytes themselves, for as long as somebody keeps the view. What every call looks at is looked at like this: in
+    /// another module a closure costs more than most of what is done in it.
+    package var memory: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: chunk.memory[range]) }
+
+    @inlinable
     package func withUnsafeBytes<Result, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {

@@ -10,7 +10,7 @@ struct MethodIndex: Sendable {
         let name: Bytes
         var method: _ExportedMethod
 
-        func isNamed(_ bytes: UnsafeRawBufferPointer) -> Bool { name.withUnsafeBytes { MethodIndex.equal($0, bytes) } }
+        func isNamed(_ bytes: UnsafeRawBufferPointer) -> Bool { MethodIndex.equal(name.memory, bytes) }
     }
 
     /// A power of two of places, at least half of them free; an entry stands at the first free one after its hash.

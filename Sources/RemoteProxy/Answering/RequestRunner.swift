@@ -22,7 +22,7 @@ package final class RequestRunner: @unchecked Sendable {
     @exclusivity(unchecked) private var pausing = 0
     /// When the next one is to do so; nil while nobody waits.
     @exclusivity(unchecked) private var turnEnd: Instant?
-    private static let timePerTurn = Duration.milliseconds(1)
+    private static let nanosecondsPerTurn: Int64 = 1_000_000
     @exclusivity(unchecked) private var isStopped = false
     /// Idle workers kept for the next burst; each is a task of about a kilobyte.
     private let maximumIdleWorkers = 64
@@ -95,7 +95,9 @@ package final class RequestRunner: @unchecked Sendable {
             while !worker.isUsedUp {
                 guard let request = inbox.popFirst() else { break }
                 congestion.begins()
-                if turnEnd == nil, !inbox.isEmpty { turnEnd = loop.now.advanced(by: Self.timePerTurn) }
+                if turnEnd == nil, !inbox.isEmpty {
+                    turnEnd = loop.now.advanced(byNanoseconds: Self.nanosecondsPerTurn)
+                }
                 let session = request.session
                 await session.run(request, on: worker)
                 if isTimeToLook() { await pause() }

@@ -8,9 +8,9 @@ import Synchronization
 extension Session {
     func accept(_ request: consuming Request, from connection: Connection, in batch: BatchReply?) {
         guard isNew(request, from: connection) else { return refuseRepeated(request, in: batch) }
+        // The name lies in the request, which is still needed behind this.
         guard
-            let method = request.withMethod({ methods.method(named: $0, in: peer.exports) })
-                ?? method(ofHold: request.method)
+            let method = methods.method(named: request.methodName, in: peer.exports) ?? method(ofHold: request.method)
         else {
             if request.isSystem { return connection.accept(system: request, in: batch) }
             return answer(request.id, with: .unknown(request.method, peer.exports), in: batch)
@@ -107,7 +107,7 @@ extension Session {
             worker.scope.begin(CallScope(deadline: deadline, caller: Caller(self)))
             peer.loop.lend(forLong: request.method.keepsThread.load(ordering: .relaxed))
             // The memory does not move, and the request keeps it.
-            let params = request.params.withUnsafeBytes { $0 }
+            let params = request.params.memory
             try await request.method.run(_IncomingCall(of: request.method, params: params, output: output))
             if !isBack(from: request.method) { await follow(after: request.method) }
             MessageEncoder.closeResult(in: output)
