@@ -3,6 +3,8 @@
 // `MethodTable` (of `ServiceMethod`s), `ServiceDescription`, `MethodSignature.Parameter`, `WeakSubject` and `ObjectIsGone`, the cases of
 // `MethodSignature.Effect`, and `Subject.call` and `.post`. Changing any of these changes the plugin's expansion tests in
 // the same commit.
+//
+// The initialisers of `Method` and `Post` are inlined there and bring what answers a call: `_IncomingCall`.
 
 /// The arguments of one method as a value. Generated, one struct per method. Two are equal when `ArgumentComparison` says
 /// so of each argument.

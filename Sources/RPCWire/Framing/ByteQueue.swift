@@ -31,6 +31,21 @@ struct ByteQueue: Sendable {
         return taken
     }
 
+    /// Removes and returns a frame behind its length of four bytes if all of it lies in the first chunk. Nil, with
+    /// nothing removed, for any other, for an empty one, and for one that is longer than `limit`.
+    mutating func takeWhole(upTo limit: Int) -> Bytes? {
+        guard let front else { return nil }
+        let rest = front.count - offset
+        guard rest > 4 else { return nil }
+        let length = front.withUnsafeBytes {
+            Int(clamping: UInt32(bigEndian: $0.loadUnaligned(fromByteOffset: offset, as: UInt32.self)))
+        }
+        guard length > 0, length <= limit, length <= rest - 4 else { return nil }
+        let start = offset + 4
+        skip(4 + length)
+        return front[start..<start + length]
+    }
+
     mutating func skip(_ count: Int) {
         offset += count
         guard let front, offset >= front.count else { return }

@@ -151,20 +151,20 @@ struct Envelope: ~Copyable {
         case .absent: identifier = nil
         case .wrong: return invalid("id must be a string, a number or null")
         }
-        let arguments: Bytes?
+        let arguments: Range<Int>
         switch params {
-        case .present(let range): arguments = frame[range]
-        case .absent: arguments = nil
+        case .present(let range): arguments = range
+        case .absent: arguments = 0..<0
         case .wrong: return invalid("params must be an array or an object")
         }
-        let method = Self.method(name, in: frame, text)
-        return .request(Request(id: identifier, method: method, params: arguments, timeout: timeout, number: number))
-    }
-
-    /// A view of the frame, copied only if the name has escapes.
-    private static func method(_ range: Range<Int>, in frame: Bytes, _ text: UnsafeRawBufferPointer) -> Bytes {
-        guard hasEscapes(UnsafeRawBufferPointer(rebasing: text[range])) else { return frame[range] }
-        return unescaped(range, in: text).map { Bytes($0) } ?? frame[range]
+        if Self.hasEscapes(UnsafeRawBufferPointer(rebasing: text[name])), let plain = Self.unescaped(name, in: text) {
+            let params = arguments.isEmpty ? nil : frame[arguments]
+            return .request(
+                Request(id: identifier, method: Bytes(plain), params: params, timeout: timeout, number: number))
+        }
+        return .request(
+            Request(
+                id: identifier, in: frame, method: name, params: arguments, timeout: timeout, number: number))
     }
 
     /// A reply that is not valid still ends its call, if it says which: the caller should not wait out its deadline.

@@ -20,43 +20,57 @@ package enum Message: Sendable {
     }
 }
 
-extension Message {
-    package var isReply: Bool {
-        switch self {
-        case .result, .failure: true
-        case .request, .invalid, .ignored: false
-        }
-    }
-
-    /// Whether it is the answer to a ping of our own.
-    package var isPong: Bool {
-        if case .result(let id, _) = self { id.isOfPing } else { false }
-    }
-}
-
+/// A view of its frame: the one thing in it that is counted, unless its id is a text.
 package struct Request: Sendable {
     /// Nil for a notification, which is never answered.
-    package var id: RPCIdentifier?
-    /// UTF-8, without escapes.
-    package var method: Bytes
-    /// JSON text of an array or an object; nil when there are none, which missing, null, [] and {} all mean.
-    package var params: Bytes?
+    package let id: RPCIdentifier?
+    private let frame: Bytes
+    private let name: Range<Int>
+    /// Empty when there are none.
+    private let arguments: Range<Int>
     /// How long the caller waits, in milliseconds. Our own member beside those of JSON-RPC.
-    package var timeout: Int64?
+    package let timeout: Int64?
     /// The number of a post, which has no id. Our own member too.
-    package var number: Int64?
+    package let number: Int64?
 
-    package init(id: RPCIdentifier?, method: Bytes, params: Bytes?, timeout: Int64?, number: Int64? = nil) {
+    /// - Parameters:
+    ///   - method: where the frame has the name, in UTF-8 and without escapes.
+    ///   - params: where it has them; empty when there are none.
+    init(
+        id: RPCIdentifier?, in frame: Bytes, method: Range<Int>, params: Range<Int>, timeout: Int64?, number: Int64?
+    ) {
         self.id = id
-        self.method = method
-        self.params = params
+        self.frame = frame
+        name = method
+        arguments = params
         self.timeout = timeout
         self.number = number
     }
 
+    /// In a frame of its own.
+    package init(id: RPCIdentifier?, method: Bytes, params: Bytes?, timeout: Int64?, number: Int64? = nil) {
+        let frame = Bytes(joining: method, params ?? Bytes(""))
+        self.init(
+            id: id, in: frame, method: 0..<method.count, params: method.count..<frame.count, timeout: timeout,
+            number: number)
+    }
+
+    /// UTF-8, without escapes.
+    package var method: Bytes { frame[name] }
+    /// JSON text of an array or an object; nil when there are none, which missing, null, [] and {} all mean.
+    package var params: Bytes? { arguments.isEmpty ? nil : frame[arguments] }
+    package var paramsCount: Int { arguments.count }
+
+    /// The parameters, empty when there are none, of a request of which nothing else is wanted any more.
+    package consuming func takeParams() -> Bytes { frame.narrowed(to: arguments) }
+
+    /// The bytes of the name, for as long as somebody keeps the request.
+    package var methodName: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: frame.memory[name]) }
+
     /// Whether one of our own kind asks if anybody is there.
     package var isPing: Bool {
-        id?.isOfPing == true && method.withUnsafeBytes { $0.elementsEqual("rpc.ping".utf8) }
+        guard id?.isOfPing == true else { return false }
+        return withExtendedLifetime(self) { methodName.elementsEqual("rpc.ping".utf8) }
     }
 }
 

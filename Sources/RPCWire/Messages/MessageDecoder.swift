@@ -14,6 +14,16 @@ package struct MessageDecoder: Sendable {
 
     package func decode(_ frame: Bytes) -> Incoming {
         frame.withUnsafeBytes { bytes in
+            guard var plain = PlainEnvelope(bytes, maximumDepth: maximumDepth), let message = plain.message(in: frame)
+            else { return decodeAnySpelling(frame) }
+            return .single(message)
+        }
+    }
+
+    /// The same for every spelling, and the judge of what is wrong.
+    @inline(never)
+    package func decodeAnySpelling(_ frame: Bytes) -> Incoming {
+        frame.withUnsafeBytes { bytes in
             do throws(JSONError) {
                 var reader = JSONReader(bytes, maximumDepth: maximumDepth)
                 if case .array = try reader.peek() { return try batch(&reader, in: frame, bytes) }

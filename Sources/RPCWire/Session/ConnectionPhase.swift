@@ -15,6 +15,10 @@ package struct ConnectionPhase: Sendable {
 
     package init() {}
 
+    // Asked with every message; comparing the steps of another module goes through a table.
+    package var isOver: Bool { if case .over = step { true } else { false } }
+    package var isEnding: Bool { if case .ending = step { true } else { false } }
+
     /// The other end has shown what it is. False when it had before, or when it is too late.
     package mutating func greeted() -> Bool {
         guard step == .greeting else { return false }

@@ -32,6 +32,15 @@ package struct Bytes: Sendable {
         range = 0..<bytes.count
     }
 
+    /// One behind the other, in memory of their own.
+    package init(joining first: Bytes, _ second: Bytes) {
+        chunk = ByteChunk(capacity: first.count + second.count)
+        range = 0..<first.count + second.count
+        let memory = chunk.memory
+        first.withUnsafeBytes { memory.copyMemory(from: $0) }
+        second.withUnsafeBytes { UnsafeMutableRawBufferPointer(rebasing: memory[first.count...]).copyMemory(from: $0) }
+    }
+
     package init(_ text: String) {
         var text = text
         self = text.withUTF8 { Bytes(copying: UnsafeRawBufferPointer($0)) }
@@ -45,6 +54,17 @@ package struct Bytes: Sendable {
         let clamped = part.clamped(to: 0..<count)
         return Bytes(chunk, range.lowerBound + clamped.lowerBound..<range.lowerBound + clamped.upperBound)
     }
+
+    /// The same as the subscript, for who has no more use for the whole.
+    package consuming func narrowed(to part: Range<Int>) -> Bytes {
+        let clamped = part.clamped(to: 0..<range.count)
+        let start = range.lowerBound
+        return Bytes(chunk, start + clamped.lowerBound..<start + clamped.upperBound)
+    }
+
+    /// The bytes themselves, for as long as somebody keeps the view. What every call looks at is looked at like this: in
+    /// another module a closure costs more than most of what is done in it.
+    package var memory: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: chunk.memory[range]) }
 
     @inlinable
     package func withUnsafeBytes<Result, Failure: Error>(

@@ -2,11 +2,9 @@
 
 extension SendBuffer {
     package mutating func append(_ payload: UnsafeRawBufferPointer, framing: Framing) {
-        reserve(payload.count + 64)
         switch framing {
         case .lengthPrefixed:
-            withUnsafeBytes(of: UInt32(clamping: payload.count).bigEndian) { append($0) }
-            append(payload)
+            append(UInt32(clamping: payload.count), payload)
         case .lines:
             append(payload)
             append(UInt8(ascii: "\n"))

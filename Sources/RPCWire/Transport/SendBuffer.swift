@@ -33,6 +33,14 @@ package struct SendBuffer: ~Copyable, @unchecked Sendable {
         end += bytes.count
     }
 
+    /// A number, its highest byte first, and these bytes behind it.
+    package mutating func append(_ number: UInt32, _ bytes: UnsafeRawBufferPointer) {
+        let room = reserve(4 + bytes.count)
+        room.storeBytes(of: number.bigEndian, as: UInt32.self)
+        UnsafeMutableRawBufferPointer(rebasing: room[4..<4 + bytes.count]).copyMemory(from: bytes)
+        end += 4 + bytes.count
+    }
+
     package mutating func append(_ byte: UInt8) {
         reserve(1)[0] = byte
         end += 1

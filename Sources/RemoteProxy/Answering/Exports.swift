@@ -44,7 +44,9 @@ package final class Exports: Sendable {
     }
 
     /// The method of that name, whatever the connections have seen.
-    func method(named name: Bytes) -> _ExportedMethod? { table.withLock { $0.methods[name] } }
+    func method(named name: Bytes) -> _ExportedMethod? {
+        name.withUnsafeBytes { name in table.withLock { $0.methods[name] } }
+    }
 
     /// How the object is held that has this wire name without a method.
     func object(_ name: String) -> (@Sendable (Duration) async throws -> Hold)? { table.withLock { $0.holds[name] } }

@@ -8,7 +8,7 @@ struct ExportsView {
     private var version = 0
     private var methods = MethodIndex()
 
-    mutating func method(named name: Bytes, in exports: Exports) -> _ExportedMethod? {
+    mutating func method(named name: UnsafeRawBufferPointer, in exports: Exports) -> _ExportedMethod? {
         let latest = exports.version.load(ordering: .acquiring)
         if version != latest {
             version = latest

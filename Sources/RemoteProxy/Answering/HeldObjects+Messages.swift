@@ -5,27 +5,28 @@ import RPCWire
 
 extension HeldObjects {
     var begin: _ExportedMethod {
-        _ExportedMethod(SystemMethod.hold, shape: .call) { params, output in
-            let request: HoldRequest = try self.decode(params, of: SystemMethod.hold)
+        _ExportedMethod(SystemMethod.hold, shape: .call) { call in
+            let request: HoldRequest = try self.decode(call.params, of: SystemMethod.hold)
             // The name is kept for as long as the hold.
             guard request.name.hasPrefix("~"), request.name.utf8.count <= 64, !request.name.contains("]") else {
                 throw RPCError.nameOfHold
             }
             try await self.hold(request)
-            output.append("null")
+            call.answerNothing()
         }
     }
 
     var end: _ExportedMethod {
-        _ExportedMethod(SystemMethod.release, shape: .post) { params, output in
-            self.release(try self.decode(params, of: SystemMethod.release))
-            output.append("null")
+        _ExportedMethod(SystemMethod.release, shape: .post) { call in
+            self.release(try self.decode(call.params, of: SystemMethod.release))
+            call.answerNothing()
         }
     }
 
-    private func decode<Request: Decodable>(_ params: Bytes?, of method: String) throws -> Request {
+    private func decode<Request: Decodable>(_ params: UnsafeRawBufferPointer, of method: String) throws -> Request {
         do {
-            return try (params ?? Bytes("{}")).withUnsafeBytes { try decodeJSON(Request.self, from: $0) }
+            guard params.isEmpty else { return try decodeJSON(Request.self, from: params) }
+            return try Request(json: Bytes("{}"))
         } catch {
             let reason = (error as? DecodingError)?.explanation ?? "\(error)"
             throw RPCError(
@@ -37,7 +38,7 @@ extension HeldObjects {
 extension _ExportedMethod {
     fileprivate convenience init(
         _ name: String, shape: MethodSignature.Shape,
-        run: @escaping @Sendable (_ params: Bytes?, _ output: JSONOutput) async throws -> Void
+        run: @escaping @Sendable (_IncomingCall) async throws -> Void
     ) {
         self.init(
             signature: MethodSignature(
@@ -47,7 +48,7 @@ extension _ExportedMethod {
 
     /// Any method of an object that is held no more.
     static func ended(_ name: String) -> _ExportedMethod {
-        _ExportedMethod(name, shape: .call) { _, _ in throw RPCError.holdEnded }
+        _ExportedMethod(name, shape: .call) { _ in throw RPCError.holdEnded }
     }
 }
 

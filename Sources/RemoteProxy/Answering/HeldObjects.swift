@@ -130,9 +130,9 @@ final class HeldObjects: Sendable {
         guard let plain = exports.method(named: Bytes("\(held.object.export).\(method)")) else { return nil }
         let object = held.object
         let view = _ExportedMethod(
-            signature: plain.signature, service: plain.service, supports: plain.supports
-        ) { params, output in
-            try await object.entered { try await plain.run(params, output) }
+            signature: plain.signature, service: plain.service, supports: plain.supports, object: plain.object
+        ) { call in
+            try await object.entered { try await plain.run(call) }
         }
         state.withLock { state in
             if state.held[path]?.object === object { state.held[path]?.methods[method] = view }

@@ -1,15 +1,16 @@
-// One request on its way through a subject and back.
+// One request on its way through a subject and back. There is one of it: what it holds is moved along, never counted anew.
 
 import RPCWire
 
-struct IncomingRequest: Sendable {
+struct IncomingRequest: ~Copyable, Sendable {
     let session: Session
     /// The place in the session's `IncomingCalls`.
     let slot: Int
     /// Nil for a notification, which is never answered.
     let id: RPCIdentifier?
     let method: _ExportedMethod
-    let params: Bytes?
+    /// Empty when there are none.
+    let params: Bytes
     let deadline: Instant
     /// Where the answer goes if the request came in a batch.
     let batch: BatchReply?

@@ -10,18 +10,14 @@ struct MethodIndex: Sendable {
         let name: Bytes
         var method: _ExportedMethod
 
-        func isNamed(_ bytes: UnsafeRawBufferPointer) -> Bool { name.withUnsafeBytes { MethodIndex.equal($0, bytes) } }
+        func isNamed(_ bytes: UnsafeRawBufferPointer) -> Bool { MethodIndex.equal(name.memory, bytes) }
     }
 
     /// A power of two of places, at least half of them free; an entry stands at the first free one after its hash.
     private var places: ContiguousArray<Entry?> = [nil, nil]
     private var count = 0
 
-    subscript(name: Bytes) -> _ExportedMethod? {
-        name.withUnsafeBytes { bytes in
-            places[place(of: bytes, Self.hash(bytes))]?.method
-        }
-    }
+    subscript(name: UnsafeRawBufferPointer) -> _ExportedMethod? { places[place(of: name, Self.hash(name))]?.method }
 
     /// Takes the place of another of the same name.
     mutating func set(_ name: Bytes, _ method: _ExportedMethod) {
@@ -57,12 +53,19 @@ struct MethodIndex: Sendable {
             hash ^= hash >> 32
             offset += 8
         }
+        if offset > 0, offset < bytes.count {
+            // The last eight, some of them once more.
+            let last = bytes.loadUnaligned(fromByteOffset: bytes.count - 8, as: UInt64.self)
+            return finished((hash ^ last) &* 0x9E37_79B9_7F4A_7C15)
+        }
         while offset < bytes.count {
             hash = (hash ^ UInt64(bytes[offset])) &* 0x9E37_79B9_7F4A_7C15
             offset += 1
         }
-        return hash ^ hash >> 29
+        return finished(hash)
     }
+
+    private static func finished(_ hash: UInt64) -> UInt64 { hash ^ hash >> 29 }
 
     fileprivate static func equal(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Bool {
         guard left.count == right.count, let one = left.baseAddress, let other = right.baseAddress else {

@@ -2,33 +2,48 @@
 
 import RPCWire
 
-/// First in, first out, without moving what is behind each time.
-struct RequestQueue {
-    private var items: [IncomingRequest?] = []
+/// First in, first out: a ring in memory of its own, into which requests are moved and out of which they are moved again.
+///
+/// `@unchecked Sendable`: the memory belongs to one queue, and a queue to one owner.
+struct RequestQueue: ~Copyable, @unchecked Sendable {
+    private var ring = UnsafeMutableBufferPointer<IncomingRequest>(start: nil, count: 0)
     private var head = 0
+    private(set) var count = 0
 
-    var count: Int { items.count - head }
-    var isEmpty: Bool { head == items.count }
+    deinit {
+        for index in 0..<count { (ring.baseAddress.unsafelyUnwrapped + place(index)).deinitialize(count: 1) }
+        ring.deallocate()
+    }
+
+    var isEmpty: Bool { count == 0 }
     /// Since when the first has been waiting.
-    var oldest: Instant? { head < items.count ? items[head]?.arrived : nil }
+    var oldest: Instant? { count > 0 ? ring[head].arrived : nil }
 
     /// How many its session has that wait.
-    var ownOfOldest: Int { head < items.count ? items[head]?.session.waitingRequests ?? 0 : 0 }
+    var ownOfOldest: Int { count > 0 ? ring[head].session.waitingRequests : 0 }
 
-    mutating func append(_ request: consuming IncomingRequest) { items.append(request) }
+    mutating func append(_ request: consuming IncomingRequest) {
+        if count == ring.count { grow() }
+        ring.initializeElement(at: place(count), to: request)
+        count += 1
+    }
 
     mutating func popFirst() -> IncomingRequest? {
-        guard head < items.count else { return nil }
-        let first = items[head].take()
-        head += 1
-        if head == items.count {
-            items.removeAll(keepingCapacity: true)
-            head = 0
-        } else if head >= 256, head * 2 >= items.count {
-            // A queue that is never quite empty must not grow for ever at its front.
-            items.removeFirst(head)
-            head = 0
-        }
+        guard count > 0 else { return nil }
+        let first = ring.moveElement(from: head)
+        head = place(1)
+        count -= 1
         return first
+    }
+
+    /// The capacity is a power of two, so the mask is the remainder.
+    private func place(_ index: Int) -> Int { (head + index) & (ring.count - 1) }
+
+    private mutating func grow() {
+        let larger = UnsafeMutableBufferPointer<IncomingRequest>.allocate(capacity: max(8, ring.count * 2))
+        for index in 0..<count { larger.initializeElement(at: index, to: ring.moveElement(from: place(index))) }
+        ring.deallocate()
+        ring = larger
+        head = 0
     }
 }

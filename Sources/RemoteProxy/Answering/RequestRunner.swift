@@ -22,7 +22,7 @@ package final class RequestRunner: @unchecked Sendable {
     @exclusivity(unchecked) private var pausing = 0
     /// When the next one is to do so; nil while nobody waits.
     @exclusivity(unchecked) private var turnEnd: Instant?
-    private static let timePerTurn = Duration.milliseconds(1)
+    private static let nanosecondsPerTurn: Int64 = 1_000_000
     @exclusivity(unchecked) private var isStopped = false
     /// Idle workers kept for the next burst; each is a task of about a kilobyte.
     private let maximumIdleWorkers = 64
@@ -52,9 +52,9 @@ package final class RequestRunner: @unchecked Sendable {
 
     /// Why a call that comes now is to be refused, if it is.
     /// - Parameter own: how many requests of its session wait.
-    func congestion(forSessionWith own: Int) -> (Limit, ErrorObject)? {
+    func congestion(forSessionWith own: Int, at now: Instant) -> (Limit, ErrorObject)? {
         guard inbox.count >= Congestion.alwaysAdmitted,
-            let limit = congestion.refuses(in: line(before: own), at: loop.now)
+            let limit = congestion.refuses(in: line(before: own), at: now)
         else { return nil }
         return (limit, limit == .maximumWait ? refusal : refusalForOthers)
     }
@@ -92,10 +92,14 @@ package final class RequestRunner: @unchecked Sendable {
     private func work(_ worker: Worker) async {
         if !loop.takeBack() { await follow() }
         while !worker.isUsedUp {
-            while !worker.isUsedUp, let request = inbox.popFirst() {
+            while !worker.isUsedUp {
+                guard let request = inbox.popFirst() else { break }
                 congestion.begins()
-                if turnEnd == nil, !inbox.isEmpty { turnEnd = loop.now.advanced(by: Self.timePerTurn) }
-                await request.session.run(request, on: worker)
+                if turnEnd == nil, !inbox.isEmpty {
+                    turnEnd = loop.now.advanced(byNanoseconds: Self.nanosecondsPerTurn)
+                }
+                let session = request.session
+                await session.run(request, on: worker)
                 if isTimeToLook() { await pause() }
             }
             guard !isStopped, idle.count < maximumIdleWorkers else { return }

@@ -20,8 +20,14 @@ public struct ArgumentReader {
     private var form: Form
 
     /// - Parameter params: the JSON text of an array or an object, or nothing at all.
+    @usableFromInline
     package init(_ params: UnsafeRawBufferPointer) throws {
         bytes = params
+        if let reader = JSONReader(insideArray: params) {
+            self.reader = reader
+            form = .positional
+            return
+        }
         reader = JSONReader(params)
         form = .none
         guard !params.isEmpty else { return }
@@ -49,6 +55,7 @@ public struct ArgumentReader {
 
     /// Reads the next argument.
     public mutating func next(_ name: StaticString) throws -> Int {
+        if case .positional = form, let integer = reader.nextPlainInteger() { return integer }
         guard try advance(name) else { throw ArgumentFault.missing(name) }
         return try decode(name)
     }
@@ -60,6 +67,7 @@ public struct ArgumentReader {
     }
 
     /// Checks that nothing is left over.
+    @usableFromInline
     package mutating func finish() throws {
         guard case .positional = form else { return }
         if try attempt("", { reader throws(JSONError) in try reader.nextElement() }) { throw ArgumentFault.tooMany }
@@ -100,7 +108,7 @@ public struct ArgumentReader {
     }
 
     private static func open(_ reader: inout JSONReader) throws(JSONError) -> Form {
-        guard try reader.peek() == .object else {
+        guard case .object = try reader.peek() else {
             try reader.enterArray()
             return .positional
         }

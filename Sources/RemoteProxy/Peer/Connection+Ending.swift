@@ -21,7 +21,7 @@ extension Connection {
 
     /// Asked after every answer, so what is seldom true comes first.
     private var isEnding: Bool {
-        phase.step == .ending && reading == .now && (session.isResumable || session.calls.count == 0)
+        phase.isEnding && reading == .now && (session.isResumable || session.calls.count == 0)
     }
 
     /// Nothing is awaited from this connection any more; when nothing runs for it either, it ends. Safe from anywhere.

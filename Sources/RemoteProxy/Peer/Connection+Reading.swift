@@ -11,7 +11,7 @@ extension Connection {
         reading = .now
         defer { handOnReplies() }
         var budget = Self.maximumBacklog
-        while phase.step != .over {
+        while !phase.isOver {
             if isFullOfWaiting { return reading = .stalled }
             // With nothing waiting a connection may always add one, or a busy neighbour would keep it out for ever.
             guard budget > 0, peer.runner.backlog < Self.maximumBacklog || session.waitingRequests == 0,
@@ -67,9 +67,7 @@ extension Connection {
     private func accept(_ incoming: consuming Incoming, size: Int) {
         if gate.login.isLocked { return acceptLocked(incoming) }
         switch consume incoming {
-        case .single(let message):
-            if isOurKind, message.isReply { noteReply(message, size) }
-            accept(message, in: nil)
+        case .single(let message): accept(message, in: nil, size: size)
         case .batch(let messages):
             let answered = messages.count { $0.isAnswered }
             let batch = answered == 0 ? nil : BatchReply(count: answered, limit: peer.settings.frames.maximumFrameSize)
@@ -86,17 +84,16 @@ extension Connection {
         if phase.step == .greeting, error.code == ErrorCode.parseError { refuseFurther() }
     }
 
-    private func accept(_ message: consuming Message, in batch: BatchReply?) {
+    /// - Parameter size: of its frame, if it came alone.
+    private func accept(_ message: consuming Message, in batch: BatchReply?, size: Int? = nil) {
         switch consume message {
-        case .request(let request):
-            if batch == nil, request.isPing { return answerPing() }
-            session.accept(request, from: self, in: batch)
-            // An answer reports a call; a post has none.
-            if request.id == nil { reportReceipts() }
+        case .request(let request): accept(request, in: batch)
         case .result(let id, let value):
+            noteReply(size, isPong: id.isOfPing)
             guard !isHello(id) else { return welcomed(value) }
             note(.result(value), to: id)
         case .failure(let id, let error):
+            noteReply(size, isPong: false)
             guard !isHello(id) else { return isTurnedAway(error) ? turnBack() : welcomed(nil) }
             if error.isDraining {
                 leave(because: error.message)
@@ -109,6 +106,14 @@ extension Connection {
         case .ignored(let why):
             peer.log("ignored a message from \(stream.remoteAddress): \(why)")
         }
+    }
+
+    private func accept(_ request: consuming Request, in batch: BatchReply?) {
+        if batch == nil, request.isPing { return answerPing() }
+        let isAnswered = request.id != nil
+        session.accept(request, from: self, in: batch)
+        // An answer reports a call; a post has none.
+        if !isAnswered { reportReceipts() }
     }
 
     /// The framing is broken: where the next message begins is anybody's guess, so nothing more is read.
@@ -136,9 +141,10 @@ extension Connection {
     }
 
     /// Every single answer to a call counts, and the other end keeps it until it is told that it has come.
-    private func noteReply(_ message: Message, _ bytes: Int) {
+    private func noteReply(_ bytes: Int?, isPong: Bool) {
+        guard let bytes, isOurKind else { return }
         noteUse()
-        if message.isPong { return }
+        if isPong { return }
         session.receipts.reply(bytes: bytes)
         reportReceipts()
     }

@@ -100,7 +100,7 @@ extension Decodable {
 extension Request {
     /// Whether the name is one of the protocol's own.
     var isSystem: Bool {
-        method.withUnsafeBytes { $0.starts(with: "rpc.".utf8) || $0.starts(with: "$/".utf8) }
+        withExtendedLifetime(self) { methodName.starts(with: "rpc.".utf8) || methodName.starts(with: "$/".utf8) }
     }
 }
 

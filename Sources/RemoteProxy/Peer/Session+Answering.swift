@@ -8,7 +8,9 @@ import Synchronization
 extension Session {
     func accept(_ request: consuming Request, from connection: Connection, in batch: BatchReply?) {
         guard isNew(request, from: connection) else { return refuseRepeated(request, in: batch) }
-        guard let method = methods.method(named: request.method, in: peer.exports) ?? method(ofHold: request.method)
+        // The name lies in the request, which is still needed behind this.
+        guard
+            let method = methods.method(named: request.methodName, in: peer.exports) ?? method(ofHold: request.method)
         else {
             if request.isSystem { return connection.accept(system: request, in: batch) }
             return answer(request.id, with: .unknown(request.method, peer.exports), in: batch)
@@ -24,21 +26,23 @@ extension Session {
         // sent like a post, and any number of those would run.
         let isPost = request.id == nil && method.isPost
         if !isPost, isFullInAll { return answerBusy(request, in: batch) }
-        if let id = request.id, let (limit, refusal) = peer.runner.congestion(forSessionWith: waitingRequests) {
+        let now = peer.loop.now
+        if let id = request.id, let (limit, refusal) = peer.runner.congestion(forSessionWith: waitingRequests, at: now)
+        {
             wasBusy(limit)
             return answer(id, with: refusal, in: batch)
         }
-        let deadline = self.deadline(of: request, from: connection)
+        let deadline = self.deadline(of: request, from: connection, at: now)
         switch calls.start(request.id, isPost: isPost, deadline: deadline) {
         case .run(let slot):
             connection.noteAsked()
             requestBegan()
             wake(at: deadline)
             let incoming = IncomingRequest(
-                session: self, slot: slot, id: request.id, method: method, params: request.params,
-                deadline: deadline, batch: batch, arrived: peer.loop.now)
+                session: self, slot: slot, id: request.id, method: method, params: request.takeParams(),
+                deadline: deadline, batch: batch, arrived: now)
             // A post leaves no answer behind.
-            if request.id != nil, let limit = overrunByReplies { holdBack(incoming, limit) } else { begin(incoming) }
+            if incoming.id != nil, let limit = overrunByReplies { holdBack(incoming, limit) } else { begin(incoming) }
         case .busy(let limit):
             wasBusy(.maximumRequestsInFlight)
             answer(request.id, with: .busy(limit), in: batch)
@@ -56,7 +60,7 @@ extension Session {
     /// Whether a request has not come before. Of our own kind each has a number, higher than those before it.
     private func isNew(_ request: Request, from connection: Connection) -> Bool {
         guard connection.isOurKind, let number = request.sessionNumber else { return true }
-        return receipts.request(number, isPost: request.id == nil, bytes: request.params?.count ?? 0)
+        return receipts.request(number, isPost: request.id == nil, bytes: request.paramsCount)
     }
 
     /// A request that has come before is never run again. If it still runs, or if its answer is still kept, the answer
@@ -70,23 +74,23 @@ extension Session {
     private func method(ofHold name: Bytes) -> _ExportedMethod? { name.mayNameHold ? held.method(named: name) : nil }
 
     /// Runs one request and sends its answer. Posts of one session run one after the other, in order.
-    func run(_ request: IncomingRequest, on worker: Worker) async {
+    func run(_ request: consuming IncomingRequest, on worker: Worker) async {
         guard request.method.isPost else { return await perform(request, on: worker) }
-        guard request.isNextPost || posts.begin(request) else { return }
-        var next: IncomingRequest? = request
-        while let post = next {
+        var turn = posts.begin(request)
+        while let post = turn.take() {
             await perform(post, on: worker)
-            next = posts.next()
-            if worker.isUsedUp, var post = next {
+            guard var next = posts.next() else { return }
+            if worker.isUsedUp {
                 // The task is; the posts that follow are not to suffer for it.
-                post.isNextPost = true
-                post.arrived = peer.loop.now
-                return peer.runner.accept(post)
+                next.isNextPost = true
+                next.arrived = peer.loop.now
+                return peer.runner.accept(next)
             }
+            turn = consume next
         }
     }
 
-    private func perform(_ request: IncomingRequest, on worker: Worker) async {
+    private func perform(_ request: borrowing IncomingRequest, on worker: Worker) async {
         let output = worker.output
         output.removeAll()
         waitingRequests -= 1
@@ -102,12 +106,15 @@ extension Session {
             MessageEncoder.openResult(id: request.id ?? .null, in: output)
             worker.scope.begin(CallScope(deadline: deadline, caller: Caller(self)))
             peer.loop.lend(forLong: request.method.keepsThread.load(ordering: .relaxed))
-            try await request.method.run(request.params, output)
+            // The memory does not move, and the request keeps it.
+            let params = request.params.memory
+            try await request.method.run(_IncomingCall(of: request.method, params: params, output: output))
             if !isBack(from: request.method) { await follow(after: request.method) }
             MessageEncoder.closeResult(in: output)
             _ = finish(request)
-        } catch {
+        } catch let thrown {
             if !isBack(from: request.method) { await follow(after: request.method) }
+            let error = request.method.explained(thrown)
             let stop = finish(request)
             write(stop.map { .stopped($0, error) } ?? error, to: request, in: output)
         }
@@ -138,7 +145,7 @@ extension Session {
                 + "it: what blocks belongs on a thread of its own (maximumBlockedThreads). This is told once")
     }
 
-    private func write(_ error: any Error, to request: IncomingRequest, in output: JSONOutput) {
+    private func write(_ error: any Error, to request: borrowing IncomingRequest, in output: JSONOutput) {
         let object = ErrorObject(error, thrownBy: request.method.service, log: peer.log)
         output.removeAll()
         MessageEncoder.writeFailure(id: request.id ?? .null, error: object, in: output)
@@ -147,7 +154,7 @@ extension Session {
         }
     }
 
-    private func writeTooLarge(_ request: IncomingRequest, in output: JSONOutput) {
+    private func writeTooLarge(_ request: borrowing IncomingRequest, in output: JSONOutput) {
         let (size, limit) = (output.count, frameLimit)
         let name = request.method.signature.wireName
         overran(.maximumFrameSize)
@@ -156,11 +163,11 @@ extension Session {
     }
 
     /// When the other end stops waiting, as far as it told.
-    private func deadline(of request: Request, from connection: Connection) -> Instant {
+    private func deadline(of request: Request, from connection: Connection, at now: Instant) -> Instant {
         // Nobody waits for the end of a post.
         guard request.id != nil else { return .distantFuture }
         guard let left = request.timeout ?? (connection.isOurKind ? assumedTimeout : nil) else { return .distantFuture }
-        return peer.loop.now.advanced(byMilliseconds: left)
+        return now.advanced(byMilliseconds: left)
     }
 }
 
@@ -214,8 +221,9 @@ extension Session {
 
     /// What stands against keeping one more answer, of this length. A single one may be as long as an answer can be.
     private func overrun(keeping count: Int) -> Limit? {
-        if replies.byteCount >= peer.settings.maximumKeptReplyBytes { return .maximumKeptReplyBytes }
-        return replies.byteCount + count >= Self.little && table?.keepsTooMuch == true
+        let kept = replies.byteCount
+        if kept >= peer.settings.maximumKeptReplyBytes { return .maximumKeptReplyBytes }
+        return kept + count >= Self.little && table?.keepsTooMuch == true
             ? .maximumKeptReplyBytesInAll : nil
     }
 
@@ -226,8 +234,9 @@ extension Session {
     /// much, this one may still keep little.
     private var overrunByReplies: Limit? {
         guard isResumable, !replies.isEmpty else { return nil }
-        if replies.byteCount >= peer.settings.maximumKeptReplyBytes { return .maximumKeptReplyBytes }
-        if replies.byteCount >= Self.little, table?.keepsTooMuch == true { return .maximumKeptReplyBytesInAll }
+        let kept = replies.byteCount
+        if kept >= peer.settings.maximumKeptReplyBytes { return .maximumKeptReplyBytes }
+        if kept >= Self.little, table?.keepsTooMuch == true { return .maximumKeptReplyBytesInAll }
         return replies.count >= peer.settings.maximumKeptReplies ? .maximumKeptReplies : nil
     }
 
@@ -241,7 +250,7 @@ extension Session {
     }
 
     /// The other end may think that it has time: it is asked.
-    private func holdBack(_ request: IncomingRequest, _ limit: Limit) {
+    private func holdBack(_ request: consuming IncomingRequest, _ limit: Limit) {
         overran(limit)
         if heldBack.isEmpty { connection?.notify(SystemMethod.report) }
         heldBack.append(request)

@@ -10,7 +10,7 @@ extension Session {
     }
 
     /// The subject returned. Tells why it had been asked to stop, if it had.
-    func finish(_ request: IncomingRequest) -> IncomingCalls.Stop? {
+    func finish(_ request: borrowing IncomingRequest) -> IncomingCalls.Stop? {
         if workers.indices.contains(request.slot) { workers[request.slot] = nil }
         let stop = calls.finish(slot: request.slot)
         requestEnded()

@@ -107,7 +107,7 @@ extension Session {
     /// The table is told how much is kept here, not of every answer but of every few kilobytes.
     func noteReplies() {
         let change = replies.byteCount - noted
-        guard let table, abs(change) >= 4_096 || replies.byteCount == 0 && change < 0 else { return }
+        guard abs(change) >= 4_096 || change < 0 && replies.byteCount == 0, let table else { return }
         table.keeps(change)
         noted += change
     }

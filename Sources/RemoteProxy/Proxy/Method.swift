@@ -8,17 +8,37 @@ public struct Method<Service: Sendable, Arguments: MethodArguments, Result: Coda
     public let signature: MethodSignature
     let service: ServiceDescription
     let invoke: @Sendable (Service, Arguments) async throws -> Result
+    /// Answers a call from the wire.
+    let answer: @Sendable (_IncomingCall) async throws -> Void
 
-    /// Made by generated code.
+    /// Made by generated code. Inlined there, so that a call is answered by one function in which all types are known.
+    @inlinable
     public init(
         _ name: String, of service: ServiceDescription, parameters: [MethodSignature.Parameter] = [],
         result: String? = nil, effect: MethodSignature.Effect = .changes,
         invoke: @escaping @Sendable (Service, Arguments) async throws -> Result
     ) {
+        self.init(name, of: service, parameters: parameters, result: result, effect: effect, invoke: invoke) { call in
+            let arguments = try call.arguments(Arguments.self)
+            do {
+                try call.answer(await invoke(call.service(Service.self), arguments))
+            } catch {
+                throw call.thrown(error)
+            }
+        }
+    }
+
+    @usableFromInline
+    init(
+        _ name: String, of service: ServiceDescription, parameters: [MethodSignature.Parameter], result: String?,
+        effect: MethodSignature.Effect, invoke: @escaping @Sendable (Service, Arguments) async throws -> Result,
+        answer: @escaping @Sendable (_IncomingCall) async throws -> Void
+    ) {
         signature = MethodSignature(
             service: service.name, name: name, parameters: parameters, result: result, shape: .call, effect: effect)
         self.service = service
         self.invoke = invoke
+        self.answer = answer
     }
 
     /// Calls the method on an object that is here. What a subject that has the object does in the end.

@@ -7,18 +7,35 @@ public struct Post<Service: Sendable, Arguments: MethodArguments>: Sendable {
     let service: ServiceDescription
     let proxy: @Sendable (any Subject<Service>) -> Service
     let deliver: @Sendable (Service, Arguments) async -> Void
+    /// Answers a call from the wire.
+    let answer: @Sendable (_IncomingCall) async throws -> Void
 
-    /// Made by generated code.
+    /// Made by generated code, and inlined there like a method's.
+    @inlinable
     public init(
         _ name: String, of service: ServiceDescription, parameters: [MethodSignature.Parameter] = [],
         effect: MethodSignature.Effect = .changes, proxy: @escaping @Sendable (any Subject<Service>) -> Service,
         deliver: @escaping @Sendable (Service, Arguments) async -> Void
+    ) {
+        self.init(name, of: service, parameters: parameters, effect: effect, proxy: proxy, deliver: deliver) { call in
+            await deliver(call.service(Service.self), try call.arguments(Arguments.self))
+            call.answerNothing()
+        }
+    }
+
+    @usableFromInline
+    init(
+        _ name: String, of service: ServiceDescription, parameters: [MethodSignature.Parameter],
+        effect: MethodSignature.Effect, proxy: @escaping @Sendable (any Subject<Service>) -> Service,
+        deliver: @escaping @Sendable (Service, Arguments) async -> Void,
+        answer: @escaping @Sendable (_IncomingCall) async throws -> Void
     ) {
         signature = MethodSignature(
             service: service.name, name: name, parameters: parameters, result: nil, shape: .post, effect: effect)
         self.service = service
         self.proxy = proxy
         self.deliver = deliver
+        self.answer = answer
     }
 
     /// Delivers the post to an object that is here, on the object's actor if it has one, and returns when it has run.

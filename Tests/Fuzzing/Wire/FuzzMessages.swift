@@ -5,12 +5,29 @@ import RPCWire
 
 func fuzzMessages(_ bytes: UnsafeRawBufferPointer) {
     let decoder = MessageDecoder(maximumDepth: 40, maximumBatch: 20)
-    switch decoder.decode(Bytes(copying: bytes)) {
+    let frame = Bytes(copying: bytes)
+    let incoming = decoder.decode(frame)
+    require(isSame(incoming, decoder.decodeAnySpelling(frame)), "the short way says something else")
+    switch incoming {
     case .single(let message): check(message)
     case .batch(let messages):
         require((1...20).contains(messages.count), "a batch of \(messages.count)")
         messages.forEach(check)
     case .refused(let error): checkAnswer(.null, error)
+    }
+}
+
+/// What is neither a request nor a result has been read the long way both times.
+private func isSame(_ one: Incoming, _ other: Incoming) -> Bool {
+    switch (one, other) {
+    case (.single(.request(let one)), .single(.request(let other))):
+        one.id == other.id && one.method.description == other.method.description
+            && one.params?.description == other.params?.description && one.timeout == other.timeout
+            && one.number == other.number
+    case (.single(.result(let id, let value)), .single(.result(let otherID, let otherValue))):
+        id == otherID && value.description == otherValue.description
+    case (.single(.request), _), (.single(.result), _), (_, .single(.request)), (_, .single(.result)): false
+    default: true
     }
 }
 

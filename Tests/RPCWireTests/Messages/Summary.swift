@@ -8,7 +8,11 @@ func summary(_ text: String, _ decoder: MessageDecoder = MessageDecoder()) -> [S
 }
 
 func summary(_ frame: Bytes, _ decoder: MessageDecoder = MessageDecoder()) -> [String] {
-    switch decoder.decode(frame) {
+    summary(decoder.decode(frame))
+}
+
+func summary(_ incoming: Incoming) -> [String] {
+    switch incoming {
     case .single(let message): [summary(message)]
     case .batch(let messages): ["batch"] + messages.map(summary)
     case .refused(let error): ["refused \(error.code)"]
@@ -21,6 +25,7 @@ private func summary(_ message: Message) -> String {
         [
             request.id.map { "call \(text($0))" } ?? "notification", request.method.description,
             request.params?.description, request.timeout.map { "within \($0)" },
+            request.number.map { "number \($0)" },
         ].compactMap { $0 }.joined(separator: " ")
     case .result(let id, let value): "result \(text(id)) \(value)"
     case .failure(let id, let error):

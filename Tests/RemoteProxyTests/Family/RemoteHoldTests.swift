@@ -162,7 +162,7 @@ import Testing
         network.exports.add(WorkshopProxy(workshop), named: "open")
         let held = HeldObjects(network.exports, limit: 2)
         let method = try #require(held.method(named: Bytes("rpc.hold")))
-        let error = await failure { try await method.run(Bytes("{\(params)}"), JSONOutput()) }
+        let error = await failure { try await method.answer(Bytes("{\(params)}"), JSONOutput()) }
         #expect(error?.outcome == .notExecuted)
         #expect(error?.message.contains(reason) == true, "\(String(describing: error))")
     }
@@ -175,7 +175,7 @@ import Testing
         let hold = try #require(held.method(named: Bytes("rpc.hold")))
         func ask(_ number: Int) async -> RPCError? {
             let params = Bytes(#"{"object":"Workshop[\#(number)]","name":"~a\#(number)","lease":1000}"#)
-            return await failure { try await hold.run(params, JSONOutput()) }
+            return await failure { try await hold.answer(params, JSONOutput()) }
         }
         #expect(await ask(0) == nil)
         #expect(await ask(1) == nil)
@@ -187,7 +187,7 @@ import Testing
         #expect(held.method(named: Bytes("Workshop[~a1].note"))?.signature.shape == .post)
         #expect(held.method(named: Bytes("Workshop[~a1].nothing")) == nil)
         #expect(held.method(named: Bytes("Workshop[~a1")) == nil)
-        for _ in 0..<2 { try await release.run(params, JSONOutput()) }
+        for _ in 0..<2 { try await release.answer(params, JSONOutput()) }
         #expect(await ask(2) == nil)
     }
 
@@ -200,7 +200,7 @@ import Testing
         @Sendable func say(_ method: String, _ object: String, _ name: String) async throws {
             let lease = method == "hold" ? #","lease":1000"# : ""
             let params = Bytes(#"{"object":"Workshop[\#(object)]","name":"\#(name)"\#(lease)}"#)
-            try await held.method(named: Bytes("rpc.\(method)"))?.run(params, JSONOutput())
+            try await held.method(named: Bytes("rpc.\(method)"))?.answer(params, JSONOutput())
         }
         try loop.complete { [loop] in
             try await say("hold", "one", "~2")
@@ -216,8 +216,17 @@ import Testing
             try await first.value
         }
         let method = try #require(held.method(named: Bytes("Workshop[~1].work")))
-        let error = try loop.complete { await failure { try await method.run(Bytes(#"["x",1]"#), JSONOutput()) } }
+        let error = try loop.complete { await failure { try await method.answer(Bytes(#"["x",1]"#), JSONOutput()) } }
         #expect(error?.code == .holdEnded)
         #expect(workshop.log == [])
+    }
+}
+
+extension _ExportedMethod {
+    fileprivate func answer(_ params: Bytes, _ output: JSONOutput) async throws {
+        // The memory does not move while somebody keeps it.
+        let text = params.withUnsafeBytes { $0 }
+        defer { withExtendedLifetime(params) {} }
+        try await run(_IncomingCall(of: self, params: text, output: output))
     }
 }

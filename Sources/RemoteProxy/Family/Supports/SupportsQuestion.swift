@@ -20,10 +20,9 @@ extension _ExportedMethod {
             effect: .reads)
         return _ExportedMethod(
             signature: signature, service: ServiceDescription(signature.service),
-            run: { params, output in
-                let question = try SupportsQuestion(params, of: signature)
-                let answer = try await exports.method(named: Bytes(question.method))?.supports() ?? false
-                output.append(answer ? "true" : "false")
+            run: { call in
+                let question = try call.arguments(SupportsQuestion.self)
+                try call.answer(await exports.method(named: Bytes(question.method))?.supports() ?? false)
             })
     }
 }

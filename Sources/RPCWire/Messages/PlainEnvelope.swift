@@ -1,0 +1,176 @@
+// A request or a reply spelled exactly as `MessageEncoder` spells it: the members in its order and nothing between them.
+// Nearly every message is, and is read here in a straight line; what differs anywhere is nobody's fault and left to
+// `Envelope`, from its first byte, so that there is one judge of what is wrong with a message.
+
+internal import JSONCodec
+
+struct PlainEnvelope {
+    private let text: UnsafeRawBufferPointer
+    private let base: UnsafeRawPointer
+    private let maximumDepth: Int
+    private var at = 0
+
+    /// Nil when there is nothing to read.
+    init?(_ text: UnsafeRawBufferPointer, maximumDepth: Int) {
+        guard let base = text.baseAddress, maximumDepth > 1 else { return nil }
+        self.text = text
+        self.base = base
+        self.maximumDepth = maximumDepth
+    }
+
+    /// Nil, whatever the reason, for a message that `Envelope` is to read.
+    @inline(__always)
+    mutating func message(in frame: Bytes) -> Message? {
+        guard pass(#"{"jsonrpc":"2.0","#) else { return nil }
+        if pass(#""method":""#) { return request(in: frame).map { .request($0) } }
+        return reply(in: frame)
+    }
+
+    @inline(__always)
+    private mutating func request(in frame: Bytes) -> Request? {
+        let name = at
+        guard passName() else { return nil }
+        let method = name..<at
+        guard pass(#"","params":"#), let params = passParams() else { return nil }
+        var (timeout, number): (Int64?, Int64?) = (nil, nil)
+        var id: RPCIdentifier?
+        if pass(#","timeout":"#) {
+            timeout = passInteger()
+            if timeout == nil { return nil }
+        }
+        if pass(#","number":"#) {
+            number = passInteger()
+            if number == nil { return nil }
+        }
+        if pass(#","id":"#) {
+            guard let integer = passInteger() else { return nil }
+            id = .integer(integer)
+        }
+        guard isAtEnd else { return nil }
+        return Request(id: id, in: frame, method: method, params: params, timeout: timeout, number: number)
+    }
+
+    @inline(__always)
+    private mutating func reply(in frame: Bytes) -> Message? {
+        guard pass(#""id":"#), let id = passInteger(), pass(#","result":"#) else { return nil }
+        let start = at
+        if passInteger() == nil || !isAtEnd {
+            at = start
+            guard passValue() else { return nil }
+        }
+        return isAtEnd ? .result(id: .integer(id), value: frame[start..<at]) : nil
+    }
+
+    /// Whether only the brace is left that closes the message.
+    private var isAtEnd: Bool { at &+ 1 == text.count && byte == UInt8(ascii: "}") }
+
+    /// The byte at the cursor; 0, which stands nowhere in JSON, behind the last.
+    @inline(__always)
+    private var byte: UInt8 { at < text.count ? base.load(fromByteOffset: at, as: UInt8.self) : 0 }
+
+    @inline(__always)
+    private func eight(at offset: Int) -> UInt64 {
+        UInt64(littleEndian: base.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+    }
+
+    // MARK: Passing over; what returns false or nil may have moved the cursor, except `pass`
+
+    /// This text, eight bytes at a time. It has at least eight, or is compared byte by byte.
+    @inline(__always)
+    private mutating func pass(_ expected: StaticString) -> Bool {
+        let length = expected.utf8CodeUnitCount
+        guard at &+ length <= text.count else { return false }
+        let other = UnsafeRawPointer(expected.utf8Start)
+        var offset = 0
+        while offset &+ 8 <= length {
+            guard isSame(other, offset, UInt64.self) else { return false }
+            offset &+= 8
+        }
+        while offset < length {
+            guard isSame(other, offset, UInt8.self) else { return false }
+            offset &+= 1
+        }
+        at &+= length
+        return true
+    }
+
+    @inline(__always)
+    private func isSame<Word: FixedWidthInteger & BitwiseCopyable>(
+        _ other: UnsafeRawPointer, _ offset: Int, _: Word.Type
+    ) -> Bool {
+        base.loadUnaligned(fromByteOffset: at &+ offset, as: Word.self)
+            == other.loadUnaligned(fromByteOffset: offset, as: Word.self)
+    }
+
+    /// Up to the closing quote, if all before it is printable ASCII without an escape.
+    @inline(__always)
+    private mutating func passName() -> Bool {
+        let ones: UInt64 = 0x0101_0101_0101_0101
+        while at &+ 8 <= text.count {
+            let word = eight(at: at)
+            let quotes = (word ^ ones &* UInt64(UInt8(ascii: "\""))) &- ones
+            let backslashes = (word ^ ones &* UInt64(UInt8(ascii: "\\"))) &- ones
+            let controls = word &- ones &* 0x20
+            // A borrow can mark bytes above a true mark, never below: the lowest mark is exact.
+            let marks = (quotes | backslashes | controls | word) & 0x8080_8080_8080_8080
+            guard marks == 0 else {
+                at &+= marks.trailingZeroBitCount &>> 3
+                return byte == UInt8(ascii: "\"")
+            }
+            at &+= 8
+        }
+        return false
+    }
+
+    /// At most eighteen digits.
+    @inline(__always)
+    private mutating func passInteger() -> Int64? {
+        let start = at
+        var value: Int64 = 0
+        while at &- start < 19 {
+            let digit = byte &- UInt8(ascii: "0")
+            guard digit < 10 else { break }
+            value = value &* 10 &+ Int64(digit)
+            at &+= 1
+        }
+        let count = at &- start
+        guard count > 0, count < 19 else { return nil }
+        return count == 1 || base.load(fromByteOffset: start, as: UInt8.self) != UInt8(ascii: "0") ? value : nil
+    }
+
+    /// An array or an object; an empty range when nothing is in it.
+    @inline(__always)
+    private mutating func passParams() -> Range<Int>? {
+        let start = at
+        if passIntegers() { return start..<at }
+        at = start
+        guard byte == UInt8(ascii: "[") || byte == UInt8(ascii: "{") else { return nil }
+        guard at &+ 1 < text.count, base.load(fromByteOffset: at &+ 1, as: UInt8.self) > 0x20, passValue() else {
+            return nil
+        }
+        return at &- start == 2 ? 0..<0 : start..<at
+    }
+
+    /// An array of short integers, one at least.
+    @inline(__always)
+    private mutating func passIntegers() -> Bool {
+        guard byte == UInt8(ascii: "[") else { return false }
+        repeat {
+            at &+= 1
+            if byte == UInt8(ascii: "-") { at &+= 1 }
+            guard passInteger() != nil else { return false }
+        } while byte == UInt8(ascii: ",")
+        guard byte == UInt8(ascii: "]") else { return false }
+        at &+= 1
+        return true
+    }
+
+    /// Any JSON value without blanks before it.
+    private mutating func passValue() -> Bool {
+        guard byte > 0x20 else { return false }
+        var reader = JSONReader(text, at: at, depth: 1, maximumDepth: maximumDepth)
+        guard (try? reader.skipValue()) != nil else { return false }
+        at = reader.position
+        return true
+    }
+}
