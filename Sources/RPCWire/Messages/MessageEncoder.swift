@@ -13,19 +13,9 @@ package enum MessageEncoder {
         output.append(#","params":"#)
     }
 
-    /// - Parameters:
-    ///   - service: the service's name and `method` the method's, as Swift names: written without a look for escapes.
-    ///   - object: any text, for one of several objects of the service.
-    package static func openRequest(service: String, object: String?, method: String, in output: JSONOutput) {
-        guard object == nil else {
-            return openRequest(method: "\(service)[\(object ?? "")].\(method)", in: output)
-        }
-        output.append(#"{"jsonrpc":"2.0","method":""#)
-        output.append(raw: service)
-        output.append(UInt8(ascii: "."))
-        output.append(raw: method)
-        output.append(#"","params":"#)
-    }
+    /// The same as a text, for a method that is called again and again.
+    /// - Parameter method: of Swift names, in which nothing needs to be escaped.
+    package static func opening(of method: String) -> String { #"{"jsonrpc":"2.0","method":"\#(method)","params":"# }
 
     /// - Parameters:
     ///   - id: nil makes it a notification.

@@ -1,4 +1,4 @@
-// What an event of the calling side leaves to be done when the lock is free, and how writes are shared among callers.
+// What an event of the calling side leaves to be done when the lock is free.
 
 import RPCWire
 
@@ -15,38 +15,34 @@ struct AfterLock {
     var mayVisit: OutgoingCalls.Ticket?
     var wantsConnection = false
     var wakeAt: Instant?
-    var finished: [Connection] = []
+    var finished: [Connection]?
 
     func perform(_ peer: Peer) {
         switch flush {
         case .byAnother: break
         case .now(let stream): stream.flush()
-        case .forAll: peer.flushForAll()
+        case .forAll: peer.flushForAll(Task.currentPriority)
         }
         if let wakeAt { peer.wake(at: wakeAt) }
         if wantsConnection { peer.connectionWanted() }
-        for connection in finished { connection.finishWhenIdle() }
+        if let finished { for connection in finished { connection.finishWhenIdle() } }
     }
 }
 
 extension Peer {
     /// How a message just queued gets on its way. On the loop the stream flushes at the end of the turn. Elsewhere a
-    /// lone caller writes at once; of several, one makes a task that flushes for all, behind the others that are ready
-    /// to run, because a write for each would cost them far more than the wait.
+    /// lone caller writes at once; several share one flush.
+    /// - Parameter isAlone: or on the loop.
     func flushing(_ connection: Connection, isAlone: Bool, _ state: inout State) -> AfterLock.Flush {
-        if isAlone || loop.isCurrent { return .now(connection.stream) }
-        if state.isFlushShared { return .byAnother }
-        state.isFlushShared = true
-        return .forAll
+        if isAlone { return .now(connection.stream) }
+        return state.sharedFlush.want(Task.currentPriority.rawValue) ? .forAll : .byAnother
     }
 
-    fileprivate func flushForAll() {
-        Task.detached(priority: Task.currentPriority) { [self] in
-            let stream = state.withLock { state in
-                state.isFlushShared = false
-                return state.connection?.stream
-            }
-            stream?.flush()
+    /// Behind the callers that are ready to run.
+    func flushForAll(_ priority: TaskPriority) {
+        Task.detached(priority: priority) { [self] in
+            while !state.withLock({ $0.sharedFlush.begin() }) {}
+            state.withLock { $0.connection?.stream }?.flush()
         }
     }
 }

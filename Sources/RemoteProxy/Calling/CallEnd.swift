@@ -6,14 +6,14 @@ import RPCWire
 /// outside the lock, exactly once, because only one can have taken it.
 typealias Waiter = UnsafeContinuation<CallEnd, Never>
 
-/// How a call ended, as the peer's driver tells its caller.
+/// How a call ended, as the peer's driver tells its caller. Most end well, so the others are kept elsewhere and this small.
 enum CallEnd: Sendable {
     /// The peer's result, still JSON.
     case result(Bytes)
     /// The peer's error.
-    case failure(ErrorObject)
+    indirect case failure(ErrorObject)
     /// This end gave up on it.
-    case failed(RPCError)
+    indirect case failed(RPCError)
     /// The caller's task was cancelled.
     case cancelled
 }

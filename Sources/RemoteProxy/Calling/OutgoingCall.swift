@@ -12,6 +12,8 @@ final class OutgoingCall: @unchecked Sendable {
     /// The message without its end; the id and the time left are added when a connection takes it.
     let message = JSONOutput()
     var isPost = false
+    /// When that is over which it is made in.
+    var scopeEnd = Instant.distantFuture
     /// Running it twice is as good as once.
     var isRepeatable = false
     /// It may have run for a session that is lost; now it waits for another run.
@@ -35,10 +37,16 @@ final class OutgoingCall: @unchecked Sendable {
     /// the runtime, which no checker of races sees; so it is asked once more.
     func comeBack() { _ = isOver.load(ordering: .acquiring) }
 
+    /// - Parameter timeout: in nanoseconds.
+    func deadline(from now: Instant, _ timeout: Int64) -> Instant {
+        min(now.advanced(byNanoseconds: timeout), scopeEnd)
+    }
+
     func reset() {
         isOver.store(false, ordering: .relaxed)
         message.removeAll()
         isPost = false
+        scopeEnd = .distantFuture
         isRepeatable = false
         mayHaveRun = false
         ticket = nil

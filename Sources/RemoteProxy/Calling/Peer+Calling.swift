@@ -26,6 +26,13 @@ extension Peer {
         }
     }
 
+    /// A call in the scope of the running task, with nothing in its message yet.
+    func newCall(in scope: CallScope? = .current) -> OutgoingCall {
+        let call = spareCalls.take()
+        if let deadline = scope?.deadline { call.scopeEnd = deadline }
+        return call
+    }
+
     private static func isOnActor(_ isolation: (any Actor)? = #isolation) -> Bool { isolation != nil }
 
     /// Of many callers one is always first, and should not wait at the sockets while the others come.
@@ -35,20 +42,21 @@ extension Peer {
     private static let mostVisitsInARow = 16
 
     private func start(_ call: OutgoingCall, for waiter: Waiter, onActor: Bool) {
+        let isOnLoop = loop.isCurrent
         let now = loop.now
-        let deadline = self.deadline(from: now)
-        var refusal: CallEnd?
+        let deadline = call.deadline(from: now, timeout)
+        var refusal: Refusal?
         let after = state.withLock { state -> AfterLock in
             // The cancellation handler may have run before this call was in the table.
-            refusal = call.isCancelled ? .cancelled : state.refusal(of: call, settings).map { .failed($0) }
-            if refusal == nil, deadline <= now { refusal = .failed(.noTimeLeft) }
+            refusal = call.isCancelled ? .cancelled : self.refusal(of: call, state)
+            if refusal == nil, deadline <= now { refusal = .noTimeLeft }
             guard refusal == nil else { return AfterLock() }
             call.waiter = waiter
-            return enter(call, at: now, deadline: deadline, &state)
+            return enter(call, at: now, deadline: deadline, isOnLoop: isOnLoop, &state)
         }
-        if let refusal { waiter.resume(returning: refusal) }
+        if let refusal { waiter.resume(returning: refusal.error(call, self).map { .failed($0) } ?? .cancelled) }
         after.perform(self)
-        guard !loop.isCurrent else { return }
+        guard !isOnLoop else { return }
         if let ticket = after.mayVisit, !onActor, Self.isOnPool { visit(for: ticket) } else { loop.attend() }
     }
 
@@ -62,7 +70,7 @@ extension Peer {
     private static var isOnPool: Bool { withUnsafeCurrentTask { $0?.unownedTaskExecutor == nil } }
 
     private func enter(
-        _ call: OutgoingCall, at now: Instant, deadline: Instant, _ state: inout State
+        _ call: OutgoingCall, at now: Instant, deadline: Instant, isOnLoop: Bool, _ state: inout State
     ) -> AfterLock {
         let ticket = state.outgoing.start(deadline: deadline, isRepeatable: call.isRepeatable)
         call.ticket = ticket
@@ -70,12 +78,13 @@ extension Peer {
         var after = AfterLock()
         if let connection = state.connection {
             dispatch(call, ticket, over: connection, at: now, &state)
-            let isAlone = state.outgoing.count == 1
+            // All that were waiting may have their answers; the first of them to call again is not alone.
+            let isAlone = state.outgoing.count == 1 && !state.sharedFlush.isForOthers
             state.aloneInARow = isAlone ? state.aloneInARow + 1 : 0
             let mayVisit = state.aloneInARow >= Self.proofOfBeingAlone
             after.mayVisit = mayVisit ? ticket : nil
             call.hasStayed = mayVisit && state.aloneInARow % Self.mostVisitsInARow == 0
-            after.flush = flushing(connection, isAlone: isAlone, &state)
+            after.flush = flushing(connection, isAlone: isAlone || isOnLoop, &state)
         } else {
             after.wantsConnection = true
         }
@@ -105,20 +114,24 @@ extension Peer {
 
     /// Replies came in over one of this peer's connections.
     func replied(_ replies: inout [CallReply], over connection: Connection) {
-        let finished = state.withLock { state -> [Connection] in
+        var flush: UInt8?
+        let finished = state.withLock { state -> [Connection]? in
+            let mayRelease = !state.posts.isEmpty && state.connection === connection
             for index in replies.indices {
                 let number = replies[index].number
                 // Whoever answers a call has all posts that were sent before it.
-                if state.connection === connection { state.posts.release(through: number) }
+                if mayRelease { state.posts.release(through: number) }
                 let ticket = state.outgoing.replied(to: number, over: connection.number)
                 if ticket == nil { state.abandoned.remove(number) }
                 replies[index].waiter = ticket.flatMap { state.take($0.slot) }
             }
             state.noteExpectation(on: loop)
+            if replies.count > 1 { flush = state.sharedFlush.promiseAhead(of: replies.count) }
             return state.takeFinishedLeavers()
         }
-        for reply in replies { reply.waiter?.resume(returning: reply.end) }
-        for connection in finished { connection.finishWhenIdle() }
+        for index in replies.indices { replies[index].waiter?.resume(returning: replies[index].end) }
+        if let flush { flushForAll(TaskPriority(rawValue: flush)) }
+        if let finished { for connection in finished { connection.finishWhenIdle() } }
     }
 
     /// The peer refused a call before any work because it is going away: the call tries the next connection.
@@ -182,10 +195,5 @@ extension Peer {
         guard !ended.isEmpty else { return }
         state.withLock { $0.noteExpectation(on: loop) }
         for (waiter, end) in ended { waiter.resume(returning: end) }
-    }
-
-    func deadline(from now: Instant) -> Instant {
-        let own = now.advanced(byNanoseconds: timeout)
-        return min(own, CallScope.current?.deadline ?? own)
     }
 }

@@ -8,15 +8,15 @@ import Synchronization
 extension Peer {
     /// Sends a post, or keeps it in its place among what waits until there is a connection.
     func send(post call: OutgoingCall) {
-        let deadline = self.deadline(from: loop.now)
-        var refusal: RPCError?
+        let deadline = call.deadline(from: loop.now, timeout)
+        var refusal: Refusal?
         let after = state.withLock { state -> AfterLock in
-            refusal = state.refusal(of: call, settings)
+            refusal = self.refusal(of: call, state)
             return refusal == nil ? enter(post: call.message, deadline: deadline, &state) : AfterLock()
         }
+        if let error = refusal?.error(call, self) { log("a post was not sent: \(error)") }
         spareCalls.give(call)
         after.perform(self)
-        if let refusal { log("a post was not sent: \(refusal)") }
     }
 
     private func enter(post message: JSONOutput, deadline: Instant, _ state: inout State) -> AfterLock {
@@ -27,7 +27,7 @@ extension Peer {
         }
         if connection.isOurKind { state.posts.keep(message.bytes, number: number) }
         dispatch(post: message, number, over: connection, &state)
-        return AfterLock(flush: flushing(connection, isAlone: false, &state))
+        return AfterLock(flush: flushing(connection, isAlone: loop.isCurrent, &state))
     }
 
     private func dispatch(post message: JSONOutput, _ number: Int64, over connection: Connection, _ state: inout State)
@@ -62,7 +62,7 @@ extension Peer {
         let now = loop.now
         let output = JSONOutput()
         for (number, message, deadline) in state.posts.messages {
-            guard deadline > now, state.tooLarge(message.count, settings) == nil else {
+            guard deadline > now, message.count <= state.frameLimit - 64 else {
                 lost += number > state.lastPostLost ? 1 : 0
                 state.lastPostLost = max(state.lastPostLost, number)
                 continue

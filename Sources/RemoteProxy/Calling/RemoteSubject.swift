@@ -13,13 +13,16 @@ struct RemoteSubject<Service: Sendable>: Subject {
     /// Whoever keeps the connection up, kept alive for as long as somebody can call through it.
     let owner: (any AnyObject & Sendable)?
 
+    /// Inlined where it is called as a `Subject`, for the reason that `Peer.perform` is.
+    @inline(__always)
     func call<Arguments, Result>(
         _ method: Method<Service, Arguments, Result>, _ arguments: Arguments
     ) async throws -> Result {
-        let call = peer.spareCalls.take()
+        let scope = CallScope.current
+        let call = peer.newCall(in: scope)
         defer { peer.spareCalls.give(call) }
         call.isRepeatable = method.signature.isRepeatable
-        try encode(method.signature, arguments, into: call.message)
+        try encode(method.signature, arguments, object(in: scope), into: call.message)
         switch await peer.perform(call) {
         case .result(let json): return try decode(json, of: method.signature)
         case .failure(let error): throw Self.error(error.thrown(by: method.service), of: call)
@@ -36,10 +39,11 @@ struct RemoteSubject<Service: Sendable>: Subject {
     }
 
     func post<Arguments>(_ post: Post<Service, Arguments>, _ arguments: Arguments, now: (Service) -> Void) {
-        let call = peer.spareCalls.take()
+        let scope = CallScope.current
+        let call = peer.newCall(in: scope)
         call.isPost = true
         do {
-            try encode(post.signature, arguments, into: call.message)
+            try encode(post.signature, arguments, object(in: scope), into: call.message)
             peer.send(post: call)
         } catch {
             // A post reports nothing to its caller; the log is the only place left.
@@ -49,10 +53,13 @@ struct RemoteSubject<Service: Sendable>: Subject {
     }
 
     private func encode(
-        _ signature: MethodSignature, _ arguments: some MethodArguments, into message: JSONOutput
+        _ signature: MethodSignature, _ arguments: some MethodArguments, _ object: String?, into message: JSONOutput
     ) throws {
-        MessageEncoder.openRequest(
-            service: signature.service, object: objectNow, method: signature.name, in: message)
+        if object == nil {
+            message.append(raw: signature.opening)
+        } else {
+            MessageEncoder.openRequest(method: signature.wireName(on: object), in: message)
+        }
         var writer = ArgumentWriter(message)
         do {
             try arguments.write(to: &writer)

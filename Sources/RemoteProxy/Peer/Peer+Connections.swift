@@ -29,9 +29,10 @@ extension Peer {
             }
             // Made before it was known what the other end takes.
             for ticket in state.outgoing.waiting {
-                guard let error = state.calls[ticket.slot].flatMap({ state.tooLarge($0.message.count, settings) }),
+                guard let message = state.calls[ticket.slot]?.message, state.isTooLarge(message),
                     let removed = state.outgoing.withdraw(ticket)
                 else { continue }
+                let error = RPCError.tooLarge(message.count, limit: state.frameLimit)
                 ended += state.take([removed]) { _ in .failed(error) }
             }
             lostPosts = sendWaiting(over: connection, &state)
@@ -80,7 +81,7 @@ extension Peer {
             state.leaving.append(connection)
             return state.takeFinishedLeavers()
         }
-        for connection in finished { connection.finishWhenIdle() }
+        for connection in finished ?? [] { connection.finishWhenIdle() }
         return true
     }
 

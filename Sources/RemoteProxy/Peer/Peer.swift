@@ -49,16 +49,15 @@ package final class Peer: Sendable {
         var aloneInARow = 0
         /// The loop knows that answers are awaited.
         var isExpecting = false
-        /// Somebody has promised to flush the connection for all.
-        var isFlushShared = false
+        var sharedFlush = SharedFlush()
         /// Connections that take no new calls but still owe answers to some.
         var leaving: [Connection] = []
         var onWanted: (@Sendable () -> Void)?
         var supported = SupportedMethods()
         /// Who the other end has proved to be.
         var identity: Identity?
-        /// The most bytes that the other end takes in one message, if it has told.
-        var frameLimit = Int.max
+        /// The most bytes that a message to the other end may have.
+        var frameLimit: Int
         /// What new calls belong to; it may be without a connection now.
         var session: Session?
         /// Those that the other end may not have, whether they have been sent or not.
@@ -78,7 +77,7 @@ package final class Peer: Sendable {
     /// What a call may take, in nanoseconds, ready to be added.
     let timeout: Int64
     let log: @Sendable (String) -> Void
-    let state = Lock(State())
+    let state: Lock<State>
     let spareCalls = SpareCalls()
 
     package init(
@@ -89,6 +88,7 @@ package final class Peer: Sendable {
         self.runner = runner
         self.exports = exports
         self.settings = settings
+        state = Lock(State(frameLimit: settings.frames.maximumFrameSize))
         timeout = settings.timeout.nanoseconds
         self.log = log
     }
@@ -100,11 +100,12 @@ package final class Peer: Sendable {
 
     /// The other end takes no longer messages.
     func limitFrames(to size: Int?) {
-        state.withLock { $0.frameLimit = max(64, size ?? .max) }
+        let own = settings.frames.maximumFrameSize
+        state.withLock { $0.frameLimit = min(own, max(64, size ?? .max)) }
     }
 
     /// The most bytes that a message to the other end may have.
-    var frameLimit: Int { min(settings.frames.maximumFrameSize, state.withLock { $0.frameLimit }) }
+    var frameLimit: Int { state.withLock { $0.frameLimit } }
 
     func connectionWanted() {
         state.withLock { $0.onWanted }?()
@@ -130,26 +131,8 @@ package final class Peer: Sendable {
 }
 
 extension Peer.State {
-    /// Why this call may not begin, if so.
-    func refusal(of call: OutgoingCall, _ settings: Peer.Settings) -> RPCError? {
-        if let closed { return closed }
-        if call.isPost {
-            guard posts.byteCount < settings.maximumPendingPostBytes else {
-                return .tooManyPosts(settings.maximumPendingPostBytes)
-            }
-        } else {
-            guard outgoing.count < settings.maximumPendingCalls else {
-                return .tooManyPending(settings.maximumPendingCalls)
-            }
-        }
-        // Over the other end's limit too, most likely, and that would cost all who share the connection.
-        return tooLarge(call.message.count, settings)
-    }
-
-    func tooLarge(_ size: Int, _ settings: Peer.Settings) -> RPCError? {
-        let limit = min(frameLimit, settings.frames.maximumFrameSize)
-        return size > limit - 64 ? .tooLarge(size, limit: limit) : nil
-    }
+    /// Over the other end's limit too, most likely, and that would cost all who share the connection.
+    func isTooLarge(_ message: JSONOutput) -> Bool { message.count > frameLimit - 64 }
 
     /// Tells the loop when somebody begins to wait for answers, and when nobody does any more.
     mutating func noteExpectation(on loop: any Loop) {
@@ -158,9 +141,9 @@ extension Peer.State {
         loop.expect(isExpecting ? 1 : -1)
     }
 
-    /// Connections from which nothing is awaited any more.
-    mutating func takeFinishedLeavers() -> [Connection] {
-        guard !leaving.isEmpty else { return [] }
+    /// Connections from which nothing is awaited any more, if there are any.
+    mutating func takeFinishedLeavers() -> [Connection]? {
+        guard !leaving.isEmpty else { return nil }
         let finished = leaving.filter { !outgoing.isWaiting(on: $0.number) }
         leaving.removeAll { connection in finished.contains { $0 === connection } }
         return finished

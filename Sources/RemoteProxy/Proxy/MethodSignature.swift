@@ -1,5 +1,7 @@
 // What a method is called and what it looks like: the part of the method table that has no types in it.
 
+import RPCWire
+
 /// The name, the parameters, the shape and the effect of one requirement of a service.
 public struct MethodSignature: Sendable, Hashable {
     /// How a requirement travels.
@@ -45,7 +47,13 @@ public struct MethodSignature: Sendable, Hashable {
 
     private final class Shared: Sendable {
         let facts: Facts
-        init(_ facts: Facts) { self.facts = facts }
+        /// How a request for it begins when no object is named.
+        let opening: String
+
+        init(_ facts: Facts) {
+            self.facts = facts
+            opening = MessageEncoder.opening(of: "\(facts.service).\(facts.name)")
+        }
     }
 
     /// One for all copies: policies and observers are given one with each call.
@@ -85,6 +93,8 @@ public struct MethodSignature: Sendable, Hashable {
 
     /// What it is called on the wire: `Service[object].method` for one of several objects.
     func wireName(on object: String?) -> String { object.map { "\(service)[\($0)].\(name)" } ?? wireName }
+
+    var opening: String { shared.opening }
 
     /// Whether the method may run a second time where nobody knows whether it ran: it is `@ReadOnly` or `@Idempotent`.
     public var isRepeatable: Bool { effect != .changes }

@@ -5,7 +5,7 @@ import Testing
 struct MessageEncoderTests {
     @Test func `a request is written around its parameters`() {
         let call = written { output in
-            MessageEncoder.openRequest(service: "Greeter", object: nil, method: "greet", in: output)
+            output.append(raw: MessageEncoder.opening(of: "Greeter.greet"))
             output.append(#"["é"]"#)
             MessageEncoder.closeRequest(id: 7, timeout: 250, in: output)
         }
@@ -27,7 +27,7 @@ struct MessageEncoderTests {
 
     @Test func `an object may have any name`() {
         let call = written { output in
-            MessageEncoder.openRequest(service: "Room", object: "a\"]\n", method: "enter(_:)", in: output)
+            MessageEncoder.openRequest(method: "Room[a\"]\n].enter(_:)", in: output)
             output.append("{}")
             MessageEncoder.closeRequest(id: 1, timeout: nil, in: output)
         }

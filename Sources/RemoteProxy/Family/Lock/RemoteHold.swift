@@ -35,7 +35,7 @@ struct RemoteHold: Sendable {
 
     /// Waits at the other end until the object is this one's.
     func begin(_ lease: Duration) async throws {
-        let call = peer.spareCalls.take()
+        let call = peer.newCall()
         defer { peer.spareCalls.give(call) }
         MessageEncoder.openRequest(method: SystemMethod.hold, in: call.message)
         try call.message.encode(HoldRequest(object: path, name: name, lease: lease.nanoseconds / 1_000_000))
@@ -53,7 +53,7 @@ struct RemoteHold: Sendable {
 
     /// A post, so that it does not overtake those made under the hold.
     func end() {
-        let call = peer.spareCalls.take()
+        let call = peer.newCall()
         call.isPost = true
         MessageEncoder.openRequest(method: SystemMethod.release, in: call.message)
         // Two strings cannot fail to encode.
@@ -65,14 +65,14 @@ struct RemoteHold: Sendable {
 extension RemoteSubject {
     /// Asks the other end; under its lease, and for as long as the session lives.
     func hold(for lease: Duration) async throws -> Hold {
-        let hold = RemoteHold(peer: peer, service: service, object: objectNow)
+        let hold = RemoteHold(peer: peer, service: service, object: object(in: .current))
         try await hold.begin(lease)
         return Hold(.remote(hold)) { hold.end() }
     }
 
-    /// What the running task has to call the object: the name of the innermost of its holds on it, or its own.
-    var objectNow: String? {
-        guard let rights = CallScope.current?.rights, !rights.isEmpty else { return object }
+    /// What a task in that scope has to call the object: the name of the innermost of its holds on it, or its own.
+    func object(in scope: CallScope?) -> String? {
+        guard let rights = scope?.rights, !rights.isEmpty else { return object }
         var innermost = object
         // Every hold has a name of its own, so this ends.
         while let name = rights.lazy.compactMap({ $0.name(under: innermost, of: self) }).first { innermost = name }

@@ -49,7 +49,7 @@ extension Peer {
     }
 
     private func ask<Answer: Decodable>(_ question: String, _ params: (JSONOutput) -> Void) async throws -> Answer {
-        let call = spareCalls.take()
+        let call = newCall()
         defer { spareCalls.give(call) }
         MessageEncoder.openRequest(method: question, in: call.message)
         params(call.message)

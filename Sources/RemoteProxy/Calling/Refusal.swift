@@ -1,0 +1,40 @@
+// Why a call or post does not begin. Decided under the lock, put into words outside.
+
+import JSONCodec
+import RPCWire
+
+enum Refusal {
+    /// The caller's task was cancelled before.
+    case cancelled
+    case noTimeLeft
+    case closed
+    case tooManyPosts
+    case tooManyPending
+    case tooLarge
+}
+
+extension Peer {
+    /// Why this call may not begin, if so.
+    func refusal(of call: OutgoingCall, _ state: borrowing State) -> Refusal? {
+        if state.closed != nil { return .closed }
+        if call.isPost {
+            guard state.posts.byteCount < settings.maximumPendingPostBytes else { return .tooManyPosts }
+        } else {
+            guard state.outgoing.count < settings.maximumPendingCalls else { return .tooManyPending }
+        }
+        return state.isTooLarge(call.message) ? .tooLarge : nil
+    }
+}
+
+extension Refusal {
+    func error(_ call: OutgoingCall, _ peer: Peer) -> RPCError? {
+        switch self {
+        case .cancelled: nil
+        case .noTimeLeft: .noTimeLeft
+        case .closed: peer.state.withLock { $0.closed }
+        case .tooManyPosts: .tooManyPosts(peer.settings.maximumPendingPostBytes)
+        case .tooManyPending: .tooManyPending(peer.settings.maximumPendingCalls)
+        case .tooLarge: .tooLarge(call.message.count, limit: peer.frameLimit)
+        }
+    }
+}
