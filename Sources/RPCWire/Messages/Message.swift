@@ -62,7 +62,10 @@ package struct Request: Sendable {
     package var paramsCount: Int { arguments.count }
 
     /// The parameters, empty when there are none, of a request of which nothing else is wanted any more.
-    package consuming func takeParams() -> Bytes { frame.narrowed(to: arguments) }
+    package consuming func takeParams() -> Bytes {
+        // A view of nothing would keep all that came in with the request, for as long as the call runs.
+        arguments.isEmpty ? .empty : frame.narrowed(to: arguments)
+    }
 
     /// The bytes of the name, for as long as somebody keeps the request.
     package var methodName: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: frame.memory[name]) }

@@ -14,8 +14,11 @@ package enum MessageEncoder {
     }
 
     /// The same as a text, for a method that is called again and again.
-    /// - Parameter method: of Swift names, in which nothing needs to be escaped.
-    package static func opening(of method: String) -> String { #"{"jsonrpc":"2.0","method":"\#(method)","params":"# }
+    package static func opening(of method: String) -> String {
+        let output = JSONOutput()
+        openRequest(method: method, in: output)
+        return String(decoding: output.bytes, as: UTF8.self)
+    }
 
     /// - Parameters:
     ///   - id: nil makes it a notification.

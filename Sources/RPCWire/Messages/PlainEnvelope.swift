@@ -75,7 +75,7 @@ struct PlainEnvelope {
 
     // MARK: Passing over; what returns false or nil may have moved the cursor, except `pass`
 
-    /// This text, eight bytes at a time. It has at least eight, or is compared byte by byte.
+    /// This text, eight bytes at a time and the rest one by one.
     @inline(__always)
     private mutating func pass(_ expected: StaticString) -> Bool {
         let length = expected.utf8CodeUnitCount
@@ -102,7 +102,7 @@ struct PlainEnvelope {
             == other.loadUnaligned(fromByteOffset: offset, as: Word.self)
     }
 
-    /// Up to the closing quote, if all before it is printable ASCII without an escape.
+    /// Up to the closing quote, if all before it is ASCII without escapes and control characters.
     @inline(__always)
     private mutating func passName() -> Bool {
         let ones: UInt64 = 0x0101_0101_0101_0101

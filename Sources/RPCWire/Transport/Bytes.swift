@@ -46,6 +46,8 @@ package struct Bytes: Sendable {
         self = text.withUTF8 { Bytes(copying: UnsafeRawBufferPointer($0)) }
     }
 
+    package static let empty = Bytes("")
+
     package var count: Int { range.count }
     package var isEmpty: Bool { range.isEmpty }
 

@@ -26,8 +26,7 @@ public final class _ExportedMethod: Sendable {
     init(
         signature: MethodSignature, service: ServiceDescription,
         supports: @escaping @Sendable () async throws -> Bool = { true },
-        object: any AnyObject & Sendable = _ExportedObject(()),
-        run: @escaping @Sendable (_IncomingCall) async throws -> Void
+        object: any AnyObject & Sendable, run: @escaping @Sendable (_IncomingCall) async throws -> Void
     ) {
         self.signature = signature
         isPost = signature.shape == .post
@@ -35,6 +34,15 @@ public final class _ExportedMethod: Sendable {
         self.supports = supports
         self.object = object
         self.run = run
+    }
+
+    /// - Parameter answer: knows by itself whom it calls, and must not ask the call for an object.
+    convenience init(
+        signature: MethodSignature, service: ServiceDescription,
+        supports: @escaping @Sendable () async throws -> Bool = { true },
+        answer: @escaping @Sendable (_IncomingCall) async throws -> Void
+    ) {
+        self.init(signature: signature, service: service, supports: supports, object: _ExportedObject(()), run: answer)
     }
 
     /// What `run` has thrown, as the caller or the log is to be told.

@@ -38,12 +38,12 @@ extension HeldObjects {
 extension _ExportedMethod {
     fileprivate convenience init(
         _ name: String, shape: MethodSignature.Shape,
-        run: @escaping @Sendable (_IncomingCall) async throws -> Void
+        answer: @escaping @Sendable (_IncomingCall) async throws -> Void
     ) {
         self.init(
             signature: MethodSignature(
                 service: "", name: name, parameters: [], result: nil, shape: shape, effect: .changes),
-            service: ServiceDescription(name), supports: { true }, run: run)
+            service: ServiceDescription(name), answer: answer)
     }
 
     /// Any method of an object that is held no more.

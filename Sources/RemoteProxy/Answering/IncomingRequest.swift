@@ -1,4 +1,4 @@
-// One request on its way through a subject and back. There is one of it: what it holds is moved along, never counted anew.
+// One request on its way through a subject and back. There is one of it: what it holds is moved along.
 
 import RPCWire
 

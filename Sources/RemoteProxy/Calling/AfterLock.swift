@@ -1,4 +1,4 @@
-// What an event of the calling side leaves to be done when the lock is free.
+// What an event of the calling side leaves to be done when the lock is free, and who writes what it has queued.
 
 import RPCWire
 
@@ -32,9 +32,8 @@ struct AfterLock {
 extension Peer {
     /// How a message just queued gets on its way. On the loop the stream flushes at the end of the turn. Elsewhere a
     /// lone caller writes at once; several share one flush.
-    /// - Parameter isAlone: or on the loop.
-    func flushing(_ connection: Connection, isAlone: Bool, _ state: inout State) -> AfterLock.Flush {
-        if isAlone { return .now(connection.stream) }
+    func flushing(_ connection: Connection, atOnce: Bool, _ state: inout State) -> AfterLock.Flush {
+        if atOnce { return .now(connection.stream) }
         return state.sharedFlush.want(Task.currentPriority.rawValue) ? .forAll : .byAnother
     }
 

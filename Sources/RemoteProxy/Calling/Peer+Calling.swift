@@ -84,7 +84,7 @@ extension Peer {
             let mayVisit = state.aloneInARow >= Self.proofOfBeingAlone
             after.mayVisit = mayVisit ? ticket : nil
             call.hasStayed = mayVisit && state.aloneInARow % Self.mostVisitsInARow == 0
-            after.flush = flushing(connection, isAlone: isAlone || isOnLoop, &state)
+            after.flush = flushing(connection, atOnce: isAlone || isOnLoop, &state)
         } else {
             after.wantsConnection = true
         }
@@ -130,7 +130,8 @@ extension Peer {
             return state.takeFinishedLeavers()
         }
         for index in replies.indices { replies[index].waiter?.resume(returning: replies[index].end) }
-        if let flush { flushForAll(TaskPriority(rawValue: flush)) }
+        // Who called first then may care less than who does now.
+        if let flush { flushForAll(TaskPriority(rawValue: max(flush, TaskPriority.medium.rawValue))) }
         if let finished { for connection in finished { connection.finishWhenIdle() } }
     }
 

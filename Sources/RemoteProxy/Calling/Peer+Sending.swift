@@ -27,7 +27,7 @@ extension Peer {
         }
         if connection.isOurKind { state.posts.keep(message.bytes, number: number) }
         dispatch(post: message, number, over: connection, &state)
-        return AfterLock(flush: flushing(connection, isAlone: loop.isCurrent, &state))
+        return AfterLock(flush: flushing(connection, atOnce: loop.isCurrent, &state))
     }
 
     private func dispatch(post message: JSONOutput, _ number: Int64, over connection: Connection, _ state: inout State)

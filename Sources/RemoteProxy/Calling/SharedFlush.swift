@@ -7,7 +7,7 @@ struct SharedFlush {
     /// write of their own would cost many times as much. So often it looks whether they are.
     private static let mostLooks = 32
     /// When they were not, so many flushes do not wait.
-    private static let flushesAfterVain = 16
+    private static let flushesAtOnce = 16
 
     private var isPromised = false
     /// Of a caller that has relied on a promise since the loop last made one; nil when nobody has.
@@ -15,7 +15,8 @@ struct SharedFlush {
     /// How many were resumed ahead of the flush and have not called again.
     private var awaited = 0
     private var looks = 0
-    private var hasty = 0
+    /// How many flushes are still to be made without waiting for anybody.
+    private var atOnce = 0
 
     /// Others are about to call, and one flush will serve all of them.
     var isForOthers: Bool { awaited > 0 }
@@ -39,11 +40,12 @@ struct SharedFlush {
 
     /// Whether the flush begins; then what is queued from now on needs another. If not, the task is to ask again.
     mutating func begin() -> Bool {
-        if awaited > 0, hasty == 0, looks < Self.mostLooks {
+        if awaited > 0, atOnce == 0, looks < Self.mostLooks {
             looks += 1
             return false
         }
-        hasty = awaited > 0 && hasty == 0 ? Self.flushesAfterVain : max(0, hasty - 1)
+        let wasInVain = awaited > 0 && atOnce == 0
+        atOnce = wasInVain ? Self.flushesAtOnce : max(0, atOnce - 1)
         (isPromised, awaited, looks) = (false, 0, 0)
         return true
     }

@@ -131,7 +131,7 @@ package final class Peer: Sendable {
 }
 
 extension Peer.State {
-    /// Over the other end's limit too, most likely, and that would cost all who share the connection.
+    /// A message that is would cost all who share the connection: the other end gives it up.
     func isTooLarge(_ message: JSONOutput) -> Bool { message.count > frameLimit - 64 }
 
     /// Tells the loop when somebody begins to wait for answers, and when nobody does any more.

@@ -13,6 +13,16 @@ struct MessageEncoderTests {
         #expect(summary(call) == [#"call 7 Greeter.greet ["é"] within 250"#])
     }
 
+    /// Swift takes nearly any text for a name.
+    @Test func `a method may be called what it wants`() {
+        let call = written { output in
+            output.append(raw: MessageEncoder.opening(of: #"Greeter.say "hi"/me"#))
+            output.append("[]")
+            MessageEncoder.closeRequest(id: 7, timeout: nil, in: output)
+        }
+        #expect(summary(call) == [#"call 7 Greeter.say "hi"/me"#])
+    }
+
     @Test func `a notification has no id and a foreign peer gets no timeout`() {
         let post = written { output in
             MessageEncoder.openRequest(method: "m", in: output)

@@ -19,10 +19,10 @@ extension _ExportedMethod {
             service: "rpc", name: "supports", parameters: [.init("method", "String")], result: "Bool", shape: .call,
             effect: .reads)
         return _ExportedMethod(
-            signature: signature, service: ServiceDescription(signature.service),
-            run: { call in
-                let question = try call.arguments(SupportsQuestion.self)
-                try call.answer(await exports.method(named: Bytes(question.method))?.supports() ?? false)
-            })
+            signature: signature, service: ServiceDescription(signature.service)
+        ) { call in
+            let question = try call.arguments(SupportsQuestion.self)
+            try call.answer(await exports.method(named: Bytes(question.method))?.supports() ?? false)
+        }
     }
 }
