@@ -33,44 +33,53 @@ extension CallScope {
     /// `@unchecked Sendable`: only a `ServedScope` changes it, and only as long as no other task has it.
     final class Place: @unchecked Sendable {
         @exclusivity(unchecked) var scope: CallScope?
-
-        init(_ scope: CallScope? = nil) { self.scope = scope }
     }
 
-    @TaskLocal fileprivate static var place: Place?
+    /// What a task is bound to.
+    fileprivate enum Binding: Sendable {
+        case scope(CallScope?)
+        case place(Place)
+    }
+
+    @TaskLocal fileprivate static var binding = Binding.scope(nil)
 
     /// The scope of the running task; nil in one that serves nobody and has no time limit.
-    package static var current: CallScope? { place?.scope }
+    package static var current: CallScope? {
+        switch binding {
+        case .scope(let scope): scope
+        case .place(let place): place.scope
+        }
+    }
 
     /// Runs the body in another scope, or in none, on the actor of the caller.
     package static func with<Result>(
         _ scope: CallScope?, isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Result
     ) async rethrows -> Result {
-        try await bind(scope.map { Place($0) }, isolation: isolation, body)
+        try await bind(.scope(scope), isolation: isolation, body)
     }
 
     /// The same for a body that does not wait.
     package static func with<Result>(_ scope: CallScope?, _ body: () throws -> Result) rethrows -> Result {
-        try $place.withValue(scope.map { Place($0) }, operation: body)
+        try $binding.withValue(.scope(scope), operation: body)
     }
 
     /// Runs the body in this scope, on the actor of the caller.
     func entered<Result>(
         isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Result
     ) async rethrows -> Result {
-        try await Self.bind(Place(self), isolation: isolation, body)
+        try await Self.bind(.scope(self), isolation: isolation, body)
     }
 
     /// Runs the body with the scope that stands in the place, whatever it is at the time.
     static func with(_ place: Place, _ body: () async -> Void) async {
-        await bind(place, isolation: nil, body)
+        await bind(.place(place), isolation: nil, body)
     }
 
     private static func bind<Result>(
-        _ place: Place?, isolation: isolated (any Actor)?, _ body: () async throws -> Result
+        _ binding: Binding, isolation: isolated (any Actor)?, _ body: () async throws -> Result
     ) async rethrows -> Result {
-        try await $place.withValue(
-            place,
+        try await $binding.withValue(
+            binding,
             operation: {
                 // Captured, or the closure would leave the actor and come back for the result.
                 _ = isolation

@@ -7,8 +7,9 @@ struct Hello: Codable {
         var received: Progress
     }
 
-    /// The version of what our own ends agree on beyond JSON-RPC.
-    var `protocol` = 1
+    /// The version of what our own ends agree on beyond JSON-RPC. Who leaves it out means the first, and is not to wonder why
+    /// a token in the same hello proves nothing.
+    var `protocol`: Int? = 1
     /// What its calls may take unless they say otherwise, in milliseconds.
     var timeout: Int64?
     /// Who says it, if the other end wants to know.

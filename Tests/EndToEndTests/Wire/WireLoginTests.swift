@@ -48,6 +48,20 @@ import Testing
 
     private static let welcome = #"{"jsonrpc":"2.0","id":1,"result":{"name":"alice"}}"#
 
+    @Test(arguments: ["", #""protocol":1,"#])
+    func `a hello with a token is a login, whether it names its version or not`(version: String) async throws {
+        try await withGate {
+            Self.locked(&$0)
+        } _: { server, url in
+            let client = try RawClient(url, .lengthPrefixed)
+            let params = #"{\#(version)"token":"\#(Secrets.alice)"}"#
+            let hello = try client.ask(#"{"jsonrpc":"2.0","method":"rpc.hello","params":\#(params),"id":0}"#)
+            #expect(hello?.contains(#""session":"#) == true)
+            #expect(try brief(client.ask(Self.value)) == "1=0")
+            #expect(server.counters.logins == 1 && server.counters.failedLogins == 0)
+        }
+    }
+
     @Test func `calls in the same bytes as the login are served`() async throws {
         try await withGate {
             Self.locked(&$0)
