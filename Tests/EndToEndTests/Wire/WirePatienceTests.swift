@@ -250,7 +250,8 @@ import Testing
                 let answer = try #require(try slow.hear()).dropFirst(#"{"jsonrpc":"2.0","id":"#.count)
                 #expect(missing.remove(try #require(Int(answer.prefix { $0.isNumber }))) != nil)
             }
-            #expect(server.counters.overruns.keys.sorted() == ["pauseReading"])
+            let limits = Set(server.counters.overruns.keys)
+            #expect(limits.contains("pauseReading") && limits.isDisjoint(with: ["maximumQueuedOutput", "patience"]))
         }
     }
 
