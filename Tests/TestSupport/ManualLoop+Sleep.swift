@@ -3,10 +3,12 @@
 import RPCWire
 
 extension ManualLoop {
-    /// Returns when the clock has been moved that far; throws at once when the task is cancelled.
-    package func sleep(for duration: Duration) async throws {
+    /// Returns when the clock has been moved that far; throws at once when the task is cancelled. Who learns from `asleep` that
+    /// somebody sleeps can move the clock at once, from any thread: the timer is set by then.
+    package func sleep(for duration: Duration, asleep: () -> Void = {}) async throws {
         let sleeper = Sleeper()
         let timer = schedule(at: now.advanced(by: duration)) { sleeper.wake() }
+        asleep()
         await withTaskCancellationHandler {
             await withCheckedContinuation { sleeper.park($0) }
         } onCancel: {

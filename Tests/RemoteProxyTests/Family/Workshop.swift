@@ -40,9 +40,8 @@ final class BusyWorkshop: Workshop {
     }
 
     func work(_ name: String, milliseconds: Int) async throws -> String {
-        note("\(name) in")
         defer { note("\(name) out") }
-        try await loop.sleep(for: .milliseconds(milliseconds))
+        try await loop.sleep(for: .milliseconds(milliseconds)) { note("\(name) in") }
         return name
     }
 
