@@ -23,7 +23,7 @@ struct RPCDemoProgram {
 
     private static func play(_ options: DemoOptions) async throws {
         let stage = Stage(ink: .standard)
-        let watchdog = giveUp(after: .seconds(60))
+        let watchdog = giveUp(after: .seconds(300))
         defer { watchdog.cancel() }
         if let url = options.url {
             try await Tour(url: url, isOwnServer: false).play(on: stage)

@@ -1,9 +1,10 @@
 // The tour is run as a user runs it: as a program of its own, with and without a server, on and off a terminal.
 
 import Foundation
+import TestSupport
 import Testing
 
-@Suite struct DemoTests {
+@Suite(.waitsForOthers) struct DemoTests {
     @Test func `the tour plays every act and comes to its end`() async throws {
         let demo = try await DemoProcess.run("rpc-demo")
         try expectWholeTour(demo)

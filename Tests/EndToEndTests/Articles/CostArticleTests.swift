@@ -4,9 +4,10 @@ import Protocols
 import RPCServer
 import RemoteProxy
 import Subjects
+import TestSupport
 import Testing
 
-@Suite struct `What a call costs` {
+@Suite(.waitsForOthers) struct `What a call costs` {
     @Test func `a task can run where its answers arrive, on a thread that spins`() async throws {
         var serving = RPCServer.Configuration()
         serving.adaptiveSpinning = true

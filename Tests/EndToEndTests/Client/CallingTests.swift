@@ -5,9 +5,10 @@ import Protocols
 import RPCServer
 import RemoteProxy
 import Subjects
+import TestSupport
 import Testing
 
-@Suite struct `Calling over sockets` {
+@Suite(.waitsForOthers) struct `Calling over sockets` {
     static let addresses = [
         "tcp://127.0.0.1:0", "tcp://localhost:0",
         "unix://\(NSTemporaryDirectory())rpc-\(UUID().uuidString.prefix(8)).sock",
@@ -16,7 +17,7 @@ import Testing
     @Test(arguments: addresses)
     func `every sample service answers at every kind of address`(_ address: String) async throws {
         try await withServer(address) { url in
-            let client = RPCClient(url)
+            let client = RPCClient(url, .patient)
             try #require(await CalculatorProxy(client).add(40, 2) == 42)
             try #require(await GreeterProxy(client).greet("wörld \u{1F30D}") == "Hello, wörld \u{1F30D}!")
             let record = Record(
@@ -34,7 +35,7 @@ import Testing
 
     @Test func `a declared error is caught as the type the subject threw`() async throws {
         try await withServer { url in
-            let calculator = CalculatorProxy(RPCClient(url))
+            let calculator = CalculatorProxy(RPCClient(url, .patient))
             do {
                 _ = try await calculator.divide(1, by: 0)
                 Issue.record("division by zero gave a result")
@@ -48,7 +49,7 @@ import Testing
     @Test(arguments: [RPCClient.Configuration.Framing.lengthPrefixed, .lines, .headers])
     func `a client speaks the framing it is told to`(_ framing: RPCClient.Configuration.Framing) async throws {
         try await withServer { url in
-            var configuration = RPCClient.Configuration()
+            var configuration = RPCClient.Configuration.patient
             configuration.framing = framing
             let echo = EchoProxy(RPCClient(url, configuration))
             let text = String(repeating: "line\n\u{0}\u{7F}é\u{1F600}", count: 20_000)
@@ -59,7 +60,7 @@ import Testing
 
     @Test func `64 tasks share one client and each gets its own answers`() async throws {
         try await withServer { url in
-            let calculator = CalculatorProxy(RPCClient(url))
+            let calculator = CalculatorProxy(RPCClient(url, .patient))
             try await withThrowingTaskGroup { group in
                 for caller in 0..<64 {
                     group.addTask {
@@ -73,7 +74,7 @@ import Testing
 
     @Test func `slow calls do not hold up fast ones`() async throws {
         try await withServer { url in
-            let client = RPCClient(url)
+            let client = RPCClient(url, .patient)
             let slow = Task { try await EchoProxy(client).later("slow", afterMilliseconds: 60_000) }
             for _ in 0..<20 { try #require(await CalculatorProxy(client).add(1, 1) == 2) }
             slow.cancel()
@@ -83,7 +84,7 @@ import Testing
 
     @Test func `the shorter of two timeouts holds`() async throws {
         try await withServer { url in
-            let echo = EchoProxy(RPCClient(url))
+            let echo = EchoProxy(RPCClient(url, .patient))
             // Connected first: a deadline that ends before the call has left is another error.
             try #require(await echo.text("hello") == "hello")
             let error = await #expect(throws: RPCError.self) {

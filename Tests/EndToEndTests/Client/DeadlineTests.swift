@@ -3,9 +3,10 @@
 import Protocols
 import RPCServer
 import RemoteProxy
+import TestSupport
 import Testing
 
-@Suite struct `Deadlines` {
+@Suite(.waitsForOthers) struct `Deadlines` {
     /// Answers with how many milliseconds its caller has left, or with what the next one answers.
     private struct TimeTeller: Greeter {
         var next: (any Greeter)?
@@ -19,10 +20,11 @@ import Testing
 
     @Test func `outside a call there is none, and withTimeout makes one`() async throws {
         #expect(Deadline.current == nil)
-        try await withTimeout(.seconds(10)) {
+        // So long that a machine with much else to do makes no difference.
+        try await withTimeout(.seconds(1_000)) {
             let left = try #require(Deadline.current).timeLeft
-            #expect(left > .seconds(9) && left <= .seconds(10))
-            try await withTimeout(.seconds(60)) {
+            #expect(left > .seconds(900) && left <= .seconds(1_000))
+            try await withTimeout(.seconds(6_000)) {
                 let inner = try #require(Deadline.current).timeLeft
                 #expect(inner <= left)
             }
@@ -36,11 +38,11 @@ import Testing
             try await withServer(exporting: [GreeterProxy(TimeTeller(next: GreeterProxy(upstream)))]) { url in
                 let greeter = GreeterProxy(RPCClient(url))
                 let usual = try #require(Double(try await greeter.greet("").split(separator: " ").first ?? ""))
-                #expect(usual > 20_000 && usual <= 30_001)
-                try await withTimeout(.seconds(5)) {
+                #expect(usual > 1_000 && usual <= 30_001)
+                try await withTimeout(.seconds(20)) {
                     let words = try await greeter.greet("").split(separator: " ")
                     let left = try #require(Double(words.first ?? ""))
-                    #expect(left > 1_000 && left <= 5_002)
+                    #expect(left > 1_000 && left <= 20_002)
                     #expect(words.last == "false")
                 }
             }

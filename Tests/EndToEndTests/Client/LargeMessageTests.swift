@@ -4,13 +4,14 @@
 import Protocols
 import RPCServer
 import RemoteProxy
+import TestSupport
 import Testing
 
-@Suite struct `Large messages` {
+@Suite(.waitsForOthers) struct `Large messages` {
     /// Takes a second or two where nothing is optimised: it has to be more than is allowed by default.
     @Test func `what is too large by default goes there and back when both ends allow more`() async throws {
         let size = RPCClient.Configuration().maximumFrameSize + 1
-        var (server, client) = (RPCServer.Configuration(), RPCClient.Configuration())
+        var (server, client) = (RPCServer.Configuration(), RPCClient.Configuration.patient)
         (server.maximumFrameSize, client.maximumFrameSize) = (2 * size, 2 * size)
         try await withServer("tcp://127.0.0.1:0", server) { url in
             let text = String(repeating: "x", count: size)
@@ -25,7 +26,7 @@ import Testing
         var configuration = RPCServer.Configuration()
         configuration.maximumFrameSize = 100_000
         try await withServer("tcp://127.0.0.1:0", configuration) { url in
-            let echo = EchoProxy(RPCClient(url))
+            let echo = EchoProxy(RPCClient(url, .patient))
             let text = String(repeating: "x", count: 100_000)
             for _ in 0..<2 {
                 let error = try await #require(throws: RPCError.self) { try await echo.text(text) }

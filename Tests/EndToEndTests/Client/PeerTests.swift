@@ -5,6 +5,7 @@ import RPCServer
 import RemoteProxy
 import Subjects
 import Synchronization
+import TestSupport
 import Testing
 
 /// Asks whoever calls for a greeting and passes it on.
@@ -62,10 +63,10 @@ private struct ActorGreeter: Greeter {
     }
 }
 
-@Suite struct `Peers` {
+@Suite(.waitsForOthers) struct `Peers` {
     @Test func `a subject may do its work on actors`() async throws {
         try await withServer(exporting: [GreeterProxy(ActorGreeter())]) { url in
-            let greeter = GreeterProxy(RPCClient(url))
+            let greeter = GreeterProxy(RPCClient(url, .patient))
             let greetings = try await withThrowingTaskGroup(of: String.self) { group in
                 for _ in 0..<100 { group.addTask { try await greeter.greet("you") } }
                 return try await group.reduce(into: Set()) { $0.insert($1) }
@@ -76,7 +77,7 @@ private struct ActorGreeter: Greeter {
 
     @Test func `a subject calls back to an object of its caller`() async throws {
         try await withServer(exporting: [GreeterProxy(AskingGreeter())]) { url in
-            let client = RPCClient(url)
+            let client = RPCClient(url, .patient)
             client.export(GreeterProxy(EnglishGreeter()))
             try #require(await GreeterProxy(client).greet("you") == "tcp:// says: Hello, you!")
         }
@@ -84,8 +85,8 @@ private struct ActorGreeter: Greeter {
 
     @Test func `a gateway is one line, and errors pass through it as themselves`() async throws {
         try await withServer { upstream in
-            try await withServer(exporting: [CalculatorProxy(RPCClient(upstream))]) { url in
-                let calculator = CalculatorProxy(RPCClient(url))
+            try await withServer(exporting: [CalculatorProxy(RPCClient(upstream, .patient))]) { url in
+                let calculator = CalculatorProxy(RPCClient(url, .patient))
                 try #require(await calculator.add(20, 22) == 42)
                 await #expect(throws: ArithmeticFailure.divisionByZero) { try await calculator.divide(1, by: 0) }
             }
@@ -95,9 +96,9 @@ private struct ActorGreeter: Greeter {
     @Test func `cancelling the first caller stops the last subject, two servers away`() async throws {
         let watched = Watched()
         try await withServer(exporting: [EchoProxy(watched)]) { upstream in
-            let relay = Relay(next: EchoProxy(RPCClient(upstream)))
+            let relay = Relay(next: EchoProxy(RPCClient(upstream, .patient)))
             try await withServer(exporting: [EchoProxy(relay)]) { url in
-                let call = Task { try await EchoProxy(RPCClient(url)).later("x", afterMilliseconds: 60_000) }
+                let call = Task { try await EchoProxy(RPCClient(url, .patient)).later("x", afterMilliseconds: 60_000) }
                 var begins = watched.hasBegun.stream.makeAsyncIterator()
                 #expect(await begins.next() != nil)
                 call.cancel()
@@ -111,9 +112,9 @@ private struct ActorGreeter: Greeter {
     @Test func `a deadline reaches the last subject, two servers away`() async throws {
         let watched = Watched()
         try await withServer(exporting: [EchoProxy(watched)]) { upstream in
-            let relay = Relay(next: EchoProxy(RPCClient(upstream)))
+            let relay = Relay(next: EchoProxy(RPCClient(upstream, .patient)))
             try await withServer(exporting: [EchoProxy(relay)]) { url in
-                let echo = EchoProxy(RPCClient(url))
+                let echo = EchoProxy(RPCClient(url, .patient))
                 // Connects both hops first: a deadline that ends before the call has left reaches nobody.
                 try #require(await echo.text("hello") == "hello")
                 var timeout = Duration.milliseconds(50)
@@ -124,7 +125,7 @@ private struct ActorGreeter: Greeter {
                         try await withTimeout(timeout) { try await echo.later("x", afterMilliseconds: 86_400_000) }
                     }
                     try #require(error?.code == .deadlineExceeded)
-                } while watched.begun.load(ordering: .acquiring) == 0
+                } while watched.begun.load(ordering: .acquiring) == 0 && !Task.isCancelled
                 var stops = watched.wasCancelled.stream.makeAsyncIterator()
                 #expect(await stops.next() != nil)
             }
@@ -135,7 +136,7 @@ private struct ActorGreeter: Greeter {
         let server = RPCServer()
         server.export(CounterProxy(SharedCounter()), named: "apples")
         server.export(CounterProxy(SharedCounter()), named: "pears \"quoted\"")
-        let client = RPCClient(try await server.listen(on: "tcp://127.0.0.1:0"))
+        let client = RPCClient(try await server.listen(on: "tcp://127.0.0.1:0"), .patient)
         try #require(await CounterProxy(client, named: "apples").increment(by: 3) == 3)
         try #require(await CounterProxy(client, named: "pears \"quoted\"").value() == 0)
         let error = await #expect(throws: RPCError.self) { try await CounterProxy(client).value() }
@@ -147,12 +148,12 @@ private struct ActorGreeter: Greeter {
         let counter = SharedCounter()
         try await withServer(exporting: [CounterProxy(counter)]) { url in
             for number in 0..<50 {
-                let client = RPCClient(url)
+                let client = RPCClient(url, .patient)
                 let proxy = CounterProxy(client)
                 _ = try await proxy.value()
                 proxy.note("\(number)")
                 client.close()
-                while try await counter.notes().count <= number { await Task.yield() }
+                try await until { try await counter.notes().count > number }
             }
         }
         #expect(try await counter.notes() == (0..<50).map(String.init))

@@ -4,9 +4,10 @@ import Protocols
 import RPCServer
 import RemoteProxy
 import Subjects
+import TestSupport
 import Testing
 
-@Suite struct `Reconnecting` {
+@Suite(.waitsForOthers) struct `Reconnecting` {
     /// A path and not a port: a port that has been let go may be somebody else's the next moment.
     private func unusedAddress() -> String { "unix:///tmp/rpc-\(UInt64.random(in: .min ... .max))" }
 
@@ -59,7 +60,7 @@ import Testing
 
     @Test func `closing while waiting for a server ends the call at once`() async throws {
         let url = unusedAddress()
-        var configuration = RPCClient.Configuration()
+        var configuration = RPCClient.Configuration.patient
         configuration.reconnectBase = .seconds(3_600)
         configuration.reconnectLimit = .seconds(3_600)
         let client = RPCClient(url, configuration)
@@ -78,7 +79,7 @@ import Testing
         for proxy in samples() { server.export(proxy) }
         let url = try await server.listen(on: "tcp://127.0.0.1:0")
         do {
-            let client = RPCClient(url)
+            let client = RPCClient(url, .patient)
             _ = try await GreeterProxy(client).greet("x")
             #expect(server.connectionCount == 1)
         }

@@ -4,6 +4,7 @@ import Protocols
 import RPCServer
 import RemoteProxy
 import Subjects
+import TestSupport
 
 /// Runs `body` with the URL of a server that hosts the sample services, and stops the server afterwards.
 func withServer<Result>(
@@ -35,7 +36,7 @@ func samples() -> [any ServiceProxy] {
 extension RPCClient.Configuration {
     /// Comes back fast, so that tests do.
     static var eager: RPCClient.Configuration {
-        var configuration = RPCClient.Configuration()
+        var configuration = RPCClient.Configuration.patient
         configuration.reconnectBase = .milliseconds(2)
         configuration.reconnectLimit = .milliseconds(20)
         return configuration

@@ -7,7 +7,7 @@ import RemoteProxy
 import TestSupport
 import Testing
 
-@Suite struct `A cache file of two processes` {
+@Suite(.waitsForOthers) struct `A cache file of two processes` {
     private static let rounds = 25
 
     @Test func `is whole at the end, with everything that either has seen`() async throws {

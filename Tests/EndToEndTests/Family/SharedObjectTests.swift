@@ -3,6 +3,7 @@
 import RPCServer
 import RPCWire
 import RemoteProxy
+import TestSupport
 import Testing
 
 @Service
@@ -17,9 +18,8 @@ private final class PaperNotepad: Notepad {
     func lines() async throws -> [String] { text.withLock { $0 } }
 }
 
-@Suite struct `An object shared by clients` {
-    @Test(.timeLimit(.minutes(1)))
-    func `appears with the first, is one's alone for a while, and disappears after the last`() async throws {
+@Suite(.waitsForOthers) struct `An object shared by clients` {
+    @Test func `appears with the first, is one's alone for a while, and disappears after the last`() async throws {
         let (gone, went) = AsyncStream.makeStream(of: Void.self)
         let made = Lock(0)
         let server = RPCServer()
@@ -31,7 +31,7 @@ private final class PaperNotepad: Notepad {
                 went.yield()
             }.locked(.readersTogether))
         let url = try await server.listen(on: "tcp://127.0.0.1:0")
-        let clients = (RPCClient(url), RPCClient(url))
+        let clients = (RPCClient(url, .patient), RPCClient(url, .patient))
         let (one, two) = (NotepadProxy(clients.0), NotepadProxy(clients.1))
 
         try await two.write("two")
@@ -50,18 +50,17 @@ private final class PaperNotepad: Notepad {
         #expect(try await two.lines().count == 4)
         clients.1.close()
         for await _ in gone { break }
-        let three = NotepadProxy(RPCClient(url))
+        let three = NotepadProxy(RPCClient(url, .patient))
         #expect(try await three.lines() == [])
         #expect(made.withLock { $0 } == 2)
         await server.stop()
     }
 
-    @Test(.timeLimit(.minutes(1)))
-    func `is free when the one that holds it goes away in the middle`() async throws {
+    @Test func `is free when the one that holds it goes away in the middle`() async throws {
         let server = RPCServer()
         server.export(NotepadProxy(PaperNotepad()).locked())
         let url = try await server.listen(on: "tcp://127.0.0.1:0")
-        let clients = (RPCClient(url), RPCClient(url))
+        let clients = (RPCClient(url, .patient), RPCClient(url, .patient))
         let (one, two) = (NotepadProxy(clients.0), NotepadProxy(clients.1))
         try await one.exclusively {
             try await one.write("one")

@@ -22,7 +22,7 @@ extension FaultRuns {
                 url = bound
             }
             self.servers = servers
-            first = Faults.LedgerProxy(RPCClient(url ?? ""))
+            first = Faults.LedgerProxy(RPCClient(url ?? "", .patient))
         }
 
         /// Waits for the processes. They tell nobody but their file, and a file wakes nobody: so it is looked at again.
@@ -49,19 +49,21 @@ extension FaultRuns {
         let first = chain.first
         let call = Task { try await first.pass(waitingMilliseconds: 60_000) }
         _ = try await chain.entries { timesLeft($0).count == 6 }
+        let lateness = Lateness()
         let began = MonotonicClock.now
         call.cancel()
         await #expect(throws: CancellationError.self) { try await call.value }
         let entries = try await chain.entries { cancellations($0).count == 3 }
         let last = cancellations(entries).max().map { began.duration(to: $0) } ?? .zero
         print("cancelled three servers away after \(last)")
-        #expect(last < Self.slack)
+        #expect(last < Self.slack + lateness.stop() * 6, "three servers, which are all as late as the machine")
     }
 
     @Test func `the time given at the root holds for each server on the way`() async throws {
         let chain = try Chain()
         try await chain.first.pass(waitingMilliseconds: 0)
         let timeout = Duration.milliseconds(Self.isFull ? 500 : 2_000)
+        let lateness = Lateness()
         let began = MonotonicClock.now
         let error = await #expect(throws: RPCError.self) {
             try await withTimeout(timeout) { try await chain.first.pass(waitingMilliseconds: 60_000) }
@@ -72,7 +74,8 @@ extension FaultRuns {
         #expect(left.count == 3)
         // On the wire the time left is a whole number of milliseconds, rounded up.
         for (before, after) in zip([timeout] + left, left) { #expect(after < before + .milliseconds(1)) }
-        for end in cancellations(entries) { #expect(began.duration(to: end) < timeout + Self.slack) }
+        let latest = timeout + Self.slack + lateness.stop() * 6
+        for end in cancellations(entries) { #expect(began.duration(to: end) < latest) }
         print("of \(timeout) there were left \(left)")
     }
 }

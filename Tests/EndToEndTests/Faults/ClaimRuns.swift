@@ -83,12 +83,13 @@ extension FaultRuns {
         var events = watched.events.makeAsyncIterator()
         for _ in calls { #expect(await events.next() == .began) }
         #expect(server.driver.sessions.count == 1)
+        let lateness = Lateness()
         proxy.refuse()
-        proxy.cut()
         let began = MonotonicClock.now
+        proxy.cut()
         for _ in calls { #expect(await events.next() == .cancelled) }
         let freed = began.duration(to: MonotonicClock.now)
-        #expect(freed > .milliseconds(190) && freed < .milliseconds(220) + Self.slack)
+        #expect(freed > .milliseconds(190) && freed < .milliseconds(220) + Self.slack + lateness.stop() * 2)
         #expect(server.driver.sessions.count == 0)
         proxy.serve()
         for call in calls {

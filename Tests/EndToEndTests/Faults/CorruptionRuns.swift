@@ -57,12 +57,16 @@ extension FaultRuns {
         // And when the way is good again everything is.
         proxy.corrupt(every: 1...1, seed: 1)
         proxy.cut()
-        let sound = RPCClient(proxy.url)
+        let sound = RPCClient(proxy.url, .patient)
         #expect(try await EchoProxy(sound).text("sound") == "sound")
-        while true {
-            // What was swallowed behind a changed length may take its time to be given up.
-            if (try? await withTimeout(timeout, { try await EchoProxy(client).text("sound") })) == "sound" { break }
+        // What was swallowed behind a changed length may take its time to be given up.
+        var patience = timeout
+        var answer: String?
+        while answer == nil, !Task.isCancelled {
+            answer = try? await withTimeout(patience) { try await EchoProxy(client).text("sound") }
+            patience *= 2
         }
+        #expect(answer == "sound")
         client.close()
         await server.stop(grace: .zero)
     }

@@ -19,7 +19,7 @@ final class Crowd: Sendable {
     /// - Parameters:
     ///   - timeout: what each call may take.
     ///   - mayRepeat: whether they ask for what may run more than once, and not to be counted.
-    init(_ client: RPCClient, timeout: Duration = .seconds(10), mayRepeat: Bool = false) {
+    init(_ client: RPCClient, timeout: Duration = .seconds(60), mayRepeat: Bool = false) {
         ledger = Faults.LedgerProxy(client)
         self.timeout = timeout
         self.mayRepeat = mayRepeat

@@ -6,7 +6,7 @@ import RPCWire
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct `Fault proxy` {
+@Suite(.waitsForOthers) struct `Fault proxy` {
     /// A listener, the proxy in front of it, and both ends of one connection through it.
     private struct Line {
         let proxy: FaultProxy
@@ -38,6 +38,13 @@ import Testing
         }
     }
 
+    /// Whether what the proxy writes down after it has done it comes to this, and within a minute.
+    private static func comesTo<Value: Equatable>(_ expected: Value, _ value: () -> Value) -> Bool {
+        let end = MonotonicClock.now.advanced(by: .seconds(60))
+        while value() != expected, MonotonicClock.now < end { sched_yield() }
+        return value() == expected
+    }
+
     @Test func `it passes everything both ways, and the end behind it`() async throws {
         try await blocking {
             let line = try Line()
@@ -52,8 +59,8 @@ import Testing
             _ = line.server.send([1, 2, 3])
             #expect(try read(line.client, 3) == [1, 2, 3])
             // It counts what it has passed on, so after whoever has got it.
-            while line.proxy.counts.bytes < 1_000_003 { Thread.sleep(forTimeInterval: 0.001) }
-            #expect(line.proxy.counts == .init(connections: 1, cuts: 0, bytes: 1_000_003, corrupted: 0))
+            let whole = FaultProxy.Counts(connections: 1, cuts: 0, bytes: 1_000_003, corrupted: 0)
+            #expect(Self.comesTo(whole) { line.proxy.counts })
         }.get()
     }
 
@@ -89,20 +96,22 @@ import Testing
             #expect(try read(other.server, 1) == [9])
             if case .nothing = line.server.receive() {} else { Issue.record("bytes came through a stall") }
             line.proxy.resume()
-            while true {
-                guard case .bytes(let bytes) = line.server.receive() else { continue }
-                #expect(bytes == [1, 2, 3])
-                break
-            }
+            var received: [UInt8] = []
+            #expect(
+                Self.comesTo([1, 2, 3] as [UInt8]) {
+                    if case .bytes(let bytes) = line.server.receive() { received += bytes }
+                    return received
+                })
         }.get()
     }
 
     @Test func `a stall ends by itself, and a drip passes a few bytes at a time`() async throws {
         try await blocking {
             let line = try Line { $0.drip(2, every: .milliseconds(20)) }
+            line.proxy.stall()
+            _ = line.client.send([1, 2, 3, 4, 5])
             let began = MonotonicClock.now
             line.proxy.stall(for: .milliseconds(30))
-            _ = line.client.send([1, 2, 3, 4, 5])
             #expect(try read(line.server, 5) == [1, 2, 3, 4, 5])
             // The stall, and a pause behind each of the first two pieces.
             #expect(began.duration(to: MonotonicClock.now) >= .milliseconds(70))
@@ -134,6 +143,7 @@ import Testing
                 if expected == 30 { client.finishSending() }
                 #expect(try read(server, 40).count == expected)
             }
+            // The third connection was made after the second was cut, and that was written down first.
             #expect(proxy.counts.cuts == 2)
         }.get()
     }

@@ -8,7 +8,7 @@ import RemoteProxy
 import TestSupport
 import Testing
 
-@Suite("Fault runs", .serialized, .timeLimit(.minutes(5))) struct FaultRuns {
+@Suite("Fault runs", .serialized, .waitsForOthers) struct FaultRuns {
     static let isFull = ProcessInfo.processInfo.environment["REMOTEPROXY_FAULTS"] == "full"
 
     static func size(_ small: Int, full: Int) -> Int { isFull ? full : small }

@@ -42,18 +42,22 @@ extension FaultRuns {
         var begins = watched.events.makeAsyncIterator()
         #expect(await begins.next() == .began)
         // The last word between the two, and then nothing.
+        let before = MonotonicClock.now
         #expect(try await EchoProxy(client).text("x") == "x")
         let states = client.states
         proxy.stall()
         let began = MonotonicClock.now
         _ = await states.first { $0 != .connected }
-        let atClient = began.duration(to: MonotonicClock.now)
+        let clientsVerdict = MonotonicClock.now
         var verdicts = givenUp.makeAsyncIterator()
-        let atServer = began.duration(to: await verdicts.next() ?? .distantFuture)
+        let serversVerdict = await verdicts.next() ?? .distantFuture
         let late = lateness.stop()
-        for time in [atClient, atServer] {
-            #expect(time > Self.earliest && time < Self.latest(late), "\(time), machine \(late)")
+        // Silence begins somewhere between those two moments.
+        for verdict in [clientsVerdict, serversVerdict] {
+            let (longest, shortest) = (before.duration(to: verdict), began.duration(to: verdict))
+            #expect(longest > Self.earliest && shortest < Self.latest(late), "\(longest), machine \(late)")
         }
+        let (atClient, atServer) = (began.duration(to: clientsVerdict), began.duration(to: serversVerdict))
         proxy.resume()
         watched.release()
         #expect(try await call.value == "held")
@@ -74,6 +78,7 @@ extension FaultRuns {
         }
         let lateness = Lateness()
         try await withGate("tcp://127.0.0.1:0", configuration) { server, url in
+            let first = MonotonicClock.now
             let neighbour = try RawClient(url)
             let proxy = try FaultProxy(to: url)
             let peers = try (0..<50).map { _ in try Self.greeted(isReal ? url : proxy.url) }
@@ -84,6 +89,8 @@ extension FaultRuns {
             } else {
                 proxy.stall()
             }
+            // On a slow machine the first of them are asked before all are gone, and those have said nothing.
+            let isAnybodyAsked = first.duration(to: MonotonicClock.now) >= Self.keepalive.interval
             var (id, slowest) = (0, Duration.zero)
             while server.connectionCount > 1, began.duration(to: MonotonicClock.now) < .seconds(30) {
                 id += 1
@@ -95,7 +102,8 @@ extension FaultRuns {
             let late = lateness.stop()
             print("50 peers vanished: let go after \(took), slowest of \(id) calls beside \(slowest), machine \(late)")
             #expect(took < Self.latest(late) && slowest < Self.slack + late)
-            #expect(server.counters.overruns["keepaliveTimeout"] == (isReal ? nil : 50))
+            let silent = server.counters.overruns["keepaliveTimeout"]
+            #expect(isReal ? silent == nil || isAnybodyAsked : silent == 50)
         }
     }
 

@@ -8,6 +8,7 @@ import RPCServer
 import RPCWire
 import RemoteProxy
 import Subjects
+import TestSupport
 import Testing
 
 #if canImport(Glibc)
@@ -34,7 +35,7 @@ private struct ThinStory {
         let threads = Lock<[pthread_t]>([])
         server.export(GreeterProxy(ThreadTeller { threads.withLock { $0.append(Self.unblocked()) } }))
         let proxy = try FaultProxy(to: try await server.listen(on: "tcp://127.0.0.1:0"))
-        let client = RPCClient(proxy.url)
+        let client = RPCClient(proxy.url, .patient)
         let teller = ThreadTeller { threads.withLock { $0.append(Self.unblocked()) } }
         _ = try await GreeterProxy(client).greet("the server's thread")
         await withCheckedContinuation { done in

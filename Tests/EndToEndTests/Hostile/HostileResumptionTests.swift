@@ -8,7 +8,7 @@ import RemoteProxy
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(2))) struct `Hostile resumptions` {
+@Suite(.waitsForOthers) struct `Hostile resumptions` {
     private static let timeout = Duration.milliseconds(400)
 
     private enum End: Sendable, Hashable { case answered, notExecuted, notKnown }

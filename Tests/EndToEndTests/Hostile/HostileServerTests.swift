@@ -7,7 +7,7 @@ import RemoteProxy
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(2))) struct `Hostile servers` {
+@Suite(.waitsForOthers) struct `Hostile servers` {
     private static let timeout = Duration.milliseconds(400)
     /// For calls that will be answered, however busy the machine.
     private static let longTimeout = Duration.seconds(30)
@@ -28,7 +28,7 @@ import Testing
         async throws
     {
         let server = try ScriptedServer(hostile.script)
-        let client = RPCClient(server.url)
+        let client = RPCClient(server.url, .patient)
         let echo = EchoProxy(client)
         let timeout = hostile.end == .answered ? Self.longTimeout : Self.timeout
         let began = MonotonicClock.now
@@ -60,7 +60,7 @@ import Testing
             try peer.welcome()
             while true { try peer.answer(try peer.hear(), result) }
         }
-        let calculator = CalculatorProxy(RPCClient(server.url))
+        let calculator = CalculatorProxy(RPCClient(server.url, .patient))
         await #expect(throws: RPCError.self) { try await calculator.add(2, 3) }
     }
 

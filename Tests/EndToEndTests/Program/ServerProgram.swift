@@ -63,9 +63,9 @@ final class ServerProgram {
 
     func signal(_ number: Int32) { process.signal(number) }
 
-    /// Waits for the end.
+    /// Waits for the end, and makes one when it is silent for a minute.
     func end() -> End {
-        while (try? fill()) == true {}
+        do { while try fill() {} } catch { signal(SIGKILL) }
         let said = ChildProcess.text(of: process.errors)
         return End(code: process.waitForEnd(), output: String(decoding: unread, as: UTF8.self), errors: said)
     }

@@ -2,9 +2,10 @@
 
 import Protocols
 import Subjects
+import TestSupport
 import Testing
 
-@Suite struct ObjectStoryTests {
+@Suite(.waitsForOthers) struct ObjectStoryTests {
     @Test func `a presenter that keeps its view leaks it, and one with a proxy does not`() async throws {
         let story = try await Self.story("A presenter and its view")
         let fates = story.filter { $0.contains("after everybody has left: ") }.map { $0.split(separator: ": ").last }

@@ -1,9 +1,10 @@
 // Batches at their edges: as many members as there may be, one more, and everything that can stand where a request should.
 
 import RPCServer
+import TestSupport
 import Testing
 
-@Suite struct `Batches` {
+@Suite(.waitsForOthers) struct `Batches` {
     private static func batch(_ count: Int) -> String {
         let members = (1...count).map {
             #"{"jsonrpc":"2.0","method":"Calculator.add","params":[\#($0),0],"id":\#($0)}"#

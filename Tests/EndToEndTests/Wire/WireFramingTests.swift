@@ -1,8 +1,9 @@
 // The three framings as strict peers write and read them.
 
+import TestSupport
 import Testing
 
-@Suite struct `Framings on the wire` {
+@Suite(.waitsForOthers) struct `Framings on the wire` {
     private static let call = #"{"jsonrpc":"2.0","method":"Calculator.add","params":[1,1],"id":1}"#
     private static let reply = #"{"jsonrpc":"2.0","id":1,"result":2}"#
 

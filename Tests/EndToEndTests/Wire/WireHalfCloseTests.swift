@@ -1,9 +1,10 @@
 // A peer that ends its questions and still listens, as `nc -N` does after its last line: it gets all its answers, and
 // then the end.
 
+import TestSupport
 import Testing
 
-@Suite struct `Half-closed connections` {
+@Suite(.waitsForOthers) struct `Half-closed connections` {
     @Test(arguments: [1, 300, 3_000])
     func `every call that was sent before the end is answered`(_ count: Int) async throws {
         try await withWire { url in

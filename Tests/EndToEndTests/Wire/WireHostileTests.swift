@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite struct `Hostile bytes` {
+@Suite(.waitsForOthers) struct `Hostile bytes` {
     private static let value = #"{"jsonrpc":"2.0","method":"Counter.value","id":1}"#
 
     private static func times(_ count: Int, _ text: String) -> [UInt8] {

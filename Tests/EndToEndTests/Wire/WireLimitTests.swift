@@ -1,9 +1,10 @@
 // Every limit at its edge: up to it all goes well; beyond it the answer names the limit and its value.
 
 import RPCServer
+import TestSupport
 import Testing
 
-@Suite struct `Limits on the wire` {
+@Suite(.waitsForOthers) struct `Limits on the wire` {
     private static let value = #"{"jsonrpc":"2.0","method":"Counter.value","id":1}"#
 
     /// A call of exactly so many bytes.

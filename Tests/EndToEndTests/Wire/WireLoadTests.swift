@@ -3,9 +3,10 @@
 import Protocols
 import RPCServer
 import RemoteProxy
+import TestSupport
 import Testing
 
-@Suite struct `Pipelining` {
+@Suite(.waitsForOthers) struct `Pipelining` {
     @Test(arguments: WireFraming.allCases)
     func `each of many pipelined calls is answered once while a neighbour is served`(framing: WireFraming) async throws
     {
@@ -42,7 +43,7 @@ import Testing
     }
 }
 
-@Suite struct `Overload` {
+@Suite(.waitsForOthers) struct `Overload` {
     private static func call(_ id: Int) -> String {
         #"{"jsonrpc":"2.0","method":"Echo.text","params":["x"],"id":\#(id)}"#
     }
@@ -57,12 +58,12 @@ import Testing
             let neighbour = try RawClient(url)
             _ = try neighbour.ask(Self.call(0))
             let busy = try RawClient(url)
-            let (served, refused) = try Self.hear(1_000, from: [busy], limit: "maximumWait") { () throws in
+            let (served, refused, patience) = try Self.hear(1_000, from: [busy], limit: "maximumWait") { () throws in
                 // However busy the other is.
                 #expect(try brief(neighbour.ask(Self.call(0))) == "0=\"x\"")
             }
-            // What came within the first tenth of a second is served.
-            #expect(served > 90 && refused > 0)
+            // What came within the first tenth of a second is served, however much or little that is.
+            #expect(served > 0 && refused > 0 && patience >= .milliseconds(100))
             #expect(server.counters.calls == served + 11 && server.counters.overruns == ["maximumWait": refused])
             // When it is over it is over.
             for id in 1...10 { #expect(try brief(busy.ask(Self.call(id))) == "\(id)=\"x\"") }
@@ -77,24 +78,30 @@ import Testing
             $0.maximumWait = .zero
         } _: { server, url in
             let alone = try Self.hear(300, from: [RawClient(url)], limit: "")
-            #expect(alone == (300, 0) && server.counters.overruns == [:])
-            let (served, refused) = try Self.hear(
-                500, from: [RawClient(url), RawClient(url)], limit: "maximumWaitForOthers")
-            #expect(served > 90 && refused > 0)
+            #expect(alone.served == 300 && alone.refused == 0 && server.counters.overruns == [:])
+            var (served, refused) = (0, 0)
+            // Unless a busy machine lets one of them speak only when the other has been served.
+            for _ in 0..<20 where refused == 0 {
+                let both = try Self.hear(500, from: [RawClient(url), RawClient(url)], limit: "maximumWaitForOthers")
+                served += both.served
+                refused = both.refused
+                #expect(both.served > 0 && both.patience >= .milliseconds(100))
+            }
+            #expect(refused > 0)
             #expect(server.counters.calls == served + 300)
             #expect(server.counters.overruns == ["maximumWaitForOthers": refused])
         }
     }
 
     /// Has each client make so many calls at once.
-    /// - Returns: how many were served and how many refused, for that limit.
+    /// - Returns: how many were served and how many refused, for that limit, and after how long the first.
     private static func hear(
         _ count: Int, from clients: [RawClient], limit: String, meanwhile: () throws -> Void = {}
-    ) throws -> (Int, Int) {
-        for client in clients {
-            client.sendBeside(Array((1...count).map { Self.call($0) + "\n" }.joined().utf8))
-        }
-        var (served, refused) = (0, 0)
+    ) throws -> (served: Int, refused: Int, patience: Duration) {
+        let calls = Array((1...count).map { Self.call($0) + "\n" }.joined().utf8)
+        let start = ContinuousClock.now
+        for client in clients { client.sendBeside(calls) }
+        var (served, refused, patience) = (0, 0, Duration.seconds(3_600))
         for client in clients {
             var ids = Set<Int>()
             for heard in 0..<count {
@@ -105,12 +112,13 @@ import Testing
                     served += 1
                 } else {
                     #expect(reply.contains("-32009") && reply.contains("(\(limit))"))
+                    if refused == 0 { patience = ContinuousClock.now - start }
                     refused += 1
                 }
                 if heard % 100 == 99 { try meanwhile() }
             }
         }
-        return (served, refused)
+        return (served, refused, patience)
     }
 
     @Test func `without a limit everybody waits`() async throws {

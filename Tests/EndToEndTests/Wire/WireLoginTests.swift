@@ -4,9 +4,10 @@ import Foundation
 import Protocols
 import RPCServer
 import RemoteProxy
+import TestSupport
 import Testing
 
-@Suite struct `Logging in` {
+@Suite(.waitsForOthers) struct `Logging in` {
     private static let next = #"{"jsonrpc":"2.0","method":"Counter.next","id":1}"#
     private static let value = #"{"jsonrpc":"2.0","method":"Counter.value","id":1}"#
     private static let greet = #"{"jsonrpc":"2.0","method":"Greeter.greet","params":["x"],"id":1}"#
@@ -167,7 +168,7 @@ import Testing
 
     @Test func `a client of ours is let in by its token, and its name reaches the subject`() async throws {
         let server = try await Self.greeterServer()
-        var configuration = RPCClient.Configuration()
+        var configuration = RPCClient.Configuration.patient
         configuration.token = Token(Secrets.alice)
         let client = RPCClient(server.url, configuration)
         #expect(try await GreeterProxy(client).greet("x") == "alice [\"admin\", \"audit\"]")

@@ -5,14 +5,25 @@ import Protocols
 import RPCServer
 import RemoteProxy
 import Synchronization
+import TestSupport
 import Testing
 
-@Suite struct `Patience on the wire` {
+@Suite(.waitsForOthers) struct `Patience on the wire` {
     private static let value = #"{"jsonrpc":"2.0","method":"Counter.value","id":1}"#
     private static let hello = #"{"jsonrpc":"2.0","method":"rpc.hello","params":{"protocol":1},"id":0}"#
 
     private static func later(_ milliseconds: Int, id: Int) -> String {
         #"{"jsonrpc":"2.0","method":"Echo.later","params":["x",\#(milliseconds)],"id":\#(id)}"#
+    }
+
+    /// A client that has asked something in time, and how many have not: a busy machine may keep them from their first word
+    /// for longer than a server with little patience waits for it.
+    private static func talker(_ url: String, asking message: String) throws -> (RawClient, answer: String, late: Int) {
+        for late in 0..<200 {
+            let client = try RawClient(url)
+            if let answer = try client.ask(message) { return (client, answer, late) }
+        }
+        throw WireFault("nobody is heard")
     }
 
     @Test(arguments: ["", "\n", " \r\n\t"])
@@ -22,13 +33,13 @@ import Testing
             $0.firstByteTime = .milliseconds(50)
             $0.log = log.add
         } _: { server, url in
-            let talker = try RawClient(url)
-            #expect(try brief(talker.ask(Self.value)) == "1=0")
+            let (talker, answer, late) = try Self.talker(url, asking: Self.value)
+            #expect(try brief(answer) == "1=0")
             let silent = try RawClient(url)
             silent.send(nothing)
             #expect(try silent.rest() == "")
-            #expect(server.counters.overruns == ["firstByteTime": 1])
-            #expect(log.lines.count == 1 && log.lines[0].hasSuffix("(firstByteTime)"))
+            #expect(server.counters.overruns == ["firstByteTime": 1 + late])
+            #expect(log.lines.count == 1 + late && log.lines.allSatisfy { $0.hasSuffix("(firstByteTime)") })
             // Who has spoken may be silent.
             #expect(try brief(talker.ask(Self.value)) == "1=0")
         }
@@ -71,13 +82,19 @@ import Testing
             $0.frameTime = .milliseconds(20)
             $0.minimumRate = 200_000
         } _: { server, url in
-            let start = ContinuousClock.now
-            let slow = try RawClient(url, .lengthPrefixed)
-            slow.send(withUnsafeBytes(of: UInt32(9_000_000).bigEndian, Array.init))
-            slow.send([UInt8](repeating: 0x20, count: 300_000))
-            _ = try slow.rest()
-            #expect(server.counters.overruns == ["minimumRate": 1])
-            #expect(ContinuousClock.now - start >= .seconds(1))
+            let length = withUnsafeBytes(of: UInt32(9_000_000).bigEndian, Array.init)
+            var (met, took) = (Set<String>(), Duration.zero)
+            // A busy machine may keep the rest of it back for longer than its first bytes may wait: then once more.
+            for _ in 0..<50 where !met.contains("minimumRate") {
+                let start = ContinuousClock.now
+                let slow = try RawClient(url, .lengthPrefixed)
+                slow.send(length + [UInt8](repeating: 0x20, count: 300_000))
+                _ = try slow.rest()
+                took = ContinuousClock.now - start
+                met = Set(server.counters.overruns.keys)
+            }
+            #expect(server.counters.overruns["minimumRate"] == 1 && met.isSubset(of: ["minimumRate", "frameTime"]))
+            #expect(took >= .seconds(1))
         }
     }
 
@@ -85,10 +102,10 @@ import Testing
         try await withGate {
             $0.idleTime = .milliseconds(60)
         } _: { server, url in
-            let idler = try RawClient(url)
-            #expect(try brief(idler.ask(Self.later(150, id: 1))) == "1=\"x\"")
+            let (idler, answer, late) = try Self.talker(url, asking: Self.later(150, id: 1))
+            #expect(try brief(answer) == "1=\"x\"")
             #expect(try idler.hear() == nil)
-            #expect(server.counters.overruns == ["idleTime": 1])
+            #expect(server.counters.overruns == ["idleTime": 1 + late])
         }
     }
 
@@ -200,12 +217,16 @@ import Testing
             $0.maximumLogLines = 10
             $0.log = log.add
         } _: { server, url in
+            let start = ContinuousClock.now
             for _ in 0..<50 {
                 let browser = try RawClient(url)
                 browser.send("GET / HTTP/1.1\r\n\r\n")
                 _ = try browser.rest()
             }
-            #expect(log.lines.count == 10 && server.counters.overruns == ["maximumLogLines": 40])
+            let told = log.lines.count { !$0.contains("left out") }
+            #expect(server.counters.overruns == ["maximumLogLines": 50 - told])
+            // So many in ten seconds, which fifty browsers take only on a very slow machine.
+            #expect(told <= 10 * (1 + Int((ContinuousClock.now - start) / .seconds(10))))
         }
     }
 

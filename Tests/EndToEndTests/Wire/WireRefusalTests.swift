@@ -1,8 +1,9 @@
 // What is not JSON-RPC: browsers, other protocols, broken JSON. Nothing of it is executed.
 
+import TestSupport
 import Testing
 
-@Suite struct `Refusals` {
+@Suite(.waitsForOthers) struct `Refusals` {
     private static let count = #"{"jsonrpc":"2.0","method":"Counter.next","id":1}"#
     private static let value = #"{"jsonrpc":"2.0","method":"Counter.value","id":1}"#
 

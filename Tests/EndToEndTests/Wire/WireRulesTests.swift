@@ -8,7 +8,7 @@ import Subjects
 import TestSupport
 import Testing
 
-@Suite struct `Rules on the wire` {
+@Suite(.waitsForOthers) struct `Rules on the wire` {
     private static func supports(_ params: String, id: Int = 1) -> String {
         #"{"jsonrpc":"2.0","method":"rpc.supports","params":\#(params),"id":\#(id)}"#
     }
@@ -39,7 +39,7 @@ import Testing
         }.get()
         #expect(answer == "3!-32054")
         let events = AsyncStream.makeStream(of: String.self)
-        let remote = CounterProxy(RPCClient(url)).with(timeout: .seconds(10)).retrying()
+        let remote = CounterProxy(RPCClient(url, .patient)).with(timeout: .seconds(600)).retrying()
             .observed { events.continuation.yield($0.method.name) }
         await #expect(throws: RPCError.self) { try await remote.next() }
         remote.note("allowed")

@@ -3,6 +3,7 @@
 import Protocols
 import RPCServer
 import RemoteProxy
+import TestSupport
 import Testing
 
 private struct Confession: Error, CustomStringConvertible {
@@ -24,7 +25,7 @@ private struct Sinner: Confessor {
     func speak() async throws -> Unspeakable { Unspeakable() }
 }
 
-@Suite struct `Secrecy` {
+@Suite(.waitsForOthers) struct `Secrecy` {
     @Test(arguments: ["confess", "speak"])
     func `a private error is a fixed text and a number, under which the log has the rest`(method: String) async throws {
         let log = LoggedLines()

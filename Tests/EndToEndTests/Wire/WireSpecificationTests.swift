@@ -1,8 +1,9 @@
 // The examples of section 7 of the JSON-RPC 2.0 specification, with our services' methods, over every framing.
 
+import TestSupport
 import Testing
 
-@Suite struct `The JSON-RPC 2.0 specification` {
+@Suite(.waitsForOthers) struct `The JSON-RPC 2.0 specification` {
     /// What is sent, and what comes back in brief; nil when nothing does.
     private static let examples: [(String, String?)] = [
         // Positional parameters.

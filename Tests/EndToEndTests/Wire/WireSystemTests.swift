@@ -2,9 +2,10 @@
 
 import Foundation
 import RPCServer
+import TestSupport
 import Testing
 
-@Suite struct `System methods` {
+@Suite(.waitsForOthers) struct `System methods` {
     private static func later(_ id: String) -> String {
         #"{"jsonrpc":"2.0","method":"Echo.later","params":["late",60000],"id":\#(id)}"#
     }

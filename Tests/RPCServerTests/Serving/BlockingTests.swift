@@ -4,6 +4,7 @@ import Protocols
 import RPCServer
 import RPCWire
 import RemoteProxy
+import Synchronization
 import TestSupport
 import Testing
 
@@ -12,6 +13,9 @@ private final class BlockingGreeter: Greeter {
     enum Event: Equatable { case blocks(String), saw(cancellation: Bool) }
 
     let barrier = Barrier()
+    /// Whether it has been asked to wait for its caller to give up.
+    var hasWaited: Bool { waits.load(ordering: .relaxed) > 0 }
+    private let waits = Atomic(0)
     let events: AsyncStream<Event>
     private let report: AsyncStream<Event>.Continuation
 
@@ -27,6 +31,7 @@ private final class BlockingGreeter: Greeter {
             async let child: Void = block(name)
             await child
         case "until cancelled":
+            waits.add(1, ordering: .relaxed)
             report.yield(.blocks(name))
             while !Task.isCancelled {}
             report.yield(.saw(cancellation: true))
@@ -58,7 +63,7 @@ private struct BlockedServer {
         url = try await server.listen(on: "tcp://127.0.0.1:0")
     }
 
-    func greeter() -> GreeterProxy { GreeterProxy(RPCClient(url)) }
+    func greeter() -> GreeterProxy { GreeterProxy(RPCClient(url, .patient)) }
 
     /// Begins a call and waits until it has blocked its thread.
     func block(_ name: String = "block", through greeter: GreeterProxy) async -> Task<String, any Error> {
@@ -119,7 +124,7 @@ private struct BlockedServer {
                 group.addTask { try await Self.greet("\(number)", through: greeter) }
             }
             // All block at the same time before the first goes on.
-            while blocked.server.counters.takeovers < 39 { await Task.yield() }
+            await until { blocked.server.counters.takeovers >= 39 }
             blocked.object.barrier.open(for: 40)
             try await group.waitForAll()
         }
@@ -143,8 +148,13 @@ private struct BlockedServer {
         let blocked = try await BlockedServer()
         let greeter = blocked.greeter()
         _ = try await greeter.greet("connect")
-        // Either end may be the first to notice.
-        _ = try? await withTimeout(.milliseconds(50)) { try await greeter.greet("until cancelled") }
+        var timeout = Duration.milliseconds(25)
+        repeat {
+            // On a machine so busy that the call did not begin in time: once more with more time. Either end may be the first to
+            // notice that it is over.
+            timeout *= 2
+            _ = try? await withTimeout(timeout) { try await greeter.greet("until cancelled") }
+        } while !blocked.object.hasWaited && !Task.isCancelled
         #expect(await blocked.object.events.first { $0 == .saw(cancellation: true) } != nil)
         await blocked.server.stop()
     }
@@ -207,16 +217,16 @@ private struct BlockedServer {
         let object = BlockingNotebook(barrier)
         let server = RPCServer()
         server.export(CounterProxy(object))
-        let client = RPCClient(try await server.listen(on: "tcp://127.0.0.1:0"))
+        let client = RPCClient(try await server.listen(on: "tcp://127.0.0.1:0"), .patient)
         let notebook = CounterProxy(client)
         for number in 0..<20 { notebook.note("block \(number)") }
         let notes = (0..<20).map { "block \($0)" }
         for number in 0..<20 {
             // Answered beside the post that blocks.
-            while try await notebook.value() <= number {}
+            try await until { try await notebook.value() > number }
             barrier.open()
         }
-        while object.taken.count < 20 { await Task.yield() }
+        await until { object.taken.count == 20 }
         #expect(object.taken == notes)
         await server.stop()
     }

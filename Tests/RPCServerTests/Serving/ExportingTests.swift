@@ -5,6 +5,7 @@ import RPCServer
 import RemoteProxy
 import Subjects
 import Synchronization
+import TestSupport
 import Testing
 
 @Suite(.waitsForOthers) struct `Exporting` {
@@ -13,7 +14,7 @@ import Testing
         _ configuration: RPCServer.Configuration = .init()
     ) async throws -> (server: RPCServer, client: RPCClient) {
         let server = RPCServer(configuration)
-        return (server, RPCClient(try await server.listen(on: "tcp://127.0.0.1:0")))
+        return (server, RPCClient(try await server.listen(on: "tcp://127.0.0.1:0"), .patient))
     }
 
     @Test func `several objects of one service are told apart by name`() async throws {
@@ -81,7 +82,7 @@ import Testing
         #expect(first.hasPrefix("tcp://127.0.0.1:"))
         #expect(first.split(separator: " ").last?.count == 32)
         #expect(try await GreeterProxy(client).greet("2") == first)
-        let other = RPCClient(try await server.listen(on: "tcp://127.0.0.1:0"))
+        let other = RPCClient(try await server.listen(on: "tcp://127.0.0.1:0"), .patient)
         let stranger = try await GreeterProxy(other).greet("3")
         #expect(stranger.split(separator: " ").last != first.split(separator: " ").last)
         #expect(Caller.current == nil)

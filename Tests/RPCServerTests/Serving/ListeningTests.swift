@@ -5,11 +5,12 @@ import Protocols
 import RPCServer
 import RemoteProxy
 import Subjects
+import TestSupport
 import Testing
 
 @Suite(.waitsForOthers) struct `Listening` {
     private func greeting(at url: String) async throws -> String {
-        let client = RPCClient(url)
+        let client = RPCClient(url, .patient)
         defer { client.close() }
         return try await GreeterProxy(client).greet("you")
     }
@@ -88,7 +89,7 @@ import Testing
         let server = RPCServer(configuration)
         server.export(GreeterProxy(EnglishGreeter()))
         let url = try await server.listen(on: "tcp://127.0.0.1:0")
-        let (first, second) = (RPCClient(url), RPCClient(url))
+        let (first, second) = (RPCClient(url, .patient), RPCClient(url, .patient))
         #expect(try await GreeterProxy(first).greet("1") == "Hello, 1!")
         let late = Task { try await GreeterProxy(second).greet("2") }
         let line = await log.first { $0.contains("maximumConnections") }

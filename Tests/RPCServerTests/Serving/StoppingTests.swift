@@ -4,6 +4,7 @@ import Protocols
 import RPCServer
 import RemoteProxy
 import Subjects
+import TestSupport
 import Testing
 
 @Suite(.waitsForOthers) struct `Stopping` {
@@ -16,7 +17,7 @@ import Testing
     @Test func `stop lets the running call finish`() async throws {
         let held = HeldGreeter()
         let (server, url) = try await serve(held)
-        let client = RPCClient(url)
+        let client = RPCClient(url, .patient)
         async let answer = GreeterProxy(client).greet("slow")
         _ = await held.events.first { $0 == .began("slow") }
         // However slow the machine: what is tested is the order.
@@ -33,7 +34,7 @@ import Testing
     @Test func `a call still running after the grace time is cancelled and its outcome unknown`() async throws {
         let held = HeldGreeter()
         let (server, url) = try await serve(held)
-        let client = RPCClient(url)
+        let client = RPCClient(url, .patient)
         let answer = Task { try await GreeterProxy(client).greet("endless") }
         _ = await held.events.first { $0 == .began("endless") }
         await server.stop(grace: .zero)
@@ -48,7 +49,7 @@ import Testing
     @Test func `a second stop with less grace ends the first one's wait`() async throws {
         let held = HeldGreeter()
         let (server, url) = try await serve(held)
-        let client = RPCClient(url)
+        let client = RPCClient(url, .patient)
         let answer = Task { try await GreeterProxy(client).greet("endless") }
         _ = await held.events.first { $0 == .began("endless") }
         async let patient: Void = server.stop(grace: .seconds(3_600))
@@ -60,7 +61,7 @@ import Testing
 
     @Test func `run ends when its task is cancelled`() async throws {
         let (server, url) = try await serve(EnglishGreeter())
-        let client = RPCClient(url)
+        let client = RPCClient(url, .patient)
         #expect(try await GreeterProxy(client).greet("you") == "Hello, you!")
         let running = Task { try await server.run() }
         running.cancel()
@@ -89,12 +90,12 @@ import Testing
         server = nil
         // The listener closes on its own thread: until it has, the address is refused.
         let next = RPCServer()
-        while true {
+        try await until {
             do {
                 try await next.listen(on: url)
-                break
+                return true
             } catch let error as ListenError where error.description.contains("EADDRINUSE") {
-                await Task.yield()
+                return false
             }
         }
         await next.stop()

@@ -63,9 +63,3 @@ extension AsyncStream {
         return nil
     }
 }
-
-extension Trait where Self == TimeLimitTrait {
-    /// For tests that wait for what a log or an object tells: where something else has gone wrong it may never be told, and
-    /// the whole run would stand still. Time enough for a machine with much else to do.
-    static var waitsForOthers: Self { .timeLimit(.minutes(5)) }
-}

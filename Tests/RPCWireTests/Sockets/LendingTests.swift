@@ -45,7 +45,7 @@ private struct LentLoop: Sendable {
     /// Until the thread that is kept has been replaced.
     func lookUntilReplaced() {
         let before = takeovers.withLock { $0 }
-        while takeovers.withLock({ $0 }) == before { watch.look() }
+        while takeovers.withLock({ $0 }) == before, !Task.isCancelled { watch.look() }
     }
 }
 
@@ -54,7 +54,7 @@ private final class Flag: Sendable {
     let isSet = Atomic(false)
 }
 
-@Suite struct `Lending a loop` {
+@Suite(.waitsForOthers) struct `Lending a loop` {
     @Test func `a job has not the loop, other work has`() async throws {
         let lent = try LentLoop()
         let loop = lent.loop
@@ -88,7 +88,7 @@ private final class Flag: Sendable {
         #expect(lent.takeovers.withLock { $0 } == 1)
         #expect(lent.watch.blockedThreads == 1)
         barrier.open()
-        while lent.watch.blockedThreads > 0 { await Task.yield() }
+        await until { lent.watch.blockedThreads == 0 }
         #expect(diary.all == ["neighbour", "blocked"])
         #expect(await lent.loop.perform { SystemThread.current } == former)
         lent.loop.shutdown()
@@ -153,7 +153,7 @@ private final class Flag: Sendable {
         let barrier = Barrier()
         let ways = await lent.block(on: barrier) {
             var ways = [loop.isCurrent, loop.takeBack(), loop.absence != nil]
-            while !loop.takeBack() { await Task.yield() }
+            await until { loop.takeBack() }
             ways += [loop.isCurrent, loop.absence == nil]
             return ways
         }
@@ -175,9 +175,9 @@ private final class Flag: Sendable {
             barrier.open()
         }
         #expect(lent.takeovers.withLock { $0 } == 100)
-        while lent.watch.blockedThreads > 0 { await Task.yield() }
+        await until { lent.watch.blockedThreads == 0 }
         #if os(Linux)
-            while threads(named: name) > 1 { await Task.yield() }
+            await until { threads(named: name) <= 1 }
         #endif
         lent.loop.shutdown()
     }
@@ -196,7 +196,7 @@ private final class Flag: Sendable {
         lent.lookUntilReplaced()
         await lent.block(on: second)
         lent.loop.submit { diary.note(1) }
-        while lent.complaints.all.isEmpty { lent.watch.look() }
+        while lent.complaints.all.isEmpty, !Task.isCancelled { lent.watch.look() }
         lent.look(times: 10)
         #expect(
             lent.complaints.all == [
@@ -204,7 +204,7 @@ private final class Flag: Sendable {
             ])
         #expect(diary.all == [])
         first.open()
-        while lent.watch.blockedThreads > 0 { await Task.yield() }
+        await until { lent.watch.blockedThreads == 0 }
         lent.lookUntilReplaced()
         await lent.loop.perform {}
         #expect(diary.all == [1])
@@ -217,14 +217,19 @@ private final class Flag: Sendable {
     @Test func `of threads that compute one is replaced, of threads that sleep all`() async throws {
         let lent = try LentLoop()
         let isOver = Flag()
+        defer { isOver.isSet.store(true, ordering: .relaxed) }
         var threads: [Int32] = []
         for _ in 0..<2 {
+            let isComputing = Flag()
             let computing = await handedOver { answer in
                 Task(executorPreference: lent.loop) {
                     answer(SystemThread.systemNumber)
+                    isComputing.isSet.store(true, ordering: .relaxed)
                     while !isOver.isSet.load(ordering: .relaxed) {}
                 }
             }
+            // Answering may have to wait for a moment, in which the thread sleeps.
+            await until { isComputing.isSet.load(ordering: .relaxed) }
             threads.append(computing)
             if threads.count == 1 { lent.lookUntilReplaced() }
         }
@@ -235,11 +240,11 @@ private final class Flag: Sendable {
             #expect(lent.complaints.all == [])
         #endif
         isOver.isSet.store(true, ordering: .relaxed)
-        while lent.watch.blockedThreads > 0 { await Task.yield() }
+        await until { lent.watch.blockedThreads == 0 }
         let barrier = Barrier()
         for count in 1...3 {
             await lent.block(on: barrier)
-            while lent.watch.blockedThreads < count { lent.watch.look() }
+            while lent.watch.blockedThreads < count, !Task.isCancelled { lent.watch.look() }
         }
         barrier.open(for: 3)
         await lent.loop.perform {}

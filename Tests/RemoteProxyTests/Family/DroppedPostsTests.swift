@@ -6,7 +6,7 @@ import Testing
 
 @testable import RemoteProxy
 
-@Suite(.serialized) struct `Dropped posts` {
+@Suite(.serialized, .waitsForOthers) struct `Dropped posts` {
     @Test func `are counted, and told of when there are twice as many`() {
         let lines = Lock<[String]>([])
         DroppedPosts.log { line in lines.withLock { $0.append(line) } }
@@ -28,7 +28,7 @@ import Testing
         let proxy = WorkshopProxy(workshop).locked(locking, clock: loop)
         let before = DroppedPosts.count
         let running = Task { try await proxy.work("call", milliseconds: 5) }
-        while workshop.log.isEmpty, !Task.isCancelled { await Task.yield() }
+        await until { !workshop.log.isEmpty }
         for number in 1...5 { proxy.note("\(number)") }
         #expect(DroppedPosts.count >= before + 3)
         loop.advance(by: .milliseconds(5))

@@ -6,7 +6,7 @@ import Testing
 
 @testable import RemoteProxy
 
-@Suite(.timeLimit(.minutes(1))) struct `A subject held exclusively` {
+@Suite(.waitsForOthers) struct `A subject held exclusively` {
     private let loop: ManualLoop
     private let workshop: BusyWorkshop
     private let proxy: WorkshopProxy
@@ -137,13 +137,13 @@ import Testing
         let loop = loop
         try await proxy.exclusively { [proxy] in
             let running = Task { try await proxy.work("call", milliseconds: 5) }
-            while workshop.log.isEmpty, !Task.isCancelled { await Task.yield() }
+            await until { !workshop.log.isEmpty }
             proxy.note("post")
             loop.advance(by: .milliseconds(5))
             _ = try await running.value
         }
         let after = Task { [proxy] in try await proxy.work("after", milliseconds: 0) }
-        while !workshop.log.contains("after in"), !Task.isCancelled { await Task.yield() }
+        await until { workshop.log.contains("after in") }
         loop.advance(by: .milliseconds(1))
         _ = try await after.value
         #expect(workshop.log == ["call in", "call out", "post", "after in", "after out"])

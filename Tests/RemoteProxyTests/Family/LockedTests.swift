@@ -6,7 +6,7 @@ import Testing
 
 @testable import RemoteProxy
 
-@Suite(.timeLimit(.minutes(1))) struct `A locked subject` {
+@Suite(.waitsForOthers) struct `A locked subject` {
     private let loop: ManualLoop
     private let workshop: BusyWorkshop
     private let proxy: WorkshopProxy
@@ -135,13 +135,13 @@ import Testing
     @Test func `keeps posts in their order behind the call that runs, and calls behind the posts`() async throws {
         let loop = loop
         let running = Task { [proxy] in try await proxy.work("call", milliseconds: 5) }
-        while workshop.log.isEmpty, !Task.isCancelled { await Task.yield() }
+        await until { !workshop.log.isEmpty }
         for number in 1...100 { proxy.note("post \(number)") }
         let behind = Task { [proxy] in try await proxy.work("behind", milliseconds: 0) }
         #expect(workshop.log == ["call in"])
         loop.advance(by: .milliseconds(5))
         _ = try await running.value
-        while !workshop.log.contains("behind in"), !Task.isCancelled { await Task.yield() }
+        await until { workshop.log.contains("behind in") }
         loop.advance(by: .milliseconds(5))
         _ = try await behind.value
         let posts = (1...100).map { "post \($0)" }
@@ -153,11 +153,11 @@ import Testing
         locking.maximumKeptPosts = 2
         let proxy = WorkshopProxy(workshop).locked(locking, clock: loop)
         let running = Task { try await proxy.work("call", milliseconds: 5) }
-        while workshop.log.isEmpty, !Task.isCancelled { await Task.yield() }
+        await until { !workshop.log.isEmpty }
         for number in 1...3 { proxy.note("post \(number)") }
         loop.advance(by: .milliseconds(5))
         _ = try await running.value
-        while !workshop.log.contains("post 2"), !Task.isCancelled { await Task.yield() }
+        await until { workshop.log.contains("post 2") }
         while workshop.log.count < 5, !Task.isCancelled {
             proxy.note("later")
             await Task.yield()
@@ -165,7 +165,7 @@ import Testing
         #expect(workshop.log.prefix(5) == ["call in", "call out", "post 1", "post 2", "later"])
     }
 
-    @Test func `has never two inside, whoever calls from wherever, and whoever gives up`() async throws {
+    @Test(.hasTime) func `has never two inside, whoever calls from wherever, and whoever gives up`() async throws {
         let subject = CrowdCounter()
         let proxy = CrowdProxy(subject).locked()
         let given = await withTaskGroup(of: Bool.self) { group in

@@ -17,7 +17,8 @@ struct ProcessState {
         var wakeups = 0
         let tasks = try Self.names(in: "\(directory)/task")
         for thread in tasks {
-            wakeups += try Self.number("voluntary_ctxt_switches:", in: "\(directory)/task/\(thread)/status")
+            // One that has ended since they were listed is woken no more.
+            wakeups += (try? Self.number("voluntary_ctxt_switches:", in: "\(directory)/task/\(thread)/status")) ?? 0
         }
         self.wakeups = wakeups
         threads = tasks.count

@@ -10,7 +10,9 @@ extension Scenario {
         claims: [
             .firm("answered_once", .atLeast(100_000)), .firm("neighbour_wrong", .atMost(0)),
             .timed("seconds", .atMost(3)), .timed("neighbour_worst_ms", .atMost(50)),
-        ]
+        ],
+        // On a machine several times as slow the last of them wait for longer than a server lets calls wait.
+        configure: { $0.maximumWait = .zero }
     ) { site in
         let burstIsOver = Flag()
         return try await withThrowingTaskGroup(of: Figures.self) { group in

@@ -6,7 +6,7 @@ import Testing
 
 @testable import RemoteProxy
 
-@Suite(.timeLimit(.minutes(1))) struct `Making a counted object` {
+@Suite(.waitsForOthers) struct `Making a counted object` {
     private let loop = ManualLoop()
     private let nursery = Nursery()
     private var child: ChildProxy { nursery.child(on: loop) }
@@ -33,7 +33,9 @@ import Testing
         #expect(nursery.most == 1)
     }
 
-    @Test func `fails for all that wait when it cannot be made, and is tried again for the next`() async throws {
+    @Test(.hasTime) func `fails for all that wait when it cannot be made, and is tried again for the next`()
+        async throws
+    {
         nursery.fail(1)
         let (began, gate) = (Lock(0), AsyncStream.makeStream(of: Void.self))
         let child = ChildProxy.counted { [nursery] in

@@ -6,7 +6,7 @@ import Testing
 
 @testable import RemoteProxy
 
-@Suite(.timeLimit(.minutes(1))) struct `Posts to a counted object` {
+@Suite(.waitsForOthers) struct `Posts to a counted object` {
     private let loop = ManualLoop()
     private let nursery = Nursery()
     private var child: ChildProxy { nursery.child(on: loop) }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import RemoteProxy
 
-@Suite(.timeLimit(.minutes(1))) struct `A counted object elsewhere` {
+@Suite(.waitsForOthers) struct `A counted object elsewhere` {
     private let loop = ManualLoop()
     private let nursery = Nursery()
     private var child: ChildProxy { nursery.child(on: loop) }

@@ -107,8 +107,3 @@ extension ServiceProxy {
     /// How many hold the object that is counted in this stack.
     var holders: Int { proxySubject.layer(CountedSubject<ProxiedService>.self)?.counted.holders ?? 0 }
 }
-
-/// Returns when the condition holds, or when the test has run out of time.
-func until(_ condition: () -> Bool) async {
-    while !condition(), !Task.isCancelled { await Task.yield() }
-}

@@ -88,7 +88,7 @@ private struct Story {
     }
 }
 
-@Suite(.computesForLong) struct `Proxies whose object comes later` {
+@Suite(.computesForLong, .waitsForOthers) struct `Proxies whose object comes later` {
     @Test func `late-bound, nothing is lost, doubled or overtaken`() throws {
         for seed in 0..<300 as Range<UInt64> {
             var story = Story(seed: seed)

@@ -49,7 +49,7 @@ private final class Maker: Sendable {
     }
 }
 
-@Suite struct `Lazy proxies` {
+@Suite(.waitsForOthers) struct `Lazy proxies` {
     @Test func `the first call makes the object and the others find it`() throws {
         let maker = Maker()
         let proxy = maker.proxy()
@@ -62,7 +62,7 @@ private final class Maker: Sendable {
         #expect(maker.probes.first?.noted == [3])
     }
 
-    @Test func `a thousand first calls make one object`() async throws {
+    @Test(.hasTime) func `a thousand first calls make one object`() async throws {
         let count = Lock(0)
         let proxy = ProbeProxy.lazy {
             count.withLock { $0 += 1 }
