@@ -46,8 +46,9 @@ let package = Package(
 
         // One test folder per target.
         .target(
-            name: "TestSupport", dependencies: ["RPCWire", "RemoteProxy"], path: "Tests/TestSupport",
+            name: "TestSupport", dependencies: ["RPCWire", "RemoteProxy", "Surroundings"], path: "Tests/TestSupport",
             swiftSettings: settings),
+        .target(name: "Surroundings", path: "Tests/Surroundings"),
         // What breaks things in tests, and a server whose work can be looked up afterwards.
         .target(
             name: "Faults", dependencies: ["CSystem", "RPCWire", "RemoteProxy", "TestSupport"], path: "Tests/Faults",

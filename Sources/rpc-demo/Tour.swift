@@ -83,8 +83,8 @@ struct Tour {
     /// A tour should not wait half a minute to find that something is broken.
     private var configuration: RPCClient.Configuration {
         var configuration = RPCClient.Configuration()
-        configuration.timeout = .seconds(5)
-        configuration.connectTimeout = .seconds(2)
+        configuration.timeout = .seconds(20)
+        configuration.connectTimeout = .seconds(10)
         return configuration
     }
 }

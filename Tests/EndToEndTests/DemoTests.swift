@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite(.waitsForOthers) struct DemoTests {
+@Suite(.serialized, .waitsForOthers) struct DemoTests {
     @Test func `the tour plays every act and comes to its end`() async throws {
         let demo = try await DemoProcess.run("rpc-demo")
         try expectWholeTour(demo)

@@ -14,7 +14,7 @@ final class LineSocket: ByteStreamReceiver {
     }
 
     /// - Throws: at once if nobody listens there; `CommandLineFault` if it is not an address at all.
-    static func connect(to url: String, within limit: Duration = .seconds(3)) async throws -> LineSocket {
+    static func connect(to url: String, within limit: Duration = .seconds(20)) async throws -> LineSocket {
         let endpoint: Endpoint
         do throws(EndpointError) {
             endpoint = try Endpoint(url)
@@ -36,7 +36,7 @@ final class LineSocket: ByteStreamReceiver {
     }
 
     /// The next line to arrive. A peer that has none in time is hung up on.
-    func answer(within limit: Duration = .seconds(2)) async throws -> String {
+    func answer(within limit: Duration = .seconds(20)) async throws -> String {
         let loop = stream.loop
         let patience = loop.schedule(at: loop.now.advanced(by: limit)) { [stream] in stream.abort() }
         defer { patience.cancel() }

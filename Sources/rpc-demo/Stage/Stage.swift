@@ -75,7 +75,7 @@ struct Stage: Sendable {
 
     /// Shows a line of code, runs it, and shows what it threw, which must be the expected failure.
     func show<Value>(
-        _ code: String, throwing expected: ExpectedFailure, within limit: Duration = .seconds(4),
+        _ code: String, throwing expected: ExpectedFailure, within limit: Duration = .seconds(20),
         _ body: () async throws -> Value
     ) async throws {
         does(code)

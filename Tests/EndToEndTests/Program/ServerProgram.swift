@@ -37,7 +37,7 @@ final class ServerProgram {
         process = try ChildProcess("sh", shell + arguments, environment: environment)
     }
 
-    /// The next line on standard output, at most a minute from now.
+    /// The next line on standard output, at most five minutes from now.
     func line() throws -> String {
         while true {
             if let end = unread.firstIndex(of: UInt8(ascii: "\n")) {
@@ -63,7 +63,7 @@ final class ServerProgram {
 
     func signal(_ number: Int32) { process.signal(number) }
 
-    /// Waits for the end, and makes one when it is silent for a minute.
+    /// Waits for the end, and makes one when it is silent for five minutes.
     func end() -> End {
         do { while try fill() {} } catch { signal(SIGKILL) }
         let said = ChildProcess.text(of: process.errors)
@@ -73,7 +73,7 @@ final class ServerProgram {
     private func fill() throws -> Bool {
         let descriptor = process.output.fileDescriptor
         var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-        guard poll(&entry, 1, 60_000) == 1 else { throw WireFault("rpc-server was silent for a minute") }
+        guard poll(&entry, 1, 300_000) == 1 else { throw WireFault("rpc-server was silent for five minutes") }
         var window = [UInt8](repeating: 0, count: 4_096)
         let count = read(descriptor, &window, window.count)
         guard count > 0 else { return false }

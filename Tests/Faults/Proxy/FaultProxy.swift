@@ -29,6 +29,9 @@ package final class FaultProxy: Sendable {
     package let url: String
     private let shared: SharedFaults
     private let waking: RawDescriptor
+    /// Kept as well: where the thread has seen that it is over before it is woken, the last wake-up would reach nobody, and that
+    /// would end the process.
+    private let wakening: RawDescriptor
 
     /// A proxy for the server at `target`, on a port of its own.
     package init(to target: String) throws {
@@ -37,8 +40,9 @@ package final class FaultProxy: Sendable {
         guard pipe(&ends) == 0 else { throw FaultToolError("pipe: errno \(errno)") }
         self.url = url
         waking = RawDescriptor(ends[1])
+        wakening = RawDescriptor(ends[0])
         shared = SharedFaults(FaultSettings(target: target))
-        let loop = FaultLoop(listener, wakenBy: RawDescriptor(ends[0]), shared)
+        let loop = FaultLoop(listener, wakenBy: wakening, shared)
         try SystemThread.start(name: "fault-proxy") { loop.run() }
     }
 

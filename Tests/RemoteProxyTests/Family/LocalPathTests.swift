@@ -2,6 +2,7 @@
 
 import RPCWire
 import RemoteProxy
+import TestSupport
 import Testing
 
 /// What cannot be put into JSON.
@@ -42,7 +43,7 @@ final class WoodenDrawer: Drawer {
     func put(_ thing: Opaque) { things.withLock { $0.append(thing) } }
 }
 
-@Suite struct `What stays here` {
+@Suite(.waitsForOthers, .hasTime) struct `What stays here` {
     @Test func `is not put into JSON by any kind`() async throws {
         let drawer = WoodenDrawer()
         let plain = DrawerProxy(drawer)
@@ -68,7 +69,9 @@ final class WoodenDrawer: Drawer {
 
     @Test func `is kept by a cache as it is`() async throws {
         let drawer = WoodenDrawer()
-        let cached = DrawerProxy(drawer).cached(in: .memory, CachePolicy(freshFor: .seconds(3_600)))
+        var policy = CachePolicy(freshFor: .seconds(3_600))
+        policy.refreshTimeout = .seconds(3_600)
+        let cached = DrawerProxy(drawer).cached(in: .memory, policy)
         for _ in 0..<3 {
             #expect(try await cached.find(Opaque(1)) == Opaque(1))
             #expect(try await cached.top == Opaque(7))

@@ -54,7 +54,10 @@ struct ContentsList: Act {
         try await screen.opens("server away", cached, showing: new)
         let reason = await later.compactMap(\.failure).first { _ in true }
         try stage.show(
-            "no newer, because", reason?.code == .unavailable ? "the server is away" : spoken(reason as Any),
+            // A cache that has waited for too long says so, where the machine is so late that nothing else has been heard.
+            "no newer, because",
+            reason?.code == .unavailable || reason?.code == .deadlineExceeded
+                ? "the server is away" : spoken(reason as Any),
             expecting: "the server is away")
         client.close()
 

@@ -12,7 +12,7 @@ import Testing
     import Darwin
 #endif
 
-@Suite(.computesForLong) struct `Cache files` {
+@Suite(.computesForLong, .waitsForOthers) struct `Cache files` {
     private let loop = ManualLoop()
     private let shelf: CountingShelf
     private let heard = Heard()
@@ -284,12 +284,13 @@ import Testing
                         in: .file(path), methods: [.book], policy)
                     for book in 0..<books {
                         _ = try? await proxy.book(writer * 100 + book)
-                        await proxy.saveCache()
+                        // Once more where the disk is so slow that another has had the file for too long.
+                        await until { await proxy.saveCache() }
                     }
                 }
             }
         }
-        #expect(heard.all.isEmpty)
+        #expect(heard.all.allSatisfy { $0.contains("cannot be written") })
         let contents = try #require(try ReplaceableFile(path).read(atMost: 1 << 20))
         #expect(Set(try CacheFormat.decode(contents).map(\.key)).count == writers * books)
     }
