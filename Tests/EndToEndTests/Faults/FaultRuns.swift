@@ -14,7 +14,7 @@ import Testing
     static func size(_ small: Int, full: Int) -> Int { isFull ? full : small }
 
     /// How much later than its deadline a call may end: in a run by itself little, beside all the other tests more.
-    static var slack: Duration { isFull ? .milliseconds(50) : .seconds(2) }
+    static var slack: Duration { isFull ? .milliseconds(50) : .seconds(5) }
 }
 
 /// A ledger, and the server processes that keep it one after the other.
