@@ -1,6 +1,7 @@
 // L3: a hundred thousand calls in one write, and a neighbour who asks one thing at a time.
 
 import BenchSystem
+import RPCServer
 import RawEcho
 import Synchronization
 
