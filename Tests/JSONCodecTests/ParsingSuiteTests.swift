@@ -19,6 +19,20 @@ import Testing
         }
     }
 
+    @Test func `a text is read or refused alike in the midst of another`() throws {
+        for file in try suiteFiles() {
+            let text = try Data(contentsOf: file)
+            let accepted = accepts(text)
+            for (before, after) in [
+                ("[", #","what comes behind it"]"#), (#"[1,"two",[3],"#, "]             "),
+                (#"{"a":"#, #","b":{"c":"what comes behind it"}}"#), (#"{"a":[{}],"b":"#, "}             "),
+            ] {
+                let whole = Data(before.utf8) + text + Data(after.utf8)
+                #expect(accepts(whole) == accepted, "\(before) \(file.lastPathComponent) \(after)")
+            }
+        }
+    }
+
     private func accepts(_ data: Data) -> Bool {
         data.withUnsafeBytes { bytes in
             var reader = JSONReader(bytes)

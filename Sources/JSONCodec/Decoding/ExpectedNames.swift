@@ -38,7 +38,7 @@ struct ExpectedName {
     /// What two looks at eight bytes take in.
     static let longest = 16
 
-    /// Equal for one and the same String; equal Strings may differ here.
+    /// Of the String that was asked for, which is kept.
     let bits: (UInt64, UInt64)
     let length: Int
     let mark: UInt32
@@ -50,7 +50,7 @@ struct ExpectedName {
     private let room: Int
 
     init(_ name: String, _ written: UnsafeBufferPointer<UInt8>, _ mark: UInt32) {
-        bits = Self.bits(of: name)
+        bits = bitsOfName(name)
         length = written.count - 3
         self.mark = mark
         last = max(0, written.count - 8)
@@ -62,9 +62,6 @@ struct ExpectedName {
     private static func eight(_ written: UnsafeBufferPointer<UInt8>, from start: Int) -> UInt64 {
         written[start...].prefix(8).reversed().reduce(0) { $0 << 8 | UInt64($1) }
     }
-
-    @inline(__always)
-    static func bits(of name: String) -> (UInt64, UInt64) { unsafeBitCast(name, to: (UInt64, UInt64).self) }
 
     /// Whether the name stands at this offset, in quotes and with a colon behind it.
     @inline(__always)

@@ -64,7 +64,7 @@ extension DecodingFramePointer {
     private func findExpected(_ name: String) -> Int? {
         let number = pointee.members.count
         guard !pointee.isAtValue, let expected = pointee.expected[number],
-            expected.pointee.bits == ExpectedName.bits(of: name)
+            expected.pointee.bits == bitsOfName(name)
         else { return nil }
         let state = pointee.state
         let start = pointee.cursor
@@ -92,7 +92,7 @@ extension DecodingFramePointer {
 
     @inline(never)
     private func remember(_ name: String, _ number: Int) {
-        if let known = pointee.expected[number], known.pointee.bits == ExpectedName.bits(of: name) { return }
+        if let known = pointee.expected[number], known.pointee.bits == bitsOfName(name) { return }
         let member = pointee.members[number]
         // Only what is written in the usual way: a name with its value right behind, and no escapes in it.
         guard member.name &+ member.length &+ 2 == member.place else { return }

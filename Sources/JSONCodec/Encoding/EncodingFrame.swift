@@ -29,6 +29,8 @@ struct EncodingFrame {
     var storedKey: (any CodingKey)?
     var members = MemberList()
     var checksNames = true
+    /// Not of this use alone.
+    var written = WrittenNames()
 
     var boxes: ContainerBoxes
 
@@ -112,24 +114,51 @@ extension EncodingFramePointer {
     @discardableResult
     func beginMember(_ name: String) -> Range<Int> {
         let output = output
-        if pointee.count > 0 { output.pointee.append(UInt8(ascii: ",")) }
+        let number = pointee.count
+        pointee.count = number &+ 1
+        let target = output.pointee.reserve(1 &+ WrittenName.longest)
+        var place = output.pointee.count
+        guard let known = pointee.written[number], known.pointee.bits == bitsOfName(name) else {
+            return writeName(name, number)
+        }
+        // Written over where there is none.
+        target.pointee = UInt8(ascii: ",")
+        let comma = number > 0 ? 1 : 0
+        known.pointee.write(to: target + comma)
+        output.pointee.commit(comma &+ known.pointee.count)
+        place &+= comma
+        let end = place &+ known.pointee.count &- 2
+        if pointee.checksNames { note(place, end, known.pointee.mark) }
+        return place &+ 1..<end
+    }
+
+    /// The same for a name that is not the one that was last written at this number.
+    @inline(never)
+    private func writeName(_ name: String, _ number: Int) -> Range<Int> {
+        let output = output
+        if number > 0 { output.pointee.append(UInt8(ascii: ",")) }
         let place = output.pointee.count
         output.pointee.append(quoted: name)
-        let end = output.pointee.count
+        let end = output.pointee.count &- 1
         output.pointee.append(UInt8(ascii: ":"))
-        pointee.count &+= 1
-        guard pointee.checksNames else { return place &+ 1..<end &- 1 }
-        let text = UnsafePointer(output.pointee.base)
-        let length = end &- place &- 2
-        let nameMark = markOfName(text + (place &+ 1), length)
-        if let earlier = pointee.members.append(
-            name: place &+ 1, length: length, place: place, mark: nameMark, in: text)
-        {
-            // Written again: the later value stands, with everything up to the member that followed the earlier one.
-            let cut = pointee.members[earlier].place..<pointee.members[earlier &+ 1].place
-            pointee.state.pointee.edits.append(EncodingState.Edit(range: cut, replacement: nil))
-        }
-        return place &+ 1..<end &- 1
+        let text = UnsafePointer(output.pointee.base) + place
+        let mark = markOfName(text + 1, end &- place &- 1)
+        pointee.written.remember(
+            name, at: number, UnsafeBufferPointer(start: text, count: end &+ 2 &- place), mark: mark)
+        if pointee.checksNames { note(place, end, mark) }
+        return place &+ 1..<end
+    }
+
+    /// Takes note of a name that stands behind the quote at this place.
+    @inline(__always)
+    private func note(_ place: Int, _ end: Int, _ mark: UInt32) {
+        let earlier = pointee.members.append(
+            name: place &+ 1, length: end &- place &- 1, place: place, mark: mark,
+            in: UnsafePointer(output.pointee.base))
+        guard let earlier else { return }
+        // Written again: the later value stands, with everything up to the member that followed the earlier one.
+        let cut = pointee.members[earlier].place..<pointee.members[earlier &+ 1].place
+        pointee.state.pointee.edits.append(EncodingState.Edit(range: cut, replacement: nil))
     }
 
     @inline(__always)

@@ -115,6 +115,12 @@ extension EncodingStatePointer {
     func encode<Value: Encodable>(_ value: Value, _ step: PathStep, depth: Int) throws {
         let plan = pointee.plans.plan(for: Value.self) { EncodingPlan(Value.self) }
         if case .ordinary = plan { return try encodeNaturally(value, step, depth: depth) }
+        if withUnsafePointer(to: value, { writeTokens(at: UnsafeRawPointer($0), plan, depth: depth) }) { return }
+        try encode(value, by: plan, step, depth: depth)
+    }
+
+    @inline(never)
+    private func encode<Value: Encodable>(_ value: Value, by plan: EncodingPlan, _ step: PathStep, depth: Int) throws {
         let frame = try push(step, depth: depth)
         let level = frame.pointee.index
         defer { end(downTo: level &- 1) }

@@ -1,23 +1,38 @@
-// Looks at eight bytes of text in one step. The reader's and the writer's string loops run on this.
+// Looks at eight bytes of text in one step. The reader's and the writer's string loops run on this, and what reads messages.
 
 /// Eight consecutive bytes, the first one lowest.
-struct EightBytes {
-    let word: UInt64
+package struct EightBytes {
+    package let word: UInt64
 
-    @inline(__always)
-    init(_ base: UnsafePointer<UInt8>, at offset: Int) {
-        word = UInt64(
-            littleEndian: UnsafeRawPointer(base).loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+    @inlinable @inline(__always)
+    package init(_ base: UnsafeRawPointer, at offset: Int) {
+        word = UInt64(littleEndian: base.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
     }
 
-    private static let ones: UInt64 = 0x0101_0101_0101_0101
-    static let highBits: UInt64 = 0x8080_8080_8080_8080
+    /// All of a text of less than eight bytes and at least one, and zeros behind it.
+    @inline(__always)
+    init(_ base: UnsafePointer<UInt8>, count: Int) {
+        let raw = UnsafeRawPointer(base)
+        if count >= 4 {
+            let first = UInt32(littleEndian: raw.loadUnaligned(as: UInt32.self))
+            let last = UInt32(littleEndian: raw.loadUnaligned(fromByteOffset: count &- 4, as: UInt32.self))
+            word = UInt64(first) | UInt64(last) &<< UInt64((count &- 4) &* 8)
+        } else {
+            let middle = count &>> 1
+            word =
+                UInt64(base[0]) | UInt64(base[middle]) &<< UInt64(middle &* 8)
+                | UInt64(base[count &- 1]) &<< UInt64((count &- 1) &* 8)
+        }
+    }
+
+    @inlinable package static var ones: UInt64 { 0x0101_0101_0101_0101 }
+    @inlinable package static var highBits: UInt64 { 0x8080_8080_8080_8080 }
 
     /// The high bit of every byte that a string cannot simply pass over: a quote, a backslash, a control character.
     ///
     /// Borrows can mark bytes above a true mark, never below: the lowest mark is exact, and only that one is used.
-    @inline(__always)
-    var stops: UInt64 {
+    @inlinable @inline(__always)
+    package var stops: UInt64 {
         let quotes = (word ^ Self.ones &* UInt64(UInt8(ascii: "\""))) &- Self.ones
         let backslashes = (word ^ Self.ones &* UInt64(UInt8(ascii: "\\"))) &- Self.ones
         let controls = word &- Self.ones &* 0x20
@@ -32,8 +47,8 @@ struct EightBytes {
     }
 
     /// How many bytes stand before the lowest mark.
-    @inline(__always)
-    static func count(before marks: UInt64) -> Int { marks.trailingZeroBitCount &>> 3 }
+    @inlinable @inline(__always)
+    package static func count(before marks: UInt64) -> Int { marks.trailingZeroBitCount &>> 3 }
 
     /// The bytes before the lowest mark, the others zero.
     @inline(__always)

@@ -29,7 +29,7 @@ extension JSONNumber {
 }
 
 extension JSONReader {
-    /// The common case: at most fifteen digits, perhaps some behind a point, and nothing else. Nil, with the cursor
+    /// The common case: at most sixteen digits, or fifteen and a point among them, and nothing else. Nil, with the cursor
     /// unmoved, for any other number, and for one that ends with the text.
     @inline(__always)
     mutating func readShortDouble() -> Double? {
@@ -57,7 +57,7 @@ extension JSONReader {
         if point > 0 {
             let places = at &- point &- 1
             guard places > 0 else { return nil }
-            // Both are exact, so the one rounding is the right one.
+            // Fifteen digits are exact, and so is the power: the one rounding is the right one.
             value /= powersOfTen[places]
         }
         position = at

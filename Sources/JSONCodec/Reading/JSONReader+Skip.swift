@@ -50,14 +50,6 @@ extension JSONReader {
         while at < bound, base[at] &- UInt8(ascii: "0") < 10 { at &+= 1 }
     }
 
-    /// Moves to the value of the next member, or behind the closing brace and returns false.
-    @inline(__always)
-    private mutating func skipName() throws(JSONError) -> Bool {
-        guard shortName(isFirst: isFirst) != nil else { return try nextMember() != nil }
-        isFirst = false
-        return true
-    }
-
     @inline(__always)
     mutating func skipLiteral(_ name: StaticString) throws(JSONError) {
         let length = name.utf8CodeUnitCount
@@ -94,10 +86,11 @@ extension JSONReader {
                 objects[depth] = false
             default: try skipScalar(kind)
             }
+            skipPlain(&objects, outside: outside, &notes)
             // Close what ends here, and stop at the next value.
             while depth > outside {
                 if objects[depth] {
-                    if try skipName() { break }
+                    if try nextMember() != nil { break }
                 } else {
                     if try nextElement() { break }
                 }
@@ -119,7 +112,7 @@ struct NoContainerNotes: ContainerNotes {
 }
 
 /// Which of the open containers are objects, one bit for each level.
-private struct OpenContainers {
+struct OpenContainers {
     private var bits = InlineArray<17, UInt64>(repeating: 0)
 
     subscript(depth: Int) -> Bool {

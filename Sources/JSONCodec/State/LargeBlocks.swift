@@ -29,8 +29,8 @@ package enum LargeBlocks {
 }
 
 /// Blocks that nobody uses, the oldest first. There is always room for four like the last one: a server that answers a
-/// message with one as large has it as received, as written, as queued and as kept for later, and with fewer kept than that,
-/// clearing and mapping the others with each call would take most of the time. Whoever finds another thread at it does without:
+/// message with one as large has it as received and as written, and the last answer until that is known to have arrived; with
+/// fewer kept than that, clearing and mapping the others with each call would take most of the time. Whoever finds another thread at it does without:
 /// nobody waits.
 ///
 /// `@unchecked Sendable`: all but `isTaken` is touched only by the thread that has set it.

@@ -27,6 +27,13 @@ package final class JSONOutput {
         buffer.pointee.letGoOfMuch()
     }
 
+    /// How much memory there is for what is written.
+    package var capacity: Int { buffer.pointee.capacity }
+
+    /// Gives its memory away, with what stands in it, and begins anew with little. Whoever gets it gives it back to
+    /// `LargeBlocks`.
+    package func takeMemory() -> UnsafeMutableRawBufferPointer { buffer.pointee.takeMemory() }
+
     package func truncate(to count: Int) { buffer.pointee.truncate(to: count) }
 
     package func append(_ byte: UInt8) { buffer.pointee.append(byte) }

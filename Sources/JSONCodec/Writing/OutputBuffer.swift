@@ -56,6 +56,12 @@ struct OutputBuffer {
         if capacity > LargeBlocks.least { move(to: Self.leastCapacity) }
     }
 
+    mutating func takeMemory() -> UnsafeMutableRawBufferPointer {
+        let memory = UnsafeMutableRawBufferPointer(start: base, count: capacity)
+        self = OutputBuffer(capacity: Self.leastCapacity)
+        return memory
+    }
+
     @inline(never)
     private mutating func move(to newCapacity: Int) {
         let (moved, capacity) = Self.allocate(newCapacity)

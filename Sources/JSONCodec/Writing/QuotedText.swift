@@ -3,13 +3,19 @@
 extension OutputBuffer {
     @inline(__always)
     mutating func append(quoted text: String) {
-        var text = text
-        text.withUTF8 { append(quoted: $0) }
+        // Of any string that Swift has made itself, without a copy to look at.
+        if text.utf8.withContiguousStorageIfAvailable({ append(quoted: $0) }) == nil { append(quotedCopy: text) }
+    }
+
+    @inline(never)
+    private mutating func append(quotedCopy text: String) {
+        var copy = text
+        copy.withUTF8 { append(quoted: $0) }
     }
 
     @inline(__always)
     mutating func append(quoted text: UnsafeBufferPointer<UInt8>) {
-        let target = reserve(text.count &+ 2)
+        let target = reserve(text.count &+ Self.roomAround)
         target.pointee = UInt8(ascii: "\"")
         guard let source = text.baseAddress else {
             target[1] = UInt8(ascii: "\"")
@@ -26,6 +32,9 @@ extension OutputBuffer {
         commit(clean &+ 2)
     }
 
+    /// The quotes, or what is written behind a short text and counts for nothing.
+    private static let roomAround = 8
+
     /// Copies up to the first byte that needs an escape and returns how many bytes that were.
     @inline(__always)
     private static func copyClean(
@@ -41,13 +50,20 @@ extension OutputBuffer {
             guard at == LongText.patience else { continue }
             at = LongText.copyClean(source, from: at, to: count, into: target)
         }
-        while at < count {
-            let byte = source[at]
-            if needsEscape(byte) { break }
-            target[at] = byte
-            at &+= 1
-        }
-        return at
+        guard at < count else { return at }
+        // What is left is less than eight bytes. With some of those before it, if there are any, it is eight once more.
+        guard count < 8 else { return copyLast(EightBytes(source, at: count &- 8), count &- 8, count, target) }
+        return copyLast(EightBytes(source, count: count), 0, count, target)
+    }
+
+    @inline(__always)
+    private static func copyLast(
+        _ eight: EightBytes, _ at: Int, _ count: Int, _ target: UnsafeMutablePointer<UInt8>
+    ) -> Int {
+        UnsafeMutableRawPointer(target).storeBytes(of: eight.word.littleEndian, toByteOffset: at, as: UInt64.self)
+        // Behind a short text there are zeros, which are marked too.
+        let marks = eight.escapes
+        return marks == 0 ? count : min(count, at &+ EightBytes.count(before: marks))
     }
 
     /// From the first byte that needs an escape to the closing quote.
@@ -59,7 +75,7 @@ extension OutputBuffer {
                 appendEscape(of: first)
                 rest = UnsafeBufferPointer(rebasing: rest.dropFirst())
             } else if let source = rest.baseAddress {
-                let clean = Self.copyClean(source, rest.count, to: reserve(rest.count))
+                let clean = Self.copyClean(source, rest.count, to: reserve(rest.count &+ Self.roomAround))
                 commit(clean)
                 rest = UnsafeBufferPointer(rebasing: rest.dropFirst(clean))
             }

@@ -59,14 +59,13 @@ extension OutputBuffer {
     /// As Foundation writes it: the shortest digits, and `1` for `1.0`. The value must be finite.
     @inline(__always)
     mutating func append<Value: BinaryFloatingPoint & CustomStringConvertible>(finite value: Value) {
-        // Whole numbers up to 2^53, where the shortest text stops being the number's own digits.
-        if value.magnitude <= 9_007_199_254_740_992, let whole = Int64(exactly: value),
-            whole != 0 || value.sign == .plus, Value.significandBitCount > 23 || whole.magnitude <= 16_777_216
-        {
-            append(integer: whole)
-            return
+        if Value.self == Double.self {
+            let value = unsafeBitCast(value, to: Double.self)
+            // Up to where the shortest text stops being the number's own digits.
+            if appendWhole(value, upTo: 9_007_199_254_740_992) || appendShort(value) { return }
+        } else if Value.self == Float.self {
+            if appendWhole(Double(unsafeBitCast(value, to: Float.self)), upTo: 16_777_216) { return }
         }
-        if Value.self == Double.self, appendShort(Double(value)) { return }
         var text = value.description
         text.withUTF8 { digits in
             let isWhole =
@@ -74,6 +73,16 @@ extension OutputBuffer {
                 && digits[digits.count - 1] == UInt8(ascii: "0")
             append(isWhole ? UnsafeBufferPointer(rebasing: digits.dropLast(2)) : digits)
         }
+    }
+
+    /// A whole number that is not negative zero; false for any other value.
+    @inline(__always)
+    private mutating func appendWhole(_ value: Double, upTo most: Double) -> Bool {
+        guard value.magnitude <= most else { return false }
+        let whole = Int64(value)
+        guard Double(whole) == value, whole != 0 || value.sign == .plus else { return false }
+        append(integer: whole)
+        return true
     }
 
     /// A value of few decimal places in a few steps; false for any other.

@@ -68,11 +68,6 @@ struct PlainEnvelope {
     @inline(__always)
     private var byte: UInt8 { at < text.count ? base.load(fromByteOffset: at, as: UInt8.self) : 0 }
 
-    @inline(__always)
-    private func eight(at offset: Int) -> UInt64 {
-        UInt64(littleEndian: base.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
-    }
-
     // MARK: Passing over; what returns false or nil may have moved the cursor, except `pass`
 
     /// This text, eight bytes at a time and the rest one by one.
@@ -105,16 +100,12 @@ struct PlainEnvelope {
     /// Up to the closing quote, if all before it is ASCII without escapes and control characters.
     @inline(__always)
     private mutating func passName() -> Bool {
-        let ones: UInt64 = 0x0101_0101_0101_0101
         while at &+ 8 <= text.count {
-            let word = eight(at: at)
-            let quotes = (word ^ ones &* UInt64(UInt8(ascii: "\""))) &- ones
-            let backslashes = (word ^ ones &* UInt64(UInt8(ascii: "\\"))) &- ones
-            let controls = word &- ones &* 0x20
-            // A borrow can mark bytes above a true mark, never below: the lowest mark is exact.
-            let marks = (quotes | backslashes | controls | word) & 0x8080_8080_8080_8080
-            guard marks == 0 else {
-                at &+= marks.trailingZeroBitCount &>> 3
+            let eight = EightBytes(base, at: at)
+            // What is not ASCII stops as well.
+            let stops = eight.stops | eight.word & EightBytes.highBits
+            guard stops == 0 else {
+                at &+= EightBytes.count(before: stops)
                 return byte == UInt8(ascii: "\"")
             }
             at &+= 8

@@ -4,25 +4,28 @@
 package struct KeptMessages: ~Copyable, Sendable {
     private struct Entry {
         let number: Int64
-        /// Counted from the first byte that was ever kept.
+        /// Counted from the first byte that was ever kept in `bytes`.
         let end: Int
+        /// The message, if it lies in memory of its own.
+        var shared: Bytes?
         /// After it nobody wants the message any more, if it has not been sent by then.
         let deadline: Instant
     }
 
-    /// All messages, one behind the other: memory is taken once and used again, not once per message.
+    /// All messages but the large ones, one behind the other: memory is taken once and used again, not once per message.
     private var bytes = SendBuffer(keptCapacity: 64 << 10)
     private var entries: [Entry] = []
     /// How many bytes have been released, and how many entries that are still in the list.
     private var firstByte = 0
     private var firstEntry = 0
+    private var sharedCount = 0
     /// The number of the last message that was ever kept.
     package private(set) var last: Int64 = 0
 
     package init() {}
 
     package var count: Int { entries.count - firstEntry }
-    package var byteCount: Int { bytes.count }
+    package var byteCount: Int { bytes.count + sharedCount }
     package var isEmpty: Bool { entries.isEmpty }
 
     /// Keeps a message, whose number is to be higher than all before.
@@ -32,7 +35,16 @@ package struct KeptMessages: ~Copyable, Sendable {
         guard number > last else { return }
         last = number
         bytes.append(message)
-        entries.append(Entry(number: number, end: firstByte + bytes.count, deadline: deadline))
+        entries.append(Entry(number: number, end: firstByte + bytes.count, shared: nil, deadline: deadline))
+    }
+
+    /// The same without a copy: for a large message that whoever sends it has as well.
+    package mutating func keep(shared message: Bytes, number: Int64) {
+        guard number > last else { return }
+        last = number
+        sharedCount += message.count
+        entries.append(
+            Entry(number: number, end: firstByte + bytes.count, shared: message, deadline: .distantFuture))
     }
 
     /// As new. Called rather than another one put in its place: in release builds a soak then grew with each session, and
@@ -40,7 +52,7 @@ package struct KeptMessages: ~Copyable, Sendable {
     package mutating func removeAll() {
         bytes.letGo()
         entries = []
-        (firstByte, firstEntry, last) = (0, 0, 0)
+        (firstByte, firstEntry, sharedCount, last) = (0, 0, 0, 0)
     }
 
     /// The other end has everything up to this number.
@@ -48,6 +60,7 @@ package struct KeptMessages: ~Copyable, Sendable {
         var end = firstByte
         while firstEntry < entries.count, entries[firstEntry].number <= number {
             end = entries[firstEntry].end
+            if let message = entries[firstEntry].shared.take() { sharedCount -= message.count }
             firstEntry += 1
         }
         bytes.removeFirst(end - firstByte)
@@ -60,6 +73,7 @@ package struct KeptMessages: ~Copyable, Sendable {
         var start = firstByte
         return entries[firstEntry...].map { entry in
             defer { start = entry.end }
+            if let message = entry.shared { return (entry.number, message, entry.deadline) }
             let message = UnsafeRawBufferPointer(rebasing: bytes.bytes[start - firstByte..<entry.end - firstByte])
             return (entry.number, Bytes(copying: message), entry.deadline)
         }

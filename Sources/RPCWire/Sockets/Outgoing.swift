@@ -45,12 +45,23 @@ struct Outgoing: ~Copyable, Sendable {
     mutating func append(
         _ payload: UnsafeRawBufferPointer, framing: Framing, limit: Int
     ) -> (offset: UInt64, isOverLimit: Bool) {
+        append(limit) { $0.append(payload, framing: framing) }
+    }
+
+    mutating func append(shared message: Bytes, framing: Framing, limit: Int) -> (offset: UInt64, isOverLimit: Bool) {
+        append(limit) { $0.append(shared: message, framing: framing) }
+    }
+
+    @inline(__always)
+    private mutating func append(
+        _ limit: Int, _ write: (inout SendBuffer) -> Void
+    ) -> (offset: UInt64, isOverLimit: Bool) {
         let offset = appended
         guard phase == .open else { return (offset, false) }
         // What waits counts and not the message: one alone may always be as large as a message can be.
         guard waiting <= limit else { return (offset, true) }
         let before = queued.count
-        queued.append(payload, framing: framing)
+        write(&queued)
         appended += UInt64(queued.count - before)
         return (offset, false)
     }

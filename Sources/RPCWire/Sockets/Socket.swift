@@ -40,6 +40,14 @@ package final class Socket: Sendable {
         SystemCall.transfer("send") { system_send(descriptor, bytes.baseAddress, bytes.count) }
     }
 
+    /// Two pieces, one behind the other.
+    func send(_ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer) -> Transfer {
+        guard !second.isEmpty else { return send(first) }
+        return SystemCall.transfer("sendmsg") {
+            system_send_two(descriptor, first.baseAddress, first.count, second.baseAddress, second.count)
+        }
+    }
+
     func receive(_ window: UnsafeMutableRawBufferPointer) -> Transfer {
         SystemCall.transfer("recv") { system_receive(descriptor, window.baseAddress, window.count) }
     }

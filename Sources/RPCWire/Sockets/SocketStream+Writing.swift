@@ -39,7 +39,7 @@ extension SocketStream {
         while next == .send {
             turns += 1
             let count = flight.count
-            switch socket.send(flight.bytes) {
+            switch socket.send(flight.bytes, flight.sharedBytes) {
             case .bytes(count) where isLoop || turns < SocketStream.turnsForOthers:
                 flight.removeAll()
                 next = outgoing.withLock { outgoing in

@@ -60,13 +60,24 @@ package final class SocketStream: ByteStream, @unchecked Sendable {
         let (offset, isOverLimit) = outgoing.withLock {
             $0.append(payload, framing: framing, limit: limits.maximum)
         }
-        if isOverLimit {
-            end(
-                .overrun(
-                    .maximumQueuedOutput,
-                    "the peer reads too slowly: more than \(limits.maximum) bytes wait for it (maximumQueuedOutput)"))
-        }
+        if isOverLimit { overrun() }
         return offset
+    }
+
+    @discardableResult
+    package func append(shared message: Bytes, framing: Framing) -> UInt64 {
+        let (offset, isOverLimit) = outgoing.withLock {
+            $0.append(shared: message, framing: framing, limit: limits.maximum)
+        }
+        if isOverLimit { overrun() }
+        return offset
+    }
+
+    private func overrun() {
+        end(
+            .overrun(
+                .maximumQueuedOutput,
+                "the peer reads too slowly: more than \(limits.maximum) bytes wait for it (maximumQueuedOutput)"))
     }
 
     package func flush() {

@@ -25,6 +25,10 @@ package protocol ByteStream: AnyObject, Sendable {
     @discardableResult
     func append(_ payload: UnsafeRawBufferPointer, framing: Framing) -> UInt64
 
+    /// The same for a large message, which others may have as well and which is not to be copied if that can be helped.
+    @discardableResult
+    func append(shared message: Bytes, framing: Framing) -> UInt64
+
     /// Sends what is queued: on the loop at the end of the turn, elsewhere at once unless somebody already is.
     func flush()
 
@@ -68,6 +72,11 @@ package protocol ByteStreamReceiver: AnyObject, Sendable {
 extension ByteStream {
     package var peerUser: UInt32? { nil }
     package var isReading: Bool { true }
+
+    @discardableResult
+    package func append(shared message: Bytes, framing: Framing) -> UInt64 {
+        message.withUnsafeBytes { append($0, framing: framing) }
+    }
 }
 
 extension ByteStreamReceiver {

@@ -13,6 +13,9 @@ package final class ByteChunk: @unchecked Sendable {
     /// At least of this capacity.
     package init(capacity: Int) { memory = LargeBlocks.allocate(capacity) }
 
+    /// Of memory that came from `LargeBlocks` and that nobody else has.
+    init(_ memory: UnsafeMutableRawBufferPointer) { self.memory = memory }
+
     deinit { LargeBlocks.deallocate(memory) }
 }
 

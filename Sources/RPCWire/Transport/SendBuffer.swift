@@ -1,4 +1,5 @@
 // Bytes on their way out, in one piece so that one system call sends them all: written at the end, sent from the start.
+// Behind that piece a large message may stand that is not copied for this.
 
 internal import JSONCodec
 
@@ -13,13 +14,20 @@ package struct SendBuffer: ~Copyable, @unchecked Sendable {
     private var memory: UnsafeMutableRawBufferPointer?
     private var start = 0
     private var end = 0
+    /// What is left of a message that others may have as well, and that stands behind the rest.
+    private var shared: Bytes?
 
     package init(keptCapacity: Int = 16 << 10) { self.keptCapacity = keptCapacity }
 
     deinit { if let memory { LargeBlocks.deallocate(memory) } }
 
-    package var count: Int { end - start }
-    package var isEmpty: Bool { start == end }
+    package var count: Int { end - start + (shared?.count ?? 0) }
+    package var isEmpty: Bool { start == end && shared == nil }
+
+    /// What stands behind `bytes`, for as long as the buffer is left alone.
+    package var sharedBytes: UnsafeRawBufferPointer {
+        shared?.memory ?? UnsafeRawBufferPointer(start: nil, count: 0)
+    }
 
     package var bytes: UnsafeRawBufferPointer {
         guard let memory, start < end else { return UnsafeRawBufferPointer(start: nil, count: 0) }
@@ -46,21 +54,33 @@ package struct SendBuffer: ~Copyable, @unchecked Sendable {
         end += 1
     }
 
+    /// A message at the end, which is held and not copied for as long as nothing comes behind it.
+    package mutating func append(shared message: Bytes) {
+        reserve(0)
+        if !message.isEmpty { shared = message }
+    }
+
     /// Forgets the first bytes: they have been sent.
     package mutating func removeFirst(_ count: Int) {
-        start += min(count, self.count)
-        if start == end { removeAll() }
+        let own = min(count, end - start)
+        start += own
+        if start < end { return }
+        guard let shared, count - own < shared.count else { return removeAll() }
+        (start, end) = (0, 0)
+        self.shared = shared[count - own..<shared.count]
     }
 
     /// Empties the buffer and keeps nothing.
     package mutating func letGo() {
         (start, end) = (0, 0)
+        shared = nil
         if let memory { LargeBlocks.deallocate(memory) }
         memory = nil
     }
 
     package mutating func removeAll() {
         (start, end) = (0, 0)
+        if shared != nil { shared = nil }
         if let memory, memory.count > keptCapacity {
             LargeBlocks.deallocate(memory)
             self.memory = nil
@@ -70,8 +90,9 @@ package struct SendBuffer: ~Copyable, @unchecked Sendable {
     /// Makes room for so many bytes at the end and answers the free part.
     @discardableResult
     package mutating func reserve(_ extra: Int) -> UnsafeMutableRawBufferPointer {
+        if let message = shared.take() { message.withUnsafeBytes { append($0) } }
         if let memory, memory.count - end >= extra { return UnsafeMutableRawBufferPointer(rebasing: memory[end...]) }
-        let count = self.count
+        let count = end - start
         if let memory, start >= count, memory.count - count >= extra {
             // More has been sent than is left, so that each byte is moved once at most on average.
             memory.copyMemory(from: bytes)

@@ -11,6 +11,8 @@ import Synchronization
 final class OutgoingCall: @unchecked Sendable {
     /// The message without its end; the id and the time left are added when a connection takes it.
     let message = JSONOutput()
+    /// The same when it is large and has been given to a stream, which has it as well: then the output is empty.
+    var given: Bytes?
     var isPost = false
     /// When that is over which it is made in.
     var scopeEnd = Instant.distantFuture
@@ -37,6 +39,11 @@ final class OutgoingCall: @unchecked Sendable {
     /// the runtime, which no checker of races sees; so it is asked once more.
     func comeBack() { _ = isOver.load(ordering: .acquiring) }
 
+    /// To be given once more.
+    func writeAgain() {
+        if let given = given.take() { given.withUnsafeBytes { message.append($0) } }
+    }
+
     /// - Parameter timeout: in nanoseconds.
     func deadline(from now: Instant, _ timeout: Int64) -> Instant {
         min(now.advanced(byNanoseconds: timeout), scopeEnd)
@@ -45,6 +52,7 @@ final class OutgoingCall: @unchecked Sendable {
     func reset() {
         isOver.store(false, ordering: .relaxed)
         message.removeAll()
+        if given != nil { given = nil }
         isPost = false
         scopeEnd = .distantFuture
         isRepeatable = false

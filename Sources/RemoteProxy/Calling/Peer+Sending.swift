@@ -43,13 +43,20 @@ extension Peer {
         _ call: OutgoingCall, _ ticket: OutgoingCalls.Ticket, over connection: Connection, at now: Instant,
         _ state: inout State
     ) {
+        call.writeAgain()
         let message = call.message
         let open = message.count
         MessageEncoder.closeRequest(
             id: ticket.id, timeout: timeLeft(ticket, over: connection, at: now, state), in: message)
-        let offset = connection.stream.append(message.bytes, framing: connection.outgoingFraming)
         // Kept open: if the connection is lost, the call may go out again.
-        message.truncate(to: open)
+        let offset: UInt64
+        if let large = Bytes(takingLarge: message) {
+            offset = connection.stream.append(shared: large, framing: connection.outgoingFraming)
+            call.given = large[0..<open]
+        } else {
+            offset = connection.stream.append(message.bytes, framing: connection.outgoingFraming)
+            message.truncate(to: open)
+        }
         call.mayHaveRun = state.outgoing.mayHaveArrived(ticket)
         state.outgoing.sent(ticket, at: .init(stream: connection.number, offset: offset))
     }

@@ -127,6 +127,11 @@ extension Connection {
         stream.flush()
     }
 
+    func send(shared message: Bytes) {
+        stream.append(shared: message, framing: outgoingFraming)
+        stream.flush()
+    }
+
     /// Puts one message of this end's own into the outgoing queue; the caller flushes.
     func append(_ write: (JSONOutput) -> Void) {
         let output = JSONOutput()

@@ -120,6 +120,7 @@ extension Session {
         }
         guard let id = request.id else { return }
         if output.count > frameLimit { writeTooLarge(request, in: output) }
+        if request.batch == nil, let large = Bytes(takingLarge: output) { return send(shared: large, to: id) }
         send(output.bytes, to: id, in: request.batch)
         // What was large is for others until this worker has something large to say again.
         if output.count > LargeBlocks.least { output.removeAll() }
@@ -205,10 +206,19 @@ extension Session {
         }
     }
 
-    private func keep(_ answer: UnsafeRawBufferPointer, to id: RPCIdentifier) {
+    /// The same for a large one, which lies in memory of its own: that is what is kept, and what is sent.
+    private func send(shared answer: Bytes, to id: RPCIdentifier) {
+        guard connection?.mayAnswer(answer.count) != false else { return }
+        if isResumable { keep(answer.memory, sharing: answer, to: id) }
+        connection?.send(shared: answer)
+    }
+
+    private func keep(_ answer: UnsafeRawBufferPointer, sharing shared: Bytes? = nil, to id: RPCIdentifier) {
         let number = replies.last + 1
         defer { noteReplies() }
-        guard let limit = overrun(keeping: answer.count) else { return replies.keep(answer, number: number) }
+        guard let limit = overrun(keeping: answer.count) else {
+            return shared.map { replies.keep(shared: $0, number: number) } ?? replies.keep(answer, number: number)
+        }
         overran(limit)
         // It had begun before there was too much. If the answer does not get through, at least what became of the call
         // does.

@@ -50,6 +50,26 @@ import Testing
         #expect(isEmpty)
     }
 
+    @Test func `a message that others have too is kept as it is, and let go when it is released`() {
+        var kept = KeptMessages()
+        weak var chunk: ByteChunk?
+        do {
+            let message = ByteChunk(capacity: 8)
+            chunk = message
+            keep("one", 1, in: &kept)
+            kept.keep(shared: Bytes(message, 0..<8), number: 2)
+            keep("three", 3, in: &kept)
+        }
+        #expect((kept.count, kept.byteCount) == (3, 16))
+        #expect(kept.messages.map(\.message.count) == [3, 8, 5])
+        kept.release(through: 1)
+        #expect(chunk != nil)
+        kept.release(through: 2)
+        #expect(chunk == nil)
+        #expect(texts(kept) == ["three"])
+        #expect((kept.count, kept.byteCount) == (1, 5))
+    }
+
     @Test(arguments: [1, 2, 3] as [UInt64])
     func `it agrees with a list over random keeping and releasing`(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
@@ -60,7 +80,11 @@ import Testing
             if Int.random(in: 0..<3, using: &random) > 0 {
                 next += Int64.random(in: 1...3, using: &random)
                 let text = String(repeating: "\(next) ", count: Int.random(in: 0...4, using: &random))
-                keep(text, next, in: &kept)
+                if Bool.random(using: &random) {
+                    kept.keep(shared: Bytes(text), number: next)
+                } else {
+                    keep(text, next, in: &kept)
+                }
                 model.append((next, text))
             } else {
                 let number = next - Int64.random(in: 0...200, using: &random)

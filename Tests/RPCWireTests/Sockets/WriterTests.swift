@@ -94,4 +94,37 @@ struct WriterTests {
             #expect(receiver.text == "\0\0\0\u{4}fourfour\nContent-Length: 4\r\n\r\nfourend\n")
         }
     }
+
+    @Test(arguments: EventLoop.Backend.allCases, [nil, 4_096])
+    func `large messages that others have too arrive whole and in their order`(
+        backend: EventLoop.Backend, bufferSize: Int?
+    ) async throws {
+        try await withLoop(backend) { loop in
+            let (near, far) = try Socket.pair()
+            if let bufferSize { near.setSendBufferSize(bufferSize) }
+            let sender = SocketStream(near, on: loop, remoteAddress: "far")
+            let reader = SocketStream(far, on: loop, remoteAddress: "near")
+            let receiver = RecordingReceiver(on: loop)
+            sender.open(RecordingReceiver(on: loop))
+            reader.open(receiver)
+            var expected = SendBuffer()
+            for number in 0..<6 {
+                let message = Bytes(String(repeating: "\(number)", count: 100_000 + number))
+                message.withUnsafeBytes { expected.append($0, framing: .lengthPrefixed) }
+                sender.append(shared: message, framing: .lengthPrefixed)
+                // Alone, behind another large one, or before a small one.
+                if number % 3 != 0 { sender.flush() }
+                guard number % 3 == 2 else { continue }
+                Bytes("small").withUnsafeBytes {
+                    expected.append($0, framing: .lines)
+                    sender.append($0, framing: .lines)
+                }
+                sender.flush()
+            }
+            let count = expected.count
+            await receiver.wait { $0.bytes.count >= count }
+            let isSame = receiver.record.bytes.elementsEqual(expected.bytes)
+            #expect(isSame)
+        }
+    }
 }

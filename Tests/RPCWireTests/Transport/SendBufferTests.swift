@@ -61,4 +61,70 @@ struct SendBufferTests {
             buffer.removeFirst(5)
         }
     }
+
+    private func all(_ buffer: borrowing SendBuffer) -> String {
+        text(buffer) + String(decoding: buffer.sharedBytes, as: UTF8.self)
+    }
+
+    @Test func `a message that others have too stands behind the rest and is not copied`() {
+        var buffer = SendBuffer()
+        let message = Bytes("shared")
+        append("own", to: &buffer)
+        buffer.append(shared: message, framing: .headers)
+        #expect(text(buffer) == "ownContent-Length: 6\r\n\r\n")
+        let (address, count) = (buffer.sharedBytes.baseAddress, buffer.count)
+        #expect(address == message.withUnsafeBytes { $0.baseAddress })
+        #expect(count == 3 + 21 + 6)
+    }
+
+    @Test(arguments: [Framing.lengthPrefixed, .lines, .headers])
+    func `shared or copied, what is sent is the same, however it is cut`(framing: Framing) {
+        let messages = ["one", "", "{}", "a longer one", "x"]
+        for isSent in 0..<40 {
+            var copied = SendBuffer()
+            var shared = SendBuffer()
+            for (number, message) in messages.enumerated() {
+                let bytes = Bytes(message)
+                bytes.withUnsafeBytes { copied.append($0, framing: framing) }
+                if number % 2 == 0 {
+                    bytes.withUnsafeBytes { shared.append($0, framing: framing) }
+                } else {
+                    shared.append(shared: bytes, framing: framing)
+                }
+                if number % 2 == 1 {
+                    copied.removeFirst(isSent)
+                    shared.removeFirst(isSent)
+                }
+                #expect(all(shared) == text(copied))
+                let (sharedCount, copiedCount) = (shared.count, copied.count)
+                #expect(sharedCount == copiedCount)
+                let (sharedIsEmpty, copiedIsEmpty) = (shared.isEmpty, copied.isEmpty)
+                #expect(sharedIsEmpty == copiedIsEmpty)
+            }
+            shared.append(shared: Bytes("last"))
+            shared.removeFirst(.max)
+            let isEmpty = shared.isEmpty && shared.bytes.isEmpty && shared.sharedBytes.isEmpty
+            #expect(isEmpty)
+        }
+    }
+
+    @Test func `a buffer that is emptied lets go of what others have too`() {
+        for empty in [
+            { (buffer: inout SendBuffer) in buffer.removeAll() }, { $0.letGo() }, { $0.removeFirst($0.count) },
+            { $0 = SendBuffer() },
+        ] {
+            var buffer = SendBuffer()
+            weak var chunk: ByteChunk?
+            do {
+                let message = ByteChunk(capacity: 8)
+                chunk = message
+                buffer.append(shared: Bytes(message, 0..<8), framing: .lengthPrefixed)
+            }
+            #expect(chunk != nil)
+            empty(&buffer)
+            #expect(chunk == nil)
+            let isEmpty = buffer.isEmpty
+            #expect(isEmpty)
+        }
+    }
 }

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/types.h>
+#include <sys/uio.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -92,6 +93,17 @@ static inline ssize_t system_send(int descriptor, const void *bytes, size_t coun
     return send(descriptor, bytes, count, MSG_NOSIGNAL | MSG_DONTWAIT);
 #else
     return send(descriptor, bytes, count, MSG_DONTWAIT);
+#endif
+}
+
+static inline ssize_t system_send_two(
+    int descriptor, const void *first, size_t first_count, const void *second, size_t second_count) {
+    struct iovec pieces[2] = {{(void *)first, first_count}, {(void *)second, second_count}};
+    struct msghdr message = {.msg_iov = pieces, .msg_iovlen = 2};
+#ifdef MSG_NOSIGNAL
+    return sendmsg(descriptor, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+#else
+    return sendmsg(descriptor, &message, MSG_DONTWAIT);
 #endif
 }
 

@@ -1,0 +1,93 @@
+// What an encoder has learned from one value must never show in the next: objects of all kinds are written one after the
+// other, and held against texts put together by hand.
+
+import JSONCodec
+import TestSupport
+import Testing
+
+@Suite struct `Names that are written` {
+    private struct Name: CodingKey {
+        let stringValue: String
+        let intValue: Int? = nil
+
+        init(_ name: String) { stringValue = name }
+        init?(stringValue: String) { self.init(stringValue) }
+        init?(intValue: Int) { nil }
+    }
+
+    private struct Object: Encodable {
+        let members: [(name: String, value: Int)]
+
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: Name.self)
+            for member in members { try container.encode(member.value, forKey: Name(member.name)) }
+        }
+
+        /// Of members of one name the last stands.
+        var text: String {
+            let last = members.enumerated().filter { index, member in
+                !members[(index + 1)...].contains { $0.name == member.name }
+            }
+            return "{" + last.map { "\(escaped($0.element.name)):\($0.element.value)" }.joined(separator: ",") + "}"
+        }
+
+        private func escaped(_ name: String) -> String {
+            "\"" + name.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("/", with: "\\/") + "\""
+        }
+    }
+
+    private static let names =
+        (0...30).map { String("abcdefghijklmnopqrstuvwxyz01234".prefix($0)) }
+        + (0...10).map { "n\($0)" } + ["a\"", "a/b", "\\", "é", "name of 20 letters///", "ABCDEFGHIJKLMNOPQRST\"U"]
+
+    @Test(arguments: 1...5 as ClosedRange<UInt64>)
+    func `an object is written alike whatever was written before`(seed: UInt64) throws {
+        var random = SeededGenerator(seed: seed)
+        var usual: [String] = []
+        for round in 0..<400 {
+            // Mostly the names of the last one, with a few others among them.
+            if round % 10 == 0 {
+                usual = (0..<Int.random(in: 0...20, using: &random)).map { _ in
+                    Self.names.randomElement(using: &random) ?? ""
+                }
+            }
+            var names = usual
+            for index in names.indices where Int.random(in: 0..<10, using: &random) == 0 {
+                names[index] = Self.names.randomElement(using: &random) ?? ""
+            }
+            let object = Object(members: names.map { ($0, Int.random(in: 0...999, using: &random)) })
+            #expect(try ours(object) == object.text)
+        }
+    }
+
+    @Test func `a list of numbers with one that has no text is refused with its place, and leaves nothing behind`()
+        throws
+    {
+        let output = JSONOutput()
+        try output.encode([1.5, 2])
+        let error = #expect(throws: EncodingError.self) { try output.encode(["a": ["b": [1.5, .nan, 2]]]) }
+        guard case .invalidValue(_, let context) = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(context.codingPath.map { $0.intValue.map(String.init) ?? $0.stringValue } == ["a", "b", "1"])
+        #expect(String(decoding: output.bytes, as: UTF8.self) == "[1.5,2]")
+    }
+
+    @Test func `a text of any length has its escapes wherever they stand`() throws {
+        let characters: [(String, String)] = [
+            ("\"", "\\\""), ("\\", "\\\\"), ("/", "\\/"), ("\n", "\\n"), ("\u{1}", "\\u0001"), ("é", "é"), ("", ""),
+        ]
+        for length in 0...45 {
+            for place in 0...length {
+                let (before, after) = (
+                    String(repeating: "x", count: place), String(repeating: "y", count: length - place)
+                )
+                for (character, escaped) in characters {
+                    let isRight = try ours(before + character + after) == "\"\(before)\(escaped)\(after)\""
+                    if !isRight { Issue.record("\(length), \(place), \(character)") }
+                }
+            }
+        }
+    }
+}
