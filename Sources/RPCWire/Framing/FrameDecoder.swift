@@ -41,6 +41,9 @@ package struct FrameDecoder: Sendable {
         return true
     }
 
+    /// The same, asked of a decoder that stands in an object: there any function that does not change it is handed a copy.
+    package mutating func looksInsideFrame() -> Bool { isInsideFrame }
+
     package mutating func append(_ bytes: Bytes) {
         guard failure == nil else { return }
         unread.append(bytes)

@@ -6,7 +6,7 @@ import Synchronization
 extension EventLoop {
     /// How much of the queue one turn runs before it looks at the sockets again.
     private static let itemsPerTurn = 1_000
-    private static let timePerTurn = Duration.milliseconds(1)
+    private static let nanosecondsPerTurn: Int64 = 1_000_000
 
     /// The life of a thread that begins where there was none.
     func run() {
@@ -36,27 +36,27 @@ extension EventLoop {
     /// Waits until there is something to do, or for as long as looking out is worth it without sleeping.
     private func wait() -> Int {
         if let visits, visits.isDue { stepAside(for: visits) }
-        guard spins else { return selector.wait(timeToSleep()) }
+        guard spins else { return selector.wait(nanoseconds: timeToSleep()) }
         guard lookout.isWorthwhile else { return sleep() }
         let (count, hasFound) = lookOut()
         lookout.lookedOut(hasFound: hasFound)
-        return hasFound ? count : selector.wait(timeToSleep())
+        return hasFound ? count : selector.wait(nanoseconds: timeToSleep())
     }
 
     private func sleep() -> Int {
         let start = MonotonicClock.now
         let time = timeToSleep()
-        let count = selector.wait(time)
-        if time != .zero { lookout.slept(start.duration(to: MonotonicClock.now)) }
+        let count = selector.wait(nanoseconds: time)
+        if time != 0 { lookout.slept(start.duration(to: MonotonicClock.now)) }
         return count
     }
 
     /// Asks again and again without sleeping. Whoever posts something meanwhile need not wake the loop.
     private func lookOut() -> (count: Int, hasFound: Bool) {
-        var end = MonotonicClock.now.advanced(by: Lookout.time)
+        var end = MonotonicClock.now.advanced(byNanoseconds: Lookout.time)
         if let next = timers.nextDeadline { end = min(end, next) }
         repeat {
-            let count = selector.wait(.zero)
+            let count = selector.wait(nanoseconds: 0)
             if count > 0 || hasMail.load(ordering: .acquiring) || !queue.isEmpty || !unflushed.isEmpty {
                 return (count, true)
             }
@@ -64,9 +64,9 @@ extension EventLoop {
         return (0, false)
     }
 
-    /// How long the loop may sleep; nil is until somebody wakes it.
-    private func timeToSleep() -> Duration? {
-        guard queue.isEmpty, unflushed.isEmpty, !hasMail.load(ordering: .acquiring) else { return .zero }
+    /// How many nanoseconds the loop may sleep; nil is until somebody wakes it.
+    private func timeToSleep() -> Int64? {
+        guard queue.isEmpty, unflushed.isEmpty, !hasMail.load(ordering: .acquiring) else { return 0 }
         timers.dropCancelledFirst()
         let until = timers.nextDeadline ?? .distantFuture
         // Under the lock, so that whoever posts either is seen here or sees that a wake-up is due.
@@ -75,8 +75,8 @@ extension EventLoop {
             inbox.sleepsUntil = until
             return true
         }
-        guard isFree else { return .zero }
-        return until == .distantFuture ? nil : MonotonicClock.now.duration(to: until)
+        guard isFree else { return 0 }
+        return until == .distantFuture ? nil : MonotonicClock.now.nanoseconds(to: until)
     }
 
     private func deliverEvents(_ count: Int) {
@@ -108,7 +108,7 @@ extension EventLoop {
     }
 
     private func runQueue() -> Bool {
-        let end = MonotonicClock.now.advanced(by: EventLoop.timePerTurn)
+        let end = MonotonicClock.now.advanced(byNanoseconds: EventLoop.nanosecondsPerTurn)
         for count in 1...EventLoop.itemsPerTurn {
             fetchMail()
             guard let item = queue.popFirst() else { return true }

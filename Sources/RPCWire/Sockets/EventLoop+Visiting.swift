@@ -17,7 +17,7 @@ extension EventLoop {
         visits.came()
         let hasFound = waitAsVisitor(isOver)
         visits.left(hasFound: hasFound)
-        let needsThread = !hasFound || isExpected || hasOtherWork
+        let needsThread = !hasFound || isExpected || hasOtherWork(at: MonotonicClock.now)
         ownership.stepAside()
         if needsThread || visits.isThreadBack { visits.callBack() }
     }
@@ -27,13 +27,13 @@ extension EventLoop {
         // It may have come before the loop was vacant.
         if isOver() { return true }
         let start = MonotonicClock.now
-        var end = start.advanced(by: Visits.longest)
+        var end = start.advanced(byNanoseconds: Visits.longest)
         if let next = timers.nextDeadline { end = min(end, next) }
         let isLookingOut = spins && lookout.isWorthwhile
         var now = start
         repeat {
-            let looks = isLookingOut && now < start.advanced(by: Lookout.time)
-            let count = selector.wait(looks ? .zero : now.duration(to: end))
+            let looks = isLookingOut && now < start.advanced(byNanoseconds: Lookout.time)
+            let count = selector.wait(nanoseconds: looks ? 0 : now.nanoseconds(to: end))
             deliverReady(count)
             flushStreams()
             if count > 0, isOver() {
@@ -41,7 +41,7 @@ extension EventLoop {
                 return true
             }
             now = MonotonicClock.now
-        } while now < end && !hasOtherWork
+        } while now < end && !hasOtherWork(at: now)
         noteForLookout(isLookingOut, false, start)
         return isOver()
     }
@@ -59,10 +59,10 @@ extension EventLoop {
     private var isExpected: Bool { expectations.load(ordering: .sequentiallyConsistent) > 0 }
 
     /// Whether there is something to do besides waiting for the one answer.
-    private var hasOtherWork: Bool {
+    private func hasOtherWork(at now: @autoclosure () -> Instant) -> Bool {
         if !queue.isEmpty || !unflushed.isEmpty || hasMail.load(ordering: .acquiring) { return true }
         guard let next = timers.nextDeadline else { return false }
-        return next <= MonotonicClock.now
+        return next <= now()
     }
 
     /// Leaves the loop to callers for as long as they come, and then takes it back. Only when nobody else waits for an answer.

@@ -70,8 +70,8 @@ package final class EventLoop: Loop, @unchecked Sendable {
     @exclusivity(unchecked) var timers = TimerHeap()
     @exclusivity(unchecked) var registrations = Registrations()
     var isEnding = false
-    var spins = false
-    var lookout = Lookout()
+    @exclusivity(unchecked) var spins = false
+    @exclusivity(unchecked) var lookout = Lookout()
     let readBuffer = ReadBuffer()
     /// Streams that have queued output in this turn, and the list that becomes this one next time.
     @exclusivity(unchecked) var unflushed: ContiguousArray<SocketStream> = []

@@ -5,8 +5,8 @@
 // so short that looking out would have caught what ended them.
 
 struct Lookout {
-    /// How long to look out before sleeping.
-    static let time = Duration.microseconds(50)
+    /// How long to look out before sleeping, in nanoseconds.
+    static let time: Int64 = 50_000
     /// A sleep of so long, waking included, would not have been one.
     private static let shortSleep = Duration.microseconds(80)
     /// How many in a row tell what the next wait will be like.

@@ -51,9 +51,9 @@ final class Poll: Selector {
         tags.removeLast()
     }
 
-    func wait(_ timeout: Duration?) -> Int {
+    func wait(nanoseconds: Int64?) -> Int {
         ready.removeAll(keepingCapacity: true)
-        let count = poll(&watched, nfds_t(watched.count), Poll.milliseconds(timeout))
+        let count = poll(&watched, nfds_t(watched.count), Poll.milliseconds(nanoseconds))
         if count < 0 {
             // As in `Epoll`: anything but an interruption is a bug in this process, never a peer's doing.
             guard system_errno() == EINTR else { fatalError("\(SystemError("poll"))") }

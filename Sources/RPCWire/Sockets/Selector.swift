@@ -9,7 +9,7 @@ protocol Selector: AnyObject {
 
     /// Waits until something is ready, `wake` is called or the time is over (nil: for ever); never longer than
     /// asked by more than a millisecond. Answers the number of events.
-    func wait(_ timeout: Duration?) -> Int
+    func wait(nanoseconds: Int64?) -> Int
     /// One of the events of the last `wait`.
     func event(_ index: Int) -> ReadyEvent
 
@@ -37,10 +37,12 @@ struct Readiness: OptionSet {
 }
 
 extension Selector {
+    func wait(_ timeout: Duration?) -> Int { wait(nanoseconds: timeout?.nanoseconds) }
+
     /// Whole milliseconds, rounded up so that nobody wakes just before it is time; -1 is for ever.
-    static func milliseconds(_ timeout: Duration?) -> Int32 {
-        guard let timeout else { return -1 }
-        guard timeout > .zero else { return 0 }
-        return Int32(clamping: (timeout.nanoseconds - 1) / 1_000_000 + 1)
+    static func milliseconds(_ nanoseconds: Int64?) -> Int32 {
+        guard let nanoseconds else { return -1 }
+        guard nanoseconds > 0 else { return 0 }
+        return Int32(clamping: (nanoseconds - 1) / 1_000_000 + 1)
     }
 }

@@ -8,8 +8,8 @@ extension SocketStream {
 
     /// How many messages of one turn leave in its first write, the next in twice as many, and so on. With one write at
     /// the end of the turn the other end would have nothing to do until this one has nothing left to do; with many, both
-    /// would do little else.
-    static let messagesInFirstWrite = 16
+    /// would do little else, and what has left in parts is answered in parts.
+    static let messagesInFirstWrite = 32
 
     /// On the loop: what is queued in this turn leaves in few writes, the last at its end.
     func flushLater() {
@@ -17,7 +17,7 @@ extension SocketStream {
         if unflushedMessages >= messagesInNextWrite {
             unflushedMessages = 0
             messagesInNextWrite *= 2
-            if outgoing.withLock({ $0.beginWriting() }) { write() }
+            writeQueued()
         }
         guard !isUnflushed else { return }
         isUnflushed = true
@@ -28,13 +28,18 @@ extension SocketStream {
         isUnflushed = false
         unflushedMessages = 0
         messagesInNextWrite = Self.messagesInFirstWrite
-        if outgoing.withLock({ $0.beginWriting() }) { write() }
+        writeQueued()
     }
 
-    /// The caller holds the writer's place, and gives it back here.
-    func write() {
+    /// Sends what is queued unless somebody already does.
+    func writeQueued() {
+        if let first = outgoing.withLock({ $0.beginWriting() ? $0.next(&flight) : nil }) { write(first) }
+    }
+
+    /// The caller holds the writer's place, has been told what to do first, and gives the place back here.
+    private func write(_ first: Outgoing.Next) {
         let isLoop = eventLoop.isCurrent
-        var next = outgoing.withLock { $0.next(&flight) }
+        var next = first
         var turns = 0
         while next == .send {
             turns += 1
@@ -86,8 +91,10 @@ extension SocketStream {
     }
 
     func roomAppeared() {
-        guard outgoing.withLock({ $0.resumeWriting() }) else { return setInterest(interest.subtracting(.writing)) }
-        write()
+        guard let first = outgoing.withLock({ $0.resumeWriting() ? $0.next(&flight) : nil }) else {
+            return setInterest(interest.subtracting(.writing))
+        }
+        write(first)
         let (isBlocked, waiting) = outgoing.withLock { ($0.writer == .blocked, $0.waiting) }
         if !isBlocked {
             patience?.cancel()

@@ -82,7 +82,7 @@ package final class SocketStream: ByteStream, @unchecked Sendable {
 
     package func flush() {
         guard !eventLoop.isCurrent else { return flushLater() }
-        if outgoing.withLock({ $0.beginWriting() }) { write() }
+        writeQueued()
     }
 
     package func finish() {

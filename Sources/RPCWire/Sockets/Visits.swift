@@ -8,11 +8,11 @@ import Synchronization
 
 /// `@unchecked Sendable`: at the doorstep only the loop's thread waits, and waking it is for everybody; the rest are atomics.
 package final class Visits: @unchecked Sendable {
-    /// A caller stays no longer, since its thread may belong to others too.
-    static let longest = Duration.microseconds(200)
-    /// How long the loop may stand vacant before its thread comes back to see what else has happened; after a
-    /// visit that long once more.
-    static let absence = Duration.microseconds(500)
+    /// A caller stays no longer, in nanoseconds, since its thread may belong to others too.
+    static let longest: Int64 = 200_000
+    /// How long the loop may stand vacant, in nanoseconds, before its thread comes back to see what else has happened;
+    /// after a visit that long once more.
+    static let absence: Int64 = 500_000
     /// How many callers do without a visit, at most, before another one tries.
     static let mostSkipped = 1_024
 
@@ -72,13 +72,13 @@ package final class Visits: @unchecked Sendable {
         var seen: Int
         repeat {
             seen = number.load(ordering: .relaxed)
-            _ = doorstep.wait(Self.absence)
+            _ = doorstep.wait(nanoseconds: Self.absence)
         } while !isThreadBack && number.load(ordering: .relaxed) != seen
         isCalledBack.store(true, ordering: .sequentiallyConsistent)
     }
 
     /// Somebody is still there, and will say when he leaves.
-    func waitForPlace() { _ = doorstep.wait(Self.absence) }
+    func waitForPlace() { _ = doorstep.wait(nanoseconds: Self.absence) }
 
     func isBack() { isCalledBack.store(false, ordering: .relaxed) }
 }

@@ -27,9 +27,12 @@ package struct Instant: Sendable, Hashable, Comparable {
     }
 
     /// How long from here until `later`; negative when it has passed.
-    package func duration(to later: Instant) -> Duration {
+    package func duration(to later: Instant) -> Duration { .nanoseconds(nanoseconds(to: later)) }
+
+    /// The same as a plain number, for what is done at every turn of a loop.
+    @inlinable package func nanoseconds(to later: Instant) -> Int64 {
         let (difference, overflow) = later.nanoseconds.subtractingReportingOverflow(nanoseconds)
-        return .nanoseconds(overflow ? (later > self ? .max : .min) : difference)
+        return overflow ? (later > self ? .max : .min) : difference
     }
 }
 

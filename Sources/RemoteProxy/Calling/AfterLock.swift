@@ -1,4 +1,4 @@
-// What an event of the calling side leaves to be done when the lock is free, and who writes what it has queued.
+// What an event of the calling side leaves to be done when the lock is free.
 
 import RPCWire
 
@@ -26,22 +26,5 @@ struct AfterLock {
         if let wakeAt { peer.wake(at: wakeAt) }
         if wantsConnection { peer.connectionWanted() }
         if let finished { for connection in finished { connection.finishWhenIdle() } }
-    }
-}
-
-extension Peer {
-    /// How a message just queued gets on its way. On the loop the stream flushes at the end of the turn. Elsewhere a
-    /// lone caller writes at once; several share one flush.
-    func flushing(_ connection: Connection, atOnce: Bool, _ state: inout State) -> AfterLock.Flush {
-        if atOnce { return .now(connection.stream) }
-        return state.sharedFlush.want(Task.currentPriority.rawValue) ? .forAll : .byAnother
-    }
-
-    /// Behind the callers that are ready to run.
-    func flushForAll(_ priority: TaskPriority) {
-        Task.detached(priority: priority) { [self] in
-            while !state.withLock({ $0.sharedFlush.begin() }) {}
-            state.withLock { $0.connection?.stream }?.flush()
-        }
     }
 }

@@ -22,7 +22,7 @@ enum CallEnd: Sendable {
 struct CallReply {
     /// Of the call.
     let number: Int64
-    let end: CallEnd
+    var end: CallEnd
     /// Known when the call has been found.
     var waiter: Waiter?
 }

@@ -129,7 +129,10 @@ extension Peer {
             if replies.count > 1 { flush = state.sharedFlush.promiseAhead(of: replies.count) }
             return state.takeFinishedLeavers()
         }
-        for index in replies.indices { replies[index].waiter?.resume(returning: replies[index].end) }
+        for index in replies.indices {
+            // Taken out: a copy would be counted.
+            replies[index].waiter?.resume(returning: exchange(&replies[index].end, with: .cancelled))
+        }
         // Who called first then may care less than who does now.
         if let flush { flushForAll(TaskPriority(rawValue: max(flush, TaskPriority.medium.rawValue))) }
         if let finished { for connection in finished { connection.finishWhenIdle() } }

@@ -102,7 +102,7 @@ extension Connection {
             return endGate(.loginInput, gate.explanation(of: .loginInput))
         }
         lockedInput = 0
-        let isInside = frames.isInsideFrame
+        let isInside = frames.looksInsideFrame()
         guard isInside || !gate.arrival.isAtRest else { return }
         gate.arrival.looked(
             frames: frames.count, isInside: isInside, isTold: frames.framing != nil, at: stream.loop.now)

@@ -39,7 +39,12 @@ struct Callers: Sendable {
         let end = bench_now() + UInt64(seconds * 1e9)
         return try await withThrowingTaskGroup(of: Latencies.self) { group in
             for caller in 0..<count {
-                group.addTask(executorPreference: executor) { try await keepCalling(as: caller, until: end) }
+                // A task that prefers "none" has a preference all the same, and looks it up at every turn.
+                if let executor {
+                    group.addTask(executorPreference: executor) { try await keepCalling(as: caller, until: end) }
+                } else {
+                    group.addTask { try await keepCalling(as: caller, until: end) }
+                }
             }
             var all = Latencies()
             for try await latencies in group { all.add(latencies) }
