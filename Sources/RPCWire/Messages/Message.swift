@@ -1,5 +1,7 @@
 // One JSON-RPC message as it came in: told apart, checked, and otherwise left as the bytes it is.
 
+internal import JSONCodec
+
 package enum Message: Sendable {
     case request(Request)
     /// - Parameter value: JSON text.
@@ -60,11 +62,13 @@ package struct Request: Sendable {
     /// JSON text of an array or an object; nil when there are none, which missing, null, [] and {} all mean.
     package var params: Bytes? { arguments.isEmpty ? nil : frame[arguments] }
     package var paramsCount: Int { arguments.count }
+    /// What it keeps for as long as it is served.
+    package var keptCount: Int { arguments.count &+ (id?.textCount ?? 0) }
 
     /// The parameters, empty when there are none, of a request of which nothing else is wanted any more.
     package consuming func takeParams() -> Bytes {
-        // A view of nothing would keep all that came in with the request, for as long as the call runs.
-        arguments.isEmpty ? .empty : frame.narrowed(to: arguments)
+        // A view of nothing would keep all that came in with the request, and one of little much, until the call begins.
+        arguments.isEmpty ? .empty : frame.narrowed(to: arguments).alone(inMoreThan: LargeBlocks.least)
     }
 
     /// The bytes of the name, for as long as somebody keeps the request.

@@ -9,8 +9,8 @@ struct IncomingRequest: ~Copyable, Sendable {
     /// Nil for a notification, which is never answered.
     let id: RPCIdentifier?
     let method: _ExportedMethod
-    /// Empty when there are none.
-    let params: Bytes
+    /// Empty when there are none; nil once they are the worker's.
+    var params: Bytes?
     let deadline: Instant
     /// Where the answer goes if the request came in a batch.
     let batch: BatchReply?
@@ -18,4 +18,7 @@ struct IncomingRequest: ~Copyable, Sendable {
     var arrived: Instant
     /// A post whose turn has come already.
     var isNextPost = false
+
+    /// It keeps what is its own, and lets go of what else came in with it.
+    mutating func waitsForLong() { params = params.take()?.alone(inMoreThan: 4_096) }
 }
