@@ -62,13 +62,16 @@ package struct Request: Sendable {
     /// JSON text of an array or an object; nil when there are none, which missing, null, [] and {} all mean.
     package var params: Bytes? { arguments.isEmpty ? nil : frame[arguments] }
     package var paramsCount: Int { arguments.count }
-    /// What it keeps for as long as it is served.
-    package var keptCount: Int { arguments.count &+ (id?.textCount ?? 0) }
 
-    /// The parameters, empty when there are none, of a request of which nothing else is wanted any more.
-    package consuming func takeParams() -> Bytes {
+    /// The parameters, empty when there are none, of a request of which nothing else is wanted any more, and what has to be
+    /// kept for as long as they are looked at.
+    package consuming func takeParams() -> (text: UnsafeRawBufferPointer, chunk: ByteChunk?) {
         // A view of nothing would keep all that came in with the request, and one of little much, until the call begins.
-        arguments.isEmpty ? .empty : frame.narrowed(to: arguments).alone(inMoreThan: LargeBlocks.least)
+        guard !arguments.isEmpty else { return (UnsafeRawBufferPointer(start: nil, count: 0), nil) }
+        let text = UnsafeRawBufferPointer(rebasing: frame.memory[arguments])
+        let whole = frame.chunk.memory.count
+        if whole > LargeBlocks.least, text.count < whole / 4 { return Bytes(copying: text).parts }
+        return (text, frame.chunk)
     }
 
     /// The bytes of the name, for as long as somebody keeps the request.

@@ -16,6 +16,7 @@ extension RPCIdentifier {
     package var isOfPing: Bool { if case .integer(-1) = self { true } else { false } }
 
     /// How many bytes it has beside the message, as a text that its sender has chosen.
+    @inline(__always)
     var textCount: Int {
         switch self {
         case .null, .integer: 0

@@ -64,12 +64,8 @@ package struct Bytes: Sendable {
         return Bytes(chunk, start + clamped.lowerBound..<start + clamped.upperBound)
     }
 
-    /// The same without all else that lies in the chunk, if that is most of it and the chunk is larger than `size`.
-    package consuming func alone(inMoreThan size: Int) -> Bytes {
-        let whole = chunk.memory.count
-        guard whole > size, range.count < whole / 4 else { return self }
-        return withUnsafeBytes { Bytes(copying: $0) }
-    }
+    /// The bytes, and what has to be kept for as long as they are looked at.
+    package var parts: (text: UnsafeRawBufferPointer, chunk: ByteChunk?) { (memory, chunk) }
 
     /// The bytes themselves, for as long as somebody keeps the view. What every call looks at is looked at like this: in
     /// another module a closure costs more than most of what is done in it.

@@ -13,10 +13,9 @@ public struct _IncomingCall {
     private let worker: Unmanaged<Worker>
     @usableFromInline let object: Unmanaged<AnyObject>
 
-    /// - Parameter worker: has the arguments.
-    init(of method: _ExportedMethod, on worker: Worker) {
-        // Memory that does not move.
-        params = worker.arguments?.memory ?? UnsafeRawBufferPointer(start: nil, count: 0)
+    /// - Parameter worker: keeps the memory of the arguments.
+    init(of method: _ExportedMethod, params: UnsafeRawBufferPointer, on worker: Worker) {
+        self.params = params
         self.worker = .passUnretained(worker)
         object = .passUnretained(method.object)
     }
@@ -42,7 +41,7 @@ public struct _IncomingCall {
     }
 
     @usableFromInline
-    func argumentsAreRead() { worker._withUnsafeGuaranteedRef { $0.arguments = nil } }
+    func argumentsAreRead() { worker._withUnsafeGuaranteedRef { $0.text = nil } }
 
     @usableFromInline
     func answer(_ result: some Encodable) throws {

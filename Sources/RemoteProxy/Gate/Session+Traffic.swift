@@ -20,22 +20,30 @@ extension Session {
     }
 
     func requestBegan() {
-        guard let traffic else { return }
-        traffic.began(on: peer.runner.number)
-        noteBytes(traffic)
+        traffic?.began(on: peer.runner.number)
+        if hasBytesToTell { noteBytes() }
     }
 
     func requestEnded() {
-        guard let traffic else { return }
-        traffic.ended(on: peer.runner.number)
-        noteBytes(traffic)
+        traffic?.ended(on: peer.runner.number)
+        if hasBytesToTell { noteBytes() }
+    }
+
+    /// Something more is kept for them, or less.
+    func requestsKeep(_ change: Int) {
+        calls.keep(change)
+        if hasBytesToTell { noteBytes() }
     }
 
     /// All connections together are told how much the requests hold, not of every one but of every few kilobytes.
-    private func noteBytes(_ traffic: Traffic) {
-        let change = calls.byteCount &- notedBytes
-        guard change.magnitude >= 4_096 || change < 0 && calls.byteCount == 0 else { return }
-        traffic.holds(change, on: peer.runner.number)
+    @inline(__always)
+    private var hasBytesToTell: Bool {
+        (calls.byteCount &- notedBytes).magnitude >= 4_096 || notedBytes != 0 && calls.byteCount == 0
+    }
+
+    @inline(never)
+    private func noteBytes() {
+        traffic?.holds(calls.byteCount &- notedBytes, on: peer.runner.number)
         notedBytes = calls.byteCount
     }
 }

@@ -57,13 +57,12 @@ package final class Traffic: Sendable {
     /// For which limit a request on this loop would be one too many.
     package func overrun(on loop: Int) -> Limit? {
         guard tallies.indices.contains(loop) else { return nil }
-        if tallies[loop].running.load(ordering: .relaxed) >= share, running >= maximumRequests {
-            return .maximumRequestsInAll
-        }
-        if tallies[loop].bytes.load(ordering: .relaxed) >= byteShare, bytes >= maximumBytes {
-            return .maximumBytesInAll
-        }
-        return nil
+        let tally = tallies[loop]
+        let hasShare = tally.running.load(ordering: .relaxed) >= share
+        let hasByteShare = tally.bytes.load(ordering: .relaxed) >= byteShare
+        guard hasShare || hasByteShare else { return nil }
+        if hasShare, running >= maximumRequests { return .maximumRequestsInAll }
+        return hasByteShare && bytes >= maximumBytes ? .maximumBytesInAll : nil
     }
 
     package func began(on loop: Int) {

@@ -33,14 +33,16 @@ extension Session {
             return answer(id, with: refusal, in: batch)
         }
         let deadline = self.deadline(of: request, from: connection, at: now)
-        switch calls.start(request.id, isPost: isPost, bytes: request.keptCount, deadline: deadline) {
+        switch calls.start(request.id, isPost: isPost, bytes: request.paramsCount, deadline: deadline) {
         case .run(let slot):
             connection.noteAsked()
             requestBegan()
             wake(at: deadline)
+            let id = request.id
+            let (params, chunk) = request.takeParams()
             let incoming = IncomingRequest(
-                session: self, slot: slot, id: request.id, method: method, params: request.takeParams(),
-                deadline: deadline, batch: batch, arrived: now)
+                session: self, slot: slot, id: id, method: method, params: params, chunk: chunk, deadline: deadline,
+                batch: batch, arrived: now)
             // A post leaves no answer behind.
             if incoming.id != nil, let limit = overrunByReplies { holdBack(incoming, limit) } else { begin(incoming) }
         case .busy(let limit, let most):
@@ -75,9 +77,13 @@ extension Session {
 
     /// Runs one request and sends its answer. Posts of one session run one after the other, in order.
     func run(_ request: consuming IncomingRequest, on worker: Worker) async {
-        guard request.method.isPost else { return await perform(request, on: worker) }
+        guard request.method.isPost else {
+            worker.text = request.chunk.take()
+            return await perform(request, on: worker)
+        }
         var turn = posts.begin(request)
-        while let post = turn.take() {
+        while var post = turn.take() {
+            worker.text = post.chunk.take()
             await perform(post, on: worker)
             guard var next = posts.next() else { return }
             if worker.isUsedUp {
@@ -90,14 +96,13 @@ extension Session {
         }
     }
 
-    private func perform(_ request: consuming IncomingRequest, on worker: Worker) async {
+    private func perform(_ request: borrowing IncomingRequest, on worker: Worker) async {
         let output = worker.output
         output.removeAll()
         waitingRequests -= 1
         if waitingRequests == 0 { peer.runner.waitingSessions -= 1 }
         connection?.unstall()
         hold(worker, in: request.slot)
-        worker.arguments = request.params.take()
         defer { worker.finished() }
         do {
             if calls.isStopping(slot: request.slot) {
@@ -107,7 +112,7 @@ extension Session {
             MessageEncoder.openResult(id: request.id ?? .null, in: output)
             worker.scope.begin(CallScope(deadline: deadline, caller: Caller(self)))
             peer.loop.lend(forLong: request.method.keepsThread.load(ordering: .relaxed))
-            try await request.method.run(_IncomingCall(of: request.method, on: worker))
+            try await request.method.run(_IncomingCall(of: request.method, params: request.params, on: worker))
             if !isBack(from: request.method) { await follow(after: request.method) }
             MessageEncoder.closeResult(in: output)
             _ = finish(request)
@@ -196,7 +201,7 @@ extension Session {
         guard connection?.mayAnswer(answer.count) != false else { return }
         if let batch {
             let collected = batch.add(answer)
-            calls.keep(collected.change)
+            requestsKeep(collected.change)
             guard let reply = collected.reply else { return }
             if collected.isTooLarge { overran(.maximumFrameSize) }
             reply.withUnsafeBytes { connection?.send($0) }

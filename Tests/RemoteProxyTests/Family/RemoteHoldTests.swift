@@ -243,8 +243,9 @@ import Testing
 extension _ExportedMethod {
     fileprivate func answer(_ params: Bytes) async throws {
         let worker = Worker()
-        worker.arguments = params
+        let (text, chunk) = params.parts
+        worker.text = chunk
         defer { withExtendedLifetime(worker) {} }
-        try await run(_IncomingCall(of: self, on: worker))
+        try await run(_IncomingCall(of: self, params: text, on: worker))
     }
 }
