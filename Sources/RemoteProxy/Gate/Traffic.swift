@@ -18,6 +18,12 @@ package final class Traffic: Sendable {
         let busyLine = Atomic(0)
         let busyOthers = Atomic(0)
 
+        /// Asked for every message, and nearly always so.
+        @inline(__always)
+        func isBelow(_ share: Int, _ byteShare: Int) -> Bool {
+            running.load(ordering: .relaxed) < share && bytes.load(ordering: .relaxed) < byteShare
+        }
+
         func add(_ number: Int, to counter: borrowing Atomic<Int>) {
             counter.store(counter.load(ordering: .relaxed) &+ number, ordering: .relaxed)
         }
@@ -57,12 +63,12 @@ package final class Traffic: Sendable {
     /// For which limit a request on this loop would be one too many.
     package func overrun(on loop: Int) -> Limit? {
         guard tallies.indices.contains(loop) else { return nil }
-        let tally = tallies[loop]
-        let hasShare = tally.running.load(ordering: .relaxed) >= share
-        let hasByteShare = tally.bytes.load(ordering: .relaxed) >= byteShare
-        guard hasShare || hasByteShare else { return nil }
-        if hasShare, running >= maximumRequests { return .maximumRequestsInAll }
-        return hasByteShare && bytes >= maximumBytes ? .maximumBytesInAll : nil
+        if tallies[loop].isBelow(share, byteShare) { return nil }
+        if tallies[loop].running.load(ordering: .relaxed) >= share, running >= maximumRequests {
+            return .maximumRequestsInAll
+        }
+        return tallies[loop].bytes.load(ordering: .relaxed) >= byteShare && bytes >= maximumBytes
+            ? .maximumBytesInAll : nil
     }
 
     package func began(on loop: Int) {
