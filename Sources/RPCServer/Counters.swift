@@ -12,6 +12,8 @@ extension RPCServer {
         public var accepted = 0
         /// Requests that are being served now.
         public var running = 0
+        /// How many bytes came with them and are kept for them, but for a few kilobytes of each connection.
+        public var bytesInFlight = 0
         /// Requests that were begun, posts among them.
         public var calls = 0
         /// Logins with a token that is known.
@@ -33,8 +35,9 @@ extension ServerDriver {
     var counters: RPCServer.Counters {
         let rare = traffic.rareEvents
         return RPCServer.Counters(
-            connections: connectionCount, accepted: rare.accepted, running: traffic.running, calls: traffic.calls,
-            logins: rare.loggedIn, failedLogins: rare.failedLogins, takeovers: rare.takeovers,
+            connections: connectionCount, accepted: rare.accepted, running: traffic.running,
+            bytesInFlight: traffic.bytes, calls: traffic.calls, logins: rare.loggedIn, failedLogins: rare.failedLogins,
+            takeovers: rare.takeovers,
             overruns: Dictionary(uniqueKeysWithValues: rare.overruns.map { ($0.key.rawValue, $0.value) }))
     }
 }

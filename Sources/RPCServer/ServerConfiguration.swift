@@ -66,6 +66,12 @@ extension RPCServer {
         public var maximumLogLines = 1_000
         /// How many calls of one connection may run at the same time; more are refused with `.busy`.
         public var maximumRequestsInFlight = 1_024
+        /// How many bytes of arguments the calls of one connection that run at the same time may have come with. As long as
+        /// it is less one more begins, however long it is; then more are refused with `.busy`. What an object makes of its
+        /// arguments may be larger, and is its own.
+        public var maximumBytesInFlight = 16 * 1_024 * 1_024
+        /// The same for all connections together.
+        public var maximumBytesInAll = 256 * 1_024 * 1_024
         /// The most bytes that one message may have, either way.
         public var maximumFrameSize = 16 * 1_024 * 1_024
         /// The most bytes that the headers before one message may have, for peers that frame with headers.
@@ -114,6 +120,7 @@ extension RPCServer.Configuration {
     var peerSettings: Peer.Settings {
         var settings = Peer.Settings()
         settings.maximumRequestsInFlight = maximumRequestsInFlight
+        settings.maximumBytesInFlight = maximumBytesInFlight
         settings.frames.maximumFrameSize = maximumFrameSize
         settings.frames.maximumHeaderBlock = maximumHeaderBlock
         settings.frames.maximumHeaderLines = maximumHeaderLines

@@ -46,6 +46,11 @@ extension CommandOption {
         .number(
             "--maximum-requests-in-all", "N", \.maximumRequestsInAll,
             "calls of all connections that run at a time; more are refused as busy"),
+        .number(
+            "--maximum-bytes-in-flight", "BYTES", \.maximumBytesInFlight,
+            "arguments of calls of one connection that run at a time; when there are as many, more calls are refused as "
+                + "busy"),
+        .number("--maximum-bytes-in-all", "BYTES", \.maximumBytesInAll, "the same for all connections together"),
         .seconds(
             "--maximum-wait", \.maximumWait,
             "how long calls may go on waiting for their turn; then new ones are refused as busy; 0 for ever"),

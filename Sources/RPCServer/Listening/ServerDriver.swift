@@ -33,7 +33,9 @@ final class ServerDriver: Sendable {
         sessions = SessionTable(
             grace: configuration.sessionGrace, limit: configuration.maximumSessions,
             maximumKeptReplyBytes: configuration.maximumKeptReplyBytesInAll)
-        let traffic = Traffic(loops: configuration.threads, maximumRequests: configuration.maximumRequestsInAll)
+        let traffic = Traffic(
+            loops: configuration.threads, maximumRequests: configuration.maximumRequestsInAll,
+            maximumBytes: configuration.maximumBytesInAll)
         self.traffic = traffic
         valve = LogValve(
             most: configuration.maximumLogLines, on: EventLoop.shared,

@@ -8,7 +8,8 @@ package enum Limit: String, Sendable, Hashable, CaseIterable {
     // Before it is known who it is.
     case loginTime, loginInput, loginOutput
     // How much they may ask for.
-    case maximumRequestsInFlight, maximumRequestsInAll, maximumWait, maximumWaitForOthers
+    case maximumRequestsInFlight, maximumRequestsInAll, maximumBytesInFlight, maximumBytesInAll
+    case maximumWait, maximumWaitForOthers
     case maximumFrameSize, maximumHeaderBlock, maximumHeaderLines, maximumBatch, maximumDepth
     case maximumPings, maximumUnknownCancels
     // What happens to those who do not listen.

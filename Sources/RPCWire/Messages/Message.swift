@@ -1,5 +1,7 @@
 // One JSON-RPC message as it came in: told apart, checked, and otherwise left as the bytes it is.
 
+internal import JSONCodec
+
 package enum Message: Sendable {
     case request(Request)
     /// - Parameter value: JSON text.
@@ -61,10 +63,15 @@ package struct Request: Sendable {
     package var params: Bytes? { arguments.isEmpty ? nil : frame[arguments] }
     package var paramsCount: Int { arguments.count }
 
-    /// The parameters, empty when there are none, of a request of which nothing else is wanted any more.
-    package consuming func takeParams() -> Bytes {
-        // A view of nothing would keep all that came in with the request, for as long as the call runs.
-        arguments.isEmpty ? .empty : frame.narrowed(to: arguments)
+    /// The parameters, empty when there are none, of a request of which nothing else is wanted any more, and what has to be
+    /// kept for as long as they are looked at.
+    package consuming func takeParams() -> (text: UnsafeRawBufferPointer, chunk: ByteChunk?) {
+        // A view of nothing would keep all that came in with the request, and one of little much, until the call begins.
+        guard !arguments.isEmpty else { return (UnsafeRawBufferPointer(start: nil, count: 0), nil) }
+        let text = UnsafeRawBufferPointer(rebasing: frame.memory[arguments])
+        let whole = frame.chunk.memory.count
+        if whole > LargeBlocks.least, text.count < whole / 4 { return Bytes(copying: text).parts }
+        return (text, frame.chunk)
     }
 
     /// The bytes of the name, for as long as somebody keeps the request.

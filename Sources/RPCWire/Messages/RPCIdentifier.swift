@@ -15,6 +15,15 @@ extension RPCIdentifier {
     /// Whether it is the one that every ping between ends of our own kind has: calls have positive numbers.
     package var isOfPing: Bool { if case .integer(-1) = self { true } else { false } }
 
+    /// How many bytes it has beside the message, as a text that its sender has chosen.
+    @inline(__always)
+    var textCount: Int {
+        switch self {
+        case .null, .integer: 0
+        case .number(let text), .string(let text): text.utf8.count
+        }
+    }
+
     /// Reads the value at the cursor, which stands in `text`; nil when it has a type that an id may not have.
     @inline(__always)
     init?(_ reader: inout JSONReader, in text: UnsafeRawBufferPointer) throws(JSONError) {

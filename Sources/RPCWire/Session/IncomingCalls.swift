@@ -8,8 +8,8 @@ package struct IncomingCalls: ~Copyable {
     package enum Admission: Sendable, Hashable {
         /// Run it; the slot names it from now on.
         case run(slot: Int)
-        /// Refuse it before any work: the peer has this many calls running.
-        case busy(limit: Int)
+        /// Refuse it before any work: the peer has this many calls running, or this many bytes with them.
+        case busy(Limit, most: Int)
         /// Refuse it before any work: this end is finishing.
         case draining
     }
@@ -25,19 +25,26 @@ package struct IncomingCalls: ~Copyable {
         var id: RPCIdentifier?
         var deadline: Instant
         var stop: Stop?
+        var bytes: Int
     }
 
     private let limit: Int
+    private let byteLimit: Int
     private var entries: [Entry?] = []
     private var freeSlots: [Int] = []
     private var isDraining = false
 
-    package init(limit: Int) { self.limit = limit }
+    package init(limit: Int, byteLimit: Int = .max) {
+        self.limit = limit
+        self.byteLimit = byteLimit
+    }
 
     package private(set) var count = 0
+    /// What came with those that are here, and what is kept for them until they end.
+    package private(set) var byteCount = 0
 
     /// Whether the next call would be refused as one too many.
-    package var isFull: Bool { count >= limit }
+    package var isFull: Bool { count >= limit || byteCount >= byteLimit }
 
     /// Whether this end is finishing and nothing runs any more.
     package var isDrained: Bool { isDraining && count == 0 }
@@ -45,13 +52,20 @@ package struct IncomingCalls: ~Copyable {
     /// A request arrived.
     /// - Parameter isPost: it waits until those before it have run. Then it finds a place in a full table too, and at an end
     ///   that is finishing, since nobody could be told that it did not; whoever reads from the peer stops when posts wait.
-    package mutating func start(_ id: RPCIdentifier?, isPost: Bool = false, deadline: Instant) -> Admission {
+    /// - Parameter bytes: what of its message is kept for it, besides its name. The last one that finds a place may be of any length.
+    package mutating func start(
+        _ id: RPCIdentifier?, isPost: Bool = false, bytes: Int = 0, deadline: Instant
+    ) -> Admission {
         if !isPost {
             guard !isDraining else { return .draining }
-            guard count < limit else { return .busy(limit: limit) }
+            guard count < limit else { return .busy(.maximumRequestsInFlight, most: limit) }
+            guard byteCount < byteLimit else { return .busy(.maximumBytesInFlight, most: byteLimit) }
         }
+        // A name may be as long as a message.
+        let bytes = bytes &+ (id?.textCount ?? 0)
         count += 1
-        let entry = Entry(id: id, deadline: deadline, stop: nil)
+        byteCount &+= bytes
+        let entry = Entry(id: id, deadline: deadline, stop: nil, bytes: bytes)
         if let slot = freeSlots.popLast() {
             entries[slot] = entry
             return .run(slot: slot)
@@ -65,8 +79,12 @@ package struct IncomingCalls: ~Copyable {
         guard entries.indices.contains(slot), let entry = entries[slot].take() else { return nil }
         freeSlots.append(slot)
         count -= 1
+        byteCount &-= entry.bytes
         return entry.stop
     }
+
+    /// Something else is kept for them, or no more.
+    package mutating func keep(_ change: Int) { byteCount &+= change }
 
     /// The peer cancelled a call. The slot to stop, or nil: unknown, finished or already stopping; ignored.
     package mutating func cancel(_ id: RPCIdentifier) -> Int? {

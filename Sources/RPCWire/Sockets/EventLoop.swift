@@ -32,13 +32,13 @@ package final class EventLoop: Loop, @unchecked Sendable {
     package static let spinning = forAll("rpc-spinning", spins: true)
 
     private static func forAll(_ name: String, spins: Bool) -> EventLoop {
-        do {
+        do throws(SystemError) {
             // With one processor a caller that does not sleep keeps everybody else from it.
             let visits = SystemThread.processors > 1 ? try Visits() : nil
             return try EventLoop(name: name, spins: spins, visits: visits)
         } catch {
-            // Without descriptors for its loop a process cannot call anybody, now or later.
-            fatalError("no event loop can be made: \(error)")
+            // There are no descriptors now; there may be some when a client dials.
+            return EventLoop(name: name, selector: LateSelector(), spins: spins)
         }
     }
 
@@ -95,15 +95,23 @@ package final class EventLoop: Loop, @unchecked Sendable {
     ///   - spins: whether it may look out for work before it sleeps, while that pays.
     ///   - watch: who has another thread go on when a job keeps this one. Jobs then run with the loop lent.
     ///   - visits: for a loop that callers may run themselves, which is not one that is watched.
-    package init(
+    package convenience init(
         name: String, backend: Backend = .best, spins: Bool = false, watch: LoopWatch? = nil, visits: Visits? = nil
     ) throws(SystemError) {
+        self.init(
+            name: name, selector: try backend.makeSelector(), spins: spins, watch: watch,
+            visits: watch == nil ? visits : nil)
+    }
+
+    private init(
+        name: String, selector: any Selector, spins: Bool, watch: LoopWatch? = nil, visits: Visits? = nil
+    ) {
         self.name = name
+        self.selector = selector
         self.watch = watch
-        self.visits = watch == nil ? visits : nil
+        self.visits = visits
         isToSpin = spins
         cancelledTimers = timers.cancelled
-        selector = try backend.makeSelector()
     }
 
     package var isCurrent: Bool { ownership.isHeld(by: SystemThread.current) }

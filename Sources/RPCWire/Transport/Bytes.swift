@@ -67,6 +67,9 @@ package struct Bytes: Sendable {
         return Bytes(chunk, start + clamped.lowerBound..<start + clamped.upperBound)
     }
 
+    /// The bytes, and what has to be kept for as long as they are looked at.
+    package var parts: (text: UnsafeRawBufferPointer, chunk: ByteChunk?) { (memory, chunk) }
+
     /// The bytes themselves, for as long as somebody keeps the view. What every call looks at is looked at like this: in
     /// another module a closure costs more than most of what is done in it.
     package var memory: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: chunk.memory[range]) }

@@ -21,17 +21,35 @@ final class BatchReply: Sendable {
         self.limit = limit
     }
 
-    /// Takes one answer; returns the whole reply when it was the last, and whether that is only that it would be too large.
-    func add(_ answer: UnsafeRawBufferPointer) -> (reply: Bytes, isTooLarge: Bool)? {
+    /// What has become of the reply with one answer more.
+    struct Collected {
+        /// How many bytes more are kept until the last answer is there, or less.
+        var change: Int
+        /// The whole reply if that was the last.
+        var reply: Bytes?
+        /// Whether all that it says is that it would be too large.
+        var isTooLarge: Bool
+    }
+
+    /// Takes one answer.
+    func add(_ answer: UnsafeRawBufferPointer) -> Collected {
         state.withLock { state in
+            let before = state.text.count
             state.missing -= 1
-            if state.text.count + answer.count + 2 > limit { state.isTooLarge = true }
+            if before + answer.count + 2 > limit {
+                state.isTooLarge = true
+                state.text = []
+            }
             if !state.isTooLarge {
-                state.text.append(UInt8(ascii: state.text.isEmpty ? "[" : ","))
+                state.text.append(UInt8(ascii: before == 0 ? "[" : ","))
                 state.text.append(contentsOf: answer)
             }
-            guard state.missing == 0 else { return nil }
-            return (state.isTooLarge ? tooLarge() : close(&state.text), state.isTooLarge)
+            var reply: Bytes?
+            if state.missing == 0 {
+                reply = state.isTooLarge ? tooLarge() : close(&state.text)
+                state.text = []
+            }
+            return Collected(change: state.text.count - before, reply: reply, isTooLarge: state.isTooLarge)
         }
     }
 

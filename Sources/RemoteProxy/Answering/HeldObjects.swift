@@ -17,14 +17,16 @@ final class HeldObjects: Sendable {
             (self.export, self.hold, self.outer) = (export, hold, outer)
         }
 
-        /// Runs the body under all the holds.
+        /// Runs the body under all the holds, as if it had been entered from one to the next.
         func entered<Result>(_ body: () async throws -> Result) async rethrows -> Result {
-            var scope = CallScope.current ?? CallScope()
+            var rights: [Right] = []
             var next: Held? = self
             while let held = next {
-                scope.rights.append(held.hold.right)
+                rights.append(held.hold.right)
                 next = held.outer
             }
+            var scope = CallScope.current ?? CallScope()
+            scope.rights += rights.reversed()
             return try await scope.entered(body)
         }
     }

@@ -7,19 +7,21 @@ import RPCWire
 
 /// A call on its way through the object that it is for. Opaque outside the library.
 public struct _IncomingCall {
-    // None of them counted: whoever has the call answered keeps all three until it has been.
+    // None of them counted: whoever has the call answered keeps the worker and the object until it has been, and the
+    // worker keeps the text until the arguments have been read.
     @usableFromInline let params: UnsafeRawBufferPointer
-    private let reply: Unmanaged<JSONOutput>
+    private let worker: Unmanaged<Worker>
     @usableFromInline let object: Unmanaged<AnyObject>
 
-    init(of method: _ExportedMethod, params: UnsafeRawBufferPointer, output: JSONOutput) {
+    /// - Parameter worker: keeps the memory of the arguments.
+    init(of method: _ExportedMethod, params: UnsafeRawBufferPointer, on worker: Worker) {
         self.params = params
-        reply = .passUnretained(output)
+        self.worker = .passUnretained(worker)
         object = .passUnretained(method.object)
     }
 
     /// The result is written at its end.
-    var output: JSONOutput { reply._withUnsafeGuaranteedRef { $0 } }
+    var output: JSONOutput { worker._withUnsafeGuaranteedRef { $0.output } }
 
     /// The object that the method was exported with, which has this type.
     @inlinable
@@ -27,14 +29,19 @@ public struct _IncomingCall {
         object._withUnsafeGuaranteedRef { unsafeDowncast($0, to: _ExportedObject<Service>.self).service }
     }
 
-    /// Reads the arguments, all of them.
+    /// Reads the arguments, all of them and once: their text is let go of, since nothing is known of how long the object
+    /// takes.
     @inlinable
     func arguments<Arguments: MethodArguments>(_ type: Arguments.Type) throws -> Arguments {
         var reader = try ArgumentReader(params)
         let arguments = try Arguments(from: &reader)
         try reader.finish()
+        argumentsAreRead()
         return arguments
     }
+
+    @usableFromInline
+    func argumentsAreRead() { worker._withUnsafeGuaranteedRef { $0.text = nil } }
 
     @usableFromInline
     func answer(_ result: some Encodable) throws {

@@ -9,8 +9,10 @@ struct IncomingRequest: ~Copyable, Sendable {
     /// Nil for a notification, which is never answered.
     let id: RPCIdentifier?
     let method: _ExportedMethod
-    /// Empty when there are none.
-    let params: Bytes
+    /// The text of the arguments, empty when there are none.
+    nonisolated(unsafe) var params: UnsafeRawBufferPointer
+    /// Where it lies, in memory that does not move; nil once that is the worker's to keep.
+    var chunk: ByteChunk?
     let deadline: Instant
     /// Where the answer goes if the request came in a batch.
     let batch: BatchReply?
@@ -18,4 +20,10 @@ struct IncomingRequest: ~Copyable, Sendable {
     var arrived: Instant
     /// A post whose turn has come already.
     var isNextPost = false
+
+    /// It keeps what is its own, and lets go of what else came in with it.
+    mutating func waitsForLong() {
+        guard let whole = chunk?.memory.count, whole > 4_096, params.count < whole / 4 else { return }
+        (params, chunk) = Bytes(copying: params).parts
+    }
 }

@@ -9,6 +9,7 @@ struct PostQueue: ~Copyable {
     /// afterwards.
     mutating func begin(_ post: consuming IncomingRequest) -> IncomingRequest? {
         guard !isRunning || post.isNextPost else {
+            post.waitsForLong()
             waiting.append(post)
             return nil
         }

@@ -3,11 +3,16 @@
 import RPCWire
 
 extension ErrorObject {
-    static func busy(_ limit: Int) -> ErrorObject {
-        ErrorObject(
-            RPCError(
-                .busy, "\(limit) requests of this connection are running (maximumRequestsInFlight)",
-                outcome: .notExecuted))
+    /// - Parameter most: what the limit allows.
+    static func busy(_ limit: Limit, most: Int) -> ErrorObject {
+        let whose =
+            limit == .maximumRequestsInAll || limit == .maximumBytesInAll ? "all connections" : "this connection"
+        let isBytes = limit == .maximumBytesInFlight || limit == .maximumBytesInAll
+        let text =
+            isBytes
+            ? "the requests of \(whose) that are running hold \(most) bytes or more (\(limit))"
+            : "\(most) requests of \(whose) are running (\(limit))"
+        return ErrorObject(RPCError(.busy, text, outcome: .notExecuted))
     }
 
     static func congested(_ time: Duration, _ limit: Limit) -> ErrorObject {

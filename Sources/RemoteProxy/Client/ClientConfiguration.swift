@@ -34,6 +34,9 @@ extension RPCClient {
         public var maximumFrameSize = 16 * 1_024 * 1_024
         /// How many calls from the server to this client's exports may run at the same time.
         public var maximumRequestsInFlight = 1_024
+        /// How many bytes of arguments these calls may have come with. As long as it is less one more begins, however long it
+        /// is; then more are refused with `.busy`.
+        public var maximumBytesInFlight = 16 * 1_024 * 1_024
         /// How messages are framed. Choose another for a JSON-RPC server that is not made with this library.
         public var framing: Framing = .lengthPrefixed
         /// What is shown to a server that wants to know who calls. A server that does not know it answers every call with
@@ -68,6 +71,7 @@ extension RPCClient.Configuration {
         settings.maximumPendingCalls = maximumPendingCalls
         settings.frames.maximumFrameSize = maximumFrameSize
         settings.maximumRequestsInFlight = maximumRequestsInFlight
+        settings.maximumBytesInFlight = maximumBytesInFlight
         settings.gate.token = token
         settings.gate.keepaliveInterval = keepaliveInterval
         settings.gate.keepaliveTimeout = keepaliveTimeout

@@ -3,14 +3,13 @@
 import RPCWire
 
 extension Session {
-    /// All connections together have as many requests as they may.
-    var isFullInAll: Bool { traffic?.isFull(on: peer.runner.number) ?? false }
+    /// The limit for which all connections together have as many requests as they may.
+    var overrunInAll: Limit? { traffic?.overrun(on: peer.runner.number) }
 
-    func answerBusy(_ request: Request, in batch: BatchReply?) {
-        let limit = traffic?.maximumRequests ?? 0
-        wasBusy(.maximumRequestsInAll)
-        let text = "\(limit) requests of all connections are running (maximumRequestsInAll)"
-        answer(request.id, with: ErrorObject(RPCError(.busy, text, outcome: .notExecuted)), in: batch)
+    func answerBusy(_ request: Request, _ limit: Limit, in batch: BatchReply?) {
+        wasBusy(limit)
+        let most = limit == .maximumBytesInAll ? traffic?.maximumBytes : traffic?.maximumRequests
+        answer(request.id, with: .busy(limit, most: most ?? 0), in: batch)
     }
 
     func wasBusy(_ limit: Limit) { traffic?.wasBusy(limit, on: peer.runner.number) }
@@ -20,7 +19,31 @@ extension Session {
         if let limit { traffic?.overran(limit) }
     }
 
-    func requestBegan() { traffic?.began(on: peer.runner.number) }
+    func requestBegan() {
+        traffic?.began(on: peer.runner.number)
+        if hasBytesToTell { noteBytes() }
+    }
 
-    func requestEnded() { traffic?.ended(on: peer.runner.number) }
+    func requestEnded() {
+        traffic?.ended(on: peer.runner.number)
+        if hasBytesToTell { noteBytes() }
+    }
+
+    /// Something more is kept for them, or less.
+    func requestsKeep(_ change: Int) {
+        calls.keep(change)
+        if hasBytesToTell { noteBytes() }
+    }
+
+    /// All connections together are told how much the requests hold, not of every one but of every few kilobytes.
+    @inline(__always)
+    private var hasBytesToTell: Bool {
+        (calls.byteCount &- notedBytes).magnitude >= 4_096 || notedBytes != 0 && calls.byteCount == 0
+    }
+
+    @inline(never)
+    private func noteBytes() {
+        traffic?.holds(calls.byteCount &- notedBytes, on: peer.runner.number)
+        notedBytes = calls.byteCount
+    }
 }

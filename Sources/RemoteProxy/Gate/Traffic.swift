@@ -1,5 +1,5 @@
 // What goes on at a server, counted: calls on each loop by the loop itself, all that is rare under one lock. Also what
-// keeps all connections together below a number of calls.
+// keeps all connections together below a number of calls, and of bytes that came with them.
 
 package import RPCWire
 import Synchronization
@@ -12,8 +12,17 @@ package final class Traffic: Sendable {
         let running = Atomic(0)
         let busyHere = Atomic(0)
         let busyInAll = Atomic(0)
+        let bytes = Atomic(0)
+        let fullHere = Atomic(0)
+        let fullInAll = Atomic(0)
         let busyLine = Atomic(0)
         let busyOthers = Atomic(0)
+
+        /// Asked for every message, and nearly always so.
+        @inline(__always)
+        func isBelow(_ share: Int, _ byteShare: Int) -> Bool {
+            running.load(ordering: .relaxed) < share && bytes.load(ordering: .relaxed) < byteShare
+        }
 
         func add(_ number: Int, to counter: borrowing Atomic<Int>) {
             counter.store(counter.load(ordering: .relaxed) &+ number, ordering: .relaxed)
@@ -33,23 +42,33 @@ package final class Traffic: Sendable {
 
     /// How many requests may run at a time on all connections together.
     package let maximumRequests: Int
+    /// How many bytes they may hold together before no more begin.
+    package let maximumBytes: Int
     private let tallies: [Tally]
     /// What each loop may run without a look at the others.
     private let share: Int
+    private let byteShare: Int
     private let rare = Lock(Rare())
 
-    package init(loops: Int, maximumRequests: Int) {
+    package init(loops: Int, maximumRequests: Int, maximumBytes: Int = .max) {
         self.maximumRequests = maximumRequests
+        self.maximumBytes = maximumBytes
         tallies = (0..<max(1, loops)).map { _ in Tally() }
         share = maximumRequests / max(1, loops)
+        byteShare = maximumBytes / max(1, loops)
     }
 
     // MARK: on the loop of that number
 
-    /// Whether a request on this loop would be one too many.
-    package func isFull(on loop: Int) -> Bool {
-        guard tallies.indices.contains(loop) else { return false }
-        return tallies[loop].running.load(ordering: .relaxed) >= share && running >= maximumRequests
+    /// For which limit a request on this loop would be one too many.
+    package func overrun(on loop: Int) -> Limit? {
+        guard tallies.indices.contains(loop) else { return nil }
+        if tallies[loop].isBelow(share, byteShare) { return nil }
+        if tallies[loop].running.load(ordering: .relaxed) >= share, running >= maximumRequests {
+            return .maximumRequestsInAll
+        }
+        return tallies[loop].bytes.load(ordering: .relaxed) >= byteShare && bytes >= maximumBytes
+            ? .maximumBytesInAll : nil
     }
 
     package func began(on loop: Int) {
@@ -63,6 +82,12 @@ package final class Traffic: Sendable {
         tallies[loop].add(-1, to: tallies[loop].running)
     }
 
+    /// The requests of a session hold more than it has said before, or less.
+    package func holds(_ change: Int, on loop: Int) {
+        guard tallies.indices.contains(loop) else { return }
+        tallies[loop].add(change, to: tallies[loop].bytes)
+    }
+
     /// A request was refused because as many were running as may, on its connection or on all together, or because too
     /// many were waiting. A flood is refused here, so this counts like calls.
     package func wasBusy(_ limit: Limit, on loop: Int) {
@@ -70,6 +95,8 @@ package final class Traffic: Sendable {
         let tally = tallies[loop]
         switch limit {
         case .maximumRequestsInAll: tally.add(1, to: tally.busyInAll)
+        case .maximumBytesInFlight: tally.add(1, to: tally.fullHere)
+        case .maximumBytesInAll: tally.add(1, to: tally.fullInAll)
         case .maximumWait: tally.add(1, to: tally.busyLine)
         case .maximumWaitForOthers: tally.add(1, to: tally.busyOthers)
         default: tally.add(1, to: tally.busyHere)
@@ -89,6 +116,8 @@ package final class Traffic: Sendable {
             for (limit, number) in [
                 (Limit.maximumRequestsInFlight, tally.busyHere.load(ordering: .relaxed)),
                 (.maximumRequestsInAll, tally.busyInAll.load(ordering: .relaxed)),
+                (.maximumBytesInFlight, tally.fullHere.load(ordering: .relaxed)),
+                (.maximumBytesInAll, tally.fullInAll.load(ordering: .relaxed)),
                 (.maximumWait, tally.busyLine.load(ordering: .relaxed)),
                 (.maximumWaitForOthers, tally.busyOthers.load(ordering: .relaxed)),
             ] where number > 0 { events.overruns[limit, default: 0] += number }
@@ -96,5 +125,6 @@ package final class Traffic: Sendable {
         return events
     }
     package var calls: Int { tallies.reduce(0) { $0 + $1.calls.load(ordering: .relaxed) } }
+    package var bytes: Int { tallies.reduce(0) { $0 + $1.bytes.load(ordering: .relaxed) } }
     package var running: Int { tallies.reduce(0) { $0 + $1.running.load(ordering: .relaxed) } }
 }

@@ -15,7 +15,7 @@ extension Connection {
             if isFullOfWaiting { return reading = .stalled }
             // With nothing waiting a connection may always add one, or a busy neighbour would keep it out for ever.
             guard budget > 0, peer.runner.backlog < Self.maximumBacklog || session.waitingRequests == 0,
-                peer.runner.backlog == 0 || !session.isFullInAll
+                peer.runner.backlog == 0 || session.overrunInAll == nil
             else {
                 return readLater()
             }

@@ -13,6 +13,7 @@ package final class Peer: Sendable {
         package var maximumDepth = 512
         package var maximumBatch = 1_000
         package var maximumRequestsInFlight = 1_024
+        package var maximumBytesInFlight = 16 << 20
         /// How long the calls of a peer that has closed its sending side go on.
         package var halfCloseGrace: Duration = .seconds(2)
         package var gate: Gate.Settings {

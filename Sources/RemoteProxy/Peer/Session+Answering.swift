@@ -25,7 +25,7 @@ extension Session {
         // A post that is refused is lost, and one of them runs at a time; a call is told. Nobody is told of a call that was
         // sent like a post, and any number of those would run.
         let isPost = request.id == nil && method.isPost
-        if !isPost, isFullInAll { return answerBusy(request, in: batch) }
+        if !isPost, let limit = overrunInAll { return answerBusy(request, limit, in: batch) }
         let now = peer.loop.now
         if let id = request.id, let (limit, refusal) = peer.runner.congestion(forSessionWith: waitingRequests, at: now)
         {
@@ -33,19 +33,21 @@ extension Session {
             return answer(id, with: refusal, in: batch)
         }
         let deadline = self.deadline(of: request, from: connection, at: now)
-        switch calls.start(request.id, isPost: isPost, deadline: deadline) {
+        switch calls.start(request.id, isPost: isPost, bytes: request.paramsCount, deadline: deadline) {
         case .run(let slot):
             connection.noteAsked()
             requestBegan()
             wake(at: deadline)
+            let id = request.id
+            let (params, chunk) = request.takeParams()
             let incoming = IncomingRequest(
-                session: self, slot: slot, id: request.id, method: method, params: request.takeParams(),
-                deadline: deadline, batch: batch, arrived: now)
+                session: self, slot: slot, id: id, method: method, params: params, chunk: chunk, deadline: deadline,
+                batch: batch, arrived: now)
             // A post leaves no answer behind.
             if incoming.id != nil, let limit = overrunByReplies { holdBack(incoming, limit) } else { begin(incoming) }
-        case .busy(let limit):
-            wasBusy(.maximumRequestsInFlight)
-            answer(request.id, with: .busy(limit), in: batch)
+        case .busy(let limit, let most):
+            wasBusy(limit)
+            answer(request.id, with: .busy(limit, most: most), in: batch)
         case .draining:
             answer(request.id, with: .draining, in: batch)
         }
@@ -75,9 +77,13 @@ extension Session {
 
     /// Runs one request and sends its answer. Posts of one session run one after the other, in order.
     func run(_ request: consuming IncomingRequest, on worker: Worker) async {
-        guard request.method.isPost else { return await perform(request, on: worker) }
+        guard request.method.isPost else {
+            worker.text = request.chunk.take()
+            return await perform(request, on: worker)
+        }
         var turn = posts.begin(request)
-        while let post = turn.take() {
+        while var post = turn.take() {
+            worker.text = post.chunk.take()
             await perform(post, on: worker)
             guard var next = posts.next() else { return }
             if worker.isUsedUp {
@@ -106,9 +112,7 @@ extension Session {
             MessageEncoder.openResult(id: request.id ?? .null, in: output)
             worker.scope.begin(CallScope(deadline: deadline, caller: Caller(self)))
             peer.loop.lend(forLong: request.method.keepsThread.load(ordering: .relaxed))
-            // The memory does not move, and the request keeps it.
-            let params = request.params.memory
-            try await request.method.run(_IncomingCall(of: request.method, params: params, output: output))
+            try await request.method.run(_IncomingCall(of: request.method, params: request.params, on: worker))
             if !isBack(from: request.method) { await follow(after: request.method) }
             MessageEncoder.closeResult(in: output)
             _ = finish(request)
@@ -197,8 +201,10 @@ extension Session {
     private func send(_ answer: UnsafeRawBufferPointer, to id: RPCIdentifier, in batch: BatchReply?) {
         guard connection?.mayAnswer(answer.count) != false else { return }
         if let batch {
-            guard let (reply, isTooLarge) = batch.add(answer) else { return }
-            if isTooLarge { overran(.maximumFrameSize) }
+            let collected = batch.add(answer)
+            requestsKeep(collected.change)
+            guard let reply = collected.reply else { return }
+            if collected.isTooLarge { overran(.maximumFrameSize) }
             reply.withUnsafeBytes { connection?.send($0) }
         } else {
             if isResumable { keep(answer, to: id) }
@@ -263,6 +269,8 @@ extension Session {
     private func holdBack(_ request: consuming IncomingRequest, _ limit: Limit) {
         overran(limit)
         if heldBack.isEmpty { connection?.notify(SystemMethod.report) }
+        var request = request
+        request.waitsForLong()
         heldBack.append(request)
     }
 

@@ -41,6 +41,8 @@ package final class Session: @unchecked Sendable {
     private(set) lazy var held = HeldObjects(peer.exports, limit: peer.settings.maximumHolds)
     @exclusivity(unchecked) var methods = ExportsView()
     @exclusivity(unchecked) var calls: IncomingCalls
+    /// How many bytes of them have been counted among those of all connections.
+    @exclusivity(unchecked) var notedBytes = 0
     /// Who runs the call in each slot.
     @exclusivity(unchecked) var workers: [Worker?] = []
     /// When the loop will next look for deadlines.
@@ -61,7 +63,8 @@ package final class Session: @unchecked Sendable {
         traffic = peer.settings.gate.traffic
         shared = Lock(Shared(id: Self.makeID()))
         frameLimit = peer.settings.frames.maximumFrameSize
-        calls = IncomingCalls(limit: peer.settings.maximumRequestsInFlight)
+        calls = IncomingCalls(
+            limit: peer.settings.maximumRequestsInFlight, byteLimit: peer.settings.maximumBytesInFlight)
     }
 
     /// Names the session; whoever has it can take the session over, so it cannot be guessed. The end that listens makes
@@ -155,7 +158,8 @@ extension Session {
         graceTimer?.cancel()
         alarm?.timer.cancel()
         stopRequests()
-        heldBack = RequestQueue()
+        // They find that they are stopped, and are counted off like all others.
+        releaseHeldBack()
         letGoOfReplies()
         connection = nil
         if table != nil { peer.close(.gone(why)) } else { peer.sessionEnded(self, why) }

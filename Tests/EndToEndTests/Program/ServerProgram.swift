@@ -61,6 +61,9 @@ final class ServerProgram {
         return String(decoding: words, as: UTF8.self)
     }
 
+    /// The most bytes that it has had at a time.
+    func peakMemory() throws -> Int { try ProcessMemory.peak(of: "\(process.identifier)") }
+
     func signal(_ number: Int32) { process.signal(number) }
 
     /// Waits for the end, and makes one when it is silent for five minutes.

@@ -28,8 +28,39 @@ import Testing
     }
 }
 
+@Suite(.waitsForOthers) struct `A process whose first client finds no descriptor` {
+    @Test func `says why to those whose time is over, and calls when there are some`() async {
+        await #expect(processExitsWith: .success) { try await ShortageStory().playFirstClient() }
+    }
+}
+
 #if os(Linux)
     @Suite(.waitsForOthers) struct `A server with little memory` {
+        /// Those that came with more than they need keep what they need; of those that need much there are only so many.
+        @Test func `keeps little of large messages whose calls run and do not return`() async throws {
+            try await blocking {
+                let server = try ServerProgram(
+                    "--listen=tcp://127.0.0.1:0", "--quiet", "--maximum-bytes-in-flight=2097152")
+                let (url, count) = (try server.address(), 24)
+                let client = try RawClient(url, .lengthPrefixed)
+                let ping = #"{"jsonrpc":"2.0","method":"rpc.ping","id":0}"#
+                #expect(try brief(client.ask(ping)) == "0=null")
+                let before = try server.peakMemory()
+                let text = String(repeating: "x", count: 512 << 10)
+                let call = #"{"jsonrpc":"2.0","method":"Echo.later","params":"#
+                for id in 1...count { client.say(#"\#(call)["x",60000],"id":\#(id),"more":"\#(text)"}"#) }
+                for id in 1...count { client.say(#"\#(call)["\#(text)",60000],"id":\#(id + count)}"#) }
+                client.say(ping)
+                // The first of those that are too many is the fifth: four have two mebibytes, save what the others need.
+                for id in count + 5...2 * count { #expect(try brief(client.hear()) == "\(id)!-32009") }
+                #expect(try brief(client.hear()) == "0=null")
+                // What came is 24 MiB.
+                #expect(try server.peakMemory() - before < 14 << 20)
+                server.signal(SIGKILL)
+                _ = server.end()
+            }.get()
+        }
+
         /// Four times as much is announced as there is.
         @Test(arguments: [WireFraming.lengthPrefixed, .headers])
         func `serves on while a hundred messages of the largest size have only begun`(framing: WireFraming)
@@ -67,6 +98,24 @@ import Testing
 #endif
 
 private struct ShortageStory {
+    func playFirstClient() async throws {
+        let server = try ServerProgram("--listen", "tcp://127.0.0.1:0")
+        let url = try server.address()
+        let before = try limit(dup(0))
+        let client = RPCClient(url, .eager)
+        var failure: RPCError?
+        do {
+            _ = try await withTimeout(.milliseconds(300)) { try await EchoProxy(client).text("none") }
+        } catch let error as RPCError { failure = error }
+        try require(failure?.code == .unavailable && failure?.outcome == .notExecuted)
+        try require(failure?.message.contains("EMFILE") == true)
+        _ = try limit(before)
+        try require(try await EchoProxy(client).text("after") == "after")
+        try require(try await EchoProxy(RPCClient(url)).text("another") == "another")
+        server.signal(SIGTERM)
+        try require(server.end().code == 0)
+    }
+
     func playClient() async throws {
         let server = try ServerProgram("--listen", "tcp://127.0.0.1:0")
         let url = try server.address()

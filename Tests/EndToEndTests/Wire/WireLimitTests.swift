@@ -141,6 +141,54 @@ import Testing
         }
     }
 
+    @Test func `calls with more bytes than allowed are refused as busy, and a batch is counted until it is answered`()
+        async throws
+    {
+        try await withGate {
+            $0.maximumBytesInFlight = 100_000
+        } _: { server, url in
+            let text = String(repeating: "x", count: 60_000)
+            let later = { (text: String, id: Int) in
+                #"{"jsonrpc":"2.0","method":"Echo.later","params":["\#(text)",60000],"id":\#(id)}"#
+            }
+            let cancel = { (id: Int) in #"{"jsonrpc":"2.0","method":"$/cancelRequest","params":{"id":\#(id)}}"# }
+            let client = try RawClient(url)
+            for id in 1...2 { client.say(later(text, id)) }
+            for refused in [later(text, 3), later("x", 3), Self.value] {
+                let refusal = try client.ask(refused)
+                #expect(try brief(refusal).hasSuffix("!-32009"))
+                #expect(refusal?.contains("100000 bytes or more (maximumBytesInFlight)") == true)
+            }
+            #expect(server.counters.overruns == ["maximumBytesInFlight": 3])
+            #expect(server.counters.running == 2 && abs(server.counters.bytesInFlight - 120_000) < 5_000)
+            // The neighbour has a count of its own.
+            #expect(try brief(RawClient(url).ask(Self.value)) == "1=0")
+            client.say(cancel(2))
+            #expect(try brief(client.hear()) == "2!-32800")
+            #expect(try brief(client.ask(Self.value)) == "1=0")
+            // The answer that waits for the other one is as long as the call was.
+            let echo = #"{"jsonrpc":"2.0","method":"Echo.text","params":["\#(text)"],"id":4}"#
+            client.say("[\(later("x", 5)),\(echo)]")
+            #expect(try brief(client.ask(Self.value)) == "1!-32009")
+            for id in [5, 1] { client.say(cancel(id)) }
+            let answers = try [brief(client.hear()), brief(client.hear())].sorted()
+            #expect(answers.first == "1!-32800" && answers.last?.hasPrefix("[4=\"xxx") == true)
+            #expect(try brief(client.ask(Self.value)) == "1=0")
+            #expect(server.counters.running == 0 && server.counters.bytesInFlight == 0)
+        }
+    }
+
+    @Test func `a message as long as allowed is taken by itself, whatever calls may hold`() async throws {
+        var configuration = RPCServer.Configuration()
+        configuration.maximumFrameSize = 50_000
+        configuration.maximumBytesInFlight = 1
+        configuration.maximumBytesInAll = 1
+        try await withWire(configuration) { url in
+            let client = try RawClient(url)
+            for _ in 0..<2 { #expect(try brief(client.ask(Self.call(bytes: 50_000))).hasPrefix("1=\"xxx")) }
+        }
+    }
+
     @Test func `calls that are quickly done are never too many, however they come`() async throws {
         var configuration = RPCServer.Configuration()
         configuration.maximumRequestsInFlight = 2

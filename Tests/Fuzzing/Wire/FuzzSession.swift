@@ -95,8 +95,10 @@ private func fuzzPhase(_ dice: inout Dice) {
 
 private func fuzzIncoming(_ dice: inout Dice) {
     let limit = dice.roll(8)
-    var calls = IncomingCalls(limit: limit)
-    var model: [Int: (id: RPCIdentifier?, deadline: Instant, stop: IncomingCalls.Stop?)] = [:]
+    let byteLimit = 12
+    var calls = IncomingCalls(limit: limit, byteLimit: byteLimit)
+    var model: [Int: (id: RPCIdentifier?, deadline: Instant, stop: IncomingCalls.Stop?, bytes: Int)] = [:]
+    var byteCount: Int { model.values.reduce(0) { $0 + $1.bytes } }
     var isDraining = false
 
     func stopped(_ reason: IncomingCalls.Stop, _ isMeant: (RPCIdentifier?, Instant) -> Bool) -> [Int] {
@@ -110,12 +112,17 @@ private func fuzzIncoming(_ dice: inout Dice) {
         case 0, 1:
             let deadline = at(dice.roll())
             let isPost = id == nil && dice.roll(2) == 0
-            switch calls.start(id, isPost: isPost, deadline: deadline) {
+            let bytes = Int(deadline.nanoseconds % 5)
+            switch calls.start(id, isPost: isPost, bytes: bytes, deadline: deadline) {
             case .run(let slot):
-                let mayRun = isPost || !isDraining && model.count < limit
+                let mayRun = isPost || !isDraining && model.count < limit && byteCount < byteLimit
                 require(mayRun && model[slot] == nil, "ran when it must not")
-                model[slot] = (id, deadline, nil)
-            case .busy(let told): require(!isDraining && !isPost && model.count >= limit && told == limit, "busy")
+                model[slot] = (id, deadline, nil, bytes)
+            case .busy(.maximumRequestsInFlight, let most):
+                require(!isDraining && !isPost && model.count >= limit && most == limit, "busy")
+            case .busy(let which, let most):
+                require(which == .maximumBytesInFlight && most == byteLimit, "busy with \(which)")
+                require(!isDraining && !isPost && model.count < limit && byteCount >= byteLimit, "busy with bytes")
             case .draining: require(isDraining && !isPost, "draining")
             }
         case 2:
@@ -141,7 +148,8 @@ private func fuzzIncoming(_ dice: inout Dice) {
             calls.drain()
             isDraining = true
         }
-        require(calls.count == model.count && calls.isFull == (model.count >= limit), "how many")
+        require(calls.count == model.count && calls.byteCount == byteCount, "how many")
+        require(calls.isFull == (model.count >= limit || byteCount >= byteLimit), "whether it is full")
         require(calls.isDrained == (isDraining && model.isEmpty), "drained")
         require(calls.nextDeadline == model.values.filter { $0.stop == nil }.map(\.deadline).min(), "the next deadline")
     }

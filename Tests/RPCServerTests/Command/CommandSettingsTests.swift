@@ -58,6 +58,8 @@ import Testing
         Reading("--keepalive-interval 3") { $0.configuration.keepaliveInterval == .seconds(3) },
         Reading("--keepalive-timeout 3") { $0.configuration.keepaliveTimeout == .seconds(3) },
         Reading("--maximum-requests-in-all 3") { $0.configuration.maximumRequestsInAll == 3 },
+        Reading("--maximum-bytes-in-flight 3") { $0.configuration.peerSettings.maximumBytesInFlight == 3 },
+        Reading("--maximum-bytes-in-all 3") { $0.configuration.maximumBytesInAll == 3 },
         Reading("--maximum-pings 3") { $0.configuration.maximumPings == 3 },
         Reading("--maximum-unknown-cancels 3") { $0.configuration.maximumUnknownCancels == 3 },
         Reading("--adaptive-spinning") { $0.configuration.adaptiveSpinning },

@@ -61,7 +61,7 @@ import Testing
 
     @Test func `a cancelled call counts until its subject has returned`() {
         var calls = table(.stopping, limit: 1)
-        #expect(calls.start(.integer(8), deadline: .distantFuture) == .busy(limit: 1))
+        #expect(calls.start(.integer(8), deadline: .distantFuture) == .busy(.maximumRequestsInFlight, most: 1))
         _ = calls.finish(slot: 0)
         #expect(calls.start(.integer(8), deadline: .distantFuture) == .run(slot: 0))
     }
@@ -87,13 +87,40 @@ import Testing
         #expect(calls.start(nil, isPost: true, deadline: .distantFuture) == .run(slot: 1))
         #expect(calls.start(nil, isPost: true, deadline: .distantFuture) == .run(slot: 2))
         // A call that is sent like a post is still one, and those before it do not have to have run.
-        #expect(calls.start(nil, deadline: .distantFuture) == .busy(limit: 1))
-        #expect(calls.start(.integer(8), deadline: .distantFuture) == .busy(limit: 1))
+        #expect(calls.start(nil, deadline: .distantFuture) == .busy(.maximumRequestsInFlight, most: 1))
+        #expect(calls.start(.integer(8), deadline: .distantFuture) == .busy(.maximumRequestsInFlight, most: 1))
         _ = calls.finish(slot: 0)
         _ = calls.finish(slot: 1)
-        #expect(calls.start(.integer(8), deadline: .distantFuture) == .busy(limit: 1))
+        #expect(calls.start(.integer(8), deadline: .distantFuture) == .busy(.maximumRequestsInFlight, most: 1))
         _ = calls.finish(slot: 2)
         #expect(calls.start(.integer(8), deadline: .distantFuture) == .run(slot: 2))
+    }
+
+    @Test func `a call of any length begins while there is room, and no other until it has returned`() {
+        var calls = IncomingCalls(limit: 8, byteLimit: 100)
+        let later = Instant.distantFuture
+        #expect(calls.start(.integer(1), bytes: 99, deadline: later) == .run(slot: 0))
+        #expect(calls.isFull == false)
+        #expect(calls.start(.integer(2), bytes: 1_000_000, deadline: later) == .run(slot: 1))
+        #expect(calls.isFull == true)
+        #expect(calls.byteCount == 1_000_099)
+        #expect(calls.start(.integer(3), deadline: later) == .busy(.maximumBytesInFlight, most: 100))
+        // Nobody could be told that a post was refused.
+        #expect(calls.start(nil, isPost: true, bytes: 7, deadline: later) == .run(slot: 2))
+        // Neither a cancelled call nor the end of the session gives anything back before the subject does, and it does once.
+        #expect(calls.cancel(.integer(2)) == 1)
+        #expect(calls.sessionEnded() == [0, 2])
+        #expect(calls.start(.integer(3), deadline: later) == .busy(.maximumBytesInFlight, most: 100))
+        for _ in 0..<2 { _ = calls.finish(slot: 1) }
+        #expect(calls.byteCount == 106)
+        _ = calls.finish(slot: 0)
+        #expect(calls.byteCount == 7)
+        #expect(calls.isFull == false)
+        calls.keep(93)
+        #expect(calls.start(.integer(3), deadline: later) == .busy(.maximumBytesInFlight, most: 100))
+        calls.keep(-93)
+        _ = calls.finish(slot: 2)
+        #expect(calls.byteCount == 0)
     }
 
     @Test func `when the peer leaves its calls stop and its posts go on`() {

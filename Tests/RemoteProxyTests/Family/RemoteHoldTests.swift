@@ -60,6 +60,24 @@ import Testing
         #expect(workshop.log == order)
     }
 
+    @Test(arguments: [1, 40])
+    func `can be held once more by its holder, as often as it likes, beside another`(depth: Int) throws {
+        network.exports.add(WorkshopProxy(workshop).locked(clock: loop), named: "two")
+        let client = network.client()
+        let (one, two) = (WorkshopProxy(client), WorkshopProxy(client, named: "two"))
+        @Sendable func held(_ depth: Int) async throws {
+            guard depth > 0 else {
+                _ = try await one.work("one", milliseconds: 1)
+                _ = try await two.work("two", milliseconds: 1)
+                return
+            }
+            try await one.exclusively { try await two.exclusively { try await held(depth - 1) } }
+        }
+        try loop.complete { try await held(depth) }
+        _ = try loop.complete { try await two.work("after", milliseconds: 1) }
+        #expect(workshop.log == ["one in", "one out", "two in", "two out", "after in", "after out"])
+    }
+
     @Test func `keeps the other waiting within its deadline only`() throws {
         let (first, second) = (WorkshopProxy(network.client()), WorkshopProxy(network.client()))
         let error = try loop.complete { [loop] in
@@ -162,7 +180,7 @@ import Testing
         network.exports.add(WorkshopProxy(workshop), named: "open")
         let held = HeldObjects(network.exports, limit: 2)
         let method = try #require(held.method(named: Bytes("rpc.hold")))
-        let error = await failure { try await method.answer(Bytes("{\(params)}"), JSONOutput()) }
+        let error = await failure { try await method.answer(Bytes("{\(params)}")) }
         #expect(error?.outcome == .notExecuted)
         #expect(error?.message.contains(reason) == true, "\(String(describing: error))")
     }
@@ -175,7 +193,7 @@ import Testing
         let hold = try #require(held.method(named: Bytes("rpc.hold")))
         func ask(_ number: Int) async -> RPCError? {
             let params = Bytes(#"{"object":"Workshop[\#(number)]","name":"~a\#(number)","lease":1000}"#)
-            return await failure { try await hold.answer(params, JSONOutput()) }
+            return await failure { try await hold.answer(params) }
         }
         #expect(await ask(0) == nil)
         #expect(await ask(1) == nil)
@@ -187,7 +205,7 @@ import Testing
         #expect(held.method(named: Bytes("Workshop[~a1].note"))?.signature.shape == .post)
         #expect(held.method(named: Bytes("Workshop[~a1].nothing")) == nil)
         #expect(held.method(named: Bytes("Workshop[~a1")) == nil)
-        for _ in 0..<2 { try await release.answer(params, JSONOutput()) }
+        for _ in 0..<2 { try await release.answer(params) }
         #expect(await ask(2) == nil)
     }
 
@@ -200,7 +218,7 @@ import Testing
         @Sendable func say(_ method: String, _ object: String, _ name: String) async throws {
             let lease = method == "hold" ? #","lease":1000"# : ""
             let params = Bytes(#"{"object":"Workshop[\#(object)]","name":"\#(name)"\#(lease)}"#)
-            try await held.method(named: Bytes("rpc.\(method)"))?.answer(params, JSONOutput())
+            try await held.method(named: Bytes("rpc.\(method)"))?.answer(params)
         }
         try loop.complete { [loop] in
             try await say("hold", "one", "~2")
@@ -216,17 +234,18 @@ import Testing
             try await first.value
         }
         let method = try #require(held.method(named: Bytes("Workshop[~1].work")))
-        let error = try loop.complete { await failure { try await method.answer(Bytes(#"["x",1]"#), JSONOutput()) } }
+        let error = try loop.complete { await failure { try await method.answer(Bytes(#"["x",1]"#)) } }
         #expect(error?.code == .holdEnded)
         #expect(workshop.log == [])
     }
 }
 
 extension _ExportedMethod {
-    fileprivate func answer(_ params: Bytes, _ output: JSONOutput) async throws {
-        // The memory does not move while somebody keeps it.
-        let text = params.withUnsafeBytes { $0 }
-        defer { withExtendedLifetime(params) {} }
-        try await run(_IncomingCall(of: self, params: text, output: output))
+    fileprivate func answer(_ params: Bytes) async throws {
+        let worker = Worker()
+        let (text, chunk) = params.parts
+        worker.text = chunk
+        defer { withExtendedLifetime(worker) {} }
+        try await run(_IncomingCall(of: self, params: text, on: worker))
     }
 }

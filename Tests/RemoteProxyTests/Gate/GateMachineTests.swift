@@ -227,26 +227,43 @@ private func at(_ milliseconds: Int64) -> Instant { Instant(nanoseconds: millise
     @Test func `requests are counted by loop and limited in all`() {
         let traffic = Traffic(loops: 2, maximumRequests: 3)
         for _ in 0..<3 { traffic.began(on: 0) }
-        #expect(traffic.isFull(on: 0))
+        #expect(traffic.overrun(on: 0) == .maximumRequestsInAll)
         // The other loop has not had its share, and may go one over rather than look at its neighbours each time.
-        #expect(!traffic.isFull(on: 1))
+        #expect(traffic.overrun(on: 1) == nil)
         traffic.began(on: 1)
-        #expect(traffic.isFull(on: 1) && traffic.running == 4 && traffic.calls == 4)
+        #expect(traffic.overrun(on: 1) == .maximumRequestsInAll && traffic.running == 4 && traffic.calls == 4)
         traffic.ended(on: 0)
         traffic.ended(on: 0)
-        #expect(!traffic.isFull(on: 0) && !traffic.isFull(on: 1) && traffic.running == 2 && traffic.calls == 4)
+        #expect((0...1).allSatisfy { traffic.overrun(on: $0) == nil } && traffic.running == 2 && traffic.calls == 4)
         traffic.began(on: 7)
-        #expect(traffic.running == 2 && !traffic.isFull(on: -1))
+        #expect(traffic.running == 2 && traffic.overrun(on: -1) == nil)
+    }
+
+    @Test func `bytes are counted by loop and limited in all`() {
+        let traffic = Traffic(loops: 2, maximumRequests: 3, maximumBytes: 1_000)
+        traffic.holds(999, on: 0)
+        #expect(traffic.overrun(on: 0) == nil)
+        traffic.holds(1, on: 1)
+        #expect(traffic.overrun(on: 0) == .maximumBytesInAll && traffic.overrun(on: 1) == nil)
+        #expect(traffic.bytes == 1_000)
+        traffic.holds(-1, on: 0)
+        traffic.holds(5, on: 2)
+        #expect(traffic.overrun(on: 0) == nil && traffic.bytes == 999)
     }
 
     @Test func `each limit is counted under its name`() {
         let traffic = Traffic(loops: 1, maximumRequests: 1)
         traffic.wasBusy(.maximumRequestsInAll, on: 0)
         traffic.wasBusy(.maximumRequestsInFlight, on: 0)
-        traffic.wasBusy(.maximumRequestsInFlight, on: 0)
+        for limit in [Limit.maximumRequestsInFlight, .maximumBytesInFlight, .maximumBytesInAll] {
+            traffic.wasBusy(limit, on: 0)
+        }
         traffic.overran(.frameTime)
         #expect(
-            traffic.rareEvents.overruns == [.maximumRequestsInAll: 1, .maximumRequestsInFlight: 2, .frameTime: 1])
+            traffic.rareEvents.overruns == [
+                .maximumRequestsInAll: 1, .maximumRequestsInFlight: 2, .maximumBytesInFlight: 1, .maximumBytesInAll: 1,
+                .frameTime: 1,
+            ])
     }
 
     @Test func `due moments are put off to common ones, by little`() {

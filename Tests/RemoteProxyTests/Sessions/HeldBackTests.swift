@@ -31,6 +31,30 @@ import Testing
         network.shutDown()
     }
 
+    @Test func `are counted off when their session ends before they could begin`() throws {
+        var settings = Peer.Settings()
+        settings.maximumKeptReplies = 1
+        let traffic = Traffic(loops: 1, maximumRequests: 1_000)
+        settings.gate.traffic = traffic
+        let network = SimulatedNetwork(settings: settings)
+        let probe = RecordingProbe(network.loop)
+        network.exports.add(ProbeProxy(probe), named: nil)
+        let (loop, proxy) = (network.loop, ProbeProxy(network.client()))
+        #expect(try loop.complete { try await proxy.echo(0) } == 0)
+        var faults = WireFaults()
+        faults.isHeld = true
+        network.injectFromServer(faults)
+        let calls = (1...3).map { number in Task(executorPreference: loop) { try await proxy.echo(number) } }
+        loop.advance(by: .milliseconds(10))
+        #expect(traffic.running == 3 && probe.executed == [0])
+        network.isServing = false
+        network.cut()
+        for call in calls { #expect(throws: RPCError.self) { try loop.complete { try await call.value } } }
+        loop.advance(by: .seconds(90))
+        #expect(traffic.running == 0 && probe.executed == [0])
+        network.shutDown()
+    }
+
     @Test func `keep no post out, however many they are`() throws {
         var settings = Peer.Settings()
         (settings.maximumKeptReplies, settings.maximumRequestsInFlight) = (1, 2)

@@ -40,8 +40,8 @@ extension CallScope {
     fileprivate static func lock(for lock: SubjectLock) -> SubjectLock {
         guard let rights = current?.rights, !rights.isEmpty else { return lock }
         var innermost = lock
-        // Each hold is inside the one before it, so this ends.
-        while let inner = rights.lazy.compactMap({ $0.lock(in: innermost) }).first { innermost = inner }
+        // Each hold is inside one before it.
+        for right in rights { innermost = right.lock(in: innermost) ?? innermost }
         return innermost
     }
 }

@@ -74,8 +74,8 @@ extension RemoteSubject {
     func object(in scope: CallScope?) -> String? {
         guard let rights = scope?.rights, !rights.isEmpty else { return object }
         var innermost = object
-        // Every hold has a name of its own, so this ends.
-        while let name = rights.lazy.compactMap({ $0.name(under: innermost, of: self) }).first { innermost = name }
+        // Each hold is inside one before it.
+        for right in rights { innermost = right.name(under: innermost, of: self) ?? innermost }
         return innermost
     }
 }

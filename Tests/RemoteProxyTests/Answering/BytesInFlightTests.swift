@@ -1,0 +1,132 @@
+// What the calls that run have come with: no more of it than allowed and one message, refused before any work beyond that,
+// and given back once, however a call ends.
+
+import RPCWire
+import RemoteProxy
+import TestSupport
+import Testing
+
+@Service
+protocol Parcels: Sendable {
+    /// Keeps the text for that time, and says what became of it.
+    func keep(_ text: String, milliseconds: Int) async throws -> String
+}
+
+private struct ParcelShelf: Parcels {
+    let loop: ManualLoop
+
+    func keep(_ text: String, milliseconds: Int) async throws -> String {
+        try await loop.sleep(for: .milliseconds(milliseconds))
+        return "kept"
+    }
+}
+
+/// Hands every text back to whoever sent it.
+private struct Returned: Parcels {
+    func keep(_ text: String, milliseconds: Int) async throws -> String {
+        guard let caller = Caller.current else { return "nobody called" }
+        do {
+            return try await ParcelsProxy(caller).keep(text, milliseconds: milliseconds)
+        } catch let error as RPCError {
+            return "\(error.code == .busy) \(error.outcome) \(error.message)"
+        }
+    }
+}
+
+@Suite struct `Bytes in flight` {
+    enum Ending: CaseIterable { case returned, cancelled, outOfTime, joinedAfterResumption, droppedWithItsSession }
+
+    private static let text = String(repeating: "x", count: 6_000)
+    private let traffic = Traffic(loops: 1, maximumRequests: 1_000, maximumBytes: 20_000)
+
+    private func network() -> SimulatedNetwork {
+        var settings = Peer.Settings()
+        settings.maximumBytesInFlight = 10_000
+        settings.gate.traffic = traffic
+        let network = SimulatedNetwork(settings: settings)
+        network.exports.add(ParcelsProxy(ParcelShelf(loop: network.loop)), named: nil)
+        return network
+    }
+
+    private func call(
+        _ parcels: ParcelsProxy, on loop: ManualLoop, _ text: String = Self.text, milliseconds: Int = 1_000
+    ) -> Task<String, any Error> {
+        Task(executorPreference: loop) { try await parcels.keep(text, milliseconds: milliseconds) }
+    }
+
+    @Test(arguments: Ending.allCases)
+    func `of one connection are given back once, however calls end`(_ ending: Ending) throws {
+        let network = network()
+        let loop = network.loop
+        var configuration = RPCClient.Configuration()
+        configuration.timeout = ending == .outOfTime ? .milliseconds(500) : .seconds(600)
+        let parcels = ParcelsProxy(network.client(configuration))
+        let time = ending == .droppedWithItsSession ? 300_000 : 1_000
+        let running = (1...2).map { _ in call(parcels, on: loop, milliseconds: time) }
+        loop.advance(by: .milliseconds(10))
+        #expect(traffic.running == 2 && traffic.bytes >= 12_000 && traffic.bytes < 13_000)
+        for text in [Self.text, ""] {
+            let refused = call(parcels, on: loop, text)
+            let error = #expect(throws: RPCError.self) { try loop.complete { try await refused.value } }
+            #expect(error?.code == .busy && error?.outcome == .notExecuted)
+            #expect(error?.message.contains("10000 bytes or more (maximumBytesInFlight)") == true)
+        }
+        #expect(traffic.rareEvents.overruns == [.maximumBytesInFlight: 2])
+        switch ending {
+        case .returned, .outOfTime: break
+        case .cancelled: for task in running { task.cancel() }
+        case .joinedAfterResumption: network.cut()
+        case .droppedWithItsSession:
+            network.cut()
+            network.isServing = false
+            loop.advance(by: .seconds(90))
+            network.isServing = true
+        }
+        let isKept = ending == .returned || ending == .joinedAfterResumption
+        for task in running {
+            let answer = try? loop.complete { try await task.value }
+            #expect(answer == (isKept ? "kept" : nil))
+        }
+        loop.advance(by: .milliseconds(10))
+        #expect(traffic.running == 0 && traffic.bytes == 0)
+        let next = (1...2).map { _ in call(parcels, on: loop, milliseconds: 10) }
+        for task in next { #expect(try loop.complete { try await task.value } == "kept") }
+        #expect(traffic.calls == 4)
+        network.shutDown()
+    }
+
+    @Test func `of all connections together have a limit too`() throws {
+        let network = network()
+        let loop = network.loop
+        let running = (1...4).map { _ in call(ParcelsProxy(network.client()), on: loop) }
+        loop.advance(by: .milliseconds(10))
+        let late = ParcelsProxy(network.client())
+        let refused = call(late, on: loop, "")
+        let error = #expect(throws: RPCError.self) { try loop.complete { try await refused.value } }
+        #expect(error?.code == .busy && error?.outcome == .notExecuted)
+        #expect(error?.message.contains("all connections that are running hold 20000 bytes or more") == true)
+        #expect(traffic.rareEvents.overruns == [.maximumBytesInAll: 1])
+        for task in running { #expect(try loop.complete { try await task.value } == "kept") }
+        #expect(try loop.complete { try await late.keep(Self.text, milliseconds: 1) } == "kept")
+        network.shutDown()
+    }
+
+    @Test func `are limited at a client that is called back as well`() throws {
+        let network = SimulatedNetwork()
+        network.exports.add(ParcelsProxy(Returned()), named: nil)
+        let loop = network.loop
+        var configuration = RPCClient.Configuration()
+        configuration.maximumBytesInFlight = 10_000
+        let client = network.client(configuration)
+        client.export(ParcelsProxy(ParcelShelf(loop: loop)))
+        let parcels = ParcelsProxy(client)
+        let running = (1...2).map { _ in call(parcels, on: loop) }
+        loop.advance(by: .milliseconds(10))
+        let refused = call(parcels, on: loop)
+        let answer = try loop.complete { try await refused.value }
+        #expect(answer.hasPrefix("true notExecuted") && answer.hasSuffix("(maximumBytesInFlight)"), "\(answer)")
+        for task in running { #expect(try loop.complete { try await task.value } == "kept") }
+        #expect(try loop.complete { try await parcels.keep(Self.text, milliseconds: 1) } == "kept")
+        network.shutDown()
+    }
+}
