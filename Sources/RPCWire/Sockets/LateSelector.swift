@@ -16,7 +16,7 @@ final class LateSelector: Selector, Sendable {
     }
 
     /// How often it is tried while there is nothing to sleep on.
-    private static let pause = Duration.milliseconds(10)
+    private static let pause: Int64 = 10_000_000
 
     private let state = Lock(State())
     private let make: @Sendable () throws(SystemError) -> any Selector
@@ -35,12 +35,12 @@ final class LateSelector: Selector, Sendable {
 
     func remove(_ descriptor: Int32) { real?.remove(descriptor) }
 
-    func wait(_ timeout: Duration?) -> Int {
+    func wait(nanoseconds: Int64?) -> Int {
         guard let real = try? found() else {
-            nap(timeout ?? Self.pause)
+            nap(nanoseconds ?? Self.pause)
             return 0
         }
-        return takeWake() ? 0 : real.wait(timeout)
+        return takeWake() ? 0 : real.wait(nanoseconds: nanoseconds)
     }
 
     func event(_ index: Int) -> ReadyEvent {
@@ -66,9 +66,9 @@ final class LateSelector: Selector, Sendable {
     }
 
     /// The loop looks again whether there is something to do whenever a wait is over, however short it was.
-    private func nap(_ timeout: Duration) {
+    private func nap(_ nanoseconds: Int64) {
         guard !takeWake() else { return }
-        _ = poll(nil, 0, LateSelector.milliseconds(min(timeout, Self.pause)))
+        _ = poll(nil, 0, LateSelector.milliseconds(min(nanoseconds, Self.pause)))
     }
 
     private func takeWake() -> Bool {
