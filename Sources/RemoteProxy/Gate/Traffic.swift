@@ -63,7 +63,9 @@ package final class Traffic: Sendable {
     /// For which limit a request on this loop would be one too many.
     package func overrun(on loop: Int) -> Limit? {
         guard tallies.indices.contains(loop) else { return nil }
-        if tallies[loop].isBelow(share, byteShare) { return nil }
+        // Not counted: both are asked for every message, and the tally stays as long as this does.
+        let tally = Unmanaged.passUnretained(tallies[loop])
+        if tally._withUnsafeGuaranteedRef({ $0.isBelow(share, byteShare) }) { return nil }
         if tallies[loop].running.load(ordering: .relaxed) >= share, running >= maximumRequests {
             return .maximumRequestsInAll
         }
