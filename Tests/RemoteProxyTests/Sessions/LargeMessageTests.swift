@@ -7,12 +7,12 @@ import TestSupport
 import Testing
 
 @Service
-protocol Parcels: Sendable {
+protocol Freight: Sendable {
     func weigh(_ parcel: String) async throws -> Int
     func fetch(_ bytes: Int) async throws -> String
 }
 
-private final class LateParcels: Parcels {
+private final class LateFreight: Freight {
     private let loop: ManualLoop
     private let count = Lock(0)
 
@@ -34,16 +34,16 @@ private final class LateParcels: Parcels {
 
 @Suite struct `Large messages` {
     private let network = SimulatedNetwork()
-    private let subject: LateParcels
+    private let subject: LateFreight
     private let large = 200_000
 
     init() {
-        subject = LateParcels(network.loop)
-        network.exports.add(ParcelsProxy(subject), named: nil)
+        subject = LateFreight(network.loop)
+        network.exports.add(FreightProxy(subject), named: nil)
     }
 
     @Test func `a request that is lost with its connection is sent again, as often as it takes`() throws {
-        let proxy = ParcelsProxy(network.client())
+        let proxy = FreightProxy(network.client())
         #expect(try network.loop.complete { try await proxy.weigh("x") } == 1)
         var faults = WireFaults()
         faults.isHeld = true
@@ -64,7 +64,7 @@ private final class LateParcels: Parcels {
     }
 
     @Test func `an answer that could not be sent is kept until the client is back`() throws {
-        let (proxy, large) = (ParcelsProxy(network.client()), large)
+        let (proxy, large) = (FreightProxy(network.client()), large)
         let call = Task(executorPreference: network.loop) { try await proxy.fetch(large) }
         network.loop.run()
         network.cut()
