@@ -60,6 +60,34 @@ import Testing
         }
     }
 
+    /// Writes its only member when its surroundings have gone on.
+    private struct Late: Encodable {
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: Name.self)
+            let later = container.superEncoder(forKey: Name("later"))
+            try container.encode(1, forKey: Name("now"))
+            var inside = later.container(keyedBy: Name.self)
+            try inside.encode(2, forKey: Name("a"))
+        }
+    }
+
+    /// Has several encoders at work at a time, and so every memory that one of them may have left behind.
+    private struct Nested: Encodable {
+        let depth: Int
+
+        func encode(to encoder: any Encoder) throws {
+            if depth > 0 { #expect(try ours(Nested(depth: depth - 1)) == #"{"b":2,"a":3}"#) }
+            try Object(members: [("a", 1), ("b", 2), ("a", 3)]).encode(to: encoder)
+        }
+    }
+
+    @Test func `a name written twice is found also in memory where something was written late before`() throws {
+        for _ in 0..<10 {
+            #expect(try ours(Late()) == #"{"later":{"a":2},"now":1}"#)
+            #expect(try ours(Nested(depth: 5)) == #"{"b":2,"a":3}"#)
+        }
+    }
+
     @Test func `a list of numbers with one that has no text is refused with its place, and leaves nothing behind`()
         throws
     {

@@ -154,6 +154,7 @@ extension EncodingStatePointer {
         frame.pointee.kind = .empty
         if frame.pointee.isDetachable { frame.forgetKey() }
         frame.pointee.isContinuation = false
+        frame.pointee.checksNames = true
         frame.pointee.start = pointee.output.pointee.count
         frame.pointee.depth = depth
         frame.pointee.count = 0
