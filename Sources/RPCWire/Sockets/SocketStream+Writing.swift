@@ -8,8 +8,8 @@ extension SocketStream {
 
     /// How many messages of one turn leave in its first write, the next in twice as many, and so on. With one write at
     /// the end of the turn the other end would have nothing to do until this one has nothing left to do; with many, both
-    /// would do little else, and what has left in parts is answered in parts.
-    static let messagesInFirstWrite = 32
+    /// would do little else.
+    static let messagesInFirstWrite = 16
 
     /// On the loop: what is queued in this turn leaves in few writes, the last at its end.
     func flushLater() {
