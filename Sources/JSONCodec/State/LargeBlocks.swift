@@ -29,9 +29,9 @@ package enum LargeBlocks {
 }
 
 /// Blocks that nobody uses, the oldest first. There is always room for four like the last one: a server that answers a
-/// message with one as large has it as received and as written, and the last answer until that is known to have arrived; with
-/// fewer kept than that, clearing and mapping the others with each call would take most of the time. Whoever finds another thread at it does without:
-/// nobody waits.
+/// message with one as large has it as received and as written, and the same of the one before until that is known to have
+/// arrived; with fewer kept than that, clearing and mapping the others with each call would take most of the time. Whoever
+/// finds another thread at it does without: nobody waits.
 ///
 /// `@unchecked Sendable`: all but `isTaken` is touched only by the thread that has set it.
 final class BlockShelf: @unchecked Sendable {

@@ -52,7 +52,8 @@ package struct IncomingCalls: ~Copyable {
     /// A request arrived.
     /// - Parameter isPost: it waits until those before it have run. Then it finds a place in a full table too, and at an end
     ///   that is finishing, since nobody could be told that it did not; whoever reads from the peer stops when posts wait.
-    /// - Parameter bytes: what of its message is kept for it, besides its name. The last one that finds a place may be of any length.
+    /// - Parameter bytes: what of its message is kept for it, besides its name. The last one that finds a place may be of
+    ///   any length.
     package mutating func start(
         _ id: RPCIdentifier?, isPost: Bool = false, bytes: Int = 0, deadline: Instant
     ) -> Admission {

@@ -9,8 +9,8 @@ final class Worker: @unchecked Sendable {
     var parked: UnsafeContinuation<Void, Never>?
     /// The reply being written, reused from request to request.
     let output = JSONOutput()
-    /// Where the text of the request's arguments lies, until they have been read: a call may take long, and what its message came in
-    /// with is large. The task's own, also where the loop has gone on without it.
+    /// Where the text of the request's arguments lies, until they have been read: a call may take long, and what its
+    /// message came in with is large. The task's own, also where the loop has gone on without it.
     @exclusivity(unchecked) var text: ByteChunk?
     /// What the request being served gives to those that it makes in turn.
     let scope = ServedScope()

@@ -29,8 +29,9 @@ extension Session {
         if hasBytesToTell { noteBytes() }
     }
 
-    /// Something more is kept for them, or less.
-    func requestsKeep(_ change: Int) {
+    /// Answers of unfinished batches keep something more, or less.
+    func batchesKeep(_ change: Int) {
+        batchBytes += change
         calls.keep(change)
         if hasBytesToTell { noteBytes() }
     }

@@ -201,8 +201,10 @@ extension Session {
     private func send(_ answer: UnsafeRawBufferPointer, to id: RPCIdentifier, in batch: BatchReply?) {
         guard connection?.mayAnswer(answer.count) != false else { return }
         if let batch {
+            // It would be kept for nobody, and after the end of the session nobody would let go of it.
+            guard connection != nil else { return }
             let collected = batch.add(answer)
-            requestsKeep(collected.change)
+            batchesKeep(collected.change)
             guard let reply = collected.reply else { return }
             if collected.isTooLarge { overran(.maximumFrameSize) }
             reply.withUnsafeBytes { connection?.send($0) }
@@ -215,15 +217,17 @@ extension Session {
     /// The same for a large one, which lies in memory of its own: that is what is kept, and what is sent.
     private func send(shared answer: Bytes, to id: RPCIdentifier) {
         guard connection?.mayAnswer(answer.count) != false else { return }
-        if isResumable { keep(answer.memory, sharing: answer, to: id) }
+        if isResumable { keep(answer.memory, as: answer, to: id) }
         connection?.send(shared: answer)
     }
 
-    private func keep(_ answer: UnsafeRawBufferPointer, sharing shared: Bytes? = nil, to id: RPCIdentifier) {
+    /// - Parameter shared: the same, if it lies in memory of its own: then it is not copied.
+    private func keep(_ answer: UnsafeRawBufferPointer, as shared: Bytes? = nil, to id: RPCIdentifier) {
         let number = replies.last + 1
         defer { noteReplies() }
         guard let limit = overrun(keeping: answer.count) else {
-            return shared.map { replies.keep(shared: $0, number: number) } ?? replies.keep(answer, number: number)
+            if let shared { return replies.keep(shared: shared, number: number) }
+            return replies.keep(answer, number: number)
         }
         overran(limit)
         // It had begun before there was too much. If the answer does not get through, at least what became of the call

@@ -43,6 +43,8 @@ package final class Session: @unchecked Sendable {
     @exclusivity(unchecked) var calls: IncomingCalls
     /// How many bytes of them have been counted among those of all connections.
     @exclusivity(unchecked) var notedBytes = 0
+    /// How many of them are answers of batches that are not complete yet, or never will be.
+    @exclusivity(unchecked) var batchBytes = 0
     /// Who runs the call in each slot.
     @exclusivity(unchecked) var workers: [Worker?] = []
     /// When the loop will next look for deadlines.
@@ -161,6 +163,7 @@ extension Session {
         // They find that they are stopped, and are counted off like all others.
         releaseHeldBack()
         letGoOfReplies()
+        batchesKeep(-batchBytes)
         connection = nil
         if table != nil { peer.close(.gone(why)) } else { peer.sessionEnded(self, why) }
         for action in onGone { action() }

@@ -10,6 +10,8 @@ import Testing
 protocol Parcels: Sendable {
     /// Keeps the text for that time, and says what became of it.
     func keep(_ text: String, milliseconds: Int) async throws -> String
+    /// A text of that length.
+    func fetch(_ length: Int) async throws -> String
 }
 
 private struct ParcelShelf: Parcels {
@@ -19,6 +21,8 @@ private struct ParcelShelf: Parcels {
         try await loop.sleep(for: .milliseconds(milliseconds))
         return "kept"
     }
+
+    func fetch(_ length: Int) async throws -> String { String(repeating: "x", count: length) }
 }
 
 /// Hands every text back to whoever sent it.
@@ -31,6 +35,8 @@ private struct Returned: Parcels {
             return "\(error.code == .busy) \(error.outcome) \(error.message)"
         }
     }
+
+    func fetch(_ length: Int) async throws -> String { "" }
 }
 
 @Suite struct `Bytes in flight` {
@@ -108,6 +114,27 @@ private struct Returned: Parcels {
         #expect(traffic.rareEvents.overruns == [.maximumBytesInAll: 1])
         for task in running { #expect(try loop.complete { try await task.value } == "kept") }
         #expect(try loop.complete { try await late.keep(Self.text, milliseconds: 1) } == "kept")
+        network.shutDown()
+    }
+
+    /// More pings than allowed are answered by closing the connection, and so the batch is never complete.
+    @Test(arguments: [false, true])
+    func `of answers that wait for the rest of their batch are given back with the session`(isFlooded: Bool) throws {
+        let network = network()
+        let peer = try HandwrittenEnd(network)
+        let fetch = #"{"jsonrpc":"2.0","id":1,"method":"Parcels.fetch","params":[6000]}"#
+        let keep = #"{"jsonrpc":"2.0","id":2,"method":"Parcels.keep","params":["",100000]}"#
+        let ping = #"{"jsonrpc":"2.0","id":3,"method":"rpc.ping"}"#
+        peer.say("[\(fetch),\(keep)]")
+        #expect(traffic.bytes >= 6_000 && peer.take().isEmpty)
+        if isFlooded {
+            peer.say("[" + Array(repeating: ping, count: 200).joined(separator: ",") + ",\(fetch)]")
+            #expect(peer.hasEnded)
+        } else {
+            peer.cut()
+        }
+        network.loop.advance(by: .seconds(1))
+        #expect(traffic.running == 0 && traffic.bytes == 0)
         network.shutDown()
     }
 

@@ -131,7 +131,7 @@ import Testing
 }
 
 /// One end of a connection to the server of a network, whose messages are written by hand, a line each.
-private final class HandwrittenEnd: ByteStreamReceiver {
+final class HandwrittenEnd: ByteStreamReceiver {
     private let network: SimulatedNetwork
     private let stream: any ByteStream
     private let text = Lock("")
