@@ -27,7 +27,7 @@ extension FaultRuns {
         let history = CallHistory()
         let wrong = Lock(0)
         let lateness = Lateness()
-        let end = MonotonicClock.now.advanced(by: .seconds(Self.size(2, full: 20)))
+        let end = MonotonicClock.now.advanced(by: .seconds(Self.size(2, full: 60)))
         let timeout = Duration.milliseconds(500)
         await withTaskGroup { group in
             for caller in 0..<8 {
