@@ -35,14 +35,14 @@ package struct FrameDecoder: Sendable {
         self.framing = framing
     }
 
-    /// Whether a frame has begun whose end has not come, as far as `next` has looked.
+    /// Whether a frame has begun whose end has not come, as far as `next` has looked. It changes nothing: of a decoder that
+    /// stands in an object, what does not say that it may is handed a copy.
     package var isInsideFrame: Bool {
-        if case .start = state { return !partial.isEmpty }
-        return true
+        mutating get {
+            if case .start = state { return !partial.isEmpty }
+            return true
+        }
     }
-
-    /// The same, asked of a decoder that stands in an object: there any function that does not change it is handed a copy.
-    package mutating func looksInsideFrame() -> Bool { isInsideFrame }
 
     package mutating func append(_ bytes: Bytes) {
         guard failure == nil else { return }

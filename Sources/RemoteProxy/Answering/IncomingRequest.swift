@@ -10,6 +10,8 @@ struct IncomingRequest: ~Copyable, Sendable {
     let id: RPCIdentifier?
     let method: _ExportedMethod
     /// The text of the arguments, empty when there are none.
+    ///
+    /// `nonisolated(unsafe)`: nobody writes to that memory, and `chunk` keeps it for whoever has the request.
     nonisolated(unsafe) var params: UnsafeRawBufferPointer
     /// Where it lies, in memory that does not move; nil once that is the worker's to keep.
     var chunk: ByteChunk?

@@ -13,6 +13,8 @@ final class OutgoingCall: @unchecked Sendable {
     let message = JSONOutput()
     /// The same when it is large and has been given to a stream, which has it as well: then the output is empty.
     var given: Bytes?
+    /// How long the message is, without its end.
+    var count: Int { given?.count ?? message.count }
     var isPost = false
     /// When that is over which it is made in.
     var scopeEnd = Instant.distantFuture

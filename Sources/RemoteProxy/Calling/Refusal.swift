@@ -22,7 +22,7 @@ extension Peer {
         } else {
             guard state.outgoing.count < settings.maximumPendingCalls else { return .tooManyPending }
         }
-        return state.isTooLarge(call.message) ? .tooLarge : nil
+        return state.isTooLarge(call) ? .tooLarge : nil
     }
 }
 

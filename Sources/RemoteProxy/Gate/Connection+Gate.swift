@@ -102,7 +102,7 @@ extension Connection {
             return endGate(.loginInput, gate.explanation(of: .loginInput))
         }
         lockedInput = 0
-        let isInside = frames.looksInsideFrame()
+        let isInside = frames.isInsideFrame
         guard isInside || !gate.arrival.isAtRest else { return }
         gate.arrival.looked(
             frames: frames.count, isInside: isInside, isTold: frames.framing != nil, at: stream.loop.now)

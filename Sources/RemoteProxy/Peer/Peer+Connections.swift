@@ -29,10 +29,10 @@ extension Peer {
             }
             // Made before it was known what the other end takes.
             for ticket in state.outgoing.waiting {
-                guard let call = state.calls[ticket.slot] else { continue }
-                call.writeAgain()
-                guard state.isTooLarge(call.message), let removed = state.outgoing.withdraw(ticket) else { continue }
-                let error = RPCError.tooLarge(call.message.count, limit: state.frameLimit)
+                guard let call = state.calls[ticket.slot], state.isTooLarge(call),
+                    let removed = state.outgoing.withdraw(ticket)
+                else { continue }
+                let error = RPCError.tooLarge(call.count, limit: state.frameLimit)
                 ended += state.take([removed]) { _ in .failed(error) }
             }
             lostPosts = sendWaiting(over: connection, &state)

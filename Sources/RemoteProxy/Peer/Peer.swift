@@ -133,7 +133,7 @@ package final class Peer: Sendable {
 
 extension Peer.State {
     /// A message that is would cost all who share the connection: the other end gives it up.
-    func isTooLarge(_ message: JSONOutput) -> Bool { message.count > frameLimit - 64 }
+    func isTooLarge(_ call: OutgoingCall) -> Bool { call.count > frameLimit - 64 }
 
     /// Tells the loop when somebody begins to wait for answers, and when nobody does any more.
     mutating func noteExpectation(on loop: any Loop) {
