@@ -155,12 +155,6 @@ package struct Gate {
     }
 }
 
-/// A value that many hold and none changes.
-final class Shared<Value: Sendable>: Sendable {
-    let value: Value
-    init(_ value: Value) { self.value = value }
-}
-
 extension Instant {
     fileprivate func roundedUp(to grain: Duration) -> Instant {
         guard self < .distantFuture, grain > .zero else { return self }
