@@ -156,9 +156,9 @@ package struct Gate {
 }
 
 /// A value that many hold and none changes.
-final class Shared<Value: Sendable>: Sendable {
-    let value: Value
-    init(_ value: Value) { self.value = value }
+package final class Shared<Value: Sendable>: Sendable {
+    package let value: Value
+    package init(_ value: Value) { self.value = value }
 }
 
 extension Instant {

@@ -44,6 +44,7 @@ extension Connection {
         stream.loop.submit { [self] in readFrames() }
     }
 
+    @inline(__always)
     func unstall() {
         if reading == .stalled { readLater() }
     }
