@@ -31,6 +31,14 @@ package struct Bytes: Sendable {
         self.range = range.clamped(to: 0..<chunk.memory.count)
     }
 
+    /// The part between two offsets of another view, which has so many bytes.
+    @inline(__always)
+    init(start: Int, end: Int, of whole: Bytes) {
+        chunk = whole.chunk
+        let first = whole.range.lowerBound
+        range = Range(uncheckedBounds: (first + start, first + end))
+    }
+
     package init(copying bytes: UnsafeRawBufferPointer) {
         chunk = ByteChunk(capacity: bytes.count)
         chunk.memory.copyMemory(from: bytes)

@@ -8,12 +8,12 @@ extension Session {
     /// The limit for which all connections together have as many requests as they may. Asked for every message.
     @inline(__always)
     var overrunInAll: Limit? {
-        guard let tally, !tally.isBelowItsShare else { return nil }
+        guard let tally, !tally._withUnsafeGuaranteedRef({ $0.isBelowItsShare }) else { return nil }
         return overrunBeyondShare
     }
 
     @inline(never)
-    private var overrunBeyondShare: Limit? { tally.flatMap { traffic?.overrun(on: $0) } }
+    private var overrunBeyondShare: Limit? { tally.flatMap { traffic?.overrun(on: $0.takeUnretainedValue()) } }
 
     func answerBusy(_ request: Request, _ limit: Limit, in batch: BatchReply?) {
         wasBusy(limit)
@@ -21,7 +21,7 @@ extension Session {
         answer(request.id, with: .busy(limit, most: most ?? 0), in: batch)
     }
 
-    func wasBusy(_ limit: Limit) { tally?.wasBusy(limit) }
+    func wasBusy(_ limit: Limit) { tally?.takeUnretainedValue().wasBusy(limit) }
 
     /// The frame or the text of a message is not to be had.
     func overran(_ limit: Limit?) {
@@ -30,13 +30,13 @@ extension Session {
 
     @inline(__always)
     func requestBegan() {
-        tally?.began()
+        tally?._withUnsafeGuaranteedRef { $0.began() }
         if calls.held.hasNews { tellBytes() }
     }
 
     @inline(__always)
     func requestEnded() {
-        tally?.ended()
+        tally?._withUnsafeGuaranteedRef { $0.ended() }
         if calls.held.hasNews { tellBytes() }
     }
 
@@ -53,5 +53,5 @@ extension Session {
     }
 
     @inline(never)
-    private func tellBytes() { tally?.holds(calls.held.tell()) }
+    private func tellBytes() { tally?.takeUnretainedValue().holds(calls.held.tell()) }
 }

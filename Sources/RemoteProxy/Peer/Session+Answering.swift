@@ -4,6 +4,24 @@
 import RPCWire
 
 extension Session {
+    /// How many requests may wait for a worker before the rest waits too. A peer that pipelines more is served at the pace
+    /// of its subjects instead of being refused.
+    private static var maximumBacklog: Int { 256 }
+
+    /// When the next request is to be read. Asked before each.
+    @inline(__always)
+    var nextRequest: Connection.Reading {
+        let backlog = peer.runner.backlog
+        if waitingRequests > 0 {
+            // There are as many as may be, but not all of them have begun: whether the next one is one too many is known
+            // only when they have.
+            if calls.isFull { return .stalled }
+            // With nothing waiting a connection may always add one, or a busy neighbour would keep it out for ever.
+            if backlog >= Self.maximumBacklog { return .later }
+        }
+        return backlog == 0 || overrunInAll == nil ? .now : .later
+    }
+
     func accept(_ request: consuming Request, from connection: Connection, in batch: BatchReply?) {
         guard isNew(request, from: connection) else { return refuseRepeated(request, in: batch) }
         // The name lies in the request, which is still needed behind this.
@@ -24,9 +42,9 @@ extension Session {
         // sent like a post, and any number of those would run.
         let isPost = request.id == nil && method.isPost
         if !isPost, let limit = overrunInAll { return answerBusy(request, limit, in: batch) }
-        let now = peer.loop.now
-        if let id = request.id, let (limit, refusal) = peer.runner.congestion(forSessionWith: waitingRequests, at: now)
-        {
+        let runner = peer.runner
+        let now = runner.loop.now
+        if let id = request.id, let (limit, refusal) = runner.congestion(forSessionWith: waitingRequests, at: now) {
             wasBusy(limit)
             return answer(id, with: refusal, in: batch)
         }

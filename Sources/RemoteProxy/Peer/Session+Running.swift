@@ -47,11 +47,11 @@ extension Session {
         if waitingRequests == 0 { peer.runner.waitingSessions -= 1 }
         connection?.unstall()
         hold(worker, in: request.slot)
+        worker.scope.begin(self, deadline: request.deadline < .distantFuture ? request.deadline : nil)
         if calls.isStopping(slot: request.slot) {
             throw RPCError(.cancelled, "cancelled before it began", outcome: .notExecuted)
         }
         MessageEncoder.openResult(id: request.id ?? .null, in: worker.output)
-        worker.scope.begin(self, deadline: request.deadline < .distantFuture ? request.deadline : nil)
         peer.loop.lend(forLong: request.method.keepsThread.load(ordering: .relaxed))
     }
 

@@ -19,8 +19,9 @@ package final class Session: @unchecked Sendable {
     private let shared: Lock<Shared>
     /// Where the other end finds the session again; nil at the end that dials.
     let table: SessionTable?
-    /// Where its requests are counted; nil at an end that counts nothing.
-    let tally: LoopTally?
+    /// Where its requests are counted; nil at an end that counts nothing. Asked several times for every message, and not
+    /// counted itself: the settings of the peer keep it.
+    let tally: Unmanaged<LoopTally>?
 
     // On the loop. Unchecked, because a check of each access costs a tenth of a call: one thread cannot be at a place twice
     // but by calling itself, and nothing here calls out before it has changed one of these.
@@ -58,7 +59,7 @@ package final class Session: @unchecked Sendable {
     init(_ peer: Peer, in table: SessionTable?) {
         self.peer = peer
         self.table = table
-        tally = peer.settings.gate.traffic?.tally(of: peer.runner.number)
+        tally = peer.settings.gate.traffic?.tally(of: peer.runner.number).map { .passUnretained($0) }
         shared = Lock(Shared(id: Self.makeID()))
         frameLimit = peer.settings.frames.maximumFrameSize
         calls = IncomingCalls(
