@@ -70,7 +70,7 @@ extension RPCServer {
         /// it is less one more begins, however long it is; then more are refused with `.busy`. What an object makes of its
         /// arguments may be larger, and is its own.
         public var maximumBytesInFlight = 16 * 1_024 * 1_024
-        /// The same for all connections together.
+        /// The same for all connections together, counted to 4 KiB for each.
         public var maximumBytesInAll = 256 * 1_024 * 1_024
         /// The most bytes that one message may have, either way.
         public var maximumFrameSize = 16 * 1_024 * 1_024

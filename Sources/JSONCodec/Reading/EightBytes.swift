@@ -1,8 +1,9 @@
 // Looks at eight bytes of text in one step. The reader's and the writer's string loops run on this, and what reads messages.
 
 /// Eight consecutive bytes, the first one lowest.
+@usableFromInline
 package struct EightBytes {
-    package let word: UInt64
+    @usableFromInline package let word: UInt64
 
     @inlinable @inline(__always)
     package init(_ base: UnsafeRawPointer, at offset: Int) {

@@ -5,9 +5,10 @@
 import Synchronization
 
 /// Where the memory behind buffers comes from and goes to.
+@usableFromInline
 package enum LargeBlocks {
     /// What is larger comes from here; what is not, from the system. Buffers let go of what is larger when they are empty.
-    package static let least = 64 << 10
+    @inlinable package static var least: Int { 64 << 10 }
     /// How much is kept at most, in the whole process, while nothing is larger than a quarter of it.
     package static let keptBytes = 16 << 20
     /// What is larger is not kept.

@@ -22,7 +22,7 @@ final class ServerDriver: Sendable {
     private let exports: Exports
     let traffic: Traffic
     let valve: LogValve
-    let peerSettings: Peer.Settings
+    let peerSettings: Shared<Peer.Settings>
     let state: Lock<State>
     /// Where clients that have lost their connection find what was theirs.
     let sessions: SessionTable
@@ -42,7 +42,7 @@ final class ServerDriver: Sendable {
             overran: { traffic.overran(.maximumLogLines) }, write: configuration.log)
         var settings = configuration.peerSettings
         settings.gate.traffic = traffic
-        peerSettings = settings
+        peerSettings = Shared(settings)
         state = Lock(
             State(
                 occupancy: Occupancy(
@@ -158,7 +158,7 @@ final class ServerDriver: Sendable {
     }
 
     private func serve(_ stream: any ByteStream, number: Int, from neighbourhood: String?, runner: RequestRunner) {
-        let peer = Peer(runner: runner, exports: exports, settings: peerSettings, log: valve.log)
+        let peer = Peer(runner: runner, exports: exports, shared: peerSettings, log: valve.log)
         var events = Connection.Events()
         events.replaced = { [self] heir in replace(number, by: heir) }
         events.ended = { [self] _, _ in ended(number, from: neighbourhood) }

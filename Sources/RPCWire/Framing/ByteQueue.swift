@@ -42,8 +42,9 @@ struct ByteQueue: Sendable {
         }
         guard length > 0, length <= limit, length <= rest - 4 else { return nil }
         let start = offset + 4
-        skip(4 + length)
-        return front[start..<start + length]
+        let end = start + length
+        if end < front.count { offset = end } else { skip(4 + length) }
+        return Bytes(start: start, end: end, of: front)
     }
 
     mutating func skip(_ count: Int) {

@@ -23,13 +23,14 @@ package enum Message: Sendable {
 }
 
 /// A view of its frame: the one thing in it that is counted, unless its id is a text.
+@usableFromInline
 package struct Request: Sendable {
     /// Nil for a notification, which is never answered.
     package let id: RPCIdentifier?
-    private let frame: Bytes
-    private let name: Range<Int>
+    @usableFromInline let frame: Bytes
+    @usableFromInline let name: Range<Int>
     /// Empty when there are none.
-    private let arguments: Range<Int>
+    @usableFromInline let arguments: Range<Int>
     /// How long the caller waits, in milliseconds. Our own member beside those of JSON-RPC.
     package let timeout: Int64?
     /// The number of a post, which has no id. Our own member too.
@@ -61,7 +62,7 @@ package struct Request: Sendable {
     package var method: Bytes { frame[name] }
     /// JSON text of an array or an object; nil when there are none, which missing, null, [] and {} all mean.
     package var params: Bytes? { arguments.isEmpty ? nil : frame[arguments] }
-    package var paramsCount: Int { arguments.count }
+    @inlinable package var paramsCount: Int { arguments.count }
 
     /// The parameters, empty when there are none, of a request of which nothing else is wanted any more, and what has to be
     /// kept for as long as they are looked at.
@@ -75,7 +76,7 @@ package struct Request: Sendable {
     }
 
     /// The bytes of the name, for as long as somebody keeps the request.
-    package var methodName: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: frame.memory[name]) }
+    @inlinable package var methodName: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: frame.memory[name]) }
 
     /// Whether one of our own kind asks if anybody is there.
     package var isPing: Bool {

@@ -1,6 +1,8 @@
 // How far a connection is on its way from the first byte to the last. Pure: events in, what to do out.
 
+@usableFromInline
 package struct ConnectionPhase: Sendable {
+    @usableFromInline
     package enum Step: Sendable, Hashable {
         /// Nothing is known of the other end yet: its first message tells, or its answer to the hello.
         case greeting
@@ -11,13 +13,13 @@ package struct ConnectionPhase: Sendable {
         case over
     }
 
-    package private(set) var step = Step.greeting
+    @usableFromInline package private(set) var step = Step.greeting
 
     package init() {}
 
     // Asked with every message; comparing the steps of another module goes through a table.
-    package var isOver: Bool { if case .over = step { true } else { false } }
-    package var isEnding: Bool { if case .ending = step { true } else { false } }
+    @inlinable package var isOver: Bool { if case .over = step { true } else { false } }
+    @inlinable package var isEnding: Bool { if case .ending = step { true } else { false } }
 
     /// The other end has shown what it is. False when it had before, or when it is too late.
     package mutating func greeted() -> Bool {

@@ -4,6 +4,7 @@
 // the table only when its subject has returned: a cancelled call keeps its place until then, or a peer that calls and
 // cancels without pause would run any number of subjects at once. `OutgoingCalls` is the mirror image.
 
+@usableFromInline
 package struct IncomingCalls: ~Copyable {
     package enum Admission: Sendable, Hashable {
         /// Run it; the slot names it from now on.
@@ -20,18 +21,52 @@ package struct IncomingCalls: ~Copyable {
         case deadline
     }
 
+    /// One place, which may be free: then it belongs to a chain of free ones.
     private struct Entry {
+        enum State { case free, running, stopping(Stop) }
+
         /// Nil for a post: it has no answer and cannot be cancelled by name.
-        var id: RPCIdentifier?
-        var deadline: Instant
-        var stop: Stop?
-        var bytes: Int
+        private(set) var id: RPCIdentifier?
+        private(set) var state: State
+        private(set) var deadline: Instant
+        /// What it holds; of a free place, which is the next free one.
+        private var number: Int
+
+        init(_ id: RPCIdentifier?, bytes: Int, deadline: Instant) {
+            (self.id, state, self.deadline, number) = (id, .running, deadline, bytes)
+        }
+
+        /// Answers which place is free next.
+        @inline(__always)
+        mutating func fill(_ id: RPCIdentifier?, bytes: Int, deadline: Instant) -> Int {
+            defer { self = Entry(id, bytes: bytes, deadline: deadline) }
+            return number
+        }
+
+        /// Nil if it is free already.
+        @inline(__always)
+        mutating func clear(next free: Int) -> (bytes: Int, stop: Stop?)? {
+            let ended: (bytes: Int, stop: Stop?)
+            switch state {
+            case .free: return nil
+            case .running: ended = (number, nil)
+            case .stopping(let stop): ended = (number, stop)
+            }
+            (id, state, number) = (nil, .free, free)
+            return ended
+        }
+
+        mutating func stop(_ reason: Stop) { state = .stopping(reason) }
+
+        var isRunning: Bool { if case .running = state { true } else { false } }
+        var isStopping: Bool { if case .stopping = state { true } else { false } }
     }
 
-    private let limit: Int
-    private let byteLimit: Int
-    private var entries: [Entry?] = []
-    private var freeSlots: [Int] = []
+    @usableFromInline let limit: Int
+    @usableFromInline let byteLimit: Int
+    private var entries: [Entry] = []
+    /// The first free place; -1 when there is none.
+    private var firstFree = -1
     private var isDraining = false
 
     package init(limit: Int, byteLimit: Int = .max) {
@@ -39,12 +74,13 @@ package struct IncomingCalls: ~Copyable {
         self.byteLimit = byteLimit
     }
 
-    package private(set) var count = 0
+    @usableFromInline package private(set) var count = 0
     /// What came with those that are here, and what is kept for them until they end.
-    package private(set) var byteCount = 0
+    @usableFromInline package var held = HeldBytes()
 
     /// Whether the next call would be refused as one too many.
-    package var isFull: Bool { count >= limit || byteCount >= byteLimit }
+    @inlinable
+    package var isFull: Bool { count >= limit || held.count >= byteLimit }
 
     /// Whether this end is finishing and nothing runs any more.
     package var isDrained: Bool { isDraining && count == 0 }
@@ -60,41 +96,35 @@ package struct IncomingCalls: ~Copyable {
         if !isPost {
             guard !isDraining else { return .draining }
             guard count < limit else { return .busy(.maximumRequestsInFlight, most: limit) }
-            guard byteCount < byteLimit else { return .busy(.maximumBytesInFlight, most: byteLimit) }
+            guard held.count < byteLimit else { return .busy(.maximumBytesInFlight, most: byteLimit) }
         }
         // A name may be as long as a message.
         let bytes = bytes &+ (id?.textCount ?? 0)
         count += 1
-        byteCount &+= bytes
-        let entry = Entry(id: id, deadline: deadline, stop: nil, bytes: bytes)
-        if let slot = freeSlots.popLast() {
-            entries[slot] = entry
+        held.begin(bytes)
+        let slot = firstFree
+        if slot >= 0 {
+            firstFree = entries[slot].fill(id, bytes: bytes, deadline: deadline)
             return .run(slot: slot)
         }
-        entries.append(entry)
+        entries.append(Entry(id, bytes: bytes, deadline: deadline))
         return .run(slot: entries.count - 1)
     }
 
     /// The subject returned. Tells why it had been asked to stop, if it had.
     package mutating func finish(slot: Int) -> Stop? {
-        guard entries.indices.contains(slot), let entry = entries[slot].take() else { return nil }
-        freeSlots.append(slot)
+        guard entries.indices.contains(slot), let ended = entries[slot].clear(next: firstFree) else { return nil }
+        firstFree = slot
         count -= 1
-        byteCount &-= entry.bytes
-        return entry.stop
+        held.end(ended.bytes)
+        return ended.stop
     }
-
-    /// Something else is kept for them, or no more.
-    package mutating func keep(_ change: Int) { byteCount &+= change }
 
     /// The peer cancelled a call. The slot to stop, or nil: unknown, finished or already stopping; ignored.
     package mutating func cancel(_ id: RPCIdentifier) -> Int? {
-        for slot in entries.indices {
-            guard let entry = entries[slot], entry.id == id, entry.stop == nil else { continue }
-            entries[slot]?.stop = .cancelled
-            return slot
-        }
-        return nil
+        guard let slot = entries.firstIndex(where: { $0.isRunning && $0.id == id }) else { return nil }
+        entries[slot].stop(.cancelled)
+        return slot
     }
 
     /// Time passed. The slots whose deadline is due and that must now stop.
@@ -117,21 +147,20 @@ package struct IncomingCalls: ~Copyable {
 
     /// The earliest deadline of a call that has not been told to stop.
     package var nextDeadline: Instant? {
-        entries.lazy.compactMap { $0 }.filter { $0.stop == nil && $0.deadline < .distantFuture }.map(\.deadline).min()
+        entries.lazy.filter { $0.isRunning && $0.deadline < .distantFuture }.map(\.deadline).min()
     }
 
     /// Whether a call with this name runs.
-    package func isRunning(_ id: RPCIdentifier) -> Bool { entries.contains { $0?.id == id } }
+    package func isRunning(_ id: RPCIdentifier) -> Bool { entries.contains { $0.id == id } }
 
     package func isStopping(slot: Int) -> Bool {
-        entries.indices.contains(slot) && entries[slot]?.stop != nil
+        entries.indices.contains(slot) && entries[slot].isStopping
     }
 
     private mutating func stop(_ reason: Stop, where matches: (Entry) -> Bool) -> [Int] {
         var stopped: [Int] = []
-        for slot in entries.indices {
-            guard let entry = entries[slot], entry.stop == nil, matches(entry) else { continue }
-            entries[slot]?.stop = reason
+        for slot in entries.indices where entries[slot].isRunning && matches(entries[slot]) {
+            entries[slot].stop(reason)
             stopped.append(slot)
         }
         return stopped

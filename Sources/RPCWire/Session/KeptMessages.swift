@@ -1,13 +1,14 @@
 // What has been sent and may be wanted again: messages in the order of their numbers, kept until the other end says
 // that it has them. Pure. `Receipts` is the mirror image.
 
+@usableFromInline
 package struct KeptMessages: ~Copyable, Sendable {
     private struct Entry {
         let number: Int64
         /// Counted from the first byte that was ever kept in `bytes`.
         let end: Int
         /// The message, if it lies in memory of its own.
-        var shared: Bytes?
+        var shared: SharedMessage?
         /// After it nobody wants the message any more, if it has not been sent by then.
         let deadline: Instant
     }
@@ -18,33 +19,38 @@ package struct KeptMessages: ~Copyable, Sendable {
     /// How many bytes have been released, and how many entries that are still in the list.
     private var firstByte = 0
     private var firstEntry = 0
-    private var sharedCount = 0
     /// The number of the last message that was ever kept.
     package private(set) var last: Int64 = 0
 
     package init() {}
 
-    package var count: Int { entries.count - firstEntry }
-    package var byteCount: Int { bytes.count + sharedCount }
-    package var isEmpty: Bool { entries.isEmpty }
+    @usableFromInline package private(set) var count = 0
+    package private(set) var byteCount = 0
+    @inlinable package var isEmpty: Bool { count == 0 }
 
     /// Keeps a message, whose number is to be higher than all before.
     package mutating func keep(
         _ message: UnsafeRawBufferPointer, number: Int64, deadline: Instant = .distantFuture
     ) {
         guard number > last else { return }
-        last = number
         bytes.append(message)
-        entries.append(Entry(number: number, end: firstByte + bytes.count, shared: nil, deadline: deadline))
+        add(Entry(number: number, end: firstByte + bytes.count, shared: nil, deadline: deadline), message.count)
     }
 
     /// The same without a copy: for a large message that whoever sends it has as well.
     package mutating func keep(shared message: Bytes, number: Int64) {
         guard number > last else { return }
-        last = number
-        sharedCount += message.count
-        entries.append(
-            Entry(number: number, end: firstByte + bytes.count, shared: message, deadline: .distantFuture))
+        let end = firstByte + bytes.count
+        add(
+            Entry(number: number, end: end, shared: SharedMessage(message), deadline: .distantFuture), message.count)
+    }
+
+    @inline(__always)
+    private mutating func add(_ entry: Entry, _ length: Int) {
+        last = entry.number
+        entries.append(entry)
+        count += 1
+        byteCount += length
     }
 
     /// As new. Called rather than another one put in its place: in release builds a soak then grew with each session, and
@@ -52,7 +58,7 @@ package struct KeptMessages: ~Copyable, Sendable {
     package mutating func removeAll() {
         bytes.letGo()
         entries = []
-        (firstByte, firstEntry, sharedCount, last) = (0, 0, 0, 0)
+        (firstByte, firstEntry, count, byteCount, last) = (0, 0, 0, 0, 0)
     }
 
     /// The other end has everything up to this number.
@@ -60,9 +66,11 @@ package struct KeptMessages: ~Copyable, Sendable {
         var end = firstByte
         while firstEntry < entries.count, entries[firstEntry].number <= number {
             end = entries[firstEntry].end
-            if let message = entries[firstEntry].shared.take() { sharedCount -= message.count }
+            if let message = entries[firstEntry].shared.take() { byteCount -= message.bytes.count }
             firstEntry += 1
+            count -= 1
         }
+        byteCount -= end - firstByte
         bytes.removeFirst(end - firstByte)
         firstByte = end
         closeUp()
@@ -73,7 +81,7 @@ package struct KeptMessages: ~Copyable, Sendable {
         var start = firstByte
         return entries[firstEntry...].map { entry in
             defer { start = entry.end }
-            if let message = entry.shared { return (entry.number, message, entry.deadline) }
+            if let message = entry.shared { return (entry.number, message.bytes, entry.deadline) }
             let message = UnsafeRawBufferPointer(rebasing: bytes.bytes[start - firstByte..<entry.end - firstByte])
             return (entry.number, Bytes(copying: message), entry.deadline)
         }

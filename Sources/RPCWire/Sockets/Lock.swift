@@ -1,32 +1,46 @@
 // A value and the lock that guards it. Same shape as the standard library's `Mutex`, on the system's own mutex instead:
 // ThreadSanitizer knows that one, and so can tell our locks from our races. Equally fast when nobody else wants it.
 
-package import CSystem
+import CSystem
 
-/// A value that is only ever touched under its lock. Never call out from `withLock`: whoever is called may come back.
+/// The system's own mutex. Its functions are called through these, since code that is inlined elsewhere knows nothing of the
+/// system.
+@usableFromInline
+package struct SystemMutex {
+    private var mutex = pthread_mutex_t()
+
+    fileprivate static func begin(_ place: UnsafeMutablePointer<Self>) { _ = system_mutex_init(&place.pointee.mutex) }
+    fileprivate static func end(_ place: UnsafeMutablePointer<Self>) { pthread_mutex_destroy(&place.pointee.mutex) }
+
+    @usableFromInline
+    static func lock(_ place: UnsafeMutablePointer<Self>) { pthread_mutex_lock(&place.pointee.mutex) }
+
+    @usableFromInline
+    static func unlock(_ place: UnsafeMutablePointer<Self>) { pthread_mutex_unlock(&place.pointee.mutex) }
+}
+
+/// A value that is only ever touched under its lock. Never call out from `withLock`: whoever is called may come back. Copies
+/// are the same lock.
 ///
-/// `@unchecked Sendable`: the value is reached through the mutex beside it and in no other way.
-package final class Lock<Value: ~Copyable>: @unchecked Sendable {
-    @usableFromInline let mutex: UnsafeMutablePointer<pthread_mutex_t>
-    @usableFromInline let value: UnsafeMutablePointer<Value>
-
-    package init(_ value: consuming sending Value) {
-        // One behind the other, in one piece: every connection has several of these.
-        let alignment = MemoryLayout<Value>.alignment
-        let offset = (MemoryLayout<pthread_mutex_t>.size + alignment - 1) / alignment * alignment
-        let block = UnsafeMutableRawPointer.allocate(
-            byteCount: offset + MemoryLayout<Value>.size, alignment: max(16, alignment))
-        mutex = block.bindMemory(to: pthread_mutex_t.self, capacity: 1)
-        self.value = (block + offset).bindMemory(to: Value.self, capacity: 1)
-        _ = system_mutex_init(mutex)
-        self.value.initialize(to: value)
+/// `@unchecked Sendable`: the value is reached through the mutex before it and in no other way.
+@usableFromInline
+package struct Lock<Value: ~Copyable>: @unchecked Sendable {
+    /// The mutex and the value behind it, in one piece: every connection has several of these.
+    private final class Place: ManagedBuffer<SystemMutex, Value> {
+        deinit {
+            withUnsafeMutablePointers { mutex, value in
+                SystemMutex.end(mutex)
+                value.deinitialize(count: 1)
+            }
+        }
     }
 
-    deinit {
-        pthread_mutex_destroy(mutex)
-        value.deinitialize(count: 1)
-        // Both: it is the beginning of the piece.
-        mutex.deallocate()
+    @usableFromInline let place: ManagedBuffer<SystemMutex, Value>
+
+    package init(_ value: consuming sending Value) {
+        place = Place.create(minimumCapacity: 1) { _ in SystemMutex() }
+        SystemMutex.begin(place.withUnsafeMutablePointerToHeader { $0 })
+        place.withUnsafeMutablePointerToElements { $0 }.initialize(to: value)
     }
 
     /// Runs `body` with the value, alone. Inlinable, because every call of every caller comes through here, from modules
@@ -36,9 +50,9 @@ package final class Lock<Value: ~Copyable>: @unchecked Sendable {
         _ body: (inout sending Value) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {
         // The compiler cannot see that the mutex makes the value this task's own.
-        nonisolated(unsafe) let value = self.value
-        pthread_mutex_lock(mutex)
-        defer { pthread_mutex_unlock(mutex) }
+        nonisolated(unsafe) let value = place.withUnsafeMutablePointerToElements { $0 }
+        SystemMutex.lock(place.withUnsafeMutablePointerToHeader { $0 })
+        defer { SystemMutex.unlock(place.withUnsafeMutablePointerToHeader { $0 }) }
         return try body(&value.pointee)
     }
 }

@@ -7,8 +7,9 @@ internal import JSONCodec
 ///
 /// `@unchecked Sendable`: the filler writes only above the highest index it has handed out as `Bytes`, and begins again
 /// only when nobody else holds the chunk.
+@usableFromInline
 package final class ByteChunk: @unchecked Sendable {
-    package let memory: UnsafeMutableRawBufferPointer
+    @usableFromInline package let memory: UnsafeMutableRawBufferPointer
 
     /// At least of this capacity.
     package init(capacity: Int) { memory = LargeBlocks.allocate(capacity) }
@@ -20,6 +21,7 @@ package final class ByteChunk: @unchecked Sendable {
 }
 
 /// A read-only view of part of a chunk.
+@usableFromInline
 package struct Bytes: Sendable {
     @usableFromInline let chunk: ByteChunk
     @usableFromInline let range: Range<Int>
@@ -27,6 +29,14 @@ package struct Bytes: Sendable {
     package init(_ chunk: ByteChunk, _ range: Range<Int>) {
         self.chunk = chunk
         self.range = range.clamped(to: 0..<chunk.memory.count)
+    }
+
+    /// The part between two offsets of another view, which has so many bytes.
+    @inline(__always)
+    init(start: Int, end: Int, of whole: Bytes) {
+        chunk = whole.chunk
+        let first = whole.range.lowerBound
+        range = Range(uncheckedBounds: (first + start, first + end))
     }
 
     package init(copying bytes: UnsafeRawBufferPointer) {
@@ -51,8 +61,8 @@ package struct Bytes: Sendable {
 
     package static let empty = Bytes("")
 
-    package var count: Int { range.count }
-    package var isEmpty: Bool { range.isEmpty }
+    @inlinable package var count: Int { range.count }
+    @inlinable package var isEmpty: Bool { range.isEmpty }
 
     /// The part between two offsets of this view, clamped to it.
     package subscript(part: Range<Int>) -> Bytes {
@@ -68,11 +78,11 @@ package struct Bytes: Sendable {
     }
 
     /// The bytes, and what has to be kept for as long as they are looked at.
-    package var parts: (text: UnsafeRawBufferPointer, chunk: ByteChunk?) { (memory, chunk) }
+    @inlinable package var parts: (text: UnsafeRawBufferPointer, chunk: ByteChunk?) { (memory, chunk) }
 
     /// The bytes themselves, for as long as somebody keeps the view. What every call looks at is looked at like this: in
     /// another module a closure costs more than most of what is done in it.
-    package var memory: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: chunk.memory[range]) }
+    @inlinable package var memory: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: chunk.memory[range]) }
 
     @inlinable
     package func withUnsafeBytes<Result, Failure: Error>(
@@ -83,5 +93,5 @@ package struct Bytes: Sendable {
 }
 
 extension Bytes: CustomStringConvertible {
-    package var description: String { withUnsafeBytes { String(decoding: $0, as: UTF8.self) } }
+    @usableFromInline package var description: String { withUnsafeBytes { String(decoding: $0, as: UTF8.self) } }
 }

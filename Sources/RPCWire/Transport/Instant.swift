@@ -1,8 +1,11 @@
 // A moment on the monotonic clock. Everything that waits counts in these: wall-clock jumps move no deadline.
 
+/// Usable from inlined code, which a type that has package access is not by itself: what is marked as inlinable in such a type
+/// is called, and never inlined, in another module.
+@usableFromInline
 package struct Instant: Sendable, Hashable, Comparable {
     /// Nanoseconds since a start that only this process knows.
-    package var nanoseconds: Int64
+    @usableFromInline package var nanoseconds: Int64
 
     @inlinable package init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
 

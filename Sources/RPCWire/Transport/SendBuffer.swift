@@ -15,18 +15,18 @@ package struct SendBuffer: ~Copyable, @unchecked Sendable {
     private var start = 0
     private var end = 0
     /// What is left of a message that others may have as well, and that stands behind the rest.
-    private var shared: Bytes?
+    private var shared: SharedMessage?
 
     package init(keptCapacity: Int = 16 << 10) { self.keptCapacity = keptCapacity }
 
     deinit { if let memory { LargeBlocks.deallocate(memory) } }
 
-    package var count: Int { end - start + (shared?.count ?? 0) }
+    package var count: Int { end - start + (shared?.bytes.count ?? 0) }
     package var isEmpty: Bool { start == end && shared == nil }
 
     /// What stands behind `bytes`, for as long as the buffer is left alone.
     package var sharedBytes: UnsafeRawBufferPointer {
-        shared?.memory ?? UnsafeRawBufferPointer(start: nil, count: 0)
+        shared?.bytes.memory ?? UnsafeRawBufferPointer(start: nil, count: 0)
     }
 
     package var bytes: UnsafeRawBufferPointer {
@@ -57,7 +57,7 @@ package struct SendBuffer: ~Copyable, @unchecked Sendable {
     /// A message at the end, which is held and not copied for as long as nothing comes behind it.
     package mutating func append(shared message: Bytes) {
         reserve(0)
-        if !message.isEmpty { shared = message }
+        if !message.isEmpty { shared = SharedMessage(message) }
     }
 
     /// Forgets the first bytes: they have been sent.
@@ -65,9 +65,9 @@ package struct SendBuffer: ~Copyable, @unchecked Sendable {
         let own = min(count, end - start)
         start += own
         if start < end { return }
-        guard let shared, count - own < shared.count else { return removeAll() }
+        guard let left = shared?.bytes, count - own < left.count else { return removeAll() }
         (start, end) = (0, 0)
-        self.shared = shared[count - own..<shared.count]
+        shared = SharedMessage(left[count - own..<left.count])
     }
 
     /// Empties the buffer and keeps nothing.
@@ -89,21 +89,35 @@ package struct SendBuffer: ~Copyable, @unchecked Sendable {
 
     /// Makes room for so many bytes at the end and answers the free part.
     @discardableResult
+    @inline(__always)
     package mutating func reserve(_ extra: Int) -> UnsafeMutableRawBufferPointer {
-        if let message = shared.take() { message.withUnsafeBytes { append($0) } }
-        if let memory, memory.count - end >= extra { return UnsafeMutableRawBufferPointer(rebasing: memory[end...]) }
+        if shared == nil, let memory, memory.count - end >= extra { return free(in: memory) }
+        return makeRoom(extra)
+    }
+
+    @inline(__always)
+    private func free(in memory: UnsafeMutableRawBufferPointer) -> UnsafeMutableRawBufferPointer {
+        UnsafeMutableRawBufferPointer(rebasing: memory[end...])
+    }
+
+    @inline(never)
+    private mutating func makeRoom(_ extra: Int) -> UnsafeMutableRawBufferPointer {
+        if let message = shared.take() {
+            append(message.bytes.memory)
+            return reserve(extra)
+        }
         let count = end - start
         if let memory, start >= count, memory.count - count >= extra {
             // More has been sent than is left, so that each byte is moved once at most on average.
             memory.copyMemory(from: bytes)
             (start, end) = (0, count)
-            return UnsafeMutableRawBufferPointer(rebasing: memory[end...])
+            return free(in: memory)
         }
         let larger = LargeBlocks.allocate(max(Self.leastCapacity, count + extra, 2 * (memory?.count ?? 0)))
         larger.copyMemory(from: bytes)
         if let memory { LargeBlocks.deallocate(memory) }
         memory = larger
         (start, end) = (0, count)
-        return UnsafeMutableRawBufferPointer(rebasing: larger[end...])
+        return free(in: larger)
     }
 }

@@ -13,6 +13,9 @@ public struct Caller: Sendable {
     /// For a peer that no connection serves.
     package init(_ peer: Peer) { end = Session(peer, in: nil) }
 
+    /// Whether it is the other end of that session.
+    func isAt(_ session: Session) -> Bool { end === session }
+
     /// Tells the sessions of one process apart.
     package var sessionIdentifier: ObjectIdentifier { ObjectIdentifier(end) }
 

@@ -7,6 +7,8 @@ import Synchronization
 struct ExportsView {
     private var version = 0
     private var methods = MethodIndex()
+    /// Where the method stood that was asked for last: it is asked for again more often than not.
+    private var lastPlace = 0
 
     mutating func method(named name: UnsafeRawBufferPointer, in exports: Exports) -> _ExportedMethod? {
         let latest = exports.version.load(ordering: .acquiring)
@@ -14,6 +16,8 @@ struct ExportsView {
             version = latest
             methods = exports.methods
         }
-        return methods[name]
+        if let again = methods.method(at: lastPlace, named: name) { return again }
+        lastPlace = methods.place(of: name)
+        return methods.method(at: lastPlace, named: name)
     }
 }

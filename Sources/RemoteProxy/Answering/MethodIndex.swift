@@ -17,7 +17,17 @@ struct MethodIndex: Sendable {
     private var places: ContiguousArray<Entry?> = [nil, nil]
     private var count = 0
 
-    subscript(name: UnsafeRawBufferPointer) -> _ExportedMethod? { places[place(of: name, Self.hash(name))]?.method }
+    subscript(name: UnsafeRawBufferPointer) -> _ExportedMethod? { places[place(of: name)]?.method }
+
+    /// Where the name stands, or where it would.
+    func place(of name: UnsafeRawBufferPointer) -> Int { place(of: name, Self.hash(name)) }
+
+    /// The method of that name if it stands at that place.
+    @inline(__always)
+    func method(at place: Int, named name: UnsafeRawBufferPointer) -> _ExportedMethod? {
+        guard place < places.count, places[place]?.isNamed(name) == true else { return nil }
+        return places[place]?.method
+    }
 
     /// Takes the place of another of the same name.
     mutating func set(_ name: Bytes, _ method: _ExportedMethod) {
@@ -28,7 +38,6 @@ struct MethodIndex: Sendable {
         places[place] = Entry(hash: hash, name: name, method: method)
     }
 
-    /// Where the name stands, or where it would.
     private func place(of name: UnsafeRawBufferPointer, _ hash: UInt64) -> Int {
         let mask = places.count - 1
         var place = Int(truncatingIfNeeded: hash) & mask

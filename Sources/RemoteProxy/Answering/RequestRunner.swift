@@ -103,6 +103,7 @@ package final class RequestRunner: @unchecked Sendable {
                 if isTimeToLook() { await pause() }
             }
             guard !isStopped, idle.count < maximumIdleWorkers else { return }
+            worker.rests()
             await withUnsafeContinuation { continuation in
                 worker.parked = continuation
                 idle.append(worker)

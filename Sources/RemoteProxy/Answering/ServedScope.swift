@@ -1,5 +1,6 @@
 // The scope of a worker's task: who is calling and how long there is, another with each request.
 
+import RPCWire
 import Synchronization
 
 /// Bound once and changed in place, since binding costs as much as the rest of a small call. A task that a subject has
@@ -23,16 +24,26 @@ final class ServedScope: @unchecked Sendable {
         self.place = nil
     }
 
-    func begin(_ scope: CallScope) { place?._withUnsafeGuaranteedRef { $0.scope = scope } }
+    /// A request begins. What is the same as for the one before stays as it is.
+    func begin(_ caller: Session, deadline: Instant?) {
+        place?._withUnsafeGuaranteedRef { place in
+            guard place.scope?.caller?.isAt(caller) == true else {
+                return place.scope = CallScope(deadline: deadline, caller: Caller(caller))
+            }
+            place.scope?.deadline = deadline
+        }
+    }
 
     /// The request is over. False when a task that goes on has its scope: then it cannot be changed any more.
     func end() -> Bool {
         guard let place, place._withUnsafeGuaranteedRef({ $0.holders }) == holders else { return false }
         // Whatever another task has read there, it has read by now.
         atomicMemoryFence(ordering: .acquiring)
-        place._withUnsafeGuaranteedRef { $0.scope = nil }
         return true
     }
+
+    /// Until the next request begins nobody's session is kept for it. Not for a place that has been given up.
+    func clear() { place?._withUnsafeGuaranteedRef { $0.scope = nil } }
 }
 
 extension CallScope.Place {

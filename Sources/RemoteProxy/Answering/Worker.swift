@@ -5,7 +5,7 @@ import RPCWire
 
 /// `@unchecked Sendable`: touched on the loop's thread only.
 final class Worker: @unchecked Sendable {
-    var task: Task<Void, Never>?
+    @exclusivity(unchecked) var task: Task<Void, Never>?
     var parked: UnsafeContinuation<Void, Never>?
     /// The reply being written, reused from request to request.
     let output = JSONOutput()
@@ -14,15 +14,20 @@ final class Worker: @unchecked Sendable {
     @exclusivity(unchecked) var text: ByteChunk?
     /// What the request being served gives to those that it makes in turn.
     let scope = ServedScope()
-    private var hasLostScope = false
+    @exclusivity(unchecked) private var hasLostScope = false
 
     /// A cancelled task stays cancelled, and a scope that another task has cannot be changed.
-    var isUsedUp: Bool { hasLostScope || Task.isCancelled }
+    var isUsedUp: Bool { hasLostScope || task?.isCancelled == true }
 
     /// A request is over.
     func finished() {
         text = nil
         if !scope.end() { hasLostScope = true }
+    }
+
+    /// Nothing is left to do for now.
+    func rests() {
+        if !hasLostScope { scope.clear() }
     }
 
     func resume() {

@@ -3,8 +3,17 @@
 import RPCWire
 
 extension Session {
-    /// The limit for which all connections together have as many requests as they may.
-    var overrunInAll: Limit? { traffic?.overrun(on: peer.runner.number) }
+    private var traffic: Traffic? { peer.settings.gate.traffic }
+
+    /// The limit for which all connections together have as many requests as they may. Asked for every message.
+    @inline(__always)
+    var overrunInAll: Limit? {
+        guard let tally, !tally._withUnsafeGuaranteedRef({ $0.isBelowItsShare }) else { return nil }
+        return overrunBeyondShare
+    }
+
+    @inline(never)
+    private var overrunBeyondShare: Limit? { tally.flatMap { traffic?.overrun(on: $0.takeUnretainedValue()) } }
 
     func answerBusy(_ request: Request, _ limit: Limit, in batch: BatchReply?) {
         wasBusy(limit)
@@ -12,39 +21,37 @@ extension Session {
         answer(request.id, with: .busy(limit, most: most ?? 0), in: batch)
     }
 
-    func wasBusy(_ limit: Limit) { traffic?.wasBusy(limit, on: peer.runner.number) }
+    func wasBusy(_ limit: Limit) { tally?.takeUnretainedValue().wasBusy(limit) }
 
     /// The frame or the text of a message is not to be had.
     func overran(_ limit: Limit?) {
         if let limit { traffic?.overran(limit) }
     }
 
+    @inline(__always)
     func requestBegan() {
-        traffic?.began(on: peer.runner.number)
-        if hasBytesToTell { noteBytes() }
+        tally?._withUnsafeGuaranteedRef { $0.began() }
+        if calls.held.hasNews { tellBytes() }
     }
 
+    @inline(__always)
     func requestEnded() {
-        traffic?.ended(on: peer.runner.number)
-        if hasBytesToTell { noteBytes() }
+        tally?._withUnsafeGuaranteedRef { $0.ended() }
+        if calls.held.hasNews { tellBytes() }
     }
 
     /// Answers of unfinished batches keep something more, or less.
     func batchesKeep(_ change: Int) {
-        batchBytes += change
-        calls.keep(change)
-        if hasBytesToTell { noteBytes() }
+        calls.held.batchesKeep(change)
+        if calls.held.hasNews { tellBytes() }
     }
 
-    /// All connections together are told how much the requests hold, not of every one but of every few kilobytes.
-    @inline(__always)
-    private var hasBytesToTell: Bool {
-        (calls.byteCount &- notedBytes).magnitude >= 4_096 || notedBytes != 0 && calls.byteCount == 0
+    /// No batch will be complete any more.
+    func dropBatches() {
+        calls.held.dropBatches()
+        if calls.held.hasNews { tellBytes() }
     }
 
     @inline(never)
-    private func noteBytes() {
-        traffic?.holds(calls.byteCount &- notedBytes, on: peer.runner.number)
-        notedBytes = calls.byteCount
-    }
+    private func tellBytes() { tally?.takeUnretainedValue().holds(calls.held.tell()) }
 }

@@ -3,23 +3,19 @@
 import RPCWire
 
 extension Connection {
-    /// How many requests may wait for a worker, and how many frames one turn takes, before the rest waits too. A peer that
-    /// pipelines more is served at the pace of its subjects instead of being refused.
-    private static let maximumBacklog = 256
+    /// How many frames one turn takes before the rest waits.
+    private static let framesPerTurn = 256
 
     func readFrames() {
         reading = .now
         defer { handOnReplies() }
-        var budget = Self.maximumBacklog
+        var budget = Self.framesPerTurn
         while !phase.isOver {
-            if isFullOfWaiting { return reading = .stalled }
-            // With nothing waiting a connection may always add one, or a busy neighbour would keep it out for ever.
-            guard budget > 0, peer.runner.backlog < Self.maximumBacklog || session.waitingRequests == 0,
-                peer.runner.backlog == 0 || session.overrunInAll == nil
-            else {
-                return readLater()
+            switch session.nextRequest {
+            case .now where budget > 0: budget -= 1
+            case .stalled: return reading = .stalled
+            default: return readLater()
             }
-            budget -= 1
             do {
                 guard let frame = try frames.next() else {
                     looked()
@@ -35,15 +31,12 @@ extension Connection {
         }
     }
 
-    /// The connection has as many requests as it may, but not all of them have begun: whether the next one is one too
-    /// many is known only when they have.
-    private var isFullOfWaiting: Bool { session.waitingRequests > 0 && session.calls.isFull }
-
     private func readLater() {
         reading = .later
         stream.loop.submit { [self] in readFrames() }
     }
 
+    @inline(__always)
     func unstall() {
         if reading == .stalled { readLater() }
     }

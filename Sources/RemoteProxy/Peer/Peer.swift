@@ -20,7 +20,7 @@ package final class Peer: Sendable {
             get { sharedGate.value }
             set { sharedGate = Shared(newValue) }
         }
-        /// Every connection has a copy of these settings, and ten thousand need not have this part of them each.
+        /// What is watched for, in one piece that connections have as well.
         private(set) var sharedGate = Shared(Gate.Settings())
         /// How many answers, and how many bytes of them, may wait to be acknowledged before no new call begins.
         package var maximumKeptReplies = 1_024
@@ -72,7 +72,9 @@ package final class Peer: Sendable {
     }
 
     package let loop: any Loop
-    package let settings: Settings
+    /// One for all peers of a server.
+    private let sharedSettings: Shared<Settings>
+    package var settings: Settings { sharedSettings.value }
     let exports: Exports
     let runner: RequestRunner
     /// What a call may take, in nanoseconds, ready to be added.
@@ -81,16 +83,23 @@ package final class Peer: Sendable {
     let state: Lock<State>
     let spareCalls = SpareCalls()
 
-    package init(
+    package convenience init(
         runner: RequestRunner, exports: Exports, settings: Settings = Settings(),
         log: @escaping @Sendable (String) -> Void = { _ in }
+    ) {
+        self.init(runner: runner, exports: exports, shared: Shared(settings), log: log)
+    }
+
+    package init(
+        runner: RequestRunner, exports: Exports, shared settings: Shared<Settings>,
+        log: @escaping @Sendable (String) -> Void
     ) {
         loop = runner.loop
         self.runner = runner
         self.exports = exports
-        self.settings = settings
-        state = Lock(State(frameLimit: settings.frames.maximumFrameSize))
-        timeout = settings.timeout.nanoseconds
+        sharedSettings = settings
+        state = Lock(State(frameLimit: settings.value.frames.maximumFrameSize))
+        timeout = settings.value.timeout.nanoseconds
         self.log = log
     }
 

@@ -6,16 +6,11 @@ import RPCWire
 extension Session {
     func hold(_ worker: Worker, in slot: Int) {
         while workers.count <= slot { workers.append(nil) }
-        workers[slot] = worker
+        workers[slot] = .passUnretained(worker)
     }
 
-    /// The subject returned. Tells why it had been asked to stop, if it had.
-    func finish(_ request: borrowing IncomingRequest) -> IncomingCalls.Stop? {
-        if workers.indices.contains(request.slot) { workers[request.slot] = nil }
-        let stop = calls.finish(slot: request.slot)
-        requestEnded()
-        connection?.answered()
-        return stop
+    func letGo(ofWorkerIn slot: Int) {
+        if workers.indices.contains(slot) { workers[slot] = nil }
     }
 
     func stopRequests() {
@@ -33,8 +28,13 @@ extension Session {
         stopWorkers(in: calls.peerLeft())
     }
 
+    @inline(__always)
     func wake(at deadline: Instant) {
-        guard deadline < alarm?.instant ?? .distantFuture else { return }
+        if deadline < alarm?.instant ?? .distantFuture { setAlarm(deadline) }
+    }
+
+    @inline(never)
+    private func setAlarm(_ deadline: Instant) {
         alarm?.timer.cancel()
         // Strong, and cancelled with the session: a weak reference would make every other one to it slow.
         alarm = (deadline, peer.loop.schedule(at: deadline) { [self] in requestsDue() })
@@ -48,6 +48,6 @@ extension Session {
 
     /// Cancelling runs the subjects' cancellation handlers, in here.
     func stopWorkers(in slots: [Int]) {
-        for slot in slots where workers.indices.contains(slot) { workers[slot]?.task?.cancel() }
+        for slot in slots where workers.indices.contains(slot) { workers[slot]?.takeUnretainedValue().task?.cancel() }
     }
 }

@@ -19,8 +19,9 @@ package final class Session: @unchecked Sendable {
     private let shared: Lock<Shared>
     /// Where the other end finds the session again; nil at the end that dials.
     let table: SessionTable?
-    /// What goes on at this end, counted; nil at one that counts nothing.
-    let traffic: Traffic?
+    /// Where its requests are counted; nil at an end that counts nothing. Asked several times for every message, and not
+    /// counted itself: the settings of the peer keep it.
+    let tally: Unmanaged<LoopTally>?
 
     // On the loop. Unchecked, because a check of each access costs a tenth of a call: one thread cannot be at a place twice
     // but by calling itself, and nothing here calls out before it has changed one of these.
@@ -41,12 +42,8 @@ package final class Session: @unchecked Sendable {
     private(set) lazy var held = HeldObjects(peer.exports, limit: peer.settings.maximumHolds)
     @exclusivity(unchecked) var methods = ExportsView()
     @exclusivity(unchecked) var calls: IncomingCalls
-    /// How many bytes of them have been counted among those of all connections.
-    @exclusivity(unchecked) var notedBytes = 0
-    /// How many of them are answers of batches that are not complete yet, or never will be.
-    @exclusivity(unchecked) var batchBytes = 0
-    /// Who runs the call in each slot.
-    @exclusivity(unchecked) var workers: [Worker?] = []
+    /// Who runs the call in each slot, and is not counted here: it is there for as long as it does.
+    @exclusivity(unchecked) var workers: [Unmanaged<Worker>?] = []
     /// When the loop will next look for deadlines.
     @exclusivity(unchecked) var alarm: (instant: Instant, timer: any LoopTimer)?
     @exclusivity(unchecked) var posts = PostQueue()
@@ -62,7 +59,7 @@ package final class Session: @unchecked Sendable {
     init(_ peer: Peer, in table: SessionTable?) {
         self.peer = peer
         self.table = table
-        traffic = peer.settings.gate.traffic
+        tally = peer.settings.gate.traffic?.tally(of: peer.runner.number).map { .passUnretained($0) }
         shared = Lock(Shared(id: Self.makeID()))
         frameLimit = peer.settings.frames.maximumFrameSize
         calls = IncomingCalls(
@@ -110,9 +107,15 @@ extension Session {
     }
 
     /// The table is told how much is kept here, not of every answer but of every few kilobytes.
+    @inline(__always)
     func noteReplies() {
-        let change = replies.byteCount - noted
-        guard abs(change) >= 4_096 || change < 0 && replies.byteCount == 0, let table else { return }
+        let change = replies.byteCount &- noted
+        if change.magnitude >= 4_096 || change < 0 && replies.isEmpty { tellReplies(change) }
+    }
+
+    @inline(never)
+    private func tellReplies(_ change: Int) {
+        guard let table else { return }
         table.keeps(change)
         noted += change
     }
@@ -163,7 +166,7 @@ extension Session {
         // They find that they are stopped, and are counted off like all others.
         releaseHeldBack()
         letGoOfReplies()
-        batchesKeep(-batchBytes)
+        dropBatches()
         connection = nil
         if table != nil { peer.close(.gone(why)) } else { peer.sessionEnded(self, why) }
         for action in onGone { action() }

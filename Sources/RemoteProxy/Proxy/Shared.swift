@@ -2,7 +2,7 @@
 // reference each, to the same value.
 
 /// A value that many hold and none changes.
-final class Shared<Value: Sendable>: Sendable {
-    let value: Value
-    init(_ value: Value) { self.value = value }
+package final class Shared<Value: Sendable>: Sendable {
+    package let value: Value
+    package init(_ value: Value) { self.value = value }
 }

@@ -148,7 +148,7 @@ private func fuzzIncoming(_ dice: inout Dice) {
             calls.drain()
             isDraining = true
         }
-        require(calls.count == model.count && calls.byteCount == byteCount, "how many")
+        require(calls.count == model.count && calls.held.count == byteCount, "how many")
         require(calls.isFull == (model.count >= limit || byteCount >= byteLimit), "whether it is full")
         require(calls.isDrained == (isDraining && model.isEmpty), "drained")
         require(calls.nextDeadline == model.values.filter { $0.stop == nil }.map(\.deadline).min(), "the next deadline")

@@ -103,7 +103,7 @@ import Testing
         #expect(calls.isFull == false)
         #expect(calls.start(.integer(2), bytes: 1_000_000, deadline: later) == .run(slot: 1))
         #expect(calls.isFull == true)
-        #expect(calls.byteCount == 1_000_099)
+        #expect(calls.held.count == 1_000_099)
         #expect(calls.start(.integer(3), deadline: later) == .busy(.maximumBytesInFlight, most: 100))
         // Nobody could be told that a post was refused.
         #expect(calls.start(nil, isPost: true, bytes: 7, deadline: later) == .run(slot: 2))
@@ -112,15 +112,15 @@ import Testing
         #expect(calls.sessionEnded() == [0, 2])
         #expect(calls.start(.integer(3), deadline: later) == .busy(.maximumBytesInFlight, most: 100))
         for _ in 0..<2 { _ = calls.finish(slot: 1) }
-        #expect(calls.byteCount == 106)
+        #expect(calls.held.count == 106)
         _ = calls.finish(slot: 0)
-        #expect(calls.byteCount == 7)
+        #expect(calls.held.count == 7)
         #expect(calls.isFull == false)
-        calls.keep(93)
+        calls.held.batchesKeep(93)
         #expect(calls.start(.integer(3), deadline: later) == .busy(.maximumBytesInFlight, most: 100))
-        calls.keep(-93)
+        calls.held.dropBatches()
         _ = calls.finish(slot: 2)
-        #expect(calls.byteCount == 0)
+        #expect(calls.held.count == 0)
     }
 
     @Test func `when the peer leaves its calls stop and its posts go on`() {

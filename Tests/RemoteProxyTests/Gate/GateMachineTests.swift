@@ -224,40 +224,40 @@ private func at(_ milliseconds: Int64) -> Instant { Instant(nanoseconds: millise
         #expect(cancels == [true, true, true, true, true, false])
     }
 
-    @Test func `requests are counted by loop and limited in all`() {
+    @Test func `requests are counted by loop and limited in all`() throws {
         let traffic = Traffic(loops: 2, maximumRequests: 3)
-        for _ in 0..<3 { traffic.began(on: 0) }
-        #expect(traffic.overrun(on: 0) == .maximumRequestsInAll)
+        let (first, second) = (try #require(traffic.tally(of: 0)), try #require(traffic.tally(of: 1)))
+        for _ in 0..<3 { first.began() }
+        #expect(traffic.overrun(on: first) == .maximumRequestsInAll)
         // The other loop has not had its share, and may go one over rather than look at its neighbours each time.
-        #expect(traffic.overrun(on: 1) == nil)
-        traffic.began(on: 1)
-        #expect(traffic.overrun(on: 1) == .maximumRequestsInAll && traffic.running == 4 && traffic.calls == 4)
-        traffic.ended(on: 0)
-        traffic.ended(on: 0)
-        #expect((0...1).allSatisfy { traffic.overrun(on: $0) == nil } && traffic.running == 2 && traffic.calls == 4)
-        traffic.began(on: 7)
-        #expect(traffic.running == 2 && traffic.overrun(on: -1) == nil)
+        #expect(traffic.overrun(on: second) == nil)
+        second.began()
+        #expect(traffic.overrun(on: second) == .maximumRequestsInAll && traffic.running == 4 && traffic.calls == 4)
+        first.ended()
+        first.ended()
+        #expect(
+            [first, second].allSatisfy { traffic.overrun(on: $0) == nil } && traffic.running == 2 && traffic.calls == 4)
+        #expect(traffic.tally(of: 2) == nil && traffic.tally(of: -1) == nil)
     }
 
-    @Test func `bytes are counted by loop and limited in all`() {
+    @Test func `bytes are counted by loop and limited in all`() throws {
         let traffic = Traffic(loops: 2, maximumRequests: 3, maximumBytes: 1_000)
-        traffic.holds(999, on: 0)
-        #expect(traffic.overrun(on: 0) == nil)
-        traffic.holds(1, on: 1)
-        #expect(traffic.overrun(on: 0) == .maximumBytesInAll && traffic.overrun(on: 1) == nil)
+        let (first, second) = (try #require(traffic.tally(of: 0)), try #require(traffic.tally(of: 1)))
+        first.holds(999)
+        #expect(traffic.overrun(on: first) == nil)
+        second.holds(1)
+        #expect(traffic.overrun(on: first) == .maximumBytesInAll && traffic.overrun(on: second) == nil)
         #expect(traffic.bytes == 1_000)
-        traffic.holds(-1, on: 0)
-        traffic.holds(5, on: 2)
-        #expect(traffic.overrun(on: 0) == nil && traffic.bytes == 999)
+        first.holds(-1)
+        #expect(traffic.overrun(on: first) == nil && traffic.bytes == 999)
     }
 
-    @Test func `each limit is counted under its name`() {
+    @Test func `each limit is counted under its name`() throws {
         let traffic = Traffic(loops: 1, maximumRequests: 1)
-        traffic.wasBusy(.maximumRequestsInAll, on: 0)
-        traffic.wasBusy(.maximumRequestsInFlight, on: 0)
-        for limit in [Limit.maximumRequestsInFlight, .maximumBytesInFlight, .maximumBytesInAll] {
-            traffic.wasBusy(limit, on: 0)
-        }
+        let tally = try #require(traffic.tally(of: 0))
+        tally.wasBusy(.maximumRequestsInAll)
+        tally.wasBusy(.maximumRequestsInFlight)
+        for limit in [Limit.maximumRequestsInFlight, .maximumBytesInFlight, .maximumBytesInAll] { tally.wasBusy(limit) }
         traffic.overran(.frameTime)
         #expect(
             traffic.rareEvents.overruns == [

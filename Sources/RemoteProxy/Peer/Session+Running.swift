@@ -1,0 +1,118 @@
+// How one request is run: the subject is called, what it returns or throws is written, and the request leaves the table. On the
+// loop.
+
+import JSONCodec
+import RPCWire
+import Synchronization
+
+extension Session {
+    /// Runs one request and sends its answer. Posts of one session run one after the other, in order.
+    func run(_ request: consuming IncomingRequest, on worker: Worker) async {
+        guard request.method.isPost else {
+            worker.text = request.chunk.take()
+            return await perform(request, on: worker)
+        }
+        var turn = posts.begin(request)
+        while var post = turn.take() {
+            worker.text = post.chunk.take()
+            await perform(post, on: worker)
+            guard var next = posts.next() else { return }
+            if worker.isUsedUp {
+                // The task is; the posts that follow are not to suffer for it.
+                next.isNextPost = true
+                next.arrived = peer.loop.now
+                return peer.runner.accept(next)
+            }
+            turn = consume next
+        }
+    }
+
+    /// Not a frame of its own.
+    @inline(__always)
+    private func perform(_ request: borrowing IncomingRequest, on worker: Worker) async {
+        var failure: (any Error)?
+        do {
+            try prepare(request, on: worker)
+            try await request.method.run(_IncomingCall(of: request.method, params: request.params, on: worker))
+        } catch let thrown {
+            failure = thrown
+        }
+        if !isBack(from: request.method) { await follow(after: request.method) }
+        finish(request, failure, on: worker)
+    }
+
+    private func prepare(_ request: borrowing IncomingRequest, on worker: Worker) throws {
+        worker.output.removeAll()
+        waitingRequests -= 1
+        if waitingRequests == 0 { peer.runner.waitingSessions -= 1 }
+        connection?.unstall()
+        hold(worker, in: request.slot)
+        worker.scope.begin(self, deadline: request.deadline < .distantFuture ? request.deadline : nil)
+        if calls.isStopping(slot: request.slot) {
+            throw RPCError(.cancelled, "cancelled before it began", outcome: .notExecuted)
+        }
+        MessageEncoder.openResult(id: request.id ?? .null, in: worker.output)
+        peer.loop.lend(forLong: request.method.keepsThread.load(ordering: .relaxed))
+    }
+
+    /// The subject has returned, or thrown.
+    private func finish(_ request: borrowing IncomingRequest, _ failure: (any Error)?, on worker: Worker) {
+        let (output, connection) = (worker.output, connection)
+        letGo(ofWorkerIn: request.slot)
+        let stop = calls.finish(slot: request.slot)
+        requestEnded()
+        connection?.answered()
+        if let failure {
+            let error = request.method.explained(failure)
+            write(stop.map { .stopped($0, error) } ?? error, to: request, in: output)
+        } else {
+            MessageEncoder.closeResult(in: output)
+        }
+        if let id = request.id {
+            if output.count > frameLimit { writeTooLarge(request, in: output) }
+            if output.count > LargeBlocks.least {
+                sendLarge(output, to: id, in: request.batch, over: connection)
+            } else {
+                send(output.bytes, to: id, in: request.batch, over: connection)
+            }
+        }
+        worker.finished()
+    }
+
+    /// The subject has returned or thrown. False when the loop has gone on with another thread.
+    private func isBack(from method: _ExportedMethod) -> Bool {
+        guard peer.loop.takeBack() else { return false }
+        if method.keepsThread.load(ordering: .relaxed) { method.keepsThread.store(false, ordering: .relaxed) }
+        return true
+    }
+
+    private func follow(after method: _ExportedMethod) async {
+        guard let absence = await peer.runner.follow() else { return }
+        let time = absence.since.duration(to: MonotonicClock.now)
+        // Any shorter it may have been nothing but late, and so may a thread that did not sleep.
+        let wasExpected = method.keepsThread.load(ordering: .relaxed)
+        let isLong = time >= .milliseconds(10) && (wasExpected || !absence.isRunning)
+        method.keepsThread.store(isLong, ordering: .relaxed)
+        guard isLong, !method.isToldOf.exchange(true, ordering: .relaxed) else { return }
+        peer.log(
+            "\(method.signature.wireName) has kept its thread for \(time.nanoseconds / 1_000_000) ms, and another went on for "
+                + "it: what blocks belongs on a thread of its own (maximumBlockedThreads). This is told once")
+    }
+
+    private func write(_ error: any Error, to request: borrowing IncomingRequest, in output: JSONOutput) {
+        let object = ErrorObject(error, thrownBy: request.method.service, log: peer.log)
+        output.removeAll()
+        MessageEncoder.writeFailure(id: request.id ?? .null, error: object, in: output)
+        if request.id == nil {
+            peer.log("the post \(request.method.signature.wireName) failed: \(error)")
+        }
+    }
+
+    private func writeTooLarge(_ request: borrowing IncomingRequest, in output: JSONOutput) {
+        let (size, limit) = (output.count, frameLimit)
+        let name = request.method.signature.wireName
+        overran(.maximumFrameSize)
+        let text = "the reply of \(name) has \(size) bytes; a frame may have \(limit) (maximumFrameSize)"
+        write(RPCError(.responseTooLarge, text, outcome: .executed), to: request, in: output)
+    }
+}
