@@ -89,6 +89,25 @@ import Testing
     }
 
     /// Long texts are looked at in strides; a stride that is not clean is looked at again in smaller ones.
+    @Test func `a text of few characters is a String like any other`() throws {
+        for length in 0...20 {
+            let text = String("abcdefghijklmnopqrstu".prefix(length))
+            for behind in ["]", ",1]", " ,\"0123456789\" ]"] {
+                let json = Array("[\"\(text)\"\(behind)".utf8)
+                var read = try json.withUnsafeBytes { bytes in
+                    var reader = JSONReader(bytes)
+                    try reader.enterArray()
+                    _ = try reader.nextElement()
+                    return try reader.decode(String.self)
+                }
+                #expect(read == text && read.hashValue == text.hashValue && Array(read.utf8) == Array(text.utf8))
+                #expect(read.count == length && read.isEmpty == (length == 0) && read < text + "!")
+                read += "é"
+                #expect(read == text + "é")
+            }
+        }
+    }
+
     @Test func `in a long string nothing is overlooked, wherever it stands`() throws {
         let length = 230
         for place in 0..<length {

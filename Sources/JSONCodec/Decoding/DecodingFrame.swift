@@ -38,7 +38,7 @@ struct DecodingFrame {
     var isAtValue = false
     var members = MemberList()
     /// Not of this use alone.
-    var expected = ExpectedNames()
+    var known = KnownNames()
     /// The member that was asked for last.
     var found = 0
     var boxes: ContainerBoxes

@@ -14,7 +14,7 @@ extension DecodingFramePointer {
             pointee.cursor = state.pointee.reader.position
         }
         if let name = state.pointee.reader.plainName(isFirst: pointee.isFirst) {
-            note(name.start, name.length, name.mark)
+            note(name.start, name.length, name.mark, isKnown: false)
             return true
         }
         return try advanceSlowly()
@@ -31,21 +31,20 @@ extension DecodingFramePointer {
         }
         let base = state.pointee.reader.base
         let name = key.text.hasEscapes ? state.unescapedName(key) : (key.text.start, key.text.end &- key.text.start)
-        note(name.0, name.1, markOfName(base + name.0, name.1))
+        note(name.0, name.1, markOfName(base + name.0, name.1), isKnown: false)
         return true
     }
 
     @inline(__always)
-    private func note(_ name: Int, _ length: Int, _ mark: UInt32) {
+    private func note(_ name: Int, _ length: Int, _ mark: UInt32, isKnown: Bool) {
         let state = pointee.state
         let place = state.pointee.reader.position
         pointee.isFirst = false
         pointee.isAtValue = true
         pointee.cursor = place
-        let base = state.pointee.reader.base
-        if pointee.members.append(name: name, length: length, place: place, mark: mark, in: base) != nil {
-            state.pointee.sawDuplicate = true
-        }
+        let member = Member(name: name, length: length, place: place, mark: mark)
+        if isKnown, pointee.members.appendKnown(member) { return }
+        if pointee.members.append(member, in: state.pointee.reader.base) != nil { state.pointee.sawDuplicate = true }
     }
 
     /// Puts the reader at the value of this member and returns its place; nil if the object has no such member.
@@ -55,25 +54,24 @@ extension DecodingFramePointer {
     /// object is complete, and the document is then decoded again with care.
     @inline(never)
     func find(_ name: String) throws -> Int? {
-        if let place = findExpected(name) { return place }
+        if let place = findKnown(name) { return place }
         return try findOther(name)
     }
 
     /// The usual case: the member asked for is the next one, as it was the last time.
     @inline(__always)
-    private func findExpected(_ name: String) -> Int? {
+    private func findKnown(_ name: String) -> Int? {
         let number = pointee.members.count
-        guard !pointee.isAtValue, let expected = pointee.expected[number],
-            expected.pointee.bits == bitsOfName(name)
+        guard !pointee.isAtValue, let known = pointee.known[number], known.pointee.bits == bitsOfName(name)
         else { return nil }
         let state = pointee.state
         let start = pointee.cursor
         guard let quote = state.pointee.reader.nextName(from: start, isFirst: pointee.isFirst),
-            expected.pointee.stands(at: quote, in: state.pointee.reader)
+            known.pointee.stands(at: quote, in: state.pointee.reader)
         else { return nil }
-        let length = expected.pointee.length
-        state.seek(quote &+ length &+ 3, depth: pointee.depth &+ 1)
-        note(quote &+ 1, length, expected.pointee.mark)
+        let count = known.pointee.count
+        state.seek(quote &+ count, depth: pointee.depth &+ 1)
+        note(quote &+ 1, count &- 3, known.pointee.mark, isKnown: true)
         pointee.found = number
         return pointee.cursor
     }
@@ -83,7 +81,7 @@ extension DecodingFramePointer {
         let number = pointee.members.count
         let place = try name.utf8.withContiguousStorageIfAvailable { try find($0) } ?? findCopy(name)
         if place != nil, pointee.found == number, pointee.members.count == number &+ 1,
-            number <= pointee.expected.count
+            number <= pointee.known.count
         {
             remember(name, number)
         }
@@ -92,13 +90,13 @@ extension DecodingFramePointer {
 
     @inline(never)
     private func remember(_ name: String, _ number: Int) {
-        if let known = pointee.expected[number], known.pointee.bits == bitsOfName(name) { return }
+        if let known = pointee.known[number], known.pointee.bits == bitsOfName(name) { return }
         let member = pointee.members[number]
         // Only what is written in the usual way: a name with its value right behind, and no escapes in it.
         guard member.name &+ member.length &+ 2 == member.place else { return }
         let start = pointee.state.pointee.reader.base + member.name - 1
         let text = UnsafeBufferPointer(start: start, count: member.length + 3)
-        pointee.expected.remember(name, at: number, text, mark: member.mark)
+        pointee.known.remember(name, at: number, text, mark: member.mark)
     }
 
     @inline(never)

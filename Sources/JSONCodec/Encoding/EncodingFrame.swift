@@ -30,7 +30,7 @@ struct EncodingFrame {
     var members = MemberList()
     var checksNames = true
     /// Not of this use alone.
-    var written = WrittenNames()
+    var known = KnownNames()
 
     var boxes: ContainerBoxes
 
@@ -116,9 +116,9 @@ extension EncodingFramePointer {
         let output = output
         let number = pointee.count
         pointee.count = number &+ 1
-        let target = output.pointee.reserve(1 &+ WrittenName.longest)
+        let target = output.pointee.reserve(1 &+ KnownName.longest)
         var place = output.pointee.count
-        guard let known = pointee.written[number], known.pointee.bits == bitsOfName(name) else {
+        guard let known = pointee.known[number], known.pointee.bits == bitsOfName(name) else {
             return writeName(name, number)
         }
         // Written over where there is none.
@@ -128,7 +128,7 @@ extension EncodingFramePointer {
         output.pointee.commit(comma &+ known.pointee.count)
         place &+= comma
         let end = place &+ known.pointee.count &- 2
-        if pointee.checksNames { note(place, end, known.pointee.mark) }
+        if pointee.checksNames { note(place, end, known.pointee.mark, isKnown: true) }
         return place &+ 1..<end
     }
 
@@ -143,19 +143,18 @@ extension EncodingFramePointer {
         output.pointee.append(UInt8(ascii: ":"))
         let text = UnsafePointer(output.pointee.base) + place
         let mark = markOfName(text + 1, end &- place &- 1)
-        pointee.written.remember(
+        pointee.known.remember(
             name, at: number, UnsafeBufferPointer(start: text, count: end &+ 2 &- place), mark: mark)
-        if pointee.checksNames { note(place, end, mark) }
+        if pointee.checksNames { note(place, end, mark, isKnown: false) }
         return place &+ 1..<end
     }
 
     /// Takes note of a name that stands behind the quote at this place.
     @inline(__always)
-    private func note(_ place: Int, _ end: Int, _ mark: UInt32) {
-        let earlier = pointee.members.append(
-            name: place &+ 1, length: end &- place &- 1, place: place, mark: mark,
-            in: UnsafePointer(output.pointee.base))
-        guard let earlier else { return }
+    private func note(_ place: Int, _ end: Int, _ mark: UInt32, isKnown: Bool) {
+        let member = Member(name: place &+ 1, length: end &- place &- 1, place: place, mark: mark)
+        if isKnown, pointee.members.appendKnown(member) { return }
+        guard let earlier = pointee.members.append(member, in: UnsafePointer(output.pointee.base)) else { return }
         // Written again: the later value stands, with everything up to the member that followed the earlier one.
         let cut = pointee.members[earlier].place..<pointee.members[earlier &+ 1].place
         pointee.state.pointee.edits.append(EncodingState.Edit(range: cut, replacement: nil))

@@ -114,8 +114,14 @@ extension EncodingStatePointer {
     @inline(__always)
     func encode<Value: Encodable>(_ value: Value, _ step: PathStep, depth: Int) throws {
         let plan = pointee.plans.plan(for: Value.self) { EncodingPlan(Value.self) }
-        if case .ordinary = plan { return try encodeNaturally(value, step, depth: depth) }
-        if withUnsafePointer(to: value, { writeTokens(at: UnsafeRawPointer($0), plan, depth: depth) }) { return }
+        // The plan was made for this very type.
+        switch plan {
+        case .ordinary: return try encodeNaturally(value, step, depth: depth)
+        case .strings: if write(strings: unsafeBitCast(value, to: [String].self), depth) { return }
+        case .integers: if write(integers: unsafeBitCast(value, to: [Int].self), depth) { return }
+        case .doubles: if write(doubles: unsafeBitCast(value, to: [Double].self), depth) { return }
+        case .direct, .foundation: break
+        }
         try encode(value, by: plan, step, depth: depth)
     }
 

@@ -2,31 +2,20 @@
 // then nothing has been written.
 
 extension EncodingStatePointer {
-    /// Writes the array that lies at a place, if the plan was made for an array of tokens and nothing stands against it.
-    @inline(__always)
-    func writeTokens(at place: UnsafeRawPointer, _ plan: EncodingPlan, depth: Int) -> Bool {
-        switch plan {
-        case .strings: write(place.assumingMemoryBound(to: [String].self).pointee, depth)
-        case .integers: write(place.assumingMemoryBound(to: [Int].self).pointee, depth)
-        case .doubles: write(place.assumingMemoryBound(to: [Double].self).pointee, depth)
-        case .ordinary, .direct, .foundation: false
-        }
-    }
-
-    // Not generic, so that each has code of its own.
+    // Not generic, so that each has code of its own. False, with nothing written, if something stands against it.
 
     @inline(never)
-    private func write(_ tokens: borrowing [String], _ depth: Int) -> Bool {
+    func write(strings tokens: borrowing [String], _ depth: Int) -> Bool {
         depth < EncodingState.maximumDepth && pointee.output.pointee.append(tokens: tokens)
     }
 
     @inline(never)
-    private func write(_ tokens: borrowing [Int], _ depth: Int) -> Bool {
+    func write(integers tokens: borrowing [Int], _ depth: Int) -> Bool {
         depth < EncodingState.maximumDepth && pointee.output.pointee.append(tokens: tokens)
     }
 
     @inline(never)
-    private func write(_ tokens: borrowing [Double], _ depth: Int) -> Bool {
+    func write(doubles tokens: borrowing [Double], _ depth: Int) -> Bool {
         depth < EncodingState.maximumDepth && pointee.output.pointee.append(tokens: tokens)
     }
 }

@@ -34,10 +34,10 @@ package struct EightBytes {
     /// Borrows can mark bytes above a true mark, never below: the lowest mark is exact, and only that one is used.
     @inlinable @inline(__always)
     package var stops: UInt64 {
-        let quotes = (word ^ Self.ones &* UInt64(UInt8(ascii: "\""))) &- Self.ones
+        // With the second bit turned, a quote is 0x20 and the controls are below it still.
+        let quotesAndControls = (word ^ Self.ones &* 2) &- Self.ones &* 0x21
         let backslashes = (word ^ Self.ones &* UInt64(UInt8(ascii: "\\"))) &- Self.ones
-        let controls = word &- Self.ones &* 0x20
-        return (quotes | backslashes | controls) & ~word & Self.highBits
+        return (quotesAndControls | backslashes) & ~word & Self.highBits
     }
 
     /// The same with the slash, which the writer escapes.

@@ -36,32 +36,34 @@ extension JSONReader {
         let isNegative = base[position] == UInt8(ascii: "-")
         let start = isNegative ? position &+ 1 : position
         let bound = min(count, start &+ 17)
-        var at = start
         var digits: UInt64 = 0
-        var point = 0
-        while at < bound {
-            let digit = base[at] &- UInt8(ascii: "0")
-            if digit < 10 {
-                digits = digits &* 10 &+ UInt64(digit)
-            } else if base[at] == UInt8(ascii: "."), point == 0 {
-                point = at
-            } else {
-                break
-            }
-            at &+= 1
+        var at = passDigits(from: start, to: bound, &digits)
+        guard at < bound, at > start, at == start &+ 1 || base[start] != UInt8(ascii: "0") else { return nil }
+        var places = 0
+        if base[at] == UInt8(ascii: ".") {
+            let fraction = at &+ 1
+            at = passDigits(from: fraction, to: bound, &digits)
+            places = at &- fraction
+            guard at < bound, places > 0 else { return nil }
         }
-        guard at < bound, base[at] | 0x20 != UInt8(ascii: "e") else { return nil }
-        let whole = (point == 0 ? at : point) &- start
-        guard whole > 0, whole == 1 || base[start] != UInt8(ascii: "0") else { return nil }
+        guard base[at] | 0x20 != UInt8(ascii: "e") else { return nil }
         var value = Double(Int64(bitPattern: digits))
-        if point > 0 {
-            let places = at &- point &- 1
-            guard places > 0 else { return nil }
-            // Fifteen digits are exact, and so is the power: the one rounding is the right one.
-            value /= powersOfTen[places]
-        }
+        // Fifteen digits are exact, and so is the power: the one rounding is the right one.
+        if places > 0 { value /= powersOfTen[places] }
         position = at
         return isNegative ? -value : value
+    }
+
+    @inline(__always)
+    private func passDigits(from start: Int, to bound: Int, _ digits: inout UInt64) -> Int {
+        var at = start
+        while at < bound {
+            let digit = base[at] &- UInt8(ascii: "0")
+            guard digit < 10 else { break }
+            digits = digits &* 10 &+ UInt64(digit)
+            at &+= 1
+        }
+        return at
     }
 }
 

@@ -36,7 +36,15 @@ extension String: JSONPrimitive {
 
     static func read(_ reader: inout JSONReader) throws(JSONError) -> String? {
         guard try reader.nextByte() == UInt8(ascii: "\"") else { return nil }
-        if let plain = reader.plainText() { return plain.string(in: reader.base) }
+        if let plain = reader.plainText() {
+            let length = plain.end &- plain.start
+            if length <= ShortText.longest, plain.start &+ ShortText.room <= reader.count,
+                let short = ShortText.string(reader.base + plain.start, length)
+            {
+                return short
+            }
+            return plain.string(in: reader.base)
+        }
         return try reader.scanLongString().string(in: reader.base)
     }
 }
@@ -92,33 +100,3 @@ extension JSONPrimitive where Self: BinaryFloatingPoint & CustomStringConvertibl
 
 extension Double: JSONPrimitive {}
 extension Float: JSONPrimitive {}
-
-extension JSONReader {
-    @inline(__always)
-    mutating func isAtNumber() throws(JSONError) -> Bool {
-        let byte = try nextByte()
-        return byte &- UInt8(ascii: "0") < 10 || byte == UInt8(ascii: "-")
-    }
-
-    /// The common case: at most eighteen digits and nothing else. Nil, with the cursor unmoved, for any other number.
-    @inline(__always)
-    mutating func readShortInteger() -> (value: Int64, start: Int)? {
-        let start = position
-        let isNegative = base[start] == UInt8(ascii: "-")
-        let first = isNegative ? start &+ 1 : start
-        let bound = min(count, first &+ 19)
-        var at = first
-        var value: Int64 = 0
-        while at < bound {
-            let digit = base[at] &- UInt8(ascii: "0")
-            if digit >= 10 { break }
-            value = value &* 10 &+ Int64(digit)
-            at &+= 1
-        }
-        let digits = at &- first
-        guard digits > 0, digits < 19, digits == 1 || base[first] != UInt8(ascii: "0") else { return nil }
-        if at < count, base[at] == UInt8(ascii: ".") || base[at] | 0x20 == UInt8(ascii: "e") { return nil }
-        position = at
-        return (isNegative ? 0 &- value : value, start)
-    }
-}

@@ -15,12 +15,14 @@ struct Member {
 struct MemberList {
     private var members: UnsafeMutablePointer<Member>
     private(set) var count = 0
-    private var capacity = 16
+    private var capacity = Self.largestWithoutTable
     private var marksSeen: UInt64 = 0
+    /// No two of them are equal, since all are known names.
+    private var areKnown = true
     /// For the names of large objects: a table of member numbers. Hashed with a seed, since names come from a peer.
     private var table: [Int32] = []
 
-    private static let largestWithoutTable = 16
+    private static let largestWithoutTable = KnownNames.capacity
     private static let keptCapacity = 1024
 
     init() { members = .allocate(capacity: capacity) }
@@ -34,6 +36,7 @@ struct MemberList {
     mutating func removeAll() {
         count = 0
         marksSeen = 0
+        areKnown = true
         if capacity > Self.largestWithoutTable { shrink() }
     }
 
@@ -45,20 +48,37 @@ struct MemberList {
         members = .allocate(capacity: capacity)
     }
 
-    /// Adds a member and returns the earlier one of the same name, if there is one.
+    /// Adds a member whose name is the known one of its number. False, with nothing added, unless all before it are as well:
+    /// the usual case, in which nothing has to be compared.
     @inline(__always)
-    mutating func append(name: Int, length: Int, place: Int, mark: UInt32, in text: UnsafePointer<UInt8>) -> Int? {
+    mutating func appendKnown(_ member: Member) -> Bool {
+        guard areKnown, count < capacity else { return false }
+        put(member)
+        return true
+    }
+
+    /// Adds a member and returns the earlier one of the same name, if there is one.
+    @inline(never)
+    mutating func append(_ member: Member, in text: UnsafePointer<UInt8>) -> Int? {
+        areKnown = false
         if count == capacity { grow() }
         let number = count
-        (members + number).initialize(to: Member(name: name, length: length, place: place, mark: mark))
-        count &+= 1
-        let bit: UInt64 = 1 &<< UInt64(mark &>> 26)
-        let mayBeKnown = marksSeen & bit != 0
-        marksSeen |= bit
+        let mayBeThere = marksSeen & Self.bit(member) != 0
+        put(member)
         if number >= Self.largestWithoutTable { return enterTable(number, in: text) }
-        guard mayBeKnown else { return nil }
-        return last(before: number, named: text + name, length, mark, in: text)
+        guard mayBeThere else { return nil }
+        return last(before: number, named: text + member.name, member.length, member.mark, in: text)
     }
+
+    @inline(__always)
+    private mutating func put(_ member: Member) {
+        (members + count).initialize(to: member)
+        count &+= 1
+        marksSeen |= Self.bit(member)
+    }
+
+    @inline(__always)
+    private static func bit(_ member: Member) -> UInt64 { 1 &<< UInt64(member.mark &>> 26) }
 
     /// Takes the last member back.
     mutating func removeLast(in text: UnsafePointer<UInt8>) {

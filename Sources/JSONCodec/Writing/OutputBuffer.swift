@@ -39,8 +39,14 @@ struct OutputBuffer {
     }
 
     mutating func append(raw text: String) {
-        var text = text
-        text.withUTF8 { append($0) }
+        // Of any string that Swift has made itself, without a copy to look at.
+        if text.utf8.withContiguousStorageIfAvailable({ append($0) }) == nil { append(copyOf: text) }
+    }
+
+    @inline(never)
+    private mutating func append(copyOf text: String) {
+        var copy = text
+        copy.withUTF8 { append($0) }
     }
 
     mutating func truncate(to length: Int) {

@@ -94,11 +94,12 @@ extension OutputBuffer {
         guard magnitude >= 0.001, magnitude < 10_000_000_000 else { return false }
         var scale = 10.0
         for places in 1...4 {
-            let digits = (magnitude * scale).rounded()
-            if digits / scale == magnitude {
-                let (whole, fraction) = UInt64(digits).quotientAndRemainder(dividingBy: UInt64(scale))
+            // To the nearest whole number, without a call for it.
+            let digits = UInt64(magnitude * scale + 0.5)
+            if Double(digits) / scale == magnitude {
+                let whole = UInt64(magnitude)
                 append(magnitude: whole, negative: value < 0 ? 1 : 0)
-                appendFraction(fraction, places)
+                appendFraction(digits &- whole &* UInt64(scale), places)
                 return true
             }
             scale *= 10

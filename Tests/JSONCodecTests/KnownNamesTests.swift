@@ -3,9 +3,10 @@
 
 import Foundation
 import JSONCodec
+import TestSupport
 import Testing
 
-@Suite struct `Names that are expected` {
+@Suite struct `Names that are known` {
     private struct Person: Codable, Equatable {
         var id: Int
         var name: String
@@ -74,6 +75,47 @@ import Testing
             #expect(try ours(Pet.self, #"{"name":"a","id":1,"name":"b"}"#) == Pet(name: "b", id: 1))
             #expect(try ours(Pet.self, #"{"name":"a","name":"b","id":1,"id":2}"#) == Pet(name: "b", id: 2))
             #expect(try ours(Pet.self, #"{"name":"a","n\u0061me":"b","id":1}"#) == Pet(name: "b", id: 1))
+        }
+    }
+
+    /// Asks for members in an order of its own.
+    private struct Asked: Decodable {
+        @TaskLocal static var names: [String] = []
+        var values: [Int?] = []
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: JSONName.self)
+            for name in Self.names {
+                values.append(try container.decodeIfPresent(Int.self, forKey: JSONName(stringValue: name)))
+            }
+        }
+    }
+
+    private static let names =
+        (0...26).map { String("abcdefghijklmnopqrstuvwxyz".prefix($0)) } + (0...9).map { "n\($0)" } + [
+            "é", "A name of 20 bytes..",
+        ]
+
+    @Test(arguments: 1...5 as ClosedRange<UInt64>)
+    func `members are found alike whatever was asked for before`(seed: UInt64) throws {
+        var random = SeededGenerator(seed: seed)
+        var usual: [String] = []
+        for round in 0..<400 {
+            // Mostly the members of the last one in their order, with a few others among them, or missing, or twice.
+            if round % 10 == 0 {
+                usual = Self.names.shuffled(using: &random).dropLast(
+                    Int.random(in: 0..<Self.names.count, using: &random))
+            }
+            var written = usual
+            for index in written.indices where Int.random(in: 0..<10, using: &random) == 0 {
+                written[index] = Self.names.randomElement(using: &random) ?? ""
+            }
+            let members = written.map { ($0, Int.random(in: 0...999, using: &random)) }
+            let text = "{" + members.map { "\"\($0)\":\($1)" }.joined(separator: ",") + "}"
+            let last = Dictionary(members) { $1 }
+            let asked = round % 3 == 0 ? usual.shuffled(using: &random) : usual
+            let found = try Asked.$names.withValue(asked) { try ours(Asked.self, text) }
+            #expect(found.values == asked.map { last[$0] }, "\(text)")
         }
     }
 

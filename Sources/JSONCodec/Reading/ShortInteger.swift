@@ -1,0 +1,31 @@
+// Receives a cursor that may stand at a number, and reads in one step what most of them are: few digits and nothing else.
+
+extension JSONReader {
+    @inline(__always)
+    mutating func isAtNumber() throws(JSONError) -> Bool {
+        let byte = try nextByte()
+        return byte &- UInt8(ascii: "0") < 10 || byte == UInt8(ascii: "-")
+    }
+
+    /// The common case: at most eighteen digits and nothing else. Nil, with the cursor unmoved, for any other number.
+    @inline(__always)
+    mutating func readShortInteger() -> (value: Int64, start: Int)? {
+        let start = position
+        let isNegative = base[start] == UInt8(ascii: "-")
+        let first = isNegative ? start &+ 1 : start
+        let bound = min(count, first &+ 19)
+        var at = first
+        var value: Int64 = 0
+        while at < bound {
+            let digit = base[at] &- UInt8(ascii: "0")
+            if digit >= 10 { break }
+            value = value &* 10 &+ Int64(digit)
+            at &+= 1
+        }
+        let digits = at &- first
+        guard digits > 0, digits < 19, digits == 1 || base[first] != UInt8(ascii: "0") else { return nil }
+        if at < count, base[at] == UInt8(ascii: ".") || base[at] | 0x20 == UInt8(ascii: "e") { return nil }
+        position = at
+        return (isNegative ? 0 &- value : value, start)
+    }
+}
