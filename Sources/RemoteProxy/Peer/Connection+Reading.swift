@@ -3,18 +3,21 @@
 import RPCWire
 
 extension Connection {
-    /// How many requests may wait for a worker, and how many frames one turn takes, before the rest waits too. A peer that
-    /// pipelines more is served at the pace of its subjects instead of being refused.
-    private static let maximumBacklog = 256
+    /// How many requests of one session, and of all, may wait for a worker before the rest waits too. A peer that pipelines
+    /// more is served at the pace of its subjects instead of being refused. Fewer, and nobody would see that more comes than
+    /// can be done.
+    private static let maximumBacklog = (ofSession: 256, inAll: 4_096)
+    /// How many frames one turn takes.
+    private static let framesPerTurn = 256
 
     func readFrames() {
         reading = .now
         defer { handOnReplies() }
-        var budget = Self.maximumBacklog
+        var budget = Self.framesPerTurn
         while !phase.isOver {
             if isFullOfWaiting { return reading = .stalled }
             // With nothing waiting a connection may always add one, or a busy neighbour would keep it out for ever.
-            guard budget > 0, peer.runner.backlog < Self.maximumBacklog || session.waitingRequests == 0,
+            guard budget > 0, session.waitingRequests == 0 || !isBacklogFull,
                 peer.runner.backlog == 0 || session.overrunInAll == nil
             else {
                 return readLater()
@@ -38,6 +41,10 @@ extension Connection {
     /// The connection has as many requests as it may, but not all of them have begun: whether the next one is one too
     /// many is known only when they have.
     private var isFullOfWaiting: Bool { session.waitingRequests > 0 && session.calls.isFull }
+
+    private var isBacklogFull: Bool {
+        session.waitingRequests >= Self.maximumBacklog.ofSession || peer.runner.backlog >= Self.maximumBacklog.inAll
+    }
 
     private func readLater() {
         reading = .later
