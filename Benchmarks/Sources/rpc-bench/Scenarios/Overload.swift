@@ -1,5 +1,5 @@
-// L4: twice as many calls as the server can answer, from clients that do not wait for each other; then half as many. Once
-// where a call may wait for two others, and once as a server is that nobody has told anything.
+// L4: twice as many calls as the server can answer, from clients that do not wait for each other; then half as many. Calls of
+// several lengths, from many clients, few and one, to a server that nobody has told anything, and to one that has been told.
 
 import BenchSystem
 import RPCServer
@@ -37,22 +37,22 @@ extension Scenario {
         Scenario(
             name: name, summary: summary,
             claims: [
-                .firm("wrong", .atMost(0)), .firm("refused", .atLeast(1)), .firm("counted", .atLeast(1)),
+                .firm("wrong", .atMost(0)),
+                // A busy machine may not be able to make twice as many short calls as it can answer.
+                Claim(goal: Goal("refused", .atLeast(1)), isFirm: work >= 2_000),
+                Claim(goal: Goal("counted", .atLeast(1)), isFirm: work >= 2_000),
                 // Half of what a machine could do is more than it can when it has become busy since.
                 .timed("refused_afterwards", .atMost(0)), .timed("refusal_p50_ms", .atMost(10)),
                 .timed("goodput", .atLeast(0.8)), .timed("recovered_p99_ratio", .atMost(1.5)),
                 .timed("accepted_p99_ratio", .atMost(5)),
             ],
-            seconds: 10, configure: configure,
-            client: { site in try await overload(site, work: work, clients: clients) })
+            seconds: 5, configure: configure,
+            client: { site in try await overload(name, site, work: work, clients: clients) })
     }
 
-    private static func overload(_ site: Site, work: Int, clients: Int) async throws -> Figures {
-        let furnaces = (0..<clients).map { _ in FurnaceProxy(RPCClient(site.url)) }
-        for furnace in furnaces { try check(await furnace.burn(0) == 0) }
-        let call: @Sendable (Int) async throws -> Void = { number in
-            try check(await furnaces[number % furnaces.count].burn(work) == work)
-        }
+    private static func overload(_ name: String, _ site: Site, work: Int, clients: Int) async throws -> Figures {
+        let furnaces = try await furnaces(at: site.url, clients)
+        let call = burning(work, in: furnaces)
         let capacity = try await capacity(call)
         let unloaded = try await pace(perSecond: capacity / 2, seconds: 3, leavingOut: 0.5, call)
         // Twice what a thread can do at best where a neighbour had the processors while that was measured, or there might be
@@ -61,6 +61,12 @@ extension Scenario {
         let onset = try await pace(perSecond: most * 2, seconds: 1, call)
         let loaded = try await pace(perSecond: most * 2, seconds: site.seconds, call)
         let recovered = try await pace(perSecond: capacity / 2, seconds: 3, leavingOut: 1, call)
+        // A machine that has become busy since is slower by itself: another server, never loaded, tells by how much.
+        let control = try Child(.serve, [name])
+        let idle = try await self.furnaces(at: control.firstLine(), clients)
+        let alone = try await pace(perSecond: capacity / 2, seconds: 3, leavingOut: 0.5, burning(work, in: idle))
+        _ = consume control
+        let reference = max(unloaded.served.percentile(0.99), alone.served.percentile(0.99))
         var figures = Figures()
         figures["capacity_per_s"] = capacity
         figures["unloaded_p99_ms"] = unloaded.served.percentile(0.99) / 1_000
@@ -71,12 +77,22 @@ extension Scenario {
         figures["refused"] = Double(loaded.refused.total)
         figures["refusal_p50_ms"] = loaded.refused.percentile(0.5) / 1_000
         figures["refusal_p99_ms"] = loaded.refused.percentile(0.99) / 1_000
-        figures["recovered_p99_ratio"] = recovered.served.percentile(0.99) / unloaded.served.percentile(0.99)
+        figures["recovered_p99_ratio"] = recovered.served.percentile(0.99) / reference
         figures["refused_afterwards"] = Double(recovered.refused.total)
         figures["wrong"] = Double(unloaded.wrong + loaded.wrong + recovered.wrong)
         figures["counted"] = Double(try await furnaces[0].facts()[2])
         figures["onset_p90_ms"] = onset.served.percentile(0.9) / 1_000
         return figures
+    }
+
+    private static func furnaces(at url: String, _ clients: Int) async throws -> [FurnaceProxy] {
+        let furnaces = (0..<clients).map { _ in FurnaceProxy(RPCClient(url)) }
+        for furnace in furnaces { try check(await furnace.burn(0) == 0) }
+        return furnaces
+    }
+
+    private static func burning(_ work: Int, in furnaces: [FurnaceProxy]) -> @Sendable (Int) async throws -> Void {
+        { number in try check(await furnaces[number % furnaces.count].burn(work) == work) }
     }
 
     /// How many calls a second two callers get, who always wait for their answer.
