@@ -50,6 +50,7 @@ package struct Congestion: Sendable {
     /// In nanoseconds, which are quicker to reckon with.
     private let maximumWait: Int64
     private let maximumWaitForOthers: Int64
+    private let shorterWait: Int64
     private let shortWait: Int64
     private let shortWaitForOthers: Int64
     private static let patienceTime = patience.nanoseconds
@@ -85,6 +86,7 @@ package struct Congestion: Sendable {
         func short(_ wait: Duration) -> Int64 { wait > .zero ? min(wait, Self.shortWait).nanoseconds : .max }
         (self.maximumWait, shortWait) = (limit(maximumWait), short(maximumWait))
         (maximumWaitForOthers, shortWaitForOthers) = (limit(forOthers), short(forOthers))
+        shorterWait = min(limit(maximumWait), limit(forOthers))
     }
 
     /// Whether more comes than can be done.
@@ -94,17 +96,28 @@ package struct Congestion: Sendable {
     package mutating func begins() { begun &+= 1 }
 
     /// It is somebody's turn who has waited since then.
-    /// - Parameter line: those who still wait, as they stand to that session.
-    package mutating func isNext(waitingSince arrived: Instant, in line: @autoclosure () -> Line, at now: Instant) {
+    /// - Returns: whether `sees` has to be told who still waits, which is not always looked at.
+    package mutating func isNext(waitingSince arrived: Instant, at now: Instant) -> Bool {
         look(at: now)
-        watch(line().waiting, at: now)
-        let limit = min(maximumWait, maximumWaitForOthers)
-        guard now > arrived.advanced(byNanoseconds: limit),
-            limitOverrun(by: line(), maximumWait, maximumWaitForOthers) != nil
+        if hasWaitedTooLong(since: arrived, at: now) { return true }
+        tooLongSince = nil
+        guard let stepEnd else { return true }
+        return now.nanoseconds > stepEnd.nanoseconds && begun &- begunAtStep >= Self.callsPerStep
+    }
+
+    /// Those who still wait then, as they stand to the session of who has waited since `arrived`.
+    package mutating func sees(_ line: Line, waitingSince arrived: Instant, at now: Instant) {
+        watch(line.waiting, at: now)
+        guard hasWaitedTooLong(since: arrived, at: now),
+            limitOverrun(by: line, maximumWait, maximumWaitForOthers) != nil
         else { return tooLongSince = nil }
         let since = tooLongSince ?? now
         tooLongSince = since
         if now >= since.advanced(byNanoseconds: Self.patienceTime) { begin(at: now) }
+    }
+
+    private func hasWaitedTooLong(since arrived: Instant, at now: Instant) -> Bool {
+        now > arrived.advanced(byNanoseconds: shorterWait)
     }
 
     /// It is nobody's turn.
@@ -143,14 +156,13 @@ package struct Congestion: Sendable {
         (lastLook, begunAtLook) = (now, begun)
     }
 
-    private mutating func watch(_ waiting: @autoclosure () -> Int, at now: Instant) {
+    private mutating func watch(_ waiting: Int, at now: Instant) {
         let done = begun &- begunAtStep
         if let stepEnd {
-            guard now >= stepEnd, done >= Self.callsPerStep else { return }
+            guard now > stepEnd, done >= Self.callsPerStep else { return }
         } else {
             (longest, grown) = (.max, 0)
         }
-        let waiting = waiting()
         if waiting < longest / 2 {
             (longest, grown) = (waiting, 0)
         } else if waiting > longest {

@@ -133,7 +133,9 @@ package final class RequestRunner: @unchecked Sendable {
             return false
         }
         let now = loop.lookAtClock()
-        congestion.isNext(waitingSince: arrived, in: line(before: inbox.ownOfOldest), at: now)
+        if congestion.isNext(waitingSince: arrived, at: now) {
+            congestion.sees(line(before: inbox.ownOfOldest), waitingSince: arrived, at: now)
+        }
         return turnEnd.map { now >= $0 } ?? false
     }
 

@@ -330,3 +330,9 @@ import Testing
 
 /// Calls of as many sessions, before one of another.
 private func others(_ count: Int) -> Congestion.Line { Congestion.Line(waiting: count, own: 0, sessions: count) }
+
+extension Congestion {
+    fileprivate mutating func isNext(waitingSince arrived: Instant, in line: Line, at now: Instant) {
+        if isNext(waitingSince: arrived, at: now) { sees(line, waitingSince: arrived, at: now) }
+    }
+}
