@@ -2,9 +2,9 @@
 
 extension Scenario {
     static let all: [Scenario] = [
-        manyConnections, idleAndBusy, pipelinedBurst, overload, overloadByFew, overloadByDefault, largeBesideSmall,
-        slowReader, soak,
-        comingAndGoing,
-        callAndCancel,
+        manyConnections, idleAndBusy, pipelinedBurst, overload, overloadByFew, overloadByOne,
+        overloadByLongCalls, overloadByShortCalls, overloadByShorterCalls, overloadTold, largeBesideSmall, slowReader,
+        soak,
+        comingAndGoing, callAndCancel,
     ]
 }

@@ -2,10 +2,10 @@
 // waited whose turn it is, and who waits before whom, in; the limit that keeps one more out, if one does, out.
 //
 // A burst makes a line that is soon gone, and a machine that was held up for a moment catches up: both are served whole.
-// Only when everybody whose turn came for a tenth of a second had waited too long, and for others, does more come than
-// can be done. Then the line is kept short, so that what is let in is answered nearly as soon as it would be alone, and
-// the others are told at once instead of in the end. What a peer waits for its own calls it has asked for, and may be
-// long.
+// More comes than can be done when the line grows longer and longer without ever having been short; or when everybody whose
+// turn came for a tenth of a second had waited too long, and for others. Then the line is kept short, so that what is let
+// in is answered nearly as soon as it would be alone, and the others are told at once instead of in the end. Callers who
+// wait for each answer make a line that may be long but does not grow; and what a peer has asked for at once it waits for.
 
 package import RPCWire
 
@@ -17,9 +17,14 @@ package struct Congestion: Sendable {
     package static let alwaysAdmitted = 3
     /// How long a call may wait for those of others while more comes than can be done, if the limit is not shorter
     /// still. Enough for a server not to run out of work before it looks who has come.
-    package static let shortWait: Duration = .milliseconds(5)
-    /// More does not come than can be done if of those who begin one in so many leaves nobody waiting.
-    private static let idleShare: Int64 = 4
+    package static let shortWait: Duration = .milliseconds(2)
+    /// How often it looks then.
+    package static let shortTurn: Duration = .microseconds(500)
+    /// The line is looked at in steps: of so long, and of so many calls done.
+    package static let step: Duration = .milliseconds(25)
+    package static let callsPerStep: Int64 = 16
+    /// In so many of them it must have become longer than ever, by half of what was done meanwhile. Once is a burst.
+    package static let stepsToGrow = 3
 
     /// Who stands before one of a session.
     package struct Line: Sendable {
@@ -45,57 +50,79 @@ package struct Congestion: Sendable {
     /// In nanoseconds, which are quicker to reckon with.
     private let maximumWait: Int64
     private let maximumWaitForOthers: Int64
+    private let shorterWait: Int64
+    private let shortWait: Int64
     private let shortWaitForOthers: Int64
     private static let patienceTime = patience.nanoseconds
+    private static let stepTime = step.nanoseconds
+    /// How many calls have begun, ever.
+    private var begun: Int64 = 0
     /// What one call in the line takes, in nanoseconds: the average of some sixteen looks.
     private var pace: Int64 = 0
     private var lastLook: Instant?
-    private var begunSinceLook: Int64 = 0
+    private var begunAtLook: Int64 = 0
     /// Since when everybody whose turn came had waited too long.
     private var tooLongSince: Instant?
+    /// When it is seen next whether the line has grown; nil while there is none.
+    private var stepEnd: Instant?
+    private var begunAtStep: Int64 = 0
+    /// How long it has been at most at the end of a step since it was last less than half of that.
+    private var longest = 0
+    /// In how many steps it has grown since then.
+    private var grown = 0
     private var lastsUntil = Instant(nanoseconds: .min)
-    /// While it lasts: when those who begin are counted anew, how many have begun, and how many left nobody waiting.
-    private var countEnd = Instant(nanoseconds: .min)
-    private var begun: Int64 = 0
-    private var leftNobody: Int64 = 0
+    /// Whether it lasts because the line grew: then nobody may have a long one, not even before calls of its own.
+    private var comesSteadily = false
+    /// While it lasts: since when those who come are counted, how many had begun then, and how many have been refused.
+    private var countStart = Instant(nanoseconds: .min)
+    private var begunAtCount: Int64 = 0
+    private var refused: Int64 = 0
 
     /// - Parameters:
     ///   - maximumWait: how long a call may wait for its turn; zero for ever.
     ///   - forOthers: how long it may wait for the calls of other sessions; zero for ever.
     package init(maximumWait: Duration, forOthers: Duration) {
-        self.maximumWait = maximumWait > .zero ? maximumWait.nanoseconds : .max
-        maximumWaitForOthers = forOthers > .zero ? forOthers.nanoseconds : .max
-        shortWaitForOthers = forOthers > .zero ? min(forOthers, Self.shortWait).nanoseconds : .max
+        func limit(_ wait: Duration) -> Int64 { wait > .zero ? wait.nanoseconds : .max }
+        func short(_ wait: Duration) -> Int64 { wait > .zero ? min(wait, Self.shortWait).nanoseconds : .max }
+        (self.maximumWait, shortWait) = (limit(maximumWait), short(maximumWait))
+        (maximumWaitForOthers, shortWaitForOthers) = (limit(forOthers), short(forOthers))
+        shorterWait = min(limit(maximumWait), limit(forOthers))
     }
+
+    /// Whether more comes than can be done.
+    package func lasts(at now: Instant) -> Bool { now < lastsUntil }
 
     /// A call begins.
-    package mutating func begins() {
-        begunSinceLook &+= 1
-        begun &+= 1
-    }
+    package mutating func begins() { begun &+= 1 }
 
     /// It is somebody's turn who has waited since then.
-    /// - Parameter line: those who still wait, as they stand to that session.
-    package mutating func isNext(waitingSince arrived: Instant, in line: @autoclosure () -> Line, at now: Instant) {
-        if let lastLook, begunSinceLook > 0 {
-            let latest = (now.nanoseconds - lastLook.nanoseconds) / begunSinceLook
-            // That the whole machine stood still for once says nothing about calls; that it is busy does.
-            pace += (min(latest, max(4 * pace, Self.patienceTime)) - pace) / 16
-        }
-        (lastLook, begunSinceLook) = (now, 0)
-        let limit = min(maximumWait, maximumWaitForOthers)
-        guard now > arrived.advanced(byNanoseconds: limit), limitOverrun(by: line(), maximumWaitForOthers) != nil else {
-            return tooLongSince = nil
-        }
+    /// - Returns: whether `sees` has to be told who still waits, which is not always looked at.
+    package mutating func isNext(waitingSince arrived: Instant, at now: Instant) -> Bool {
+        look(at: now)
+        if hasWaitedTooLong(since: arrived, at: now) { return true }
+        tooLongSince = nil
+        guard let stepEnd else { return true }
+        return now.nanoseconds > stepEnd.nanoseconds && begun &- begunAtStep >= Self.callsPerStep
+    }
+
+    /// Those who still wait then, as they stand to the session of who has waited since `arrived`.
+    package mutating func sees(_ line: Line, waitingSince arrived: Instant, at now: Instant) {
+        watch(line.waiting, at: now)
+        guard hasWaitedTooLong(since: arrived, at: now),
+            limitOverrun(by: line, maximumWait, maximumWaitForOthers) != nil
+        else { return tooLongSince = nil }
         let since = tooLongSince ?? now
         tooLongSince = since
-        if now >= since.advanced(byNanoseconds: Self.patienceTime) { last(from: now) }
+        if now >= since.advanced(byNanoseconds: Self.patienceTime) { begin(at: now) }
+    }
+
+    private func hasWaitedTooLong(since arrived: Instant, at now: Instant) -> Bool {
+        now > arrived.advanced(byNanoseconds: shorterWait)
     }
 
     /// It is nobody's turn.
     package mutating func nobodyIsNext() {
-        (lastLook, tooLongSince) = (nil, nil)
-        leftNobody &+= 1
+        (lastLook, tooLongSince, stepEnd) = (nil, nil, nil)
     }
 
     /// Somebody comes.
@@ -103,34 +130,68 @@ package struct Congestion: Sendable {
     /// - Returns: the limit for which it is to be refused.
     package mutating func refuses(in line: Line, at now: Instant) -> Limit? {
         guard now < lastsUntil, line.waiting >= Self.alwaysAdmitted,
-            let limit = limitOverrun(by: line, shortWaitForOthers)
+            let limit = limitOverrun(by: line, comesSteadily ? shortWait : maximumWait, shortWaitForOthers)
         else { return nil }
-        if now >= countEnd {
-            guard leftNobody == 0 || leftNobody &* Self.idleShare < begun else {
+        let time = countStart.nanoseconds(to: now)
+        if time >= Self.patienceTime {
+            // All that came could have been done.
+            guard begun &- begunAtCount &+ refused > time / max(1, pace) else {
                 lastsUntil = now
                 return nil
             }
             count(from: now)
         }
-        last(from: now)
+        refused &+= 1
+        lastsUntil = now.advanced(byNanoseconds: Self.patienceTime)
         return limit
     }
 
-    private func limitOverrun(by line: Line, _ waitForOthers: Int64) -> Limit? {
+    private mutating func look(at now: Instant) {
+        let calls = begun &- begunAtLook
+        if let lastLook, calls > 0 {
+            let latest = (now.nanoseconds - lastLook.nanoseconds) / calls
+            // That the whole machine stood still for once says nothing about calls; that it is busy does.
+            pace += (min(latest, max(4 * pace, Self.patienceTime)) - pace) / 16
+        }
+        (lastLook, begunAtLook) = (now, begun)
+    }
+
+    private mutating func watch(_ waiting: Int, at now: Instant) {
+        let done = begun &- begunAtStep
+        if let stepEnd {
+            guard now > stepEnd, done >= Self.callsPerStep else { return }
+        } else {
+            (longest, grown) = (.max, 0)
+        }
+        if waiting < longest / 2 {
+            (longest, grown) = (waiting, 0)
+        } else if waiting > longest {
+            if Int64(waiting - longest) &* 2 >= done { grown += 1 }
+            longest = waiting
+        }
+        (stepEnd, begunAtStep) = (now.advanced(byNanoseconds: Self.stepTime), begun)
+        guard grown >= Self.stepsToGrow else { return }
+        grown = 0
+        begin(at: now)
+        comesSteadily = true
+    }
+
+    private func limitOverrun(by line: Line, _ wait: Int64, _ waitForOthers: Int64) -> Limit? {
         let others = line.others
         if others >= Self.alwaysAdmitted, takesLonger(others, than: waitForOthers) { return .maximumWaitForOthers }
-        return line.own > 0 && takesLonger(line.waiting, than: maximumWait) ? .maximumWait : nil
+        let all = line.own + others
+        return line.own > 0 && all >= Self.alwaysAdmitted && takesLonger(all, than: wait) ? .maximumWait : nil
     }
 
     private func takesLonger(_ count: Int, than limit: Int64) -> Bool { Int64(count) > limit / max(1, pace) }
 
-    private mutating func last(from now: Instant) {
-        if now >= lastsUntil { count(from: now) }
+    private mutating func begin(at now: Instant) {
+        if now >= lastsUntil { comesSteadily = false }
         lastsUntil = now.advanced(byNanoseconds: Self.patienceTime)
+        count(from: now)
     }
 
     private mutating func count(from now: Instant) {
-        (begun, leftNobody) = (0, 0)
-        countEnd = now.advanced(byNanoseconds: Self.patienceTime)
+        (countStart, begunAtCount, refused) = (now, begun, 0)
     }
 }

@@ -18,7 +18,8 @@ extension ErrorObject {
     static func congested(_ time: Duration, _ limit: Limit) -> ErrorObject {
         ErrorObject(
             RPCError(
-                .busy, "calls have been waiting for their turn for more than \(time) (\(limit))",
+                .busy,
+                "more calls come than can be done, or they have been waiting for their turn for more than \(time) (\(limit))",
                 outcome: .notExecuted))
     }
 

@@ -23,6 +23,7 @@ package final class RequestRunner: @unchecked Sendable {
     /// When the next one is to do so; nil while nobody waits.
     @exclusivity(unchecked) private var turnEnd: Instant?
     private static let nanosecondsPerTurn: Int64 = 1_000_000
+    private static let nanosecondsPerShortTurn = Congestion.shortTurn.nanoseconds
     @exclusivity(unchecked) private var isStopped = false
     /// Idle workers kept for the next burst; each is a task of about a kilobyte.
     private let maximumIdleWorkers = 64
@@ -96,7 +97,7 @@ package final class RequestRunner: @unchecked Sendable {
                 guard let request = inbox.popFirst() else { break }
                 congestion.begins()
                 if turnEnd == nil, !inbox.isEmpty {
-                    turnEnd = loop.now.advanced(byNanoseconds: Self.nanosecondsPerTurn)
+                    turnEnd = endOfTurn(from: loop.now)
                 }
                 let session = request.session
                 await session.run(request, on: worker)
@@ -120,6 +121,11 @@ package final class RequestRunner: @unchecked Sendable {
         return absence
     }
 
+    private func endOfTurn(from now: Instant) -> Instant {
+        now.advanced(
+            byNanoseconds: congestion.lasts(at: now) ? Self.nanosecondsPerShortTurn : Self.nanosecondsPerTurn)
+    }
+
     /// Whether workers have kept the loop from its sockets for long while others wait. The clock is read only if some do.
     private func isTimeToLook() -> Bool {
         guard let arrived = inbox.oldest else {
@@ -128,7 +134,9 @@ package final class RequestRunner: @unchecked Sendable {
             return false
         }
         let now = loop.lookAtClock()
-        congestion.isNext(waitingSince: arrived, in: line(before: inbox.ownOfOldest), at: now)
+        if congestion.isNext(waitingSince: arrived, at: now) {
+            congestion.sees(line(before: inbox.ownOfOldest), waitingSince: arrived, at: now)
+        }
         return turnEnd.map { now >= $0 } ?? false
     }
 

@@ -4,9 +4,10 @@
 import RPCWire
 
 extension Session {
-    /// How many requests may wait for a worker before the rest waits too. A peer that pipelines more is served at the pace
-    /// of its subjects instead of being refused.
-    private static var maximumBacklog: Int { 256 }
+    /// How many requests of one session, and of all, may wait for a worker before the rest waits too. A peer that pipelines
+    /// more is served at the pace of its subjects instead of being refused. Fewer, and nobody would see that more comes
+    /// than can be done.
+    private static var mostWaiting: (ofSession: Int, inAll: Int) { (256, 4_096) }
 
     /// When the next request is to be read. Asked before each.
     @inline(__always)
@@ -17,7 +18,7 @@ extension Session {
             // only when they have.
             if calls.isFull { return .stalled }
             // With nothing waiting a connection may always add one, or a busy neighbour would keep it out for ever.
-            if backlog >= Self.maximumBacklog { return .later }
+            if waitingRequests >= Self.mostWaiting.ofSession || backlog >= Self.mostWaiting.inAll { return .later }
         }
         return backlog == 0 || overrunInAll == nil ? .now : .later
     }

@@ -131,7 +131,12 @@ extension FaultRuns {
         expectNone(house.faults(crowd, isCounter: false))
         let records = crowd.history.calls
         #expect(records.answered == records.count)
-        print("drained: \(records.answered) of \(records.count) answered")
+        // Nobody had to wait for long until a call was at the next server.
+        let longest = records.compactMap { call in call.endings.first.map { call.invoked.duration(to: $0.at) } }.max()
+        #expect(longest ?? .zero < .seconds(1) + Self.slack + crowd.machineLateness)
+        print(
+            "drained: \(records.answered) of \(records.count) answered, at most \(longest ?? .zero) after, machine \(crowd.machineLateness)"
+        )
     }
 
     /// How long after the end of the latest absence. Until then a call may yet be answered.

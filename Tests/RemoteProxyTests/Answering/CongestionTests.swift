@@ -21,12 +21,12 @@ import Testing
     /// before that, or nothing would be known of how long a call takes.
     private func line(
         _ waited: Duration, for time: Duration, maximumWait: Duration = wait, forOthers: Duration = wait,
-        in line: Congestion.Line = crowd
+        in line: Congestion.Line = crowd, callsPerMillisecond: Int = 1
     ) -> Congestion {
         var congestion = Congestion(maximumWait: maximumWait, forOthers: forOthers)
         for millisecond in -1...time.nanoseconds / 1_000_000 {
             let now = after(.milliseconds(millisecond))
-            congestion.begins()
+            for _ in 0..<callsPerMillisecond { congestion.begins() }
             congestion.isNext(waitingSince: now.advanced(by: .zero - waited), in: line, at: now)
         }
         return congestion
@@ -89,17 +89,18 @@ import Testing
     }
 
     @Test func `when it has lasted, whoever comes is let in as long as those before it are done shortly`() {
-        let now = after(Self.patience)
-        var shortly = line(tooLong, for: Self.patience)
-        // A call takes a millisecond by then, or a little less as far as is known.
-        let refusals = [5, 6, 5, 1_000].map { shortly.refuses(in: others($0), at: now) }
+        let now = after(Self.patience * 2)
+        // Four calls take a millisecond by then, or a little less as far as is known.
+        var shortly = line(tooLong, for: Self.patience * 2, callsPerMillisecond: 4)
+        let refusals = [8, 9, 8, 1_000].map { shortly.refuses(in: others($0), at: now) }
         #expect(refusals == [nil, .maximumWaitForOthers, nil, .maximumWaitForOthers])
     }
 
     @Test func `a limit that is shorter still stays what it is, and calls that take long may wait for three`() {
-        let now = after(Self.patience)
-        var shorter = line(.seconds(1), for: Self.patience, forOthers: .milliseconds(3))
-        let refusals = [3, 4].map { shorter.refuses(in: others($0), at: now) }
+        let now = after(Self.patience * 2)
+        var shorter = line(
+            .seconds(1), for: Self.patience * 2, forOthers: .milliseconds(1), callsPerMillisecond: 4)
+        let refusals = [4, 5].map { shorter.refuses(in: others($0), at: now) }
         #expect(refusals == [nil, .maximumWaitForOthers])
         var slow = Congestion(maximumWait: Self.wait, forOthers: Self.wait)
         for call in 0...40 {
@@ -127,34 +128,79 @@ import Testing
         var refusals: [Limit?] = []
         for time in [Self.patience - .milliseconds(1), Self.patience * 2 - .milliseconds(2), Self.patience * 3] {
             let now = after(Self.patience + time)
+            for _ in 0..<200 { congestion.begins() }
             refusals.append(congestion.refuses(in: .init(waiting: 100, own: 0, sessions: 100), at: now))
         }
         #expect(refusals == [.maximumWaitForOthers, .maximumWaitForOthers, nil])
     }
 
-    @Test(arguments: [(0, 1, true), (1, 2, false), (24, 97, true), (24, 96, false)])
-    func `it is over when one in four leaves nobody waiting`(leavers: Int, calls: Int, lasts: Bool) {
+    /// Calls of a millisecond, for a tenth of a second.
+    @Test(arguments: [(50, 49, false), (50, 52, true), (99, 1, false), (100, 2, true), (0, 102, true)])
+    func `it is over when all that came could have been done`(done: Int, refused: Int, lasts: Bool) {
         var congestion = line(tooLong, for: Self.patience)
         func refusal(after time: Duration) -> Limit? {
             congestion.refuses(in: Self.crowd, at: after(Self.patience + time))
         }
-        #expect(refusal(after: .zero) != nil)
-        for call in 0..<calls {
-            congestion.begins()
-            if call < leavers { congestion.nobodyIsNext() }
-        }
+        for _ in 0..<done { congestion.begins() }
         // Not before they have been counted for as long as it had to last.
-        #expect(refusal(after: Self.patience - .milliseconds(1)) != nil)
+        for _ in 0..<refused { #expect(refusal(after: Self.patience - .milliseconds(1)) != nil) }
         #expect((refusal(after: Self.patience) != nil) == lasts)
         #expect((refusal(after: Self.patience) != nil) == lasts)
     }
 
+    /// What becomes of a call after the line has been as long as this, a step of a millisecond's calls after the other.
+    private func refusal(after lengths: [Int], isOwn: Bool = false, wasEmptyBefore empty: Int? = nil) -> Limit? {
+        var congestion = Congestion(maximumWait: .seconds(5), forOthers: .milliseconds(250))
+        var now = start
+        for (step, length) in lengths.enumerated() {
+            if step == empty { congestion.nobodyIsNext() }
+            let line = isOwn ? Congestion.Line(waiting: length, own: length, sessions: 1) : others(length)
+            // The line is as long as this at the end of the step, and all along it.
+            for _ in 0..<Congestion.step.nanoseconds / 1_000_000 {
+                congestion.isNext(waitingSince: now, in: line, at: now)
+                congestion.begins()
+                now = now.advanced(by: .milliseconds(1))
+            }
+        }
+        let line = isOwn ? Congestion.Line(waiting: 50, own: 50, sessions: 1) : others(50)
+        congestion.isNext(waitingSince: now, in: line, at: now)
+        return congestion.refuses(in: line, at: now)
+    }
+
+    @Test func `a line that becomes longer and longer is too long before anybody has waited for long`() {
+        #expect(refusal(after: [10, 23, 36, 49]) == .maximumWaitForOthers)
+        #expect(refusal(after: [10, 23, 36, 49], isOwn: true) == .maximumWait)
+        // Not by half of what is done: that may be chance.
+        #expect(refusal(after: [10, 22, 34, 46, 58]) == nil)
+    }
+
+    @Test func `what comes at once is a burst, and so is what comes twice`() {
+        for isOwn in [true, false] {
+            #expect(refusal(after: [10, 1_000, 1_000, 1_000, 1_000], isOwn: isOwn) == nil)
+            #expect(refusal(after: [10, 500, 1_000, 975, 950, 925], isOwn: isOwn) == nil)
+        }
+    }
+
+    @Test func `a line that gets shorter between times has not grown until it is longer than ever`() {
+        #expect(refusal(after: [10, 50, 40, 60, 50, 60, 50, 60]) == nil)
+        #expect(refusal(after: [10, 50, 40, 70, 60, 90]) == .maximumWaitForOthers)
+    }
+
+    @Test func `a line that has been short begins anew`() {
+        #expect(refusal(after: [10, 50, 100, 49, 75, 95]) == nil)
+        #expect(refusal(after: [10, 50, 100, 150], wasEmptyBefore: 2) == nil)
+    }
+
     /// What becomes of one who comes to a line in which everybody has waited too long for long enough.
     private func refusal(
-        waiting: Int, own: Int, sessions: Int, maximumWait: Duration = .zero, forOthers: Duration = wait
+        waiting: Int, own: Int, sessions: Int, maximumWait: Duration = .zero, forOthers: Duration = wait,
+        callsPerMillisecond: Int = 1
     ) -> Limit? {
-        var congestion = line(tooLong, for: Self.patience, maximumWait: maximumWait, forOthers: forOthers)
-        return congestion.refuses(in: .init(waiting: waiting, own: own, sessions: sessions), at: after(Self.patience))
+        let time = Self.patience * 2
+        var congestion = line(
+            tooLong, for: time, maximumWait: maximumWait, forOthers: forOthers, callsPerMillisecond: callsPerMillisecond
+        )
+        return congestion.refuses(in: .init(waiting: waiting, own: own, sessions: sessions), at: after(time))
     }
 
     @Test func `what a session waits for its own calls has a limit of its own`() {
@@ -165,9 +211,12 @@ import Testing
     }
 
     @Test func `who asks for much is kept out before who asks for little`() {
+        func refusal(waiting: Int, own: Int, sessions: Int) -> Limit? {
+            self.refusal(waiting: waiting, own: own, sessions: sessions, callsPerMillisecond: 4)
+        }
         // Two sessions with much, and two with a call or none.
         #expect(refusal(waiting: 1_002, own: 500, sessions: 4) == .maximumWaitForOthers)
-        #expect(refusal(waiting: 1_002, own: 1, sessions: 4) == .maximumWaitForOthers)
+        #expect(refusal(waiting: 1_002, own: 3, sessions: 4) == .maximumWaitForOthers)
         #expect(refusal(waiting: 1_002, own: 0, sessions: 4) == nil)
         // With one that has much and one with little, neither waits long for the other.
         #expect(refusal(waiting: 1_000, own: 999, sessions: 2) == nil)
@@ -180,19 +229,26 @@ import Testing
 
     // MARK: a server of one thread, millisecond by millisecond
 
-    /// Each call takes it two milliseconds, and comes from a session of its own.
+    /// Each call takes it two milliseconds, and comes from a session of its own, or all from one.
     private struct Server {
         private var congestion = Congestion(maximumWait: .seconds(5), forOthers: .milliseconds(250))
+        private let hasOneSession: Bool
         private var waiting: [Instant] = []
         private var left = 0
         private(set) var served = 0
         private(set) var refused = 0
         private(set) var longest = Duration.zero
 
+        init(hasOneSession: Bool = false) { self.hasOneSession = hasOneSession }
+
+        private var line: Congestion.Line {
+            hasOneSession ? .init(waiting: waiting.count, own: waiting.count, sessions: 1) : others(waiting.count)
+        }
+
         mutating func forget() { (served, refused, longest) = (0, 0, .zero) }
 
         mutating func come(at now: Instant) {
-            if congestion.refuses(in: others(waiting.count), at: now) == nil {
+            if congestion.refuses(in: line, at: now) == nil {
                 waiting.append(now)
             } else {
                 refused += 1
@@ -206,7 +262,8 @@ import Testing
             if hasEnded {
                 served += 1
                 if let next = waiting.first {
-                    congestion.isNext(waitingSince: next, in: others(waiting.count), at: now)
+                    let line = line
+                    congestion.isNext(waitingSince: next, in: line, at: now)
                 } else {
                     congestion.nobodyIsNext()
                 }
@@ -229,13 +286,24 @@ import Testing
         }
     }
 
-    @Test func `at twice its capacity a server is busy all the time, and soon serves whom it serves in time`() {
-        var server = Server()
-        run(&server, 0..<1_500) { _ in true }
+    @Test(arguments: [true, false])
+    func `at twice its capacity a server is busy all the time, and soon serves whom it serves in time`(one: Bool) {
+        var server = Server(hasOneSession: one)
+        run(&server, 0..<150) { _ in true }
+        #expect(server.refused > 0 && server.longest < .milliseconds(100))
+        run(&server, 150..<300) { _ in true }
         server.forget()
-        run(&server, 1_500..<6_500) { _ in true }
+        run(&server, 300..<5_300) { _ in true }
         #expect(server.served == 2_500 && server.refused == 2_500)
         #expect(server.longest <= .milliseconds(6))
+    }
+
+    @Test(arguments: [true, false])
+    func `a burst is served whole, whatever little comes meanwhile`(one: Bool) {
+        var server = Server(hasOneSession: one)
+        for _ in 0..<100 { server.come(at: start) }
+        run(&server, 0..<1_000) { $0 % 4 == 0 }
+        #expect(server.refused == 0 && server.served > 340)
     }
 
     @Test func `when less comes again, however unevenly, nobody is refused any more`() {
@@ -262,3 +330,9 @@ import Testing
 
 /// Calls of as many sessions, before one of another.
 private func others(_ count: Int) -> Congestion.Line { Congestion.Line(waiting: count, own: 0, sessions: count) }
+
+extension Congestion {
+    fileprivate mutating func isNext(waitingSince arrived: Instant, in line: Line, at now: Instant) {
+        if isNext(waitingSince: arrived, at: now) { sees(line, waitingSince: arrived, at: now) }
+    }
+}

@@ -1,4 +1,5 @@
-// L6: one connection asks for answers as large as a frame and hardly reads them; what it costs, and whom.
+// L6: one connection asks for answers as large as a frame and hardly reads them; what it costs, and whom. Its neighbours are
+// compared with those of a server that has no such guest, in turns, since the machine may be busier now than it was before.
 
 import BenchSystem
 import Glibc
@@ -16,8 +17,11 @@ extension Scenario {
         ], seconds: 5
     ) { site in
         let calculator = CalculatorProxy(RPCClient(site.url))
-        _ = try await sequentially(calculator, until: bench_now() + 300_000_000)
-        let alone = try await sequentially(calculator, until: bench_now() + UInt64(site.seconds / 2 * 1e9))
+        let control = try Child(.serve, ["L6"])
+        let elsewhere = try CalculatorProxy(RPCClient(control.firstLine()))
+        for calculator in [calculator, elsewhere] {
+            _ = try await sequentially(calculator, until: bench_now() + 300_000_000)
+        }
         let before = try ProcessState(of: site.server)
         let slow = try RawConnection(to: site.url)
         slow.setReceiveBuffer(65_536)
@@ -31,14 +35,26 @@ extension Scenario {
         }
         // The first one is made in the meantime.
         try await Task.sleep(for: .milliseconds(300))
-        let beside = try await sequentially(calculator, until: end)
+        let (beside, alone) = try await inTurns(calculator, elsewhere, until: end)
         let after = try ProcessState(of: site.server)
         try await reading.value
+        _ = consume control
         var figures = Figures()
         figures["frames_held"] = Double(after.residentBytes - before.residentBytes) / Double(frame)
         figures["small"] = Double(beside.total)
         figures["others_p99_ms"] = beside.percentile(0.99) / 1_000
         figures["others_p99_ratio"] = beside.percentile(0.99) / alone.percentile(0.99)
         return figures
+    }
+
+    private static func inTurns(
+        _ one: CalculatorProxy, _ other: CalculatorProxy, until end: UInt64
+    ) async throws -> (Latencies, Latencies) {
+        var latencies = (Latencies(), Latencies())
+        while bench_now() < end {
+            latencies.0.add(try await sequentially(one, until: bench_now() + 5_000_000))
+            latencies.1.add(try await sequentially(other, until: bench_now() + 5_000_000))
+        }
+        return latencies
     }
 }
