@@ -17,9 +17,10 @@ extension EventLoop {
         visits.came()
         let hasFound = waitAsVisitor(isOver)
         visits.left(hasFound: hasFound)
-        let needsThread = !hasFound || isExpected || hasOtherWork(at: MonotonicClock.now)
+        let needsThread = !hasFound || hasOtherWork(at: MonotonicClock.now)
         ownership.stepAside()
-        if needsThread || visits.isThreadBack { visits.callBack() }
+        // Now: who has begun to wait and found somebody here went away.
+        if needsThread || isExpected || visits.isThreadBack { visits.letIn() }
     }
 
     /// What arrives is delivered, and what that queues for a peer is sent. Everything else is for the loop's thread.

@@ -39,9 +39,9 @@ struct LoopOwnership: ~Copyable {
 
     var isVacant: Bool { word.load(ordering: .sequentiallyConsistent) == Self.vacant }
 
-    /// By any thread. False when the loop is not vacant.
+    /// By any thread. False when the loop is not vacant: then whoever has it looks for what others want after this.
     func enter(_ thread: UInt) -> Bool {
-        word.compareExchange(expected: Self.vacant, desired: thread, ordering: .acquiring).exchanged
+        word.compareExchange(expected: Self.vacant, desired: thread, ordering: .sequentiallyConsistent).exchanged
     }
 
     /// By the thread that has the loop. What it has done with it is there for whoever takes it.

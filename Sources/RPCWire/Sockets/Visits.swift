@@ -57,6 +57,11 @@ package final class Visits: @unchecked Sendable {
 
     /// There is something to do that only the loop's thread does. From anywhere.
     func callBack() {
+        if !isCalledBack.exchange(true, ordering: .sequentiallyConsistent) { doorstep.wake() }
+    }
+
+    /// The same by one who leaves: the thread may have been on its way and found somebody in its place.
+    func letIn() {
         isCalledBack.store(true, ordering: .sequentiallyConsistent)
         doorstep.wake()
     }
