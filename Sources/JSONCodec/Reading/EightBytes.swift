@@ -1,6 +1,9 @@
 // Looks at eight bytes of text in one step. The reader's and the writer's string loops run on this, and what reads messages.
 
 /// Eight consecutive bytes, the first one lowest.
+///
+/// Usable from inlined code as a whole: of any other `package` type, what is `@inlinable` is called from other modules
+/// all the same.
 @usableFromInline
 package struct EightBytes {
     @usableFromInline package let word: UInt64
