@@ -26,42 +26,67 @@ extension EventLoop {
 
     /// False when the thread has lost the loop, and touches nothing of it any more.
     private func turn() -> Bool {
-        deliverEvents(wait())
+        receive()
         fireTimers()
         guard runQueue() else { return false }
         flushStreams()
         return true
     }
 
-    /// Waits until there is something to do, or for as long as looking out is worth it without sleeping.
-    private func wait() -> Int {
+    /// Waits until there is something to do, and delivers what has come: without sleeping for as long as looking out is
+    /// worth it.
+    private func receive() {
         if let visits, visits.isDue { stepAside(for: visits) }
-        guard spins else { return selector.wait(nanoseconds: timeToSleep()) }
-        guard lookout.isWorthwhile else { return sleep() }
-        let (count, hasFound) = lookOut()
+        guard spins else {
+            sleep()
+            return
+        }
+        guard lookout.isWorthwhile else {
+            let start = MonotonicClock.now
+            if sleep() { lookout.slept(start.duration(to: MonotonicClock.now)) }
+            return
+        }
+        let hasFound = lookOut()
         lookout.lookedOut(hasFound: hasFound)
-        return hasFound ? count : selector.wait(nanoseconds: timeToSleep())
+        if !hasFound { sleep() }
     }
 
-    private func sleep() -> Int {
-        let start = MonotonicClock.now
+    /// Answers whether there was nothing to do at first.
+    @discardableResult
+    private func sleep() -> Bool {
         let time = timeToSleep()
         let count = selector.wait(nanoseconds: time)
-        if time != 0 { lookout.slept(start.duration(to: MonotonicClock.now)) }
-        return count
+        fetchMail(wakingUp: true)
+        deliverReady(count)
+        return time != 0
     }
 
-    /// Asks again and again without sleeping. Whoever posts something meanwhile need not wake the loop.
-    private func lookOut() -> (count: Int, hasFound: Bool) {
-        var end = MonotonicClock.now.advanced(byNanoseconds: Lookout.time)
+    /// Looks again and again without sleeping. Whoever posts something meanwhile need not wake the loop.
+    private func lookOut() -> Bool {
+        var now = MonotonicClock.now
+        var end = now.advanced(byNanoseconds: Lookout.time)
         if let next = timers.nextDeadline { end = min(end, next) }
         repeat {
-            let count = selector.wait(nanoseconds: 0)
-            if count > 0 || hasMail.load(ordering: .acquiring) || !queue.isEmpty || !unflushed.isEmpty {
-                return (count, true)
+            if look(at: now) || hasMail.load(ordering: .acquiring) || !queue.isEmpty || !unflushed.isEmpty {
+                return true
             }
-        } while MonotonicClock.now < end
-        return (0, false)
+            now = MonotonicClock.now
+        } while now < end
+        return false
+    }
+
+    /// One look at the sockets, or only at the one where it is most likely that something has come: taking what is there
+    /// is then one step instead of two. Answers whether something was delivered.
+    func look(at now: Instant) -> Bool {
+        if let likely = lookout.likeliest(at: now), let handler = registrations[likely] {
+            timeOfThisItem = now
+            defer { timeOfThisItem = nil }
+            return handler.take()
+        }
+        lookout.lookedEverywhere(at: now)
+        let count = selector.wait(nanoseconds: 0)
+        deliverReady(count)
+        return count > 0
     }
 
     /// How many nanoseconds the loop may sleep; nil is until somebody wakes it.
@@ -79,15 +104,11 @@ extension EventLoop {
         return until == .distantFuture ? nil : MonotonicClock.now.nanoseconds(to: until)
     }
 
-    private func deliverEvents(_ count: Int) {
-        fetchMail(wakingUp: true)
-        deliverReady(count)
-    }
-
     func deliverReady(_ count: Int) {
         timeOfThisItem = nil
         for index in 0..<count {
             let event = selector.event(index)
+            if spins { lookout.came(from: event.tag) }
             registrations[event.tag]?.ready(event.readiness)
             timeOfThisItem = nil
         }
@@ -108,7 +129,9 @@ extension EventLoop {
     }
 
     private func runQueue() -> Bool {
-        let end = MonotonicClock.now.advanced(byNanoseconds: EventLoop.nanosecondsPerTurn)
+        guard !queue.isEmpty || hasMail.load(ordering: .acquiring) else { return true }
+        // Nothing has been done since somebody may have asked.
+        let end = now.advanced(byNanoseconds: EventLoop.nanosecondsPerTurn)
         for count in 1...EventLoop.itemsPerTurn {
             fetchMail()
             guard let item = queue.popFirst() else { return true }

@@ -15,36 +15,41 @@ extension EventLoop {
         guard visits.isWorthwhile() else { return attend() }
         guard !visits.isThreadBack, ownership.enter(SystemThread.current) else { return visits.missed() }
         visits.came()
-        let hasFound = waitAsVisitor(isOver)
+        let (hasFound, now) = wait(asVisitorOf: visits, isOver)
         visits.left(hasFound: hasFound)
-        let needsThread = !hasFound || hasOtherWork(at: MonotonicClock.now)
+        let needsThread = !hasFound || hasOtherWork(at: now)
         ownership.stepAside()
         // Now: who has begun to wait and found somebody here went away.
         if needsThread || isExpected || visits.isThreadBack { visits.letIn() }
     }
 
     /// What arrives is delivered, and what that queues for a peer is sent. Everything else is for the loop's thread.
-    private func waitAsVisitor(_ isOver: () -> Bool) -> Bool {
-        // It may have come before the loop was vacant.
-        if isOver() { return true }
+    /// Answers whether it is over, and the time at the last look.
+    private func wait(asVisitorOf visits: Visits, _ isOver: () -> Bool) -> (hasFound: Bool, now: Instant) {
         let start = MonotonicClock.now
-        var end = start.advanced(byNanoseconds: Visits.longest)
-        if let next = timers.nextDeadline { end = min(end, next) }
+        // It may have come before the loop was vacant.
+        if isOver() { return (true, start) }
         let isLookingOut = spins && lookout.isWorthwhile
         var now = start
         repeat {
             let looks = isLookingOut && now < start.advanced(byNanoseconds: Lookout.time)
-            let count = selector.wait(nanoseconds: looks ? 0 : now.nanoseconds(to: end))
-            deliverReady(count)
+            let hasCome = looks ? look(at: now) : sleep(from: now)
             flushStreams()
-            if count > 0, isOver() {
+            if hasCome, isOver() {
                 noteForLookout(isLookingOut, looks, start)
-                return true
+                return (true, looks ? now : MonotonicClock.now)
             }
             now = MonotonicClock.now
-        } while now < end && !hasOtherWork(at: now)
+        } while !visits.isThreadBack && !hasOtherWork(at: now)
         noteForLookout(isLookingOut, false, start)
-        return isOver()
+        return (isOver(), now)
+    }
+
+    /// Until something comes, a timer is due, or the loop's thread asks for its place.
+    private func sleep(from now: Instant) -> Bool {
+        let count = selector.wait(nanoseconds: timers.nextDeadline.map { now.nanoseconds(to: $0) })
+        deliverReady(count)
+        return count > 0
     }
 
     private func noteForLookout(_ isLookingOut: Bool, _ hasFound: Bool, _ start: Instant) {
@@ -60,10 +65,10 @@ extension EventLoop {
     private var isExpected: Bool { expectations.load(ordering: .sequentiallyConsistent) > 0 }
 
     /// Whether there is something to do besides waiting for the one answer.
-    private func hasOtherWork(at now: @autoclosure () -> Instant) -> Bool {
+    private func hasOtherWork(at now: Instant) -> Bool {
         if !queue.isEmpty || !unflushed.isEmpty || hasMail.load(ordering: .acquiring) { return true }
         guard let next = timers.nextDeadline else { return false }
-        return next <= now()
+        return next <= now
     }
 
     /// Leaves the loop to callers for as long as they come, and then takes it back. Only when nobody else waits for an answer.
@@ -78,9 +83,15 @@ extension EventLoop {
         }
         guard isFree else { return }
         ownership.stepAside()
-        // Whoever begins to wait from now on sees that the loop is vacant.
-        if !isExpected { visits.standAside() }
-        while !ownership.enter(SystemThread.current) { visits.waitForPlace() }
+        // Whoever begins to wait from now on sees that the loop is vacant. Who has begun before is served by the visitor,
+        // if one has come already.
+        if !isExpected || !ownership.enter(SystemThread.current) {
+            visits.standAside()
+            while !ownership.enter(SystemThread.current) {
+                selector.wake()
+                visits.waitForPlace()
+            }
+        }
         visits.isBack()
         inbox.withLock { inbox in
             inbox.isAside = false

@@ -1,5 +1,5 @@
 // Whether a loop that has nothing to do looks out for a moment before it sleeps, because being woken costs more than the
-// wait. Pure: how waits ended in, whether to look out next time.
+// wait. Pure: how waits ended and from where something came in, whether to look out next time and where.
 //
 // Looking out burns a processor, so it has to pay: it ends soon after nothing comes of it, and begins when sleeps were
 // so short that looking out would have caught what ended them.
@@ -9,26 +9,66 @@ struct Lookout {
     static let time: Int64 = 50_000
     /// A sleep of so long, waking included, would not have been one.
     private static let shortSleep = Duration.microseconds(80)
+    /// For how long only one place is looked at, in nanoseconds.
+    static let longestNeglect: Int64 = 10_000
     /// How many in a row tell what the next wait will be like.
     private static let proof = 8
+    /// Having found less than that before it gave up it wants twice the proof next time: where others want the processors
+    /// too, sleeps are short and still nothing comes in time while one looks out.
+    private static let worthTheProof = 128
+    private static let mostProof = 1_024
 
     /// What speaks for looking out. A miss weighs twice as much as a hit, so that a wait which comes to nothing every
     /// second time, as between calls that are made now and then, is slept through.
     private var trust = 0
     private var shortSleeps = 0
+    /// How many short sleeps it takes to begin, and how much has been found since it did.
+    private var proofToBegin = Lookout.proof
+    private var hits = 0
+    /// From where something came last, and how often in a row before that.
+    private var last = UInt64.max
+    private var repetitions = 0
+    private var lookedEverywhereAt = Instant(nanoseconds: .min)
 
     var isWorthwhile: Bool { trust > 0 }
 
     /// The loop has looked out, and something came or not.
     mutating func lookedOut(hasFound: Bool) {
-        trust = hasFound ? min(trust + 1, Self.proof) : max(trust - 2, 0)
+        guard !hasFound else {
+            trust = min(trust + 1, Self.proof)
+            hits &+= 1
+            return
+        }
+        trust = max(trust - 2, 0)
+        guard trust == 0 else { return }
+        proofToBegin = hits < Self.worthTheProof ? min(proofToBegin * 2, Self.mostProof) : Self.proof
+        hits = 0
     }
 
     /// The loop has slept for so long without looking out before.
     mutating func slept(_ duration: Duration) {
         guard duration <= Self.shortSleep else { return shortSleeps = 0 }
         shortSleeps += 1
-        guard shortSleeps >= Self.proof else { return }
+        guard shortSleeps >= proofToBegin else { return }
         (trust, shortSleeps) = (Self.proof, 0)
+    }
+
+    // MARK: where
+
+    /// The only place to look at; nil is everywhere. Where something has come from again and again it can be taken without
+    /// asking first whether it is there, but what has come elsewhere waits no longer than it must.
+    func likeliest(at now: Instant) -> UInt64? {
+        guard repetitions >= Self.proof, now < lookedEverywhereAt.advanced(byNanoseconds: Self.longestNeglect) else {
+            return nil
+        }
+        return last
+    }
+
+    mutating func lookedEverywhere(at now: Instant) { lookedEverywhereAt = now }
+
+    /// The system has told of something that has come there.
+    mutating func came(from tag: UInt64) {
+        repetitions = tag == last ? min(repetitions + 1, Self.proof) : 0
+        last = tag
     }
 }

@@ -5,8 +5,14 @@
 /// Something that waits for a descriptor on a loop. All members are called on the loop.
 protocol Selectable: AnyObject, Sendable {
     func ready(_ readiness: Readiness)
+    /// Takes what has come, if something has, without having been told that it is ready. Answers whether something had.
+    func take() -> Bool
     /// The loop ends: let go of the descriptor soon.
     func loopWillEnd()
+}
+
+extension Selectable {
+    func take() -> Bool { false }
 }
 
 struct Registration {

@@ -14,16 +14,23 @@ struct RunQueue {
 
     var isEmpty: Bool { count == 0 }
 
-    mutating func append(_ item: LoopItem) {
+    mutating func append(_ item: consuming LoopItem) {
         if count == ring.count { grow() }
         // The capacity is a power of two, so the mask is the remainder.
-        ring[(first + count) & (ring.count - 1)] = item
+        let place = (first + count) & (ring.count - 1)
+        // Memory that holds nothing: no one has to be let go.
+        ring.withUnsafeMutableBufferPointer { $0.initializeElement(at: place, to: item) }
         count += 1
     }
 
     mutating func popFirst() -> LoopItem? {
         guard count > 0 else { return nil }
-        let item = ring[first].take()
+        // Moved: a copy would be counted.
+        let item = ring.withUnsafeMutableBufferPointer { ring in
+            let item = ring.moveElement(from: first)
+            ring.initializeElement(at: first, to: nil)
+            return item
+        }
         first = (first + 1) & (ring.count - 1)
         count -= 1
         return item

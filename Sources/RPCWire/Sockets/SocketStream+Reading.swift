@@ -24,32 +24,45 @@ extension SocketStream: Selectable {
         }
     }
 
+    func take() -> Bool { interest.contains(.reading) && read(atMost: SocketStream.readsPerTurn) }
+
     func loopWillEnd() { end(.local) }
 
-    private func read(atMost limit: Int, isHungUp: Bool = false) {
-        for _ in 0..<limit {
-            guard isOpen else { return }
+    /// Answers whether something has come, be it the end.
+    @discardableResult
+    private func read(atMost limit: Int, isHungUp: Bool = false) -> Bool {
+        for turn in 0..<limit {
+            let outlook = outlook
+            guard outlook.isOpen else { return turn > 0 }
             if hasReadEnd {
                 // Both directions are over and somebody still waits for room.
                 if isHungUp { end(.remote) }
-                return
+                return turn > 0
             }
             if !isHungUp, !discards, receiver?.wantsMore == false {
-                return setInterest(interest.subtracting(.reading))
+                setInterest(interest.subtracting(.reading))
+                return turn > 0
             }
-            if pausesReading, !isHungUp, peerIsSlow {
+            if pausesReading, !isHungUp, outlook.isPeerSlow {
                 receiver?.pausedReading()
-                return setInterest(interest.subtracting(.reading))
+                setInterest(interest.subtracting(.reading))
+                return turn > 0
             }
             switch eventLoop.readBuffer.read(from: socket, generously: readsMuch, deliver: deliver) {
             case .delivered(let filled):
                 readsMuch = filled
-                if !filled { return }
-            case .wouldBlock: return
-            case .endOfStream: return readEnd()
-            case .failed(let error): return end(.failed(error.description))
+                if !filled { return true }
+            case .wouldBlock:
+                return turn > 0
+            case .endOfStream:
+                readEnd()
+                return true
+            case .failed(let error):
+                end(.failed(error.description))
+                return true
             }
         }
+        return true
     }
 
     package func resumeReading() {
@@ -63,22 +76,15 @@ extension SocketStream: Selectable {
         if !discards { receiver?.received(bytes) }
     }
 
-    private var isOpen: Bool {
-        outcome == nil
-            && outgoing.withLock { outgoing in
-                switch outgoing.phase {
-                case .open: return true
-                case .finishing:
-                    discards = true
-                    return true
-                case .ended: return false
-                }
-            }
-    }
-
-    private var peerIsSlow: Bool {
-        // Only while the loop waits for room: whoever else is writing does not tell when reading can go on.
-        outgoing.withLock { $0.writer == .blocked && $0.waiting > limits.pauseReading }
+    /// Whether there is anybody to read for, and whether the peer takes too little of what is said to it.
+    private var outlook: (isOpen: Bool, isPeerSlow: Bool) {
+        guard outcome == nil else { return (false, false) }
+        return outgoing.withLock { outgoing in
+            if case .finishing = outgoing.phase { discards = true }
+            if case .ended = outgoing.phase { return (false, false) }
+            // Only while the loop waits for room: whoever else is writing does not tell when reading can go on.
+            return (true, outgoing.writer == .blocked && outgoing.waiting > limits.pauseReading)
+        }
     }
 
     /// The peer says no more; what is queued for it may still be read by it.

@@ -48,6 +48,7 @@ struct TimerHeap {
 
     /// Nobody should wake up for a timer that is cancelled.
     mutating func dropCancelledFirst() {
+        guard cancelled.number.load(ordering: .relaxed) > 0 else { return }
         while let first = entries.first, first.timer.isCancelled {
             removeFirst()
             cancelled.number.subtract(1, ordering: .relaxed)

@@ -8,10 +8,9 @@ import Synchronization
 
 /// `@unchecked Sendable`: at the doorstep only the loop's thread waits, and waking it is for everybody; the rest are atomics.
 package final class Visits: @unchecked Sendable {
-    /// A caller stays no longer, in nanoseconds, since its thread may belong to others too.
-    static let longest: Int64 = 200_000
     /// How long the loop may stand vacant, in nanoseconds, before its thread comes back to see what else has happened;
-    /// after a visit that long once more.
+    /// after a visit that long once more. A caller is asked to leave then: its thread may belong to others too. It needs no
+    /// timer of its own, which would cost each call a tenth of the time that it takes.
     static let absence: Int64 = 500_000
     /// How many callers do without a visit, at most, before another one tries.
     static let mostSkipped = 1_024
@@ -52,6 +51,8 @@ package final class Visits: @unchecked Sendable {
         guard !hasFound else { return misses.store(0, ordering: .relaxed) }
         let count = min(misses.load(ordering: .relaxed) + 1, 7)
         misses.store(count, ordering: .relaxed)
+        // Once is an accident: the call was quick, and somebody else had the processor.
+        guard count > 1 else { return }
         skips.store(min(8 << count, Self.mostSkipped), ordering: .relaxed)
     }
 

@@ -38,9 +38,6 @@ extension Peer {
     /// Of many callers one is always first, and should not wait at the sockets while the others come.
     private static let proofOfBeingAlone = 4
 
-    /// A task that fetches its own answers does not suspend: after so many others are to have their turn.
-    private static let mostVisitsInARow = 16
-
     private func start(_ call: OutgoingCall, for waiter: Waiter, onActor: Bool) {
         let isOnLoop = loop.isCurrent
         let now = loop.now
@@ -83,7 +80,7 @@ extension Peer {
             state.aloneInARow = isAlone ? state.aloneInARow + 1 : 0
             let mayVisit = state.aloneInARow >= Self.proofOfBeingAlone
             after.mayVisit = mayVisit ? ticket : nil
-            call.hasStayed = mayVisit && state.aloneInARow % Self.mostVisitsInARow == 0
+            call.hasStayed = mayVisit && state.isTimeToGiveWay(at: now)
             after.flush = flushing(connection, atOnce: isAlone || isOnLoop, &state)
         } else {
             after.wantsConnection = true

@@ -48,6 +48,8 @@ package final class Peer: Sendable {
         var whyUnavailable = "no connection was made"
         /// How many calls, one after the other, began when no other had begun and not ended.
         var aloneInARow = 0
+        /// When a caller that fetches its own answers last gave way to other tasks.
+        var gaveWayAt = Instant(nanoseconds: .min)
         /// The loop knows that answers are awaited.
         var isExpecting = false
         var sharedFlush = SharedFlush()
@@ -143,6 +145,14 @@ package final class Peer: Sendable {
 extension Peer.State {
     /// A message that is would cost all who share the connection: the other end gives it up.
     func isTooLarge(_ call: OutgoingCall) -> Bool { call.count > frameLimit - 64 }
+
+    /// Whether a caller that has fetched this answer itself is to suspend, as it would have otherwise: after sixteen calls or
+    /// a millisecond, whichever is more, others are to have their turn.
+    mutating func isTimeToGiveWay(at now: Instant) -> Bool {
+        guard aloneInARow % 16 == 0, gaveWayAt.nanoseconds(to: now) >= 1_000_000 else { return false }
+        gaveWayAt = now
+        return true
+    }
 
     /// Tells the loop when somebody begins to wait for answers, and when nobody does any more.
     mutating func noteExpectation(on loop: any Loop) {

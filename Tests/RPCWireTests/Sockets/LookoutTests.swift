@@ -57,10 +57,55 @@ import Testing
         #expect(!lookout.isWorthwhile)
     }
 
-    @Test func `having given up it begins again when sleeps are short`() {
+    @Test func `having found much it begins again as soon as at first`() {
         var lookout = Self.trusting
+        for _ in 0..<200 { lookout.lookedOut(hasFound: true) }
         for _ in 0..<4 { lookout.lookedOut(hasFound: false) }
-        for _ in 0..<8 { lookout.slept(Self.short) }
-        #expect(lookout.isWorthwhile)
+        #expect(Self.sleepsUntilItBegins(&lookout) == 8)
+    }
+
+    @Test func `having found little it wants more proof each time, but ends never`() {
+        var lookout = Self.trusting
+        var needed: [Int] = []
+        for _ in 0..<10 {
+            lookout.lookedOut(hasFound: true)
+            for _ in 0..<4 { lookout.lookedOut(hasFound: false) }
+            needed.append(Self.sleepsUntilItBegins(&lookout))
+        }
+        #expect(needed == [16, 32, 64, 128, 256, 512, 1_024, 1_024, 1_024, 1_024])
+    }
+
+    @Test func `it looks at one place where all has come from lately, and everywhere from time to time`() {
+        var lookout = Self.trusting
+        let start = Instant(nanoseconds: 1_000_000)
+        for _ in 0..<8 { lookout.came(from: 7) }
+        lookout.lookedEverywhere(at: start)
+        #expect(lookout.likeliest(at: start) == nil)
+        lookout.came(from: 7)
+        #expect(lookout.likeliest(at: start) == 7)
+        #expect(lookout.likeliest(at: start.advanced(byNanoseconds: Lookout.longestNeglect - 1)) == 7)
+        #expect(lookout.likeliest(at: start.advanced(byNanoseconds: Lookout.longestNeglect)) == nil)
+        lookout.lookedEverywhere(at: start.advanced(byNanoseconds: Lookout.longestNeglect))
+        #expect(lookout.likeliest(at: start.advanced(byNanoseconds: Lookout.longestNeglect)) == 7)
+        lookout.came(from: 8)
+        #expect(lookout.likeliest(at: start.advanced(byNanoseconds: Lookout.longestNeglect)) == nil)
+    }
+
+    @Test func `where two take turns it looks at both`() {
+        var lookout = Self.trusting
+        for turn in 0..<100 {
+            lookout.came(from: UInt64(turn % 2))
+            lookout.lookedEverywhere(at: Instant(nanoseconds: 0))
+            #expect(lookout.likeliest(at: Instant(nanoseconds: 0)) == nil)
+        }
+    }
+
+    private static func sleepsUntilItBegins(_ lookout: inout Lookout) -> Int {
+        var count = 0
+        while !lookout.isWorthwhile {
+            lookout.slept(short)
+            count += 1
+        }
+        return count
     }
 }

@@ -1,0 +1,100 @@
+// What a loop takes that looks out: at one stream without asking whether it is ready, and not what it must leave there.
+
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import RPCWire
+
+@Suite(.waitsForOthers) struct `A look at one stream` {
+    private static let start = Instant(nanoseconds: 1_000_000)
+
+    /// A loop that looks out and never by itself: what is done to it is done in one piece of work.
+    private func withPairs(
+        _ backend: EventLoop.Backend, _ body: @escaping @Sendable (EventLoop, StreamPair, StreamPair) -> Void
+    ) async throws {
+        let loop = try EventLoop(name: "looking", backend: backend, spins: true)
+        defer { loop.shutdown() }
+        let (first, second) = (try StreamPair(on: loop), try StreamPair(on: loop))
+        await loop.perform {
+            // Also with one processor.
+            loop.spins = true
+            guard let tag = first.far.registration?.tag else {
+                Issue.record("not open")
+                return
+            }
+            loop.lookout = Lookout()
+            for _ in 0..<20 { loop.lookout.came(from: tag) }
+            loop.lookout.lookedEverywhere(at: Self.start)
+            body(loop, first, second)
+        }
+    }
+
+    private static func write(_ text: String, to pair: StreamPair) {
+        pair.near.append(text)
+        pair.near.writeQueued()
+    }
+
+    @Test(arguments: EventLoop.Backend.allCases)
+    func `takes what has come there, and nothing where nothing has`(backend: EventLoop.Backend) async throws {
+        try await withPairs(backend) { loop, first, _ in
+            #expect(!loop.look(at: Self.start))
+            for number in 1...3 {
+                Self.write("\(number)", to: first)
+                #expect(loop.look(at: Self.start))
+                #expect(!loop.look(at: Self.start))
+            }
+            #expect(first.farReceiver.text == "1\n2\n3\n")
+        }
+    }
+
+    @Test(arguments: EventLoop.Backend.allCases)
+    func `leaves the others to the next look at all`(backend: EventLoop.Backend) async throws {
+        try await withPairs(backend) { loop, first, second in
+            Self.write("first", to: first)
+            Self.write("second", to: second)
+            #expect(loop.look(at: Self.start))
+            #expect(!loop.look(at: Self.start))
+            #expect(second.farReceiver.text == "")
+            #expect(loop.look(at: Self.start.advanced(byNanoseconds: Lookout.longestNeglect)))
+            #expect(second.farReceiver.text == "second\n")
+        }
+    }
+
+    @Test(arguments: EventLoop.Backend.allCases)
+    func `takes nothing that is not wanted now`(backend: EventLoop.Backend) async throws {
+        try await withPairs(backend) { loop, first, _ in
+            first.far.setInterest([])
+            Self.write("later", to: first)
+            #expect(!loop.look(at: Self.start))
+            first.far.resumeReading()
+            #expect(loop.look(at: Self.start))
+            #expect(first.farReceiver.text == "later\n")
+        }
+    }
+
+    @Test(arguments: EventLoop.Backend.allCases)
+    func `sees the end, once`(backend: EventLoop.Backend) async throws {
+        let loop = try EventLoop(name: "looking", backend: backend, spins: true)
+        defer { loop.shutdown() }
+        let pair = try StreamPair(on: loop)
+        await loop.perform {
+            pair.near.socket.shutdownSending()
+            #expect(pair.far.take())
+            #expect(!pair.far.take())
+        }
+        #expect(await pair.farReceiver.waitForEnd() == .remote)
+        await loop.perform { #expect(!pair.far.take()) }
+    }
+
+    @Test(arguments: EventLoop.Backend.allCases)
+    func `finds nobody where a stream was`(backend: EventLoop.Backend) async throws {
+        try await withPairs(backend) { loop, first, second in
+            first.far.abort()
+            first.far.close()
+            Self.write("second", to: second)
+            #expect(loop.look(at: Self.start))
+            #expect(second.farReceiver.text == "second\n")
+        }
+    }
+}
