@@ -49,7 +49,8 @@ extension RPCServer {
         public var maximumRequestsInAll = 8_192
         /// How long calls may go on waiting for their turn; then new ones are refused with `.busy` until it is better. Zero
         /// for ever. A burst is not refused, only what comes when calls have waited too long for a tenth of a second, or
-        /// when the line of those who wait becomes longer and longer; and one request of each session may always wait.
+        /// when the line of those who wait becomes longer and longer, to more than half of the shorter of the two limits; and
+        /// one request of each session may always wait.
         /// Shorter where callers would rather be refused than wait: down to about what a usual call takes.
         public var maximumWait: Duration = .seconds(5)
         /// The same for calls that wait for those of other sessions; what a session waits for its own calls does not count,

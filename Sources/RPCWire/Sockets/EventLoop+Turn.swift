@@ -37,28 +37,21 @@ extension EventLoop {
     /// worth it.
     private func receive() {
         if let visits, visits.isDue { stepAside(for: visits) }
-        guard spins else {
-            sleep()
-            return
-        }
-        guard lookout.isWorthwhile else {
-            let start = MonotonicClock.now
-            if sleep() { lookout.slept(start.duration(to: MonotonicClock.now)) }
-            return
-        }
+        guard spins else { return sleep(isNoted: false) }
+        guard lookout.isWorthwhile else { return sleep(isNoted: true) }
         let hasFound = lookOut()
         lookout.lookedOut(hasFound: hasFound)
-        if !hasFound { sleep() }
+        if !hasFound { sleep(isNoted: false) }
     }
 
-    /// Answers whether there was nothing to do at first.
-    @discardableResult
-    private func sleep() -> Bool {
+    /// - Parameter isNoted: whether for how long tells something, if there was nothing to do at first.
+    private func sleep(isNoted: Bool) {
         let time = timeToSleep()
+        let start = isNoted && time != 0 ? MonotonicClock.now : nil
         let count = selector.wait(nanoseconds: time)
+        if let start { lookout.slept(start.duration(to: MonotonicClock.now)) }
         fetchMail(wakingUp: true)
         deliverReady(count)
-        return time != 0
     }
 
     /// Looks again and again without sleeping. Whoever posts something meanwhile need not wake the loop.

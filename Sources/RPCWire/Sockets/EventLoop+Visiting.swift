@@ -15,8 +15,9 @@ extension EventLoop {
         guard visits.isWorthwhile() else { return attend() }
         guard !visits.isThreadBack, ownership.enter(SystemThread.current) else { return visits.missed() }
         visits.came()
-        let (hasFound, now) = wait(asVisitorOf: visits, isOver)
-        visits.left(hasFound: hasFound)
+        let start = MonotonicClock.now
+        let (hasFound, now) = wait(asVisitorOf: visits, from: start, isOver)
+        visits.left(hasPaid: hasFound && start.nanoseconds(to: now) <= Visits.worthIt)
         let needsThread = !hasFound || hasOtherWork(at: now)
         ownership.stepAside()
         // Now: who has begun to wait and found somebody here went away.
@@ -25,8 +26,9 @@ extension EventLoop {
 
     /// What arrives is delivered, and what that queues for a peer is sent. Everything else is for the loop's thread.
     /// Answers whether it is over, and the time at the last look.
-    private func wait(asVisitorOf visits: Visits, _ isOver: () -> Bool) -> (hasFound: Bool, now: Instant) {
-        let start = MonotonicClock.now
+    private func wait(
+        asVisitorOf visits: Visits, from start: Instant, _ isOver: () -> Bool
+    ) -> (hasFound: Bool, now: Instant) {
         // It may have come before the loop was vacant.
         if isOver() { return (true, start) }
         let isLookingOut = spins && lookout.isWorthwhile

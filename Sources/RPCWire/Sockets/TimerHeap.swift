@@ -28,6 +28,10 @@ struct TimerHeap {
     var nextDeadline: Instant? { entries.first?.place.deadline }
 
     mutating func insert(_ timer: ScheduledTimer) {
+        guard !timer.isCancelled else {
+            cancelled.number.subtract(1, ordering: .relaxed)
+            return
+        }
         let waste = cancelled.number.load(ordering: .relaxed)
         if waste > 64, waste > entries.count / 2 { removeCancelled() }
         entries.append(Entry(place: Place(deadline: timer.deadline, sequence: nextSequence), timer: timer))
@@ -67,8 +71,10 @@ struct TimerHeap {
     }
 
     private mutating func removeCancelled() {
-        cancelled.number.store(0, ordering: .relaxed)
+        let count = entries.count
         entries.removeAll { $0.timer.isCancelled }
+        // Others may have been cancelled before they came here, and are still to come.
+        cancelled.number.subtract(count - entries.count, ordering: .relaxed)
         for index in stride(from: entries.count / 2 - 1, through: 0, by: -1) { siftDown(index) }
     }
 

@@ -12,6 +12,8 @@ package final class Visits: @unchecked Sendable {
     /// after a visit that long once more. A caller is asked to leave then: its thread may belong to others too. It needs no
     /// timer of its own, which would cost each call a tenth of the time that it takes.
     static let absence: Int64 = 500_000
+    /// A visit that took longer, in nanoseconds, has not paid, though the answer came: others would have had the thread.
+    static let worthIt: Int64 = 200_000
     /// How many callers do without a visit, at most, before another one tries.
     static let mostSkipped = 1_024
 
@@ -47,8 +49,8 @@ package final class Visits: @unchecked Sendable {
 
     func came() { number.add(1, ordering: .relaxed) }
 
-    func left(hasFound: Bool) {
-        guard !hasFound else { return misses.store(0, ordering: .relaxed) }
+    func left(hasPaid: Bool) {
+        guard !hasPaid else { return misses.store(0, ordering: .relaxed) }
         let count = min(misses.load(ordering: .relaxed) + 1, 7)
         misses.store(count, ordering: .relaxed)
         // Once is an accident: the call was quick, and somebody else had the processor.

@@ -2,10 +2,11 @@
 // waited whose turn it is, and who waits before whom, in; the limit that keeps one more out, if one does, out.
 //
 // A burst makes a line that is soon gone, and a machine that was held up for a moment catches up: both are served whole.
-// More comes than can be done when the line grows longer and longer without ever having been short; or when everybody whose
-// turn came for a tenth of a second had waited too long, and for others. Then the line is kept short, so that what is let
-// in is answered nearly as soon as it would be alone, and the others are told at once instead of in the end. Callers who
-// wait for each answer make a line that may be long but does not grow; and what a peer has asked for at once it waits for.
+// More comes than can be done when the line grows longer and longer without ever having been short, until it would last for
+// half of a limit; or when everybody whose turn came for a tenth of a second had waited too long, and for others. Then the
+// line is kept short, so that what is let in is answered nearly as soon as it would be alone, and the others are told at
+// once instead of in the end. Callers who wait for each answer make a line that does not grow any more when all have come;
+// and what a peer has asked for at once it waits for.
 
 package import RPCWire
 
@@ -23,7 +24,8 @@ package struct Congestion: Sendable {
     /// The line is looked at in steps: of so long, and of so many calls done.
     package static let step: Duration = .milliseconds(25)
     package static let callsPerStep: Int64 = 16
-    /// In so many of them it must have become longer than ever, by half of what was done meanwhile. Once is a burst.
+    /// In so many of them it must have become longer than ever, by half of what was done meanwhile, and in the end too long
+    /// for half of the shorter limit. Once is a burst.
     package static let stepsToGrow = 3
 
     /// Who stands before one of a session.
@@ -108,6 +110,11 @@ package struct Congestion: Sendable {
     /// Those who still wait then, as they stand to the session of who has waited since `arrived`.
     package mutating func sees(_ line: Line, waitingSince arrived: Instant, at now: Instant) {
         watch(line.waiting, at: now)
+        if grown >= Self.stepsToGrow, takesLonger(line.waiting, than: shorterWait / 2) {
+            grown = 0
+            begin(at: now)
+            comesSteadily = true
+        }
         guard hasWaitedTooLong(since: arrived, at: now),
             limitOverrun(by: line, maximumWait, maximumWaitForOthers) != nil
         else { return tooLongSince = nil }
@@ -170,10 +177,6 @@ package struct Congestion: Sendable {
             longest = waiting
         }
         (stepEnd, begunAtStep) = (now.advanced(byNanoseconds: Self.stepTime), begun)
-        guard grown >= Self.stepsToGrow else { return }
-        grown = 0
-        begin(at: now)
-        comesSteadily = true
     }
 
     private func limitOverrun(by line: Line, _ wait: Int64, _ waitForOthers: Int64) -> Limit? {

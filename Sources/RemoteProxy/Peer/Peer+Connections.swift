@@ -81,8 +81,6 @@ extension Peer {
             state.leaving.append(connection)
             return state.takeFinishedLeavers()
         }
-        // Calls may stand there that rely on somebody who will only see the next connection.
-        connection.stream.flush()
         for connection in finished ?? [] { connection.finishWhenIdle() }
         return true
     }

@@ -146,10 +146,10 @@ extension Peer.State {
     /// A message that is would cost all who share the connection: the other end gives it up.
     func isTooLarge(_ call: OutgoingCall) -> Bool { call.count > frameLimit - 64 }
 
-    /// Whether a caller that has fetched this answer itself is to suspend, as it would have otherwise: after sixteen calls or
-    /// a millisecond, whichever is more, others are to have their turn.
+    /// Whether a caller that has fetched this answer itself is to suspend, as it would have otherwise: after a millisecond of
+    /// such calls others are to have their turn.
     mutating func isTimeToGiveWay(at now: Instant) -> Bool {
-        guard aloneInARow % 16 == 0, gaveWayAt.nanoseconds(to: now) >= 1_000_000 else { return false }
+        guard gaveWayAt.nanoseconds(to: now) >= 1_000_000 else { return false }
         gaveWayAt = now
         return true
     }

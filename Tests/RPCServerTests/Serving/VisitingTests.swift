@@ -79,6 +79,18 @@ private struct VisitedLoop {
         await place.end()
     }
 
+    /// They are answered before it is asked to leave, or soon after, but a thread of the pool would be kept for all of them.
+    @Test func `does not stay for calls that are merely slow`() async throws {
+        let place = try await VisitedLoop()
+        let client = place.client()
+        try await place.call(CalculatorProxy(client))
+        let before = place.visits.count
+        let echo = EchoProxy(client)
+        for _ in 0..<100 { #expect(try await echo.later("slow", afterMilliseconds: 1) == "slow") }
+        #expect(place.visits.count - before < 25)
+        await place.end()
+    }
+
     @Test func `hears of its deadline and of its cancellation`() async throws {
         let place = try await VisitedLoop()
         let client = place.client()

@@ -206,6 +206,16 @@ struct TimerHeapTests {
         #expect(!living.isCancelled)
     }
 
+    @Test func `timers that are cancelled on their way to the loop are neither kept nor counted for ever`() {
+        var heap = TimerHeap()
+        heap.insert(ScheduledTimer(.distantFuture, heap.cancelled) {})
+        let late = (0..<100).map { ScheduledTimer(Instant(nanoseconds: $0), heap.cancelled) {} }
+        for timer in late { timer.cancel() }
+        for timer in late { heap.insert(timer) }
+        #expect(heap.count == 1)
+        #expect(heap.cancelled.number.load(ordering: .relaxed) == 0)
+    }
+
     @Test func `a timer that sets itself again for now waits for the next turn`() {
         var heap = TimerHeap()
         heap.insert(ScheduledTimer(Instant(nanoseconds: 1), heap.cancelled) {})

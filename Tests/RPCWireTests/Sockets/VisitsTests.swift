@@ -11,15 +11,15 @@ import Testing
         let visits = try Visits()
         #expect(visits.isWorthwhile())
         for _ in 0..<2 {
-            visits.left(hasFound: false)
+            visits.left(hasPaid: false)
             #expect(visits.isWorthwhile())
-            visits.left(hasFound: true)
+            visits.left(hasPaid: true)
         }
-        visits.left(hasFound: false)
-        visits.left(hasFound: false)
+        visits.left(hasPaid: false)
+        visits.left(hasPaid: false)
         let skipped = Self.skipped(visits)
         #expect(skipped > 0)
-        visits.left(hasFound: true)
+        visits.left(hasPaid: true)
         #expect(visits.isWorthwhile())
     }
 
@@ -27,7 +27,7 @@ import Testing
         let visits = try Visits()
         var before = 0
         for _ in 0..<20 {
-            visits.left(hasFound: false)
+            visits.left(hasPaid: false)
             let skipped = Self.skipped(visits)
             #expect(skipped >= before && skipped <= Visits.mostSkipped)
             before = skipped

@@ -168,10 +168,15 @@ import Testing
     }
 
     @Test func `a line that becomes longer and longer is too long before anybody has waited for long`() {
-        #expect(refusal(after: [10, 23, 36, 49]) == .maximumWaitForOthers)
-        #expect(refusal(after: [10, 23, 36, 49], isOwn: true) == .maximumWait)
+        #expect(refusal(after: [110, 123, 136, 149]) == .maximumWaitForOthers)
+        #expect(refusal(after: [110, 123, 136, 149], isOwn: true) == .maximumWait)
         // Not by half of what is done: that may be chance.
-        #expect(refusal(after: [10, 22, 34, 46, 58]) == nil)
+        #expect(refusal(after: [110, 122, 134, 146, 158]) == nil)
+    }
+
+    @Test func `a line that grows is none that is too long before it would last for half of the shorter limit`() {
+        #expect(refusal(after: [23, 49, 75, 101, 124]) == nil)
+        #expect(refusal(after: [23, 49, 75, 101, 130]) == .maximumWaitForOthers)
     }
 
     @Test func `what comes at once is a burst, and so is what comes twice`() {
@@ -182,13 +187,13 @@ import Testing
     }
 
     @Test func `a line that gets shorter between times has not grown until it is longer than ever`() {
-        #expect(refusal(after: [10, 50, 40, 60, 50, 60, 50, 60]) == nil)
-        #expect(refusal(after: [10, 50, 40, 70, 60, 90]) == .maximumWaitForOthers)
+        #expect(refusal(after: [210, 250, 240, 260, 250, 260, 250, 260]) == nil)
+        #expect(refusal(after: [210, 250, 240, 270, 260, 290]) == .maximumWaitForOthers)
     }
 
     @Test func `a line that has been short begins anew`() {
-        #expect(refusal(after: [10, 50, 100, 49, 75, 95]) == nil)
-        #expect(refusal(after: [10, 50, 100, 150], wasEmptyBefore: 2) == nil)
+        #expect(refusal(after: [200, 250, 300, 149, 175, 195]) == nil)
+        #expect(refusal(after: [200, 250, 300, 350], wasEmptyBefore: 2) == nil)
     }
 
     /// What becomes of one who comes to a line in which everybody has waited too long for long enough.
@@ -289,11 +294,11 @@ import Testing
     @Test(arguments: [true, false])
     func `at twice its capacity a server is busy all the time, and soon serves whom it serves in time`(one: Bool) {
         var server = Server(hasOneSession: one)
-        run(&server, 0..<150) { _ in true }
-        #expect(server.refused > 0 && server.longest < .milliseconds(100))
-        run(&server, 150..<300) { _ in true }
+        run(&server, 0..<200) { _ in true }
+        #expect(server.refused > 0 && server.longest < .milliseconds(200))
+        run(&server, 200..<500) { _ in true }
         server.forget()
-        run(&server, 300..<5_300) { _ in true }
+        run(&server, 500..<5_500) { _ in true }
         #expect(server.served == 2_500 && server.refused == 2_500)
         #expect(server.longest <= .milliseconds(6))
     }
@@ -314,6 +319,26 @@ import Testing
         server.forget()
         run(&server, 3_000..<13_000) { _ in Int.random(in: 0..<10, using: &random) < 4 }
         #expect(server.refused == 0 && server.served > 3_800)
+    }
+
+    /// Each comes again when it is answered, or a tenth of a second after it was refused.
+    @Test(arguments: [1, 4, 8])
+    func `callers who come one after the other and each wait for their answer are served`(every pause: Int) {
+        var server = Server()
+        var again: [Int] = []
+        for millisecond in 0..<5_000 {
+            let now = after(.milliseconds(millisecond))
+            if millisecond % pause == 0, millisecond / pause < 60 { again.append(millisecond) }
+            let coming = again.count { $0 <= millisecond }
+            again.removeAll { $0 <= millisecond }
+            for _ in 0..<coming {
+                let refused = server.refused
+                server.come(at: now)
+                if server.refused > refused { again.append(millisecond + 100) }
+            }
+            if server.work(until: now) { again.append(millisecond + 1) }
+        }
+        #expect(server.refused == 0 && server.served > 2_400)
     }
 
     @Test func `callers who each wait for their answer are served, though there is always somebody waiting`() {
