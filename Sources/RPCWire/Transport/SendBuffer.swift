@@ -103,7 +103,7 @@ package struct SendBuffer: ~Copyable, @unchecked Sendable {
     @inline(never)
     private mutating func makeRoom(_ extra: Int) -> UnsafeMutableRawBufferPointer {
         if let message = shared.take() {
-            append(message.bytes.memory)
+            withExtendedLifetime(message) { append(message.bytes.memory) }
             return reserve(extra)
         }
         let count = end - start
