@@ -15,6 +15,10 @@ import Testing
 
     /// How much later than its deadline a call may end: in a run by itself little, beside all the other tests more.
     static var slack: Duration { isFull ? .milliseconds(50) : .seconds(5) }
+
+    /// The same where each call is looked at: by itself as little, beside the others only by far less than a call without a
+    /// timeout of its own would be.
+    static var hostileSlack: Duration { isFull ? .milliseconds(50) : .seconds(300) }
 }
 
 /// A ledger, and the server processes that keep it one after the other.
