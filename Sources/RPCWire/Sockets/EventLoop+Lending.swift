@@ -33,11 +33,13 @@ extension EventLoop {
         guard watch != nil else { return }
         ownership.lend(forLong: forLong)
         // Nobody knows yet whether it will sleep.
-        if forLong { replace(SystemThread.current, isRunning: true) }
+        if forLong, !isOverloaded.load(ordering: .relaxed) { replace(SystemThread.current, isRunning: true) }
         // After the loan: a watch that has gone to sleep since has not seen it. One that goes to sleep has looked several
         // times since this was lively, and would see a loan that was made before this is read.
         if attention.load(ordering: .relaxed) != .lively { drawAttention() }
     }
+
+    package func noteOverload(_ lasts: Bool) { isOverloaded.store(lasts, ordering: .relaxed) }
 
     package func takeBack() -> Bool { watch == nil || ownership.takeBack(SystemThread.current) }
 
@@ -64,7 +66,9 @@ extension EventLoop {
         case .lent(isNew: true): timeWhenSeenLent = SystemThread.processorTime(systemNumber: number)
         case .overdue(let thread):
             let isRunning = SystemThread.isRunning(systemNumber: number)
-            if !isRunning || hasComputedForLong(number) { replace(thread, isRunning: isRunning) }
+            if !isRunning || !isOverloaded.load(ordering: .relaxed) && hasComputedForLong(number) {
+                replace(thread, isRunning: isRunning)
+            }
         }
         quietLooks = before == .quiet && sighting == .notLent ? quietLooks + 1 : 0
         guard quietLooks >= Self.enoughQuietLooks else { return true }

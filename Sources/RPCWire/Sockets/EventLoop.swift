@@ -56,6 +56,8 @@ package final class EventLoop: Loop, @unchecked Sendable {
     /// Who has another thread go on when the loop's own is kept by a job; nil for a loop that waits for it.
     let watch: LoopWatch?
     let attention = Atomic(Attention.asleep)
+    /// More is to be done here than can be.
+    let isOverloaded = Atomic(false)
     /// What the system calls the thread that has the loop.
     let threadNumber = Atomic<Int32>(0)
     /// How many looks in a row have seen nothing. The watch's own.

@@ -30,6 +30,10 @@ package protocol Loop: TaskExecutor {
     /// - Parameter forLong: whether that is to be expected. Then another thread has the loop as soon as it can.
     func lend(forLong: Bool)
 
+    /// Whether more is to be done here than can be. As long as that lasts, the loop goes on with another thread only for code
+    /// that sleeps: one more that computes would be in the way of the others. On the loop.
+    func noteOverload(_ lasts: Bool)
+
     /// Whether the calling code is on the loop again. If not, the loop has gone on elsewhere: a task gets there by
     /// `Task.yield`.
     func takeBack() -> Bool
@@ -53,6 +57,7 @@ extension Loop {
 
     package func lookAtClock() -> Instant { now }
     package func lend(forLong: Bool) {}
+    package func noteOverload(_ lasts: Bool) {}
     package func takeBack() -> Bool { true }
 }
 

@@ -16,6 +16,8 @@ package final class RequestRunner: @unchecked Sendable {
     let rounds: Rounds
     @exclusivity(unchecked) private var inbox = RequestQueue()
     @exclusivity(unchecked) private var congestion: Congestion
+    /// More comes than can be done, and the loop has been told so.
+    @exclusivity(unchecked) private var isOverloaded = false
     @exclusivity(unchecked) private var idle: [Worker] = []
     @exclusivity(unchecked) private var isChecking = false
     /// Workers that let the loop have a look at its sockets.
@@ -96,9 +98,8 @@ package final class RequestRunner: @unchecked Sendable {
             while !worker.isUsedUp {
                 guard let request = inbox.popFirst() else { break }
                 congestion.begins()
-                if turnEnd == nil, !inbox.isEmpty {
-                    turnEnd = endOfTurn(from: loop.now)
-                }
+                if isOverloaded { noteOverload(at: loop.now) }
+                if turnEnd == nil, !inbox.isEmpty { turnEnd = endOfTurn(from: loop.now) }
                 let session = request.session
                 await session.run(request, on: worker)
                 if isTimeToLook() { await pause() }
@@ -122,8 +123,15 @@ package final class RequestRunner: @unchecked Sendable {
     }
 
     private func endOfTurn(from now: Instant) -> Instant {
-        now.advanced(
-            byNanoseconds: congestion.lasts(at: now) ? Self.nanosecondsPerShortTurn : Self.nanosecondsPerTurn)
+        noteOverload(at: now)
+        return now.advanced(byNanoseconds: isOverloaded ? Self.nanosecondsPerShortTurn : Self.nanosecondsPerTurn)
+    }
+
+    private func noteOverload(at now: Instant) {
+        let lasts = congestion.lasts(at: now)
+        guard lasts != isOverloaded else { return }
+        isOverloaded = lasts
+        loop.noteOverload(lasts)
     }
 
     /// Whether workers have kept the loop from its sockets for long while others wait. The clock is read only if some do.
