@@ -49,13 +49,13 @@ extension RPCServer {
         public var maximumRequestsInAll = 8_192
         /// How long calls may go on waiting for their turn; then new ones are refused with `.busy` until it is better. Zero
         /// for ever. A burst is not refused, only what comes when calls have waited too long for a tenth of a second, or
-        /// when the line of those who wait becomes longer and longer, to more than half of the shorter of the two limits; and
-        /// one request of each session may always wait.
-        /// Shorter where callers would rather be refused than wait: down to about what a usual call takes.
+        /// when the line of those who wait, whoever they are, becomes longer and longer, until it would last for half of the
+        /// shorter of the two limits; and one request of each session may always wait. Shorter where callers would rather be
+        /// refused than wait: down to about what a usual call takes.
         public var maximumWait: Duration = .seconds(5)
         /// The same for calls that wait for those of other sessions; what a session waits for its own calls does not count,
-        /// so that it may ask for as much at a time as it likes. Zero for ever. When it has been overrun for a tenth of a
-        /// second, or when the line becomes longer and longer, calls are let in that will wait for two milliseconds at most,
+        /// so that it may ask for as much at once as it likes. Zero for ever. When it has been overrun for a tenth of a
+        /// second, or when the line has become longer and longer, calls are let in that will wait for two milliseconds at most,
         /// or for two calls, until less comes again: what is accepted then is answered nearly as soon as ever.
         public var maximumWaitForOthers: Duration = .milliseconds(250)
         /// How many pings of one peer are answered in ten seconds; one that sends more is disconnected.

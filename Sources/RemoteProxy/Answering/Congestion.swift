@@ -16,8 +16,8 @@ package struct Congestion: Sendable {
     /// So many may wait however long it takes: a call that waits for no more is still answered in a few times what it
     /// takes alone, and a server with fewer would often have nothing to do.
     package static let alwaysAdmitted = 3
-    /// How long a call may wait for those of others while more comes than can be done, if the limit is not shorter
-    /// still. Enough for a server not to run out of work before it looks who has come.
+    /// How long a call may wait for those of others, or for any where the line has grown, while more comes than can be
+    /// done, if the limit is not shorter still. Enough for a server not to run out of work before it looks who has come.
     package static let shortWait: Duration = .milliseconds(2)
     /// How often it looks then.
     package static let shortTurn: Duration = .microseconds(500)
