@@ -53,18 +53,6 @@ extension JSONReader {
         position = at
         return isNegative ? -value : value
     }
-
-    @inline(__always)
-    private func passDigits(from start: Int, to bound: Int, _ digits: inout UInt64) -> Int {
-        var at = start
-        while at < bound {
-            let digit = base[at] &- UInt8(ascii: "0")
-            guard digit < 10 else { break }
-            digits = digits &* 10 &+ UInt64(digit)
-            at &+= 1
-        }
-        return at
-    }
 }
 
 /// All powers of ten that a Double holds exactly.

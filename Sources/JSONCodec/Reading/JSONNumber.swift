@@ -133,13 +133,21 @@ extension JSONReader {
     @inline(__always)
     private func scanDigits(_ at: inout Int, into value: inout UInt64) -> Int {
         let start = at
-        while at < count {
+        at = passDigits(from: start, to: count, &value)
+        return at &- start
+    }
+
+    /// Where the digits end that begin here, or the bound.
+    @inline(__always)
+    func passDigits(from start: Int, to bound: Int, _ digits: inout UInt64) -> Int {
+        var at = start
+        while at < bound {
             let digit = base[at] &- UInt8(ascii: "0")
             guard digit < 10 else { break }
-            value = value &* 10 &+ UInt64(digit)
+            digits = digits &* 10 &+ UInt64(digit)
             at &+= 1
         }
-        return at &- start
+        return at
     }
 
     @inline(never)
