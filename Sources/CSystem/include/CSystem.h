@@ -7,6 +7,7 @@
 #include "CSystem/Files.h"
 #include "CSystem/Signals.h"
 #include "CSystem/Sockets.h"
+#include "CSystem/Tasks.h"
 #include "CSystem/ThreadState.h"
 #include "CSystem/Threads.h"
 #include "CSystem/Waiting.h"

@@ -127,9 +127,8 @@ final class ServerDriver: Sendable {
             if let limit { traffic.overran(limit) }
             valve.log(why)
         }
-        let watch = try LoopWatch(maximumBlockedThreads: configuration.maximumBlockedThreads, events: events)
-        try watch.start()
-        return watch
+        return LoopWatch(
+            maximumBlockedThreads: configuration.maximumBlockedThreads, events: events, thread: try .running())
     }
 
     private func accept(_ socket: Socket, from address: SocketAddress) {

@@ -39,6 +39,19 @@ extension EventLoop {
         if attention.load(ordering: .relaxed) != .lively { drawAttention() }
     }
 
+    package func comeIn() -> Presence {
+        let thread = SystemThread.current
+        if ownership.isHeld(by: thread) { return .atHome }
+        guard ownership.comeIn(thread) else { return .elsewhere }
+        // The other code may have taken long.
+        timeOfThisItem = nil
+        return .visiting
+    }
+
+    package func goOut(_ presence: Presence) {
+        if presence == .visiting { lend(forLong: false) }
+    }
+
     package func noteOverload(_ lasts: Bool) { isOverloaded.store(lasts, ordering: .relaxed) }
 
     package func takeBack() -> Bool { watch == nil || ownership.takeBack(SystemThread.current) }

@@ -17,6 +17,7 @@ extension EventLoop {
     /// The life of a thread from when it has the loop until there is nothing left to do, or until it has lost the loop.
     func live() {
         threadNumber.store(SystemThread.systemNumber, ordering: .relaxed)
+        if hasGuest { wasKept() }
         // With one processor there is nobody who could bring about what the loop looks out for.
         spins = isToSpin && SystemThread.processors > 1
         repeat {
@@ -36,7 +37,6 @@ extension EventLoop {
     /// Waits until there is something to do, and delivers what has come: without sleeping for as long as looking out is
     /// worth it.
     private func receive() {
-        if let visits, visits.isDue { stepAside(for: visits) }
         guard spins else { return sleep(isNoted: false) }
         guard lookout.isWorthwhile else { return sleep(isNoted: true) }
         let hasFound = lookOut()
@@ -124,19 +124,23 @@ extension EventLoop {
     private func runQueue() -> Bool {
         guard !queue.isEmpty || hasMail.load(ordering: .acquiring) else { return true }
         // Nothing has been done since somebody may have asked.
-        let end = now.advanced(byNanoseconds: EventLoop.nanosecondsPerTurn)
+        let start = now
+        let end = start.advanced(byNanoseconds: EventLoop.nanosecondsPerTurn)
+        var known = start
         for count in 1...EventLoop.itemsPerTurn {
             fetchMail()
             guard let item = queue.popFirst() else { return true }
             switch item {
             case .job(let job): guard run(job) else { return false }
+            case .guest(let job): guard host(job, since: known) else { return false }
             case .work(let work): work()
             case .timer(let timer): timers.insert(timer)
             }
-            let known = timeOfThisItem
-            timeOfThisItem = nil
             // Read seldom, but who has read it anyway is believed.
-            if known ?? end > end || count % 8 == 0 && MonotonicClock.now > end { break }
+            if timeOfThisItem == nil, count % 8 == 0 { timeOfThisItem = MonotonicClock.now }
+            known = timeOfThisItem ?? known
+            timeOfThisItem = nil
+            if known > end { break }
         }
         return true
     }

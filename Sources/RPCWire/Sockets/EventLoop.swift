@@ -31,14 +31,20 @@ package final class EventLoop: Loop, @unchecked Sendable {
     /// The same for clients that would rather burn some processor time than wait to be woken.
     package static let spinning = forAll("rpc-spinning", spins: true)
 
+    /// How many threads may be kept by their tasks before these loops wait as well.
+    private static let maximumBlockedThreads = 64
+
+    /// Who looks after these loops; nil when there was no descriptor or no thread for it.
+    private static let watchOfAll: LoopWatch? = (try? WatchThread.running()).map {
+        LoopWatch(maximumBlockedThreads: maximumBlockedThreads, thread: $0)
+    }
+
     private static func forAll(_ name: String, spins: Bool) -> EventLoop {
         do throws(SystemError) {
-            // With one processor a caller that does not sleep keeps everybody else from it.
-            let visits = SystemThread.processors > 1 ? try Visits() : nil
-            return try EventLoop(name: name, spins: spins, visits: visits)
+            return try EventLoop(name: name, spins: spins, watch: watchOfAll)
         } catch {
             // There are no descriptors now; there may be some when a client dials.
-            return EventLoop(name: name, selector: LateSelector(), spins: spins)
+            return EventLoop(name: name, selector: LateSelector(), spins: spins, watch: watchOfAll)
         }
     }
 
@@ -49,10 +55,6 @@ package final class EventLoop: Loop, @unchecked Sendable {
     let hasMail = Atomic(false)
     /// Which thread runs the loop.
     let ownership = LoopOwnership()
-    /// How callers that wait for an answer may run the loop themselves; nil where they may not.
-    let visits: Visits?
-    /// How many wait for answers over the loop's streams.
-    let expectations = Atomic(0)
     /// Who has another thread go on when the loop's own is kept by a job; nil for a loop that waits for it.
     let watch: LoopWatch?
     let attention = Atomic(Attention.asleep)
@@ -74,6 +76,9 @@ package final class EventLoop: Loop, @unchecked Sendable {
     var isEnding = false
     @exclusivity(unchecked) var spins = false
     @exclusivity(unchecked) var lookout = Lookout()
+    @exclusivity(unchecked) var hospitality = Hospitality()
+    /// A guest has the thread.
+    @exclusivity(unchecked) var hasGuest = false
     let readBuffer = ReadBuffer()
     /// Streams that have queued output in this turn, and the list that becomes this one next time.
     @exclusivity(unchecked) var unflushed: ContiguousArray<SocketStream> = []
@@ -86,8 +91,6 @@ package final class EventLoop: Loop, @unchecked Sendable {
         var items: ContiguousArray<LoopItem> = []
         /// While the loop is asleep or about to be: until when at most.
         var sleepsUntil: Instant?
-        /// The thread has left the loop to whoever comes.
-        var isAside = false
         var hasThread = false
         var isShutDown = false
     }
@@ -95,23 +98,18 @@ package final class EventLoop: Loop, @unchecked Sendable {
     /// The thread is started when there is something to do.
     /// - Parameters:
     ///   - spins: whether it may look out for work before it sleeps, while that pays.
-    ///   - watch: who has another thread go on when a job keeps this one. Jobs then run with the loop lent.
-    ///   - visits: for a loop that callers may run themselves, which is not one that is watched.
+    ///   - watch: who has another thread go on when a job keeps this one. Jobs then run with the loop lent, and callers that
+    ///     have been answered may go on here.
     package convenience init(
-        name: String, backend: Backend = .best, spins: Bool = false, watch: LoopWatch? = nil, visits: Visits? = nil
+        name: String, backend: Backend = .best, spins: Bool = false, watch: LoopWatch? = nil
     ) throws(SystemError) {
-        self.init(
-            name: name, selector: try backend.makeSelector(), spins: spins, watch: watch,
-            visits: watch == nil ? visits : nil)
+        self.init(name: name, selector: try backend.makeSelector(), spins: spins, watch: watch)
     }
 
-    private init(
-        name: String, selector: any Selector, spins: Bool, watch: LoopWatch? = nil, visits: Visits? = nil
-    ) {
+    private init(name: String, selector: any Selector, spins: Bool, watch: LoopWatch?) {
         self.name = name
         self.selector = selector
         self.watch = watch
-        self.visits = visits
         isToSpin = spins
         cancelledTimers = timers.cancelled
     }
@@ -166,7 +164,7 @@ package final class EventLoop: Loop, @unchecked Sendable {
 
     /// - Parameter due: when a timer is to fire; work is due at once.
     private func post(_ item: LoopItem, due: Instant?) {
-        enum Next { case nothing, wake, callBack, start }
+        enum Next { case nothing, wake, start }
         let next: Next = inbox.withLock { inbox in
             inbox.items.append(item)
             hasMail.store(true, ordering: .releasing)
@@ -177,15 +175,11 @@ package final class EventLoop: Loop, @unchecked Sendable {
             guard let sleepsUntil = inbox.sleepsUntil, due.map({ $0 < sleepsUntil }) ?? true else { return .nothing }
             // One wake-up is enough.
             inbox.sleepsUntil = nil
-            return inbox.isAside ? .callBack : .wake
+            return .wake
         }
         switch next {
         case .nothing: break
         case .wake: selector.wake()
-        case .callBack:
-            visits?.callBack()
-            // In case somebody is there.
-            selector.wake()
         case .start: startThread()
         }
     }

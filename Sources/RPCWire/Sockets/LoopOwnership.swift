@@ -17,8 +17,6 @@ struct LoopOwnership: ~Copyable {
         case overdue(UInt)
     }
 
-    /// The number of no thread: the loop's own has stepped aside, and whoever comes may have the loop.
-    private static let vacant: UInt = 8
     private static let lent: UInt = 1
     /// One look since it was lent; there is room for three.
     private static let look: UInt = 2
@@ -32,17 +30,6 @@ struct LoopOwnership: ~Copyable {
     func begin(_ thread: UInt) { word.store(thread, ordering: .relaxed) }
 
     func end() { word.store(0, ordering: .relaxed) }
-
-    /// By the thread that has the loop. What it has done with it is there for whoever enters.
-    /// Whoever then looks for what others want sees it, or they see that the loop is vacant.
-    func stepAside() { _ = word.exchange(Self.vacant, ordering: .sequentiallyConsistent) }
-
-    var isVacant: Bool { word.load(ordering: .sequentiallyConsistent) == Self.vacant }
-
-    /// By any thread. False when the loop is not vacant: then whoever has it looks for what others want after this.
-    func enter(_ thread: UInt) -> Bool {
-        word.compareExchange(expected: Self.vacant, desired: thread, ordering: .sequentiallyConsistent).exchanged
-    }
 
     /// By the thread that has the loop. What it has done with it is there for whoever takes it.
     /// - Parameter forLong: it is overdue at once.
@@ -61,6 +48,13 @@ struct LoopOwnership: ~Copyable {
             seen = found
         }
         return false
+    }
+
+    /// By any thread. True when it has lent the loop, which now is its own again, and is not overdue.
+    func comeIn(_ thread: UInt) -> Bool {
+        let seen = word.load(ordering: .relaxed)
+        guard seen & ~Self.marks == thread, seen & Self.marks != Self.marks, seen != thread else { return false }
+        return word.compareExchange(expected: seen, desired: thread, ordering: .relaxed).exchanged
     }
 
     /// By the one who looks after the loop, from another thread.

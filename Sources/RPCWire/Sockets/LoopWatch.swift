@@ -1,9 +1,7 @@
-// Looks after the loops of one server while their threads run code that is not the library's: a thread that looks about
-// every millisecond while anything is lent, and sleeps when nothing has been for a while. Knows how many threads may be
-// kept by such code at a time. What is seen and done at a look is in `EventLoop+Lending.swift`.
+// Looks after some loops, those of one server for example, while their threads run code that is not the library's. Knows
+// how many threads may be kept by such code at a time. What is seen and done at a look is in `EventLoop+Lending.swift`.
 
-/// `@unchecked Sendable`: `state` is a lock, and of `selector` any thread may call `wake`; only the watch's own waits.
-package final class LoopWatch: @unchecked Sendable {
+package final class LoopWatch: Sendable {
     /// What the owner of the loops is told, on any thread.
     package struct Events: Sendable {
         /// A loop has been taken over by another thread.
@@ -24,23 +22,16 @@ package final class LoopWatch: @unchecked Sendable {
         var isOver = false
     }
 
-    /// A loan that three looks have seen has lasted for twice as long.
-    private static let interval = Duration.milliseconds(1)
-
     private let maximumBlockedThreads: Int
     private let events: Events
-    private let selector: any Selector
+    private let thread: WatchThread?
     private let state = Lock(State())
 
-    package init(maximumBlockedThreads: Int, events: Events = Events()) throws(SystemError) {
+    /// - Parameter thread: has it look; without one it looks when told to.
+    package init(maximumBlockedThreads: Int, events: Events = Events(), thread: WatchThread? = nil) {
         self.maximumBlockedThreads = maximumBlockedThreads
         self.events = events
-        selector = try EventLoop.Backend.best.makeSelector()
-    }
-
-    /// Looks by itself from now on, until `end`.
-    package func start() throws(SystemError) {
-        try SystemThread.start(name: "rpc-watch") { [self] in run() }
+        self.thread = thread
     }
 
     /// No more looks. For the end of the loops.
@@ -49,26 +40,18 @@ package final class LoopWatch: @unchecked Sendable {
             state.isOver = true
             state.loops = []
         }
-        selector.wake()
     }
 
-    private func run() {
-        while true {
-            let (isOver, isResting) = state.withLock { ($0.isOver, $0.loops.isEmpty) }
-            if isOver { return }
-            _ = selector.wait(isResting ? nil : Self.interval)
-            look()
-        }
-    }
-
-    /// One look at all loops that have been lent lately.
-    package func look() {
+    /// One look at all loops that have been lent lately. Answers whether there is to be another.
+    @discardableResult
+    package func look() -> Bool {
         for loop in state.withLock({ $0.loops }) where !loop.look() {
             state.withLock { state in
                 // Once: it may be lent again by now, and stand there a second time.
                 if let index = state.loops.firstIndex(where: { $0 === loop }) { state.loops.remove(at: index) }
             }
         }
+        return state.withLock { !$0.loops.isEmpty }
     }
 
     /// A loop has been lent that nobody looks at.
@@ -78,7 +61,7 @@ package final class LoopWatch: @unchecked Sendable {
             state.loops.append(loop)
             return state.loops.count == 1
         }
-        if isFirst { selector.wake() }
+        if isFirst { thread?.look(for: self) }
     }
 
     /// How many loops are being looked at, and how many threads are not back; for tests.

@@ -1,8 +1,9 @@
 // What a loop has to do next, in the order it came: a ring that grows to what was ever waiting at once.
 
-/// Task jobs and submitted work share one queue; timers set from another thread travel to the loop in it.
+/// Task jobs, guests and submitted work share one queue; timers set from another thread travel to the loop in it.
 enum LoopItem {
     case job(UnownedJob)
+    case guest(UnownedJob)
     case work(@Sendable () -> Void)
     case timer(ScheduledTimer)
 }

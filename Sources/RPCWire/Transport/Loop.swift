@@ -10,16 +10,10 @@ package protocol Loop: TaskExecutor {
     /// The time as it is, for work that has taken long. On the loop, where it is `now` from here on.
     func lookAtClock() -> Instant
 
-    /// For a caller that is alone, has sent its call from elsewhere and would now sleep until it is resumed: it may do what
-    /// the loop would do, for a moment, instead of having the loop woken first and then itself. Returns when `isOver`
-    /// does, or when it would take too long.
-    func visit(until isOver: () -> Bool)
-
-    /// For a caller that has sent a call from elsewhere and does not visit: the loop's thread is to be there.
-    func attend()
-
-    /// Somebody has begun to wait for answers over the streams of this loop (1), or has ended (-1). From anywhere.
-    func expect(_ change: Int)
+    /// Resumes callers who have their answers; `resume` does nothing else. Tasks that would go on in the ordinary pool may go
+    /// on here instead, soon after this. On the loop.
+    /// - Parameter connection: over which the only one has waited that waits there; nil when there are others.
+    func answer(onlyOf connection: ObjectIdentifier?, _ resume: () -> Void)
 
     /// Whether the calling code runs on this loop.
     var isCurrent: Bool { get }
@@ -33,6 +27,13 @@ package protocol Loop: TaskExecutor {
     /// Whether more is to be done here than can be. As long as that lasts, the loop goes on with another thread only for code
     /// that sleeps: one more that computes would be in the way of the others. On the loop.
     func noteOverload(_ lasts: Bool)
+
+    /// For library code that is called by code which the loop may have been lent to: until `goOut` it is on the loop, unless
+    /// the loop has gone on elsewhere or is about to. What it has the loop do is done when the other code returns, or is
+    /// seen to keep the thread.
+    func comeIn() -> Presence
+
+    func goOut(_ presence: Presence)
 
     /// Whether the calling code is on the loop again. If not, the loop has gone on elsewhere: a task gets there by
     /// `Task.yield`.
@@ -49,16 +50,24 @@ package protocol Loop: TaskExecutor {
 }
 
 extension Loop {
-    package func visit(until isOver: () -> Bool) {}
-
-    package func attend() {}
-
-    package func expect(_ change: Int) {}
+    package func answer(onlyOf connection: ObjectIdentifier?, _ resume: () -> Void) { resume() }
 
     package func lookAtClock() -> Instant { now }
     package func lend(forLong: Bool) {}
     package func noteOverload(_ lasts: Bool) {}
+    package func comeIn() -> Presence { isCurrent ? .atHome : .elsewhere }
+    package func goOut(_ presence: Presence) {}
     package func takeBack() -> Bool { true }
+}
+
+/// How code that has come to a loop stands to it.
+package enum Presence {
+    /// It is not on the loop.
+    case elsewhere
+    /// It was there anyway.
+    case atHome
+    /// It is there for as long as it does not go out.
+    case visiting
 }
 
 package protocol LoopTimer: AnyObject, Sendable {

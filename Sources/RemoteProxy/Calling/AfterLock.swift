@@ -11,8 +11,6 @@ struct AfterLock {
     }
 
     var flush = Flush.byAnother
-    /// Nobody else waits for an answer, as nobody did lately: the caller may fetch its own, to this call.
-    var mayVisit: OutgoingCalls.Ticket?
     var wantsConnection = false
     var wakeAt: Instant?
     var finished: [Connection]?
@@ -21,7 +19,7 @@ struct AfterLock {
         switch flush {
         case .byAnother: break
         case .now(let stream): stream.flush()
-        case .forAll: peer.flushForAll(Task.currentPriority)
+        case .forAll: peer.flushForAll()
         }
         if let wakeAt { peer.wake(at: wakeAt) }
         if wantsConnection { peer.connectionWanted() }

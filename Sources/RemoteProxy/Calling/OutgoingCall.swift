@@ -24,8 +24,6 @@ final class OutgoingCall: @unchecked Sendable {
     var mayHaveRun = false
     var ticket: OutgoingCalls.Ticket?
     var waiter: Waiter?
-    /// Its task has not suspended for several calls.
-    var hasStayed = false
     /// Cancelled before it was started.
     var isCancelled = false
 
@@ -62,6 +60,5 @@ final class OutgoingCall: @unchecked Sendable {
         ticket = nil
         waiter = nil
         isCancelled = false
-        hasStayed = false
     }
 }

@@ -12,15 +12,13 @@ extension Peer {
     func perform(_ call: OutgoingCall) async -> CallEnd {
         let end = await wait(for: call)
         call.comeBack()
-        if call.hasStayed { await Task.yield() }
         return end
     }
 
     @inline(__always)
     private func wait(for call: OutgoingCall) async -> CallEnd {
-        let isOnActor = Self.isOnActor()
-        return await withTaskCancellationHandler {
-            await withUnsafeContinuation { start(call, for: $0, onActor: isOnActor) }
+        await withTaskCancellationHandler {
+            await withUnsafeContinuation { start(call, for: $0) }
         } onCancel: {
             cancel(call)
         }
@@ -33,13 +31,8 @@ extension Peer {
         return call
     }
 
-    private static func isOnActor(_ isolation: (any Actor)? = #isolation) -> Bool { isolation != nil }
-
-    /// Of many callers one is always first, and should not wait at the sockets while the others come.
-    private static let proofOfBeingAlone = 4
-
-    private func start(_ call: OutgoingCall, for waiter: Waiter, onActor: Bool) {
-        let isOnLoop = loop.isCurrent
+    private func start(_ call: OutgoingCall, for waiter: Waiter) {
+        let presence = loop.comeIn()
         let now = loop.now
         let deadline = call.deadline(from: now, timeout)
         var refusal: Refusal?
@@ -49,22 +42,12 @@ extension Peer {
             if refusal == nil, deadline <= now { refusal = .noTimeLeft }
             guard refusal == nil else { return AfterLock() }
             call.waiter = waiter
-            return enter(call, at: now, deadline: deadline, isOnLoop: isOnLoop, &state)
+            return enter(call, at: now, deadline: deadline, isOnLoop: presence != .elsewhere, &state)
         }
         if let refusal { waiter.resume(returning: refusal.error(call, self).map { .failed($0) } ?? .cancelled) }
         after.perform(self)
-        guard !isOnLoop else { return }
-        if let ticket = after.mayVisit, !onActor, Self.isOnPool { visit(for: ticket) } else { loop.attend() }
+        loop.goOut(presence)
     }
-
-    /// Until the call has ended, which may be somebody else's by then and so is not looked at.
-    private func visit(for ticket: OutgoingCalls.Ticket) {
-        // What is done for others there is not done on behalf of this caller.
-        CallScope.with(nil) { loop.visit { state.withLock { !$0.outgoing.contains(ticket) } } }
-    }
-
-    /// Whether the running task may keep its thread for a moment: nobody has chosen where it runs.
-    private static var isOnPool: Bool { withUnsafeCurrentTask { $0?.unownedTaskExecutor == nil } }
 
     private func enter(
         _ call: OutgoingCall, at now: Instant, deadline: Instant, isOnLoop: Bool, _ state: inout State
@@ -75,17 +58,10 @@ extension Peer {
         var after = AfterLock()
         if let connection = state.connection {
             dispatch(call, ticket, over: connection, at: now, &state)
-            // All that were waiting may have their answers; the first of them to call again is not alone.
-            let isAlone = state.outgoing.count == 1 && !state.sharedFlush.isForOthers
-            state.aloneInARow = isAlone ? state.aloneInARow + 1 : 0
-            let mayVisit = state.aloneInARow >= Self.proofOfBeingAlone
-            after.mayVisit = mayVisit ? ticket : nil
-            call.hasStayed = mayVisit && state.isTimeToGiveWay(at: now)
-            after.flush = flushing(connection, atOnce: isAlone || isOnLoop, &state)
+            after.flush = flushing(connection, atOnce: isOnLoop || state.outgoing.count == 1, &state)
         } else {
             after.wantsConnection = true
         }
-        state.noteExpectation(on: loop)
         if deadline < state.wakeAt {
             state.wakeAt = deadline
             after.wakeAt = deadline
@@ -102,7 +78,6 @@ extension Peer {
             }
             guard let removed = state.outgoing.withdraw(ticket) else { return AfterLock() }
             waiter = state.take(ticket.slot)
-            state.noteExpectation(on: loop)
             return abandon([removed], &state)
         }
         waiter?.resume(returning: .cancelled)
@@ -111,7 +86,7 @@ extension Peer {
 
     /// Replies came in over one of this peer's connections.
     func replied(_ replies: inout [CallReply], over connection: Connection) {
-        var flush: UInt8?
+        var isOnlyOne = false
         let finished = state.withLock { state -> [Connection]? in
             let mayRelease = !state.posts.isEmpty && state.connection === connection
             for index in replies.indices {
@@ -122,16 +97,15 @@ extension Peer {
                 if ticket == nil { state.abandoned.remove(number) }
                 replies[index].waiter = ticket.flatMap { state.take($0.slot) }
             }
-            state.noteExpectation(on: loop)
-            if replies.count > 1 { flush = state.sharedFlush.promiseAhead(of: replies.count) }
+            isOnlyOne = replies.count == 1 && state.outgoing.count == 0
             return state.takeFinishedLeavers()
         }
-        for index in replies.indices {
-            // Taken out: a copy would be counted.
-            replies[index].waiter?.resume(returning: exchange(&replies[index].end, with: .cancelled))
+        loop.answer(onlyOf: isOnlyOne ? ObjectIdentifier(self) : nil) {
+            for index in replies.indices {
+                // Taken out: a copy would be counted.
+                replies[index].waiter?.resume(returning: exchange(&replies[index].end, with: .cancelled))
+            }
         }
-        // Who called first then may care less than who does now.
-        if let flush { flushForAll(TaskPriority(rawValue: max(flush, TaskPriority.medium.rawValue))) }
         if let finished { for connection in finished { connection.finishWhenIdle() } }
     }
 
@@ -193,8 +167,6 @@ extension Peer {
 
     /// Resumes callers whose calls have left the table.
     func finish(_ ended: [(Waiter, CallEnd)]) {
-        guard !ended.isEmpty else { return }
-        state.withLock { $0.noteExpectation(on: loop) }
         for (waiter, end) in ended { waiter.resume(returning: end) }
     }
 }

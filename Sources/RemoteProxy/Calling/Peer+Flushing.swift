@@ -1,4 +1,5 @@
-// The driver of `SharedFlush`: who writes what callers have queued, and the task that does it for all.
+// Who writes what callers have queued: the loop, for those who are on it; a caller that is alone, for itself; or a task, for
+// several who are elsewhere.
 
 import RPCWire
 
@@ -7,14 +8,17 @@ extension Peer {
     /// lone caller writes at once; several share one flush.
     func flushing(_ connection: Connection, atOnce: Bool, _ state: inout State) -> AfterLock.Flush {
         if atOnce { return .now(connection.stream) }
-        return state.sharedFlush.want(Task.currentPriority.rawValue) ? .forAll : .byAnother
+        defer { state.isFlushPromised = true }
+        return state.isFlushPromised ? .byAnother : .forAll
     }
 
     /// Behind the callers that are ready to run.
-    func flushForAll(_ priority: TaskPriority) {
-        Task.detached(priority: priority) { [self] in
-            while !state.withLock({ $0.sharedFlush.begin() }) {}
-            state.withLock { $0.connection?.stream }?.flush()
+    func flushForAll() {
+        Task.detached(priority: Task.currentPriority) { [self] in
+            state.withLock { state in
+                state.isFlushPromised = false
+                return state.connection?.stream
+            }?.flush()
         }
     }
 }

@@ -10,16 +10,21 @@ extension Peer {
     func send(post call: OutgoingCall) {
         let deadline = call.deadline(from: loop.now, timeout)
         var refusal: Refusal?
+        let presence = loop.comeIn()
         let after = state.withLock { state -> AfterLock in
             refusal = self.refusal(of: call, state)
-            return refusal == nil ? enter(post: call.message, deadline: deadline, &state) : AfterLock()
+            guard refusal == nil else { return AfterLock() }
+            return enter(post: call.message, deadline: deadline, isOnLoop: presence != .elsewhere, &state)
         }
         if let error = refusal?.error(call, self) { log("a post was not sent: \(error)") }
         spareCalls.give(call)
         after.perform(self)
+        loop.goOut(presence)
     }
 
-    private func enter(post message: JSONOutput, deadline: Instant, _ state: inout State) -> AfterLock {
+    private func enter(
+        post message: JSONOutput, deadline: Instant, isOnLoop: Bool, _ state: inout State
+    ) -> AfterLock {
         let number = state.outgoing.takeNumber()
         guard let connection = state.connection else {
             state.posts.keep(message.bytes, number: number, deadline: deadline)
@@ -27,7 +32,7 @@ extension Peer {
         }
         if connection.isOurKind { state.posts.keep(message.bytes, number: number) }
         dispatch(post: message, number, over: connection, &state)
-        return AfterLock(flush: flushing(connection, atOnce: loop.isCurrent, &state))
+        return AfterLock(flush: flushing(connection, atOnce: isOnLoop, &state))
     }
 
     private func dispatch(post message: JSONOutput, _ number: Int64, over connection: Connection, _ state: inout State)

@@ -46,13 +46,8 @@ package final class Peer: Sendable {
         var timer: (any LoopTimer)?
         /// Why there is no connection, for the callers that run out of time waiting for one.
         var whyUnavailable = "no connection was made"
-        /// How many calls, one after the other, began when no other had begun and not ended.
-        var aloneInARow = 0
-        /// When a caller that fetches its own answers last gave way to other tasks.
-        var gaveWayAt = Instant(nanoseconds: .min)
-        /// The loop knows that answers are awaited.
-        var isExpecting = false
-        var sharedFlush = SharedFlush()
+        /// A task is about to flush for all who are not on the loop.
+        var isFlushPromised = false
         /// Connections that take no new calls but still owe answers to some.
         var leaving: [Connection] = []
         var onWanted: (@Sendable () -> Void)?
@@ -145,21 +140,6 @@ package final class Peer: Sendable {
 extension Peer.State {
     /// A message that is would cost all who share the connection: the other end gives it up.
     func isTooLarge(_ call: OutgoingCall) -> Bool { call.count > frameLimit - 64 }
-
-    /// Whether a caller that has fetched this answer itself is to suspend, as it would have otherwise: after a millisecond of
-    /// such calls others are to have their turn.
-    mutating func isTimeToGiveWay(at now: Instant) -> Bool {
-        guard gaveWayAt.nanoseconds(to: now) >= 1_000_000 else { return false }
-        gaveWayAt = now
-        return true
-    }
-
-    /// Tells the loop when somebody begins to wait for answers, and when nobody does any more.
-    mutating func noteExpectation(on loop: any Loop) {
-        guard isExpecting != (outgoing.count > 0) else { return }
-        isExpecting.toggle()
-        loop.expect(isExpecting ? 1 : -1)
-    }
 
     /// Connections from which nothing is awaited any more, if there are any.
     mutating func takeFinishedLeavers() -> [Connection]? {

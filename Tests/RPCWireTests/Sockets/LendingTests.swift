@@ -19,7 +19,7 @@ private struct LentLoop: Sendable {
         var events = LoopWatch.Events()
         events.tookOver = { [takeovers] in takeovers.withLock { $0 += 1 } }
         events.waits = { [complaints] _, why in complaints.note(why) }
-        watch = try LoopWatch(maximumBlockedThreads: maximumBlockedThreads, events: events)
+        watch = LoopWatch(maximumBlockedThreads: maximumBlockedThreads, events: events)
         loop = try EventLoop(name: name, watch: watch)
     }
 
@@ -63,6 +63,23 @@ private final class Flag: Sendable {
         #expect(await loop.perform { loop.isCurrent })
         let afterwards = await Task(executorPreference: loop) { loop.takeBack() && loop.isCurrent }.value
         #expect(afterwards)
+        loop.shutdown()
+    }
+
+    @Test func `a job may come in for a moment, and what it has the loop do then is done after it`() async throws {
+        let lent = try LentLoop()
+        let (loop, diary) = (lent.loop, Diary<String>())
+        await Task(executorPreference: loop) {
+            let presence = loop.comeIn()
+            #expect(presence == .visiting && loop.isCurrent && loop.comeIn() == .atHome)
+            loop.submit { diary.note("work") }
+            loop.goOut(presence)
+            #expect(!loop.isCurrent)
+            diary.note("job")
+        }.value
+        #expect(await loop.perform { loop.comeIn() } == .atHome)
+        #expect(loop.comeIn() == .elsewhere)
+        #expect(diary.all == ["job", "work"])
         loop.shutdown()
     }
 

@@ -56,6 +56,24 @@ import Testing
         #expect(ownership.takeBack(first) == false)
     }
 
+    @Test func `who has lent it may come in, unless it is overdue`() {
+        let ownership = LoopOwnership()
+        ownership.begin(first)
+        #expect(ownership.comeIn(first) == false)
+        ownership.lend()
+        #expect(ownership.comeIn(second) == false)
+        #expect(ownership.comeIn(first) == true)
+        #expect(ownership.isHeld(by: first) == true)
+        ownership.lend()
+        for _ in 0..<2 { _ = ownership.sight() }
+        #expect(ownership.comeIn(first) == true)
+        ownership.lend()
+        sightUntilOverdue(ownership)
+        #expect(ownership.comeIn(first) == false)
+        #expect(ownership.take(from: first, for: second) == true)
+        #expect(ownership.comeIn(first) == false)
+    }
+
     @Test func `each loan is counted by itself`() {
         let ownership = LoopOwnership()
         ownership.begin(first)

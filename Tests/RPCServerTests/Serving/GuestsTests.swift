@@ -1,4 +1,4 @@
-// Callers that wait for their answers at the loop's sockets, and whatever else the loop has to do meanwhile.
+// Callers on the pool that go on at the loop which has brought their answers, and whatever else the loop has to do meanwhile.
 
 import Protocols
 import RPCServer
@@ -9,15 +9,16 @@ import TestSupport
 import Testing
 
 /// A server, and a loop of their own for its clients.
-private struct VisitedLoop {
-    let visits: Visits
+private struct HospitableLoop {
+    /// Looks only when it is told to.
+    let watch: LoopWatch
     let loop: EventLoop
     let server = RPCServer()
     let url: String
 
     init(_ backend: EventLoop.Backend = .best, spins: Bool = false) async throws {
-        visits = try Visits(backend)
-        loop = try EventLoop(name: "visited", backend: backend, spins: spins, visits: visits)
+        watch = LoopWatch(maximumBlockedThreads: 64)
+        loop = try EventLoop(name: "hospitable", backend: backend, spins: spins, watch: watch)
         server.export(CalculatorProxy(CheckedCalculator()))
         server.export(EchoProxy(PlainEcho()))
         server.export(CounterProxy(SharedCounter()))
@@ -30,10 +31,12 @@ private struct VisitedLoop {
             .socket(url, configuration.connectTimeout, configuration.streamLimits, on: loop), configuration)
     }
 
-    /// Calls until a caller has been to the loop.
+    /// Calls until the caller is a guest.
     func call(_ calculator: CalculatorProxy) async throws {
-        let before = visits.count
-        while visits.count == before, !Task.isCancelled { #expect(try await calculator.add(1, 2) == 3) }
+        let thread = await loop.perform { SystemThread.current }
+        repeat {
+            #expect(try await calculator.add(1, 2) == 3)
+        } while SystemThread.current != thread && !Task.isCancelled
     }
 
     func end() async {
@@ -42,18 +45,51 @@ private struct VisitedLoop {
     }
 }
 
-@Suite(.waitsForOthers) struct `A caller that is alone` {
+@Suite(.waitsForOthers) struct `A caller on the pool` {
     @Test(arguments: EventLoop.Backend.allCases, [false, true])
-    func `fetches its answers itself`(_ backend: EventLoop.Backend, _ spins: Bool) async throws {
-        let place = try await VisitedLoop(backend, spins: spins)
+    func `goes on where its answers come in`(_ backend: EventLoop.Backend, _ spins: Bool) async throws {
+        let place = try await HospitableLoop(backend, spins: spins)
         let calculator = CalculatorProxy(place.client())
         for number in 0..<1_000 { #expect(try await calculator.add(number, 1) == number + 1) }
         try await place.call(calculator)
         await place.end()
     }
 
+    @Test func `is on the pool, whoever asks, and back there once it has suspended`() async throws {
+        let place = try await HospitableLoop()
+        let calculator = CalculatorProxy(place.client())
+        let thread = await place.loop.perform { SystemThread.current }
+        for _ in 0..<10 {
+            try await place.call(calculator)
+            #expect(withUnsafeCurrentTask { $0?.unownedTaskExecutor == nil })
+            #expect(!place.loop.isCurrent)
+            await until { SystemThread.current != thread }
+        }
+        await place.end()
+    }
+
+    @Test func `that blocks is in nobody's way, not even when it waits for another's answer`() async throws {
+        let place = try await HospitableLoop()
+        let client = place.client()
+        let calculator = CalculatorProxy(client)
+        try await place.call(calculator)
+        let (hasAnswer, isOver) = (Barrier(), Lock(false))
+        async let looks = blocking {
+            while !isOver.withLock({ $0 }) { place.watch.look() }
+        }
+        Task.detached {
+            _ = try? await EchoProxy(client).text("neighbour")
+            hasAnswer.open()
+        }
+        hasAnswer.wait()
+        isOver.withLock { $0 = true }
+        #expect(try await calculator.add(1, 2) == 3)
+        _ = await looks
+        await place.end()
+    }
+
     @Test func `leaves the answers of others to them`() async throws {
-        let place = try await VisitedLoop()
+        let place = try await HospitableLoop()
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<8 {
                 let calculator = CalculatorProxy(place.client())
@@ -70,7 +106,7 @@ private struct VisitedLoop {
     }
 
     @Test func `does not wait for what takes long`() async throws {
-        let place = try await VisitedLoop()
+        let place = try await HospitableLoop()
         let client = place.client()
         try await place.call(CalculatorProxy(client))
         let echo = EchoProxy(client)
@@ -79,20 +115,8 @@ private struct VisitedLoop {
         await place.end()
     }
 
-    /// They are answered before it is asked to leave, or soon after, but a thread of the pool would be kept for all of them.
-    @Test func `does not stay for calls that are merely slow`() async throws {
-        let place = try await VisitedLoop()
-        let client = place.client()
-        try await place.call(CalculatorProxy(client))
-        let before = place.visits.count
-        let echo = EchoProxy(client)
-        for _ in 0..<100 { #expect(try await echo.later("slow", afterMilliseconds: 1) == "slow") }
-        #expect(place.visits.count - before < 25)
-        await place.end()
-    }
-
     @Test func `hears of its deadline and of its cancellation`() async throws {
-        let place = try await VisitedLoop()
+        let place = try await HospitableLoop()
         let client = place.client()
         let echo = EchoProxy(client)
         for _ in 0..<5 {
@@ -110,7 +134,7 @@ private struct VisitedLoop {
     }
 
     @Test func `does not keep the loop from its work, nor timers from being due`() async throws {
-        let place = try await VisitedLoop()
+        let place = try await HospitableLoop()
         let calculator = CalculatorProxy(place.client())
         for _ in 0..<50 {
             try await place.call(calculator)
@@ -124,7 +148,7 @@ private struct VisitedLoop {
     }
 
     @Test func `is told when the server goes away, as everybody`() async throws {
-        let place = try await VisitedLoop()
+        let place = try await HospitableLoop()
         let client = place.client()
         var states = client.states.makeAsyncIterator()
         try await place.call(CalculatorProxy(client))
@@ -139,7 +163,7 @@ private struct VisitedLoop {
 @Suite(.waitsForOthers) struct `Callers that share a connection` {
     @Test(arguments: EventLoop.Backend.allCases, [false, true])
     func `are all answered, however long each goes on`(_ backend: EventLoop.Backend, _ spins: Bool) async throws {
-        let place = try await VisitedLoop(backend, spins: spins)
+        let place = try await HospitableLoop(backend, spins: spins)
         let client = place.client()
         try await withThrowingTaskGroup(of: Void.self) { group in
             for caller in 0..<24 {
@@ -156,7 +180,7 @@ private struct VisitedLoop {
     }
 
     @Test func `are answered when others go away between, or call once and never again`() async throws {
-        let place = try await VisitedLoop()
+        let place = try await HospitableLoop()
         let client = place.client()
         let (calculator, echo) = (CalculatorProxy(client), EchoProxy(client))
         for round in 0..<20 {
@@ -182,7 +206,7 @@ private struct VisitedLoop {
     }
 
     @Test func `are answered beside those of other connections, and where somebody else runs`() async throws {
-        let place = try await VisitedLoop()
+        let place = try await HospitableLoop()
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<4 {
                 let client = place.client()
@@ -201,7 +225,7 @@ private struct VisitedLoop {
     }
 
     @Test func `hear that their client is closed, those who rely on another to write too`() async throws {
-        let place = try await VisitedLoop()
+        let place = try await HospitableLoop()
         let client = place.client()
         let calculator = CalculatorProxy(client)
         #expect(try await calculator.add(1, 2) == 3)

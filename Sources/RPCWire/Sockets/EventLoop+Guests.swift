@@ -1,0 +1,55 @@
+// Callers that go on where their answers have come in. A task that is resumed on the ordinary pool costs two threads a
+// wake-up, and them more than the call; if all it does is to call again it is better run here, in the turn that has brought
+// its answer. It does not notice: the pool runs a task on whichever thread is free.
+//
+// Nobody knows what a task does next, so a guest has the thread with the loop lent, and `Hospitality` sends guests to the
+// pool where they come to more than that.
+
+import CSystem
+import Synchronization
+
+extension EventLoop {
+    private static let hookIsSet: Void = system_hook_pool()
+
+    package func answer(onlyOf connection: ObjectIdentifier?, _ resume: () -> Void) {
+        let areWelcome = hospitality.welcomes(onlyOf: connection, at: now)
+        guard areWelcome, watch != nil, !isOverloaded.load(ordering: .relaxed) else { return resume() }
+        Self.hookIsSet
+        system_take_jobs(
+            { loop, job in
+                let loop = Unmanaged<EventLoop>.fromOpaque(loop!)
+                loop._withUnsafeGuaranteedRef { $0.queue.append(.guest(unsafeBitCast(job, to: UnownedJob.self))) }
+            }, Unmanaged.passUnretained(self).toOpaque())
+        resume()
+        system_take_jobs(nil, nil)
+    }
+
+    /// Answers whether the loop is still this thread's.
+    /// - Parameter start: the time as it was known last.
+    func host(_ job: UnownedJob, since start: Instant) -> Bool {
+        guard hospitality.isOpen(at: start) else {
+            globalConcurrentExecutor.enqueue(ExecutorJob(job))
+            return true
+        }
+        hasGuest = true
+        lend(forLong: false)
+        job.runSynchronously(on: .pool)
+        guard takeBack() else { return false }
+        hasGuest = false
+        // A guest that has called again has read the clock.
+        let end = now
+        hospitality.left(at: end, after: start.nanoseconds(to: end))
+        return true
+    }
+
+    /// By another thread, which goes on for one that a guest keeps.
+    func wasKept() {
+        hasGuest = false
+        hospitality.wasAbused(at: MonotonicClock.now)
+    }
+}
+
+extension UnownedSerialExecutor {
+    /// No actor's: what tasks on the ordinary pool run on. The runtime holds two zeros for it.
+    fileprivate static var pool: UnownedSerialExecutor { unsafeBitCast((0, 0), to: UnownedSerialExecutor.self) }
+}

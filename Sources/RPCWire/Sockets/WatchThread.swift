@@ -1,0 +1,49 @@
+// The thread that looks about every millisecond while any loop of the process is lent, and sleeps when none has been for
+// a while. What it sees and does is for each `LoopWatch` to know.
+
+/// `@unchecked Sendable`: `watches` is a lock, and of `selector` any thread may call `wake`; only the thread itself waits.
+package final class WatchThread: @unchecked Sendable {
+    /// A loan that three looks have seen has lasted for twice as long.
+    private static let interval = Duration.milliseconds(1)
+
+    private static let only = Lock<WatchThread?>(nil)
+
+    /// The one that all share, started by the first who needs it. It never ends.
+    package static func running() throws(SystemError) -> WatchThread {
+        try only.withLock { only throws(SystemError) in
+            if let only { return only }
+            let thread = try WatchThread()
+            try SystemThread.start(name: "rpc-watch") { thread.run() }
+            only = thread
+            return thread
+        }
+    }
+
+    private let selector: any Selector
+    /// Those that have loops to look at.
+    private let watches = Lock<[LoopWatch]>([])
+
+    private init() throws(SystemError) { selector = try EventLoop.Backend.best.makeSelector() }
+
+    /// From now on, until a look sees nothing to look at.
+    func look(for watch: LoopWatch) {
+        let isFirst = watches.withLock { watches in
+            watches.append(watch)
+            return watches.count == 1
+        }
+        if isFirst { selector.wake() }
+    }
+
+    private func run() {
+        while true {
+            let isResting = watches.withLock { $0.isEmpty }
+            _ = selector.wait(isResting ? nil : Self.interval)
+            for watch in watches.withLock({ $0 }) where !watch.look() {
+                watches.withLock { watches in
+                    // Once: it may have something to look at by now, and stand there a second time.
+                    if let index = watches.firstIndex(where: { $0 === watch }) { watches.remove(at: index) }
+                }
+            }
+        }
+    }
+}
