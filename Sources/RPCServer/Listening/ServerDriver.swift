@@ -125,7 +125,8 @@ final class ServerDriver: Sendable {
         events.tookOver = { [traffic] in traffic.count { $0.takeovers += 1 } }
         events.waits = { [traffic, valve] limit, why in
             if let limit { traffic.overran(limit) }
-            valve.log(why)
+            // The thread that tells looks after other loops as well.
+            Task.detached { valve.log(why) }
         }
         return LoopWatch(
             maximumBlockedThreads: configuration.maximumBlockedThreads, events: events, thread: try .running())

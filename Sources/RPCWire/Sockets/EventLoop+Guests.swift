@@ -9,12 +9,11 @@ import CSystem
 import Synchronization
 
 extension EventLoop {
-    private static let hookIsSet: Void = system_hook_pool()
+    private static let hasHook = system_hook_pool() != 0
 
-    package func answer(onlyOf connection: ObjectIdentifier?, _ resume: () -> Void) {
-        let areWelcome = hospitality.welcomes(onlyOf: connection, at: now)
-        guard areWelcome, watch != nil, !isOverloaded.load(ordering: .relaxed) else { return resume() }
-        Self.hookIsSet
+    package func answer(onlyOf peer: ObjectIdentifier?, _ resume: () -> Void) {
+        let areWelcome = hospitality.welcomes(onlyOf: peer, at: now)
+        guard areWelcome, canHost, Self.hasHook else { return resume() }
         system_take_jobs(
             { loop, job in
                 let loop = Unmanaged<EventLoop>.fromOpaque(loop!)
@@ -24,10 +23,16 @@ extension EventLoop {
         system_take_jobs(nil, nil)
     }
 
+    /// Whether another thread would go on if a guest kept this one. Of those that compute there is only one other.
+    private var canHost: Bool {
+        watch != nil && absentThreads.load(ordering: .relaxed) == 0 && !isOverloaded.load(ordering: .relaxed)
+            && attention.load(ordering: .relaxed) != .ended
+    }
+
     /// Answers whether the loop is still this thread's.
     /// - Parameter start: the time as it was known last.
     func host(_ job: UnownedJob, since start: Instant) -> Bool {
-        guard hospitality.isOpen(at: start) else {
+        guard hospitality.isOpen(at: start), canHost else {
             globalConcurrentExecutor.enqueue(ExecutorJob(job))
             return true
         }

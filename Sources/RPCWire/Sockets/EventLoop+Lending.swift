@@ -42,14 +42,17 @@ extension EventLoop {
     package func comeIn() -> Presence {
         let thread = SystemThread.current
         if ownership.isHeld(by: thread) { return .atHome }
-        guard ownership.comeIn(thread) else { return .elsewhere }
+        guard let loan = ownership.comeIn(thread) else { return .elsewhere }
         // The other code may have taken long.
         timeOfThisItem = nil
-        return .visiting
+        return .visiting(loan)
     }
 
     package func goOut(_ presence: Presence) {
-        if presence == .visiting { lend(forLong: false) }
+        guard case .visiting(let loan) = presence else { return }
+        ownership.goOut(loan)
+        // As for a loan that begins: a watch may have gone to sleep meanwhile.
+        if attention.load(ordering: .relaxed) != .lively { drawAttention() }
     }
 
     package func noteOverload(_ lasts: Bool) { isOverloaded.store(lasts, ordering: .relaxed) }
@@ -97,6 +100,12 @@ extension EventLoop {
         return now - before >= 2_000_000
     }
 
+    /// By a thread that finds that it has lost the loop.
+    func comeBack() {
+        absentThreads.subtract(1, ordering: .relaxed)
+        watch?.returned(SystemThread.current)
+    }
+
     private func replace(_ thread: UInt, isRunning: Bool) {
         let absence = Absence(since: MonotonicClock.now, loop: ObjectIdentifier(self), isRunning: isRunning)
         guard let watch, watch.admits(absence, of: thread) else { return }
@@ -104,6 +113,7 @@ extension EventLoop {
             try SystemThread.start(name: name) { [self] in
                 // It may have come back in the meantime.
                 guard ownership.take(from: thread, for: SystemThread.current) else { return watch.returned(thread) }
+                absentThreads.add(1, ordering: .relaxed)
                 watch.tookOver()
                 live()
             }

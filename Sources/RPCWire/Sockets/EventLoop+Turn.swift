@@ -21,7 +21,7 @@ extension EventLoop {
         // With one processor there is nobody who could bring about what the loop looks out for.
         spins = isToSpin && SystemThread.processors > 1
         repeat {
-            guard turn() else { return watch?.returned(SystemThread.current) ?? () }
+            guard turn() else { return comeBack() }
         } while !isDone()
     }
 

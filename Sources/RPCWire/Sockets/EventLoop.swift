@@ -58,6 +58,8 @@ package final class EventLoop: Loop, @unchecked Sendable {
     /// Who has another thread go on when the loop's own is kept by a job; nil for a loop that waits for it.
     let watch: LoopWatch?
     let attention = Atomic(Attention.asleep)
+    /// How many threads have lost the loop and are still kept.
+    let absentThreads = Atomic(0)
     /// More is to be done here than can be.
     let isOverloaded = Atomic(false)
     /// What the system calls the thread that has the loop.
@@ -76,7 +78,7 @@ package final class EventLoop: Loop, @unchecked Sendable {
     var isEnding = false
     @exclusivity(unchecked) var spins = false
     @exclusivity(unchecked) var lookout = Lookout()
-    @exclusivity(unchecked) var hospitality = Hospitality()
+    @exclusivity(unchecked) var hospitality: Hospitality
     /// A guest has the thread.
     @exclusivity(unchecked) var hasGuest = false
     let readBuffer = ReadBuffer()
@@ -100,16 +102,22 @@ package final class EventLoop: Loop, @unchecked Sendable {
     ///   - spins: whether it may look out for work before it sleeps, while that pays.
     ///   - watch: who has another thread go on when a job keeps this one. Jobs then run with the loop lent, and callers that
     ///     have been answered may go on here.
+    ///   - hospitality: which of them may.
     package convenience init(
-        name: String, backend: Backend = .best, spins: Bool = false, watch: LoopWatch? = nil
+        name: String, backend: Backend = .best, spins: Bool = false, watch: LoopWatch? = nil,
+        hospitality: Hospitality = Hospitality()
     ) throws(SystemError) {
-        self.init(name: name, selector: try backend.makeSelector(), spins: spins, watch: watch)
+        self.init(
+            name: name, selector: try backend.makeSelector(), spins: spins, watch: watch, hospitality: hospitality)
     }
 
-    private init(name: String, selector: any Selector, spins: Bool, watch: LoopWatch?) {
+    private init(
+        name: String, selector: any Selector, spins: Bool, watch: LoopWatch?, hospitality: Hospitality = Hospitality()
+    ) {
         self.name = name
         self.selector = selector
         self.watch = watch
+        self.hospitality = hospitality
         isToSpin = spins
         cancelledTimers = timers.cancelled
     }

@@ -50,12 +50,16 @@ struct LoopOwnership: ~Copyable {
         return false
     }
 
-    /// By any thread. True when it has lent the loop, which now is its own again, and is not overdue.
-    func comeIn(_ thread: UInt) -> Bool {
+    /// By any thread. Not nil when it has lent the loop, which is its own again until it goes out, and is not overdue.
+    func comeIn(_ thread: UInt) -> Presence.Loan? {
         let seen = word.load(ordering: .relaxed)
-        guard seen & ~Self.marks == thread, seen & Self.marks != Self.marks, seen != thread else { return false }
+        guard seen & ~Self.marks == thread, seen & Self.marks != Self.marks, seen != thread else { return nil }
         return word.compareExchange(expected: seen, desired: thread, ordering: .relaxed).exchanged
+            ? Presence.Loan(word: seen) : nil
     }
+
+    /// By the thread that has come in. The loan goes on: it is as old as it was.
+    func goOut(_ loan: Presence.Loan) { word.store(loan.word, ordering: .releasing) }
 
     /// By the one who looks after the loop, from another thread.
     func sight() -> Sighting {

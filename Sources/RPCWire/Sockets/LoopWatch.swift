@@ -51,7 +51,7 @@ package final class LoopWatch: Sendable {
                 if let index = state.loops.firstIndex(where: { $0 === loop }) { state.loops.remove(at: index) }
             }
         }
-        return state.withLock { !$0.loops.isEmpty }
+        return loopsInSight > 0
     }
 
     /// A loop has been lent that nobody looks at.
@@ -64,8 +64,9 @@ package final class LoopWatch: Sendable {
         if isFirst { thread?.look(for: self) }
     }
 
-    /// How many loops are being looked at, and how many threads are not back; for tests.
+    /// How many loops are being looked at.
     var loopsInSight: Int { state.withLock { $0.loops.count } }
+    /// How many threads are not back; for tests.
     var blockedThreads: Int { state.withLock { $0.blocked.count } }
 }
 

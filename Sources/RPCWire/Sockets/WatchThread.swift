@@ -28,6 +28,7 @@ package final class WatchThread: @unchecked Sendable {
     /// From now on, until a look sees nothing to look at.
     func look(for watch: LoopWatch) {
         let isFirst = watches.withLock { watches in
+            guard !watches.contains(where: { $0 === watch }) else { return false }
             watches.append(watch)
             return watches.count == 1
         }
@@ -39,10 +40,8 @@ package final class WatchThread: @unchecked Sendable {
             let isResting = watches.withLock { $0.isEmpty }
             _ = selector.wait(isResting ? nil : Self.interval)
             for watch in watches.withLock({ $0 }) where !watch.look() {
-                watches.withLock { watches in
-                    // Once: it may have something to look at by now, and stand there a second time.
-                    if let index = watches.firstIndex(where: { $0 === watch }) { watches.remove(at: index) }
-                }
+                // Unless it has something to look at by now, and believes that it stands there.
+                watches.withLock { watches in watches.removeAll { $0 === watch && $0.loopsInSight == 0 } }
             }
         }
     }

@@ -12,8 +12,8 @@ package protocol Loop: TaskExecutor {
 
     /// Resumes callers who have their answers; `resume` does nothing else. Tasks that would go on in the ordinary pool may go
     /// on here instead, soon after this. On the loop.
-    /// - Parameter connection: over which the only one has waited that waits there; nil when there are others.
-    func answer(onlyOf connection: ObjectIdentifier?, _ resume: () -> Void)
+    /// - Parameter peer: whose only caller this is; nil when others wait as well.
+    func answer(onlyOf peer: ObjectIdentifier?, _ resume: () -> Void)
 
     /// Whether the calling code runs on this loop.
     var isCurrent: Bool { get }
@@ -29,8 +29,8 @@ package protocol Loop: TaskExecutor {
     func noteOverload(_ lasts: Bool)
 
     /// For library code that is called by code which the loop may have been lent to: until `goOut` it is on the loop, unless
-    /// the loop has gone on elsewhere or is about to. What it has the loop do is done when the other code returns, or is
-    /// seen to keep the thread.
+    /// the loop has gone on elsewhere or is about to. What it has the loop do is done when the other code returns or suspends,
+    /// or is seen to keep the thread. Nothing in between may call out.
     func comeIn() -> Presence
 
     func goOut(_ presence: Presence)
@@ -50,7 +50,7 @@ package protocol Loop: TaskExecutor {
 }
 
 extension Loop {
-    package func answer(onlyOf connection: ObjectIdentifier?, _ resume: () -> Void) { resume() }
+    package func answer(onlyOf peer: ObjectIdentifier?, _ resume: () -> Void) { resume() }
 
     package func lookAtClock() -> Instant { now }
     package func lend(forLong: Bool) {}
@@ -61,13 +61,17 @@ extension Loop {
 }
 
 /// How code that has come to a loop stands to it.
-package enum Presence {
+package enum Presence: Sendable {
     /// It is not on the loop.
     case elsewhere
     /// It was there anyway.
     case atHome
-    /// It is there for as long as it does not go out.
-    case visiting
+    /// It is there for as long as it does not go out; the loop knows what it is lent for.
+    case visiting(Loan)
+
+    package struct Loan: Sendable { let word: UInt }
+
+    package var isHere: Bool { if case .elsewhere = self { false } else { true } }
 }
 
 package protocol LoopTimer: AnyObject, Sendable {

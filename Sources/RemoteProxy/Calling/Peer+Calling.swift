@@ -33,6 +33,7 @@ extension Peer {
 
     private func start(_ call: OutgoingCall, for waiter: Waiter) {
         let presence = loop.comeIn()
+        let isOnLoop = presence.isHere
         let now = loop.now
         let deadline = call.deadline(from: now, timeout)
         var refusal: Refusal?
@@ -42,7 +43,7 @@ extension Peer {
             if refusal == nil, deadline <= now { refusal = .noTimeLeft }
             guard refusal == nil else { return AfterLock() }
             call.waiter = waiter
-            return enter(call, at: now, deadline: deadline, isOnLoop: presence != .elsewhere, &state)
+            return enter(call, at: now, deadline: deadline, isOnLoop: isOnLoop, &state)
         }
         if let refusal { waiter.resume(returning: refusal.error(call, self).map { .failed($0) } ?? .cancelled) }
         after.perform(self)

@@ -10,16 +10,16 @@ extension Peer {
     func send(post call: OutgoingCall) {
         let deadline = call.deadline(from: loop.now, timeout)
         var refusal: Refusal?
-        let presence = loop.comeIn()
+        // What comes after a post may take long: only who is on the loop anyway leaves it to the end of the turn.
+        let isOnLoop = loop.isCurrent
         let after = state.withLock { state -> AfterLock in
             refusal = self.refusal(of: call, state)
             guard refusal == nil else { return AfterLock() }
-            return enter(post: call.message, deadline: deadline, isOnLoop: presence != .elsewhere, &state)
+            return enter(post: call.message, deadline: deadline, isOnLoop: isOnLoop, &state)
         }
         if let error = refusal?.error(call, self) { log("a post was not sent: \(error)") }
         spareCalls.give(call)
         after.perform(self)
-        loop.goOut(presence)
     }
 
     private func enter(

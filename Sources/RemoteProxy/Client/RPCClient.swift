@@ -47,8 +47,8 @@ public final class RPCClient: Sendable {
     }
 
     /// Where the client's connection is served: one thread that all clients of a process share, or one that all those with
-    /// `adaptiveSpinning` do. It stays when the client is closed. A task there finds its answers without another thread being woken, whatever it does
-    /// between; tasks on the ordinary pool do as well, for as long as that is little:
+    /// `adaptiveSpinning` do. It stays when the client is closed. A task there finds its answers without
+    /// another thread being woken, whatever it does between; tasks on the ordinary pool do as well, for as long as that is little:
     ///
     /// ```swift
     /// let sum = try await Task(executorPreference: client.executor) {
@@ -56,8 +56,8 @@ public final class RPCClient: Sendable {
     /// }.value
     /// ```
     ///
-    /// What blocks or computes for long there holds up all of these clients for some milliseconds, until another thread goes on
-    /// in its place.
+    /// What blocks or computes for long there holds up all of these clients: for some milliseconds, until another thread goes on
+    /// in its place, and for longer if that computes for long as well.
     public var executor: any TaskExecutor { peer.loop }
 
     /// The state now and every change of it, until the client is closed. Each access begins anew.

@@ -18,7 +18,10 @@ private struct HospitableLoop {
 
     init(_ backend: EventLoop.Backend = .best, spins: Bool = false) async throws {
         watch = LoopWatch(maximumBlockedThreads: 64)
-        loop = try EventLoop(name: "hospitable", backend: backend, spins: spins, watch: watch)
+        // On a busy machine answers come late, and guests are kept from going.
+        let hospitality = Hospitality(earned: .seconds(1), longestLull: .seconds(3_600))
+        loop = try EventLoop(
+            name: "hospitable", backend: backend, spins: spins, watch: watch, hospitality: hospitality)
         server.export(CalculatorProxy(CheckedCalculator()))
         server.export(EchoProxy(PlainEcho()))
         server.export(CounterProxy(SharedCounter()))
@@ -42,6 +45,21 @@ private struct HospitableLoop {
     func end() async {
         await server.stop()
         loop.shutdown()
+    }
+}
+
+private actor CallingActor {
+    let calculator: CalculatorProxy
+    var sum = 0
+
+    init(calculator: CalculatorProxy) { self.calculator = calculator }
+
+    func add(_ number: Int) async throws {
+        for _ in 0..<20 {
+            let more = try await calculator.add(number, 0)
+            preconditionIsolated()
+            sum += more
+        }
     }
 }
 
@@ -77,14 +95,43 @@ private struct HospitableLoop {
         async let looks = blocking {
             while !isOver.withLock({ $0 }) { place.watch.look() }
         }
-        Task.detached {
-            _ = try? await EchoProxy(client).text("neighbour")
+        let neighbour = Task.detached {
+            let thread = await place.loop.perform { SystemThread.current }
+            for _ in 0..<10 {
+                let text = try await EchoProxy(client).text("neighbour")
+                #expect(text == "neighbour")
+                // As long as a guest is kept there are no others: nobody might go on for the next.
+                #expect(SystemThread.current != thread)
+            }
             hasAnswer.open()
         }
         hasAnswer.wait()
         isOver.withLock { $0 = true }
+        try await neighbour.value
         #expect(try await calculator.add(1, 2) == 3)
         _ = await looks
+        await place.end()
+    }
+
+    @Test func `has what is bound to its task`() async throws {
+        let place = try await HospitableLoop()
+        let calculator = CalculatorProxy(place.client())
+        try await withTimeout(.seconds(3_000)) {
+            let deadline = try #require(Deadline.current)
+            try await place.call(calculator)
+            #expect(Deadline.current == deadline)
+        }
+        await place.end()
+    }
+
+    @Test func `on an actor stays on it`() async throws {
+        let place = try await HospitableLoop()
+        let caller = CallingActor(calculator: CalculatorProxy(place.client()))
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 0..<16 { group.addTask { try await caller.add(number) } }
+            try await group.waitForAll()
+        }
+        #expect(await caller.sum == 120 * 20)
         await place.end()
     }
 

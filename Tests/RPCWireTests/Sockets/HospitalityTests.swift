@@ -7,6 +7,8 @@ import Testing
 @Suite struct `Hospitality of a loop` {
     private static let start = Instant(nanoseconds: 1_000_000_000)
     private static let short: Int64 = 2_000
+    /// What each earns.
+    private static let earned: Int64 = 10_000
 
     /// One that has had answers a moment ago.
     private static var lively: Hospitality {
@@ -46,10 +48,10 @@ import Testing
         var hospitality = Self.lively
         var now: Int64 = 0
         while hospitality.isOpen(at: after(now)), now < 1_000_000_000 {
-            now += Hospitality.earned * 2
-            hospitality.left(at: after(now), after: Hospitality.earned * 2)
+            now += Self.earned * 2
+            hospitality.left(at: after(now), after: Self.earned * 2)
         }
-        #expect(now == Hospitality.mostSaved * 2 + Hospitality.earned * 2)
+        #expect(now == Hospitality.mostSaved * 2 + Self.earned * 2)
         #expect(!welcomes(&hospitality, at: now + Hospitality.firstClosure - 1))
         #expect(welcomes(&hospitality, at: now + Hospitality.firstClosure))
     }
@@ -62,15 +64,26 @@ import Testing
         for _ in 0..<1_000 { hospitality.left(at: Self.start, after: Hospitality.longestAlone) }
         #expect(hospitality.isOpen(at: Self.start))
         // Another comes: neither is alone.
-        for connection in [second, first, second, first] {
-            _ = hospitality.welcomes(onlyOf: ObjectIdentifier(connection), at: Self.start)
-            hospitality.left(at: Self.start, after: Hospitality.longestAlone)
+        for _ in 0..<10 {
+            for connection in [second, first] {
+                _ = hospitality.welcomes(onlyOf: ObjectIdentifier(connection), at: Self.start)
+                hospitality.left(at: Self.start, after: Hospitality.longestAlone)
+            }
         }
         #expect(!hospitality.isOpen(at: Self.start))
 
         hospitality = Self.lively
         for _ in 0..<5 { _ = hospitality.welcomes(onlyOf: ObjectIdentifier(first), at: Self.start) }
         for _ in 0..<3 { hospitality.left(at: Self.start, after: 1_000_000) }
+        #expect(!hospitality.isOpen(at: Self.start))
+    }
+
+    @Test func `a long stay among short ones is paid in full`() {
+        var hospitality = Self.lively
+        for _ in 0..<4 {
+            for _ in 0..<50 { hospitality.left(at: Self.start, after: Self.short) }
+            hospitality.left(at: Self.start, after: 1_900_000)
+        }
         #expect(!hospitality.isOpen(at: Self.start))
     }
 
@@ -90,7 +103,7 @@ import Testing
         hospitality.wasAbused(at: Self.start)
         hospitality.wasAbused(at: after(Hospitality.firstClosure))
         let now = Hospitality.firstClosure * 3
-        for _ in 0..<Hospitality.mostSaved / (Hospitality.earned - Self.short) + 1 {
+        for _ in 0..<Hospitality.mostSaved / (Self.earned - Self.short) + 1 {
             hospitality.left(at: after(now), after: Self.short)
         }
         hospitality.wasAbused(at: after(now))
@@ -102,7 +115,7 @@ import Testing
         hospitality.wasAbused(at: Self.start)
         let now = Hospitality.firstClosure
         #expect(hospitality.isOpen(at: after(now)))
-        hospitality.left(at: after(now), after: 50_000)
+        hospitality.left(at: after(now), after: 1_000_000)
         #expect(!hospitality.isOpen(at: after(now)))
     }
 }

@@ -71,15 +71,31 @@ private final class Flag: Sendable {
         let (loop, diary) = (lent.loop, Diary<String>())
         await Task(executorPreference: loop) {
             let presence = loop.comeIn()
-            #expect(presence == .visiting && loop.isCurrent && loop.comeIn() == .atHome)
+            #expect(presence.isHere && loop.isCurrent && loop.comeIn().isHere)
             loop.submit { diary.note("work") }
             loop.goOut(presence)
             #expect(!loop.isCurrent)
             diary.note("job")
         }.value
-        #expect(await loop.perform { loop.comeIn() } == .atHome)
-        #expect(loop.comeIn() == .elsewhere)
+        #expect(await loop.perform { loop.comeIn().isHere && loop.isCurrent })
+        #expect(!loop.comeIn().isHere)
         #expect(diary.all == ["job", "work"])
+        loop.shutdown()
+    }
+
+    @Test func `a job that comes in again and again is replaced nevertheless`() async throws {
+        let lent = try LentLoop()
+        let loop = lent.loop
+        let (hasBegun, isOver) = (Barrier(), Flag())
+        let task = Task(executorPreference: loop) {
+            hasBegun.open()
+            while !isOver.isSet.load(ordering: .relaxed) { loop.goOut(loop.comeIn()) }
+        }
+        _ = await blocking { hasBegun.wait() }
+        lent.lookUntilReplaced()
+        await loop.perform {}
+        isOver.isSet.store(true, ordering: .relaxed)
+        await task.value
         loop.shutdown()
     }
 

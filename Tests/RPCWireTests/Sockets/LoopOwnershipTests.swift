@@ -13,6 +13,10 @@ import Testing
         for _ in 0..<3 { _ = ownership.sight() }
     }
 
+    private func comesIn(_ thread: UInt, _ ownership: borrowing LoopOwnership) -> Bool {
+        ownership.comeIn(thread) != nil
+    }
+
     @Test func `a thread that begins has the loop, and has it no more at the end`() {
         let ownership = LoopOwnership()
         #expect(ownership.isHeld(by: first) == false)
@@ -56,22 +60,35 @@ import Testing
         #expect(ownership.takeBack(first) == false)
     }
 
-    @Test func `who has lent it may come in, unless it is overdue`() {
+    @Test func `who has lent it may come in, unless it is overdue`() throws {
         let ownership = LoopOwnership()
         ownership.begin(first)
-        #expect(ownership.comeIn(first) == false)
+        #expect(comesIn(first, ownership) == false)
         ownership.lend()
-        #expect(ownership.comeIn(second) == false)
-        #expect(ownership.comeIn(first) == true)
+        #expect(comesIn(second, ownership) == false)
+        let loan = ownership.comeIn(first)
         #expect(ownership.isHeld(by: first) == true)
-        ownership.lend()
-        for _ in 0..<2 { _ = ownership.sight() }
-        #expect(ownership.comeIn(first) == true)
-        ownership.lend()
+        #expect(ownership.sight() == .notLent)
+        ownership.goOut(try #require(loan))
+        #expect(ownership.isHeld(by: first) == false)
         sightUntilOverdue(ownership)
-        #expect(ownership.comeIn(first) == false)
+        #expect(comesIn(first, ownership) == false)
         #expect(ownership.take(from: first, for: second) == true)
-        #expect(ownership.comeIn(first) == false)
+        #expect(comesIn(first, ownership) == false)
+    }
+
+    @Test func `a loan is as old as it was when who has it goes out`() throws {
+        let ownership = LoopOwnership()
+        ownership.begin(first)
+        ownership.lend()
+        _ = ownership.sight()
+        for _ in 0..<2 {
+            let loan = ownership.comeIn(first)
+            ownership.goOut(try #require(loan))
+            _ = ownership.sight()
+        }
+        #expect(comesIn(first, ownership) == false)
+        #expect(ownership.sight() == .overdue(first))
     }
 
     @Test func `each loan is counted by itself`() {

@@ -19,29 +19,23 @@ struct system_taker {
     void *context;
 };
 
+/// One for each thread and each object file that this is part of: what hooks the pool and what takes stand in one.
 static inline struct system_taker *system_own_taker(void) {
     static __thread struct system_taker taker;
     return &taker;
 }
 
-/// Who had the hook before us; NULL when nobody had.
-static inline system_pool_hook *system_former_hook(void) {
-    static system_pool_hook hook;
-    return &hook;
-}
-
 static __attribute__((swiftcall)) void system_enqueue(void *job, system_pool pool) {
     struct system_taker *taker = system_own_taker();
-    if (taker->take) return taker->take(taker->context, job);
-    system_pool_hook former = *system_former_hook();
-    if (former) former(job, pool);
+    if (taker->take) taker->take(taker->context, job);
     else pool(job);
 }
 
-/// Once in the life of the process, before anybody takes.
-static inline void system_hook_pool(void) {
-    *system_former_hook() = __atomic_load_n(&swift_task_enqueueGlobal_hook, __ATOMIC_RELAXED);
-    __atomic_store_n(&swift_task_enqueueGlobal_hook, system_enqueue, __ATOMIC_RELEASE);
+/// Answers whether jobs can be taken from now on: not where somebody else has the pool, who will have a reason.
+static inline int system_hook_pool(void) {
+    system_pool_hook nobody = NULL;
+    return __atomic_compare_exchange_n(
+        &swift_task_enqueueGlobal_hook, &nobody, system_enqueue, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
 }
 
 /// From now on the calling thread's jobs go there; to the pool again with NULL.
