@@ -12,7 +12,7 @@ extension Session {
     /// When the next request is to be read. Asked before each.
     @inline(__always)
     var nextRequest: Connection.Reading {
-        let backlog = peer.runner.backlog
+        let backlog = runner.backlog
         if waitingRequests > 0 {
             // There are as many as may be, but not all of them have begun: whether the next one is one too many is known
             // only when they have.
@@ -43,8 +43,7 @@ extension Session {
         // sent like a post, and any number of those would run.
         let isPost = request.id == nil && method.isPost
         if !isPost, let limit = overrunInAll { return answerBusy(request, limit, in: batch) }
-        let runner = peer.runner
-        let now = runner.loop.now
+        let now = loop.now
         if let id = request.id, let (limit, refusal) = runner.congestion(forSessionWith: waitingRequests, at: now) {
             wasBusy(limit)
             return answer(id, with: refusal, in: batch)
@@ -71,9 +70,9 @@ extension Session {
     }
 
     func begin(_ request: consuming IncomingRequest) {
-        if waitingRequests == 0 { peer.runner.waitingSessions += 1 }
+        if waitingRequests == 0 { runner.waitingSessions += 1 }
         waitingRequests += 1
-        peer.runner.accept(request)
+        runner.accept(request)
     }
 
     /// Whether a request has not come before. Of our own kind each has a number, higher than those before it.

@@ -6,13 +6,20 @@ import RPCWire
 import Synchronization
 
 extension Session {
-    /// Runs one request and sends its answer. Posts of one session run one after the other, in order.
+    /// Runs one request and sends its answer. Posts of one session run one after the other, in order. Part of the worker's
+    /// loop: an async function of its own costs a frame for each request.
+    @inline(__always)
     func run(_ request: consuming IncomingRequest, on worker: Worker) async {
         guard request.method.isPost else {
-            worker.text = request.chunk.take()
+            worker.text = request.chunk
+            request.chunk = nil
             return await perform(request, on: worker)
         }
-        var turn = posts.begin(request)
+        await runPosts(from: request, on: worker)
+    }
+
+    private func runPosts(from first: consuming IncomingRequest, on worker: Worker) async {
+        var turn = posts.begin(first)
         while var post = turn.take() {
             worker.text = post.chunk.take()
             await perform(post, on: worker)
@@ -20,8 +27,8 @@ extension Session {
             if worker.isUsedUp {
                 // The task is; the posts that follow are not to suffer for it.
                 next.isNextPost = true
-                next.arrived = peer.loop.now
-                return peer.runner.accept(next)
+                next.arrived = loop.now
+                return runner.accept(next)
             }
             turn = consume next
         }
@@ -44,7 +51,7 @@ extension Session {
     private func prepare(_ request: borrowing IncomingRequest, on worker: Worker) throws {
         worker.output.removeAll()
         waitingRequests -= 1
-        if waitingRequests == 0 { peer.runner.waitingSessions -= 1 }
+        if waitingRequests == 0 { runner.waitingSessions -= 1 }
         connection?.unstall()
         hold(worker, in: request.slot)
         worker.scope.begin(self, deadline: request.deadline < .distantFuture ? request.deadline : nil)
@@ -52,7 +59,7 @@ extension Session {
             throw RPCError(.cancelled, "cancelled before it began", outcome: .notExecuted)
         }
         MessageEncoder.openResult(id: request.id ?? .null, in: worker.output)
-        peer.loop.lend(forLong: request.method.keepsThread.load(ordering: .relaxed))
+        loop.lend(forLong: request.method.keepsThread.load(ordering: .relaxed))
     }
 
     /// The subject has returned, or thrown.
@@ -81,13 +88,13 @@ extension Session {
 
     /// The subject has returned or thrown. False when the loop has gone on with another thread.
     private func isBack(from method: _ExportedMethod) -> Bool {
-        guard peer.loop.takeBack() else { return false }
+        guard loop.takeBack() else { return false }
         if method.keepsThread.load(ordering: .relaxed) { method.keepsThread.store(false, ordering: .relaxed) }
         return true
     }
 
     private func follow(after method: _ExportedMethod) async {
-        guard let absence = await peer.runner.follow() else { return }
+        guard let absence = await runner.follow() else { return }
         let time = absence.since.duration(to: MonotonicClock.now)
         // Any shorter it may have been nothing but late, and so may a thread that did not sleep.
         let wasExpected = method.keepsThread.load(ordering: .relaxed)
