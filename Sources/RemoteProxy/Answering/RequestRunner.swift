@@ -100,8 +100,7 @@ package final class RequestRunner: @unchecked Sendable {
                 congestion.begins()
                 if isOverloaded { noteOverload(at: loop.now) }
                 if turnEnd == nil, !inbox.isEmpty { turnEnd = endOfTurn(from: loop.now) }
-                let session = request.session
-                await session.run(request, on: worker)
+                await request.run(on: worker)
                 if isTimeToLook() { await pause() }
             }
             guard !isStopped, idle.count < maximumIdleWorkers else { return }

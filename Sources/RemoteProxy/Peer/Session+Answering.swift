@@ -27,10 +27,10 @@ extension Session {
         guard isNew(request, from: connection) else { return refuseRepeated(request, in: batch) }
         // The name lies in the request, which is still needed behind this.
         guard
-            let method = methods.method(named: request.methodName, in: peer.exports) ?? method(ofHold: request.method)
+            let method = methods.method(named: request.methodName, in: exports) ?? method(ofHold: request.method)
         else {
             if request.isSystem { return connection.accept(system: request, in: batch) }
-            return answer(request.id, with: .unknown(request.method, peer.exports), in: batch)
+            return answer(request.id, with: .unknown(request.method, exports), in: batch)
         }
         start(method, for: request, from: connection, in: batch)
     }
@@ -41,20 +41,20 @@ extension Session {
     ) {
         // A post that is refused is lost, and one of them runs at a time; a call is told. Nobody is told of a call that was
         // sent like a post, and any number of those would run.
-        let isPost = request.id == nil && method.isPost
+        let id = request.id
+        let isPost = id == nil && method.isPost
         if !isPost, let limit = overrunInAll { return answerBusy(request, limit, in: batch) }
         let now = loop.now
-        if let id = request.id, let (limit, refusal) = runner.congestion(forSessionWith: waitingRequests, at: now) {
+        if let id, let (limit, refusal) = runner.congestion(forSessionWith: waitingRequests, at: now) {
             wasBusy(limit)
             return answer(id, with: refusal, in: batch)
         }
         let deadline = self.deadline(of: request, from: connection, at: now)
-        switch calls.start(request.id, isPost: isPost, bytes: request.paramsCount, deadline: deadline) {
+        switch calls.start(id, isPost: isPost, bytes: request.paramsCount, deadline: deadline) {
         case .run(let slot):
             connection.noteAsked()
             requestBegan()
             wake(at: deadline)
-            let id = request.id
             let (params, chunk) = request.takeParams()
             let incoming = IncomingRequest(
                 session: self, slot: slot, id: id, method: method, params: params, chunk: chunk, deadline: deadline,
@@ -63,9 +63,9 @@ extension Session {
             if incoming.id != nil, let limit = overrunByReplies { holdBack(incoming, limit) } else { begin(incoming) }
         case .busy(let limit, let most):
             wasBusy(limit)
-            answer(request.id, with: .busy(limit, most: most), in: batch)
+            answer(id, with: .busy(limit, most: most), in: batch)
         case .draining:
-            answer(request.id, with: .draining, in: batch)
+            answer(id, with: .draining, in: batch)
         }
     }
 

@@ -19,6 +19,7 @@ package final class Session: @unchecked Sendable {
     /// Those of the peer. Here as well, since what is found through another object is counted while it is used.
     let loop: any Loop
     let runner: RequestRunner
+    let exports: Exports
     private let shared: Lock<Shared>
     /// Where the other end finds the session again; nil at the end that dials.
     let table: SessionTable?
@@ -42,7 +43,7 @@ package final class Session: @unchecked Sendable {
     private(set) var noted = 0
 
     /// What the other end holds.
-    private(set) lazy var held = HeldObjects(peer.exports, limit: peer.settings.maximumHolds)
+    private(set) lazy var held = HeldObjects(exports, limit: peer.settings.maximumHolds)
     @exclusivity(unchecked) var methods = ExportsView()
     @exclusivity(unchecked) var calls: IncomingCalls
     /// Who runs the call in each slot, and is not counted here: it is there for as long as it does.
@@ -61,7 +62,7 @@ package final class Session: @unchecked Sendable {
 
     init(_ peer: Peer, in table: SessionTable?) {
         self.peer = peer
-        (loop, runner) = (peer.loop, peer.runner)
+        (loop, runner, exports) = (peer.loop, peer.runner, peer.exports)
         self.table = table
         tally = peer.settings.gate.traffic?.tally(of: runner.number).map { .passUnretained($0) }
         shared = Lock(Shared(id: Self.makeID()))
