@@ -53,14 +53,15 @@ package final class RequestRunner: @unchecked Sendable {
     /// How many sessions have requests that wait.
     @exclusivity(unchecked) var waitingSessions = 0
 
-    /// Why a call that comes now is to be refused, if it is.
+    /// The limit for which a call that comes now is to be refused, if it is.
     /// - Parameter own: how many requests of its session wait.
-    func congestion(forSessionWith own: Int, at now: Instant) -> (Limit, ErrorObject)? {
-        guard inbox.count >= Congestion.alwaysAdmitted,
-            let limit = congestion.refuses(in: line(before: own), at: now)
-        else { return nil }
-        return (limit, limit == .maximumWait ? refusal : refusalForOthers)
+    func congestion(forSessionWith own: Int, at now: Instant) -> Limit? {
+        guard inbox.count >= Congestion.alwaysAdmitted else { return nil }
+        return congestion.refuses(in: line(before: own), at: now)
     }
+
+    /// What it is told.
+    func refusal(for limit: Limit) -> ErrorObject { limit == .maximumWait ? refusal : refusalForOthers }
 
     private func line(before own: Int) -> Congestion.Line {
         Congestion.Line(waiting: inbox.count, own: own, sessions: waitingSessions)

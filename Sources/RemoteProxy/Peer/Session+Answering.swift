@@ -45,9 +45,9 @@ extension Session {
         let isPost = id == nil && method.isPost
         if !isPost, let limit = overrunInAll { return answerBusy(request, limit, in: batch) }
         let now = loop.now
-        if let id, let (limit, refusal) = runner.congestion(forSessionWith: waitingRequests, at: now) {
+        if let id, let limit = runner.congestion(forSessionWith: waitingRequests, at: now) {
             wasBusy(limit)
-            return answer(id, with: refusal, in: batch)
+            return answer(id, with: runner.refusal(for: limit), in: batch)
         }
         let deadline = self.deadline(of: request, from: connection, at: now)
         switch calls.start(id, isPost: isPost, bytes: request.paramsCount, deadline: deadline) {
@@ -55,10 +55,9 @@ extension Session {
             connection.noteAsked()
             requestBegan()
             wake(at: deadline)
-            let (params, chunk) = request.takeParams()
             let incoming = IncomingRequest(
-                session: self, slot: slot, id: id, method: method, params: params, chunk: chunk, deadline: deadline,
-                batch: batch, arrived: now)
+                request, id: id, method: method, session: self, slot: slot, deadline: deadline, batch: batch,
+                arrived: now)
             // A post leaves no answer behind.
             if incoming.id != nil, let limit = overrunByReplies { holdBack(incoming, limit) } else { begin(incoming) }
         case .busy(let limit, let most):
