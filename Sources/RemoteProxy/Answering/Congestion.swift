@@ -27,6 +27,10 @@ package struct Congestion: Sendable {
     /// In so many of them it must have become longer than ever, by half of what was done meanwhile, and in the end too long
     /// for half of the shorter limit. Once is a burst.
     package static let stepsToGrow = 3
+    /// Calls that take no longer are looked at together, so many at a time: reading the clock takes as long as much of what
+    /// is done for one.
+    package static let shortCall: Duration = .microseconds(10)
+    package static let shortCallsPerLook: Int64 = 8
 
     /// Who stands before one of a session.
     package struct Line: Sendable {
@@ -57,6 +61,7 @@ package struct Congestion: Sendable {
     private let shortWaitForOthers: Int64
     private static let patienceTime = patience.nanoseconds
     private static let stepTime = step.nanoseconds
+    private static let shortCallTime = shortCall.nanoseconds
     /// How many calls have begun, ever.
     private var begun: Int64 = 0
     /// What one call in the line takes, in nanoseconds: the average of some sixteen looks.
@@ -96,6 +101,11 @@ package struct Congestion: Sendable {
 
     /// A call begins.
     package mutating func begins() { begun &+= 1 }
+
+    /// Whether `isNext` is to be told whose turn it is: always, unless calls are known to be short.
+    package var isLookDue: Bool {
+        lastLook == nil || pace == 0 || pace > Self.shortCallTime || begun &- begunAtLook >= Self.shortCallsPerLook
+    }
 
     /// It is somebody's turn who has waited since then.
     /// - Returns: whether `sees` has to be told who still waits, which is not always looked at.

@@ -134,13 +134,15 @@ package final class RequestRunner: @unchecked Sendable {
         loop.noteOverload(lasts)
     }
 
-    /// Whether workers have kept the loop from its sockets for long while others wait. The clock is read only if some do.
+    /// Whether workers have kept the loop from its sockets for long while others wait. The clock is read only if some do,
+    /// and not after each short call.
     private func isTimeToLook() -> Bool {
         guard let arrived = inbox.oldest else {
             congestion.nobodyIsNext()
             turnEnd = nil
             return false
         }
+        guard congestion.isLookDue else { return false }
         let now = loop.lookAtClock()
         if congestion.isNext(waitingSince: arrived, at: now) {
             congestion.sees(line(before: inbox.ownOfOldest), waitingSince: arrived, at: now)
