@@ -59,9 +59,9 @@ package struct Congestion: Sendable {
     private let shorterWait: Int64
     private let shortWait: Int64
     private let shortWaitForOthers: Int64
-    private static let patienceTime = patience.nanoseconds
-    private static let stepTime = step.nanoseconds
-    private static let shortCallTime = shortCall.nanoseconds
+    private let patienceTime = patience.nanoseconds
+    private let stepTime = step.nanoseconds
+    private let shortCallTime = shortCall.nanoseconds
     /// How many calls have begun, ever.
     private var begun: Int64 = 0
     /// What one call in the line takes, in nanoseconds: the average of some sixteen looks.
@@ -104,7 +104,7 @@ package struct Congestion: Sendable {
 
     /// Whether `isNext` is to be told whose turn it is: always, unless calls are known to be short.
     package var isLookDue: Bool {
-        lastLook == nil || pace == 0 || pace > Self.shortCallTime || begun &- begunAtLook >= Self.shortCallsPerLook
+        lastLook == nil || pace == 0 || pace > shortCallTime || begun &- begunAtLook >= Self.shortCallsPerLook
     }
 
     /// It is somebody's turn who has waited since then.
@@ -130,7 +130,7 @@ package struct Congestion: Sendable {
         else { return tooLongSince = nil }
         let since = tooLongSince ?? now
         tooLongSince = since
-        if now >= since.advanced(byNanoseconds: Self.patienceTime) { begin(at: now) }
+        if now >= since.advanced(byNanoseconds: patienceTime) { begin(at: now) }
     }
 
     private func hasWaitedTooLong(since arrived: Instant, at now: Instant) -> Bool {
@@ -150,7 +150,7 @@ package struct Congestion: Sendable {
             let limit = limitOverrun(by: line, comesSteadily ? shortWait : maximumWait, shortWaitForOthers)
         else { return nil }
         let time = countStart.nanoseconds(to: now)
-        if time >= Self.patienceTime {
+        if time >= patienceTime {
             // All that came could have been done.
             guard begun &- begunAtCount &+ refused > time / max(1, pace) else {
                 lastsUntil = now
@@ -159,7 +159,7 @@ package struct Congestion: Sendable {
             count(from: now)
         }
         refused &+= 1
-        lastsUntil = now.advanced(byNanoseconds: Self.patienceTime)
+        lastsUntil = now.advanced(byNanoseconds: patienceTime)
         return limit
     }
 
@@ -168,7 +168,7 @@ package struct Congestion: Sendable {
         if let lastLook, calls > 0 {
             let latest = (now.nanoseconds - lastLook.nanoseconds) / calls
             // That the whole machine stood still for once says nothing about calls; that it is busy does.
-            pace += (min(latest, max(4 * pace, Self.patienceTime)) - pace) / 16
+            pace += (min(latest, max(4 * pace, patienceTime)) - pace) / 16
         }
         (lastLook, begunAtLook) = (now, begun)
     }
@@ -186,7 +186,7 @@ package struct Congestion: Sendable {
             if Int64(waiting - longest) &* 2 >= done { grown += 1 }
             longest = waiting
         }
-        (stepEnd, begunAtStep) = (now.advanced(byNanoseconds: Self.stepTime), begun)
+        (stepEnd, begunAtStep) = (now.advanced(byNanoseconds: stepTime), begun)
     }
 
     private func limitOverrun(by line: Line, _ wait: Int64, _ waitForOthers: Int64) -> Limit? {
@@ -200,7 +200,7 @@ package struct Congestion: Sendable {
 
     private mutating func begin(at now: Instant) {
         if now >= lastsUntil { comesSteadily = false }
-        lastsUntil = now.advanced(byNanoseconds: Self.patienceTime)
+        lastsUntil = now.advanced(byNanoseconds: patienceTime)
         count(from: now)
     }
 
