@@ -7,8 +7,8 @@ package struct KeptMessages: ~Copyable, Sendable {
         let number: Int64
         /// Counted from the first byte that was ever kept in `bytes`.
         let end: Int
-        /// The message, if it lies in memory of its own.
-        var shared: SharedMessage?
+        /// Whether the message lies in memory of its own.
+        let isShared: Bool
         /// After it nobody wants the message any more, if it has not been sent by then.
         let deadline: Instant
     }
@@ -16,6 +16,8 @@ package struct KeptMessages: ~Copyable, Sendable {
     /// All messages but the large ones, one behind the other: memory is taken once and used again, not once per message.
     private var bytes = SendBuffer(keptCapacity: 64 << 10)
     private var entries: [Entry] = []
+    /// The large ones by their numbers. Beside the entries, so that nothing in those is counted.
+    private var shared: [Int64: SharedMessage] = [:]
     /// How many bytes have been released, and how many entries that are still in the list.
     private var firstByte = 0
     private var firstEntry = 0
@@ -34,15 +36,15 @@ package struct KeptMessages: ~Copyable, Sendable {
     ) {
         guard number > last else { return }
         bytes.append(message)
-        add(Entry(number: number, end: firstByte + bytes.count, shared: nil, deadline: deadline), message.count)
+        add(Entry(number: number, end: firstByte + bytes.count, isShared: false, deadline: deadline), message.count)
     }
 
     /// The same without a copy: for a large message that whoever sends it has as well.
     package mutating func keep(shared message: Bytes, number: Int64) {
         guard number > last else { return }
+        shared[number] = SharedMessage(message)
         let end = firstByte + bytes.count
-        add(
-            Entry(number: number, end: end, shared: SharedMessage(message), deadline: .distantFuture), message.count)
+        add(Entry(number: number, end: end, isShared: true, deadline: .distantFuture), message.count)
     }
 
     @inline(__always)
@@ -58,6 +60,7 @@ package struct KeptMessages: ~Copyable, Sendable {
     package mutating func removeAll() {
         bytes.letGo()
         entries = []
+        shared = [:]
         (firstByte, firstEntry, count, byteCount, last) = (0, 0, 0, 0, 0)
     }
 
@@ -65,8 +68,11 @@ package struct KeptMessages: ~Copyable, Sendable {
     package mutating func release(through number: Int64) {
         var end = firstByte
         while firstEntry < entries.count, entries[firstEntry].number <= number {
-            end = entries[firstEntry].end
-            if let message = entries[firstEntry].shared.take() { byteCount -= message.bytes.count }
+            let entry = entries[firstEntry]
+            end = entry.end
+            if entry.isShared, let message = shared.removeValue(forKey: entry.number) {
+                byteCount -= message.bytes.count
+            }
             firstEntry += 1
             count -= 1
         }
@@ -81,7 +87,7 @@ package struct KeptMessages: ~Copyable, Sendable {
         var start = firstByte
         return entries[firstEntry...].map { entry in
             defer { start = entry.end }
-            if let message = entry.shared { return (entry.number, message.bytes, entry.deadline) }
+            if let message = shared[entry.number] { return (entry.number, message.bytes, entry.deadline) }
             let message = UnsafeRawBufferPointer(rebasing: bytes.bytes[start - firstByte..<entry.end - firstByte])
             return (entry.number, Bytes(copying: message), entry.deadline)
         }

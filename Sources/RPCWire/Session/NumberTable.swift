@@ -2,12 +2,13 @@
 // are handed out one after the other, and one multiplication sets such keys as far apart as can be.
 
 /// A map from positive numbers to slots, with open addressing.
+@usableFromInline
 package struct NumberTable {
     /// 0 marks an empty place, so keys are positive.
     private var keys: [Int64] = []
     private var slots: [Int] = []
     private var mask = 0
-    package private(set) var count = 0
+    @usableFromInline package private(set) var count = 0
 
     /// Takes no memory before there is something in it.
     package init() {}

@@ -6,6 +6,7 @@
 // event finds nothing and does nothing. When only a connection is lost its calls wait again under the numbers they
 // have, and remember that they may have arrived. `IncomingCalls` is the mirror image.
 
+@usableFromInline
 package struct OutgoingCalls {
     /// A call in the table: its number on the wire, and a small index that the driver keeps its own things under.
     package struct Ticket: Sendable, Hashable {
@@ -23,11 +24,12 @@ package struct OutgoingCalls {
     }
 
     /// A position in one of the streams that served this end, one after the other.
+    @usableFromInline
     package struct Place: Sendable, Hashable {
-        package let stream: Int
-        package let offset: UInt64
+        @usableFromInline package let stream: Int
+        @usableFromInline package let offset: UInt64
 
-        package init(stream: Int, offset: UInt64) {
+        @inlinable package init(stream: Int, offset: UInt64) {
             self.stream = stream
             self.offset = offset
         }
@@ -48,12 +50,12 @@ package struct OutgoingCalls {
 
     private var entries: [Entry?] = []
     private var freeSlots: [Int] = []
-    private var slots = NumberTable()
+    @usableFromInline private(set) var slots = NumberTable()
     private var nextID: Int64 = 1
 
     package init() {}
 
-    package var count: Int { slots.count }
+    @inlinable package var count: Int { slots.count }
 
     /// The next number, which is nobody else's: for a post, which shares the numbers of the calls but not their table.
     package mutating func takeNumber() -> Int64 {

@@ -4,16 +4,18 @@
 // Within one stream requests come in the order of their numbers, and a stream loses nothing but its end: so one number
 // says what has come and what has not, and a request whose number is not higher has come before and never runs again.
 
+@usableFromInline
 package struct Receipts: Sendable {
     /// The highest number of a call or post that has come.
-    package private(set) var requests: Int64 = 0
+    @usableFromInline package private(set) var requests: Int64 = 0
     /// How many answers have come.
-    package private(set) var replies: Int64 = 0
-    private var unreported = 0
-    private var unreportedBytes = 0
-    private var hasUnreportedPosts = false
+    @usableFromInline package private(set) var replies: Int64 = 0
+    @usableFromInline var unreported = 0
+    @usableFromInline var unreportedBytes = 0
+    @usableFromInline var hasUnreportedPosts = false
 
     /// Whether the other end is to be told now how far this end has come.
+    @usableFromInline
     package enum Report: Sendable, Hashable {
         case notYet
         /// With whatever is sent next.
@@ -23,8 +25,8 @@ package struct Receipts: Sendable {
     }
 
     /// How much may come before it is reported: counted in messages, and in bytes.
-    package static let interval = 64
-    package static let byteInterval = 64 << 10
+    @inlinable package static var interval: Int { 64 }
+    @inlinable package static var byteInterval: Int { 64 << 10 }
 
     package init() {}
 
@@ -45,7 +47,8 @@ package struct Receipts: Sendable {
         note(bytes)
     }
 
-    package var report: Report {
+    /// Asked with every message; comparing the reports of another module goes through a table.
+    @inlinable package var report: Report {
         guard unreported >= Self.interval || unreportedBytes >= Self.byteInterval else { return .notYet }
         return hasUnreportedPosts || unreportedBytes >= Self.byteInterval ? .atOnce : .along
     }

@@ -27,6 +27,10 @@ package struct Congestion: Sendable {
     /// In so many of them it must have become longer than ever, by half of what was done meanwhile, and in the end too long
     /// for half of the shorter limit. Once is a burst.
     package static let stepsToGrow = 3
+    /// Calls that take no longer are looked at together, so many at a time: reading the clock takes as long as much of what
+    /// is done for one.
+    package static let shortCall: Duration = .microseconds(10)
+    package static let shortCallsPerLook: Int64 = 8
 
     /// Who stands before one of a session.
     package struct Line: Sendable {
@@ -55,8 +59,9 @@ package struct Congestion: Sendable {
     private let shorterWait: Int64
     private let shortWait: Int64
     private let shortWaitForOthers: Int64
-    private static let patienceTime = patience.nanoseconds
-    private static let stepTime = step.nanoseconds
+    private let patienceTime = patience.nanoseconds
+    private let stepTime = step.nanoseconds
+    private let shortCallTime = shortCall.nanoseconds
     /// How many calls have begun, ever.
     private var begun: Int64 = 0
     /// What one call in the line takes, in nanoseconds: the average of some sixteen looks.
@@ -97,6 +102,11 @@ package struct Congestion: Sendable {
     /// A call begins.
     package mutating func begins() { begun &+= 1 }
 
+    /// Whether `isNext` is to be told whose turn it is: always, unless calls are known to be short.
+    package var isLookDue: Bool {
+        lastLook == nil || pace == 0 || pace > shortCallTime || begun &- begunAtLook >= Self.shortCallsPerLook
+    }
+
     /// It is somebody's turn who has waited since then.
     /// - Returns: whether `sees` has to be told who still waits, which is not always looked at.
     package mutating func isNext(waitingSince arrived: Instant, at now: Instant) -> Bool {
@@ -120,7 +130,7 @@ package struct Congestion: Sendable {
         else { return tooLongSince = nil }
         let since = tooLongSince ?? now
         tooLongSince = since
-        if now >= since.advanced(byNanoseconds: Self.patienceTime) { begin(at: now) }
+        if now >= since.advanced(byNanoseconds: patienceTime) { begin(at: now) }
     }
 
     private func hasWaitedTooLong(since arrived: Instant, at now: Instant) -> Bool {
@@ -140,7 +150,7 @@ package struct Congestion: Sendable {
             let limit = limitOverrun(by: line, comesSteadily ? shortWait : maximumWait, shortWaitForOthers)
         else { return nil }
         let time = countStart.nanoseconds(to: now)
-        if time >= Self.patienceTime {
+        if time >= patienceTime {
             // All that came could have been done.
             guard begun &- begunAtCount &+ refused > time / max(1, pace) else {
                 lastsUntil = now
@@ -149,7 +159,7 @@ package struct Congestion: Sendable {
             count(from: now)
         }
         refused &+= 1
-        lastsUntil = now.advanced(byNanoseconds: Self.patienceTime)
+        lastsUntil = now.advanced(byNanoseconds: patienceTime)
         return limit
     }
 
@@ -158,7 +168,7 @@ package struct Congestion: Sendable {
         if let lastLook, calls > 0 {
             let latest = (now.nanoseconds - lastLook.nanoseconds) / calls
             // That the whole machine stood still for once says nothing about calls; that it is busy does.
-            pace += (min(latest, max(4 * pace, Self.patienceTime)) - pace) / 16
+            pace += (min(latest, max(4 * pace, patienceTime)) - pace) / 16
         }
         (lastLook, begunAtLook) = (now, begun)
     }
@@ -176,7 +186,7 @@ package struct Congestion: Sendable {
             if Int64(waiting - longest) &* 2 >= done { grown += 1 }
             longest = waiting
         }
-        (stepEnd, begunAtStep) = (now.advanced(byNanoseconds: Self.stepTime), begun)
+        (stepEnd, begunAtStep) = (now.advanced(byNanoseconds: stepTime), begun)
     }
 
     private func limitOverrun(by line: Line, _ wait: Int64, _ waitForOthers: Int64) -> Limit? {
@@ -190,7 +200,7 @@ package struct Congestion: Sendable {
 
     private mutating func begin(at now: Instant) {
         if now >= lastsUntil { comesSteadily = false }
-        lastsUntil = now.advanced(byNanoseconds: Self.patienceTime)
+        lastsUntil = now.advanced(byNanoseconds: patienceTime)
         count(from: now)
     }
 

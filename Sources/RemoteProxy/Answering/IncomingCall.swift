@@ -20,9 +20,6 @@ public struct _IncomingCall {
         object = .passUnretained(method.object)
     }
 
-    /// The result is written at its end.
-    var output: JSONOutput { worker._withUnsafeGuaranteedRef { $0.output } }
-
     /// The object that the method was exported with, which has this type.
     @inlinable
     func service<Service: Sendable>(_ type: Service.Type) -> Service {
@@ -43,14 +40,19 @@ public struct _IncomingCall {
     @usableFromInline
     func argumentsAreRead() { worker._withUnsafeGuaranteedRef { $0.text = nil } }
 
+    /// The result is written at the end of the worker's output.
     @usableFromInline
     func answer(_ result: some Encodable) throws {
-        do { try output.encode(result) } catch { throw UnencodableResult(error: error) }
+        do {
+            try worker._withUnsafeGuaranteedRef { try $0.output.encode(result) }
+        } catch {
+            throw UnencodableResult(error: error)
+        }
     }
 
     /// For the peer that has called a post with an id and waits for an answer.
     @usableFromInline
-    func answerNothing() { output.append("null") }
+    func answerNothing() { worker._withUnsafeGuaranteedRef { $0.output.append("null") } }
 
     @usableFromInline
     func thrown(_ error: any Error) -> any Error { error.thrownByObject }

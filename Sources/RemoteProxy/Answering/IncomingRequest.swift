@@ -23,6 +23,20 @@ struct IncomingRequest: ~Copyable, Sendable {
     /// A post whose turn has come already.
     var isNextPost = false
 
+    init(
+        _ request: consuming Request, id: RPCIdentifier?, method: consuming _ExportedMethod, session: Session,
+        slot: Int, deadline: Instant, batch: BatchReply?, arrived: Instant
+    ) {
+        (params, chunk) = request.takeParams()
+        self.id = id
+        self.method = method
+        self.session = session
+        self.slot = slot
+        self.deadline = deadline
+        self.batch = batch
+        self.arrived = arrived
+    }
+
     /// It keeps what is its own, and lets go of what else came in with it.
     mutating func waitsForLong() {
         guard let whole = chunk?.memory.count, whole > 4_096, params.count < whole / 4 else { return }

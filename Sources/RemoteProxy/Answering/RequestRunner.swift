@@ -53,14 +53,15 @@ package final class RequestRunner: @unchecked Sendable {
     /// How many sessions have requests that wait.
     @exclusivity(unchecked) var waitingSessions = 0
 
-    /// Why a call that comes now is to be refused, if it is.
+    /// The limit for which a call that comes now is to be refused, if it is.
     /// - Parameter own: how many requests of its session wait.
-    func congestion(forSessionWith own: Int, at now: Instant) -> (Limit, ErrorObject)? {
-        guard inbox.count >= Congestion.alwaysAdmitted,
-            let limit = congestion.refuses(in: line(before: own), at: now)
-        else { return nil }
-        return (limit, limit == .maximumWait ? refusal : refusalForOthers)
+    func congestion(forSessionWith own: Int, at now: Instant) -> Limit? {
+        guard inbox.count >= Congestion.alwaysAdmitted else { return nil }
+        return congestion.refuses(in: line(before: own), at: now)
     }
+
+    /// What it is told.
+    func refusal(for limit: Limit) -> ErrorObject { limit == .maximumWait ? refusal : refusalForOthers }
 
     private func line(before own: Int) -> Congestion.Line {
         Congestion.Line(waiting: inbox.count, own: own, sessions: waitingSessions)
@@ -100,8 +101,7 @@ package final class RequestRunner: @unchecked Sendable {
                 congestion.begins()
                 if isOverloaded { noteOverload(at: loop.now) }
                 if turnEnd == nil, !inbox.isEmpty { turnEnd = endOfTurn(from: loop.now) }
-                let session = request.session
-                await session.run(request, on: worker)
+                await request.run(on: worker)
                 if isTimeToLook() { await pause() }
             }
             guard !isStopped, idle.count < maximumIdleWorkers else { return }
@@ -134,13 +134,15 @@ package final class RequestRunner: @unchecked Sendable {
         loop.noteOverload(lasts)
     }
 
-    /// Whether workers have kept the loop from its sockets for long while others wait. The clock is read only if some do.
+    /// Whether workers have kept the loop from its sockets for long while others wait. The clock is read only if some do,
+    /// and not after each short call.
     private func isTimeToLook() -> Bool {
         guard let arrived = inbox.oldest else {
             congestion.nobodyIsNext()
             turnEnd = nil
             return false
         }
+        guard congestion.isLookDue else { return false }
         let now = loop.lookAtClock()
         if congestion.isNext(waitingSince: arrived, at: now) {
             congestion.sees(line(before: inbox.ownOfOldest), waitingSince: arrived, at: now)

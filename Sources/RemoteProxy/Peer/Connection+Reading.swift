@@ -57,6 +57,7 @@ extension Connection {
         agreement.framing = framing
     }
 
+    @inline(__always)
     private func accept(_ incoming: consuming Incoming, size: Int) {
         if gate.login.isLocked { return acceptLocked(incoming) }
         switch consume incoming {

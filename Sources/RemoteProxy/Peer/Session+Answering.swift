@@ -12,7 +12,7 @@ extension Session {
     /// When the next request is to be read. Asked before each.
     @inline(__always)
     var nextRequest: Connection.Reading {
-        let backlog = peer.runner.backlog
+        let backlog = runner.backlog
         if waitingRequests > 0 {
             // There are as many as may be, but not all of them have begun: whether the next one is one too many is known
             // only when they have.
@@ -27,10 +27,10 @@ extension Session {
         guard isNew(request, from: connection) else { return refuseRepeated(request, in: batch) }
         // The name lies in the request, which is still needed behind this.
         guard
-            let method = methods.method(named: request.methodName, in: peer.exports) ?? method(ofHold: request.method)
+            let method = methods.method(named: request.methodName, in: exports) ?? method(ofHold: request.method)
         else {
             if request.isSystem { return connection.accept(system: request, in: batch) }
-            return answer(request.id, with: .unknown(request.method, peer.exports), in: batch)
+            return answer(request.id, with: .unknown(request.method, exports), in: batch)
         }
         start(method, for: request, from: connection, in: batch)
     }
@@ -41,39 +41,37 @@ extension Session {
     ) {
         // A post that is refused is lost, and one of them runs at a time; a call is told. Nobody is told of a call that was
         // sent like a post, and any number of those would run.
-        let isPost = request.id == nil && method.isPost
+        let id = request.id
+        let isPost = id == nil && method.isPost
         if !isPost, let limit = overrunInAll { return answerBusy(request, limit, in: batch) }
-        let runner = peer.runner
-        let now = runner.loop.now
-        if let id = request.id, let (limit, refusal) = runner.congestion(forSessionWith: waitingRequests, at: now) {
+        let now = loop.now
+        if let id, let limit = runner.congestion(forSessionWith: waitingRequests, at: now) {
             wasBusy(limit)
-            return answer(id, with: refusal, in: batch)
+            return answer(id, with: runner.refusal(for: limit), in: batch)
         }
         let deadline = self.deadline(of: request, from: connection, at: now)
-        switch calls.start(request.id, isPost: isPost, bytes: request.paramsCount, deadline: deadline) {
+        switch calls.start(id, isPost: isPost, bytes: request.paramsCount, deadline: deadline) {
         case .run(let slot):
             connection.noteAsked()
             requestBegan()
             wake(at: deadline)
-            let id = request.id
-            let (params, chunk) = request.takeParams()
             let incoming = IncomingRequest(
-                session: self, slot: slot, id: id, method: method, params: params, chunk: chunk, deadline: deadline,
-                batch: batch, arrived: now)
+                request, id: id, method: method, session: self, slot: slot, deadline: deadline, batch: batch,
+                arrived: now)
             // A post leaves no answer behind.
             if incoming.id != nil, let limit = overrunByReplies { holdBack(incoming, limit) } else { begin(incoming) }
         case .busy(let limit, let most):
             wasBusy(limit)
-            answer(request.id, with: .busy(limit, most: most), in: batch)
+            answer(id, with: .busy(limit, most: most), in: batch)
         case .draining:
-            answer(request.id, with: .draining, in: batch)
+            answer(id, with: .draining, in: batch)
         }
     }
 
     func begin(_ request: consuming IncomingRequest) {
-        if waitingRequests == 0 { peer.runner.waitingSessions += 1 }
+        if waitingRequests == 0 { runner.waitingSessions += 1 }
         waitingRequests += 1
-        peer.runner.accept(request)
+        runner.accept(request)
     }
 
     /// Whether a request has not come before. Of our own kind each has a number, higher than those before it.

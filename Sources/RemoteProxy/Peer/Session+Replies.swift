@@ -121,7 +121,7 @@ extension Session {
 
     func releaseHeldBack() {
         while overrunByReplies == nil, var request = heldBack.popFirst() {
-            request.arrived = peer.loop.now
+            request.arrived = loop.now
             begin(request)
         }
     }

@@ -5,23 +5,31 @@ import JSONCodec
 import RPCWire
 import Synchronization
 
-extension Session {
-    /// Runs one request and sends its answer. Posts of one session run one after the other, in order.
-    func run(_ request: consuming IncomingRequest, on worker: Worker) async {
-        guard request.method.isPost else {
-            worker.text = request.chunk.take()
-            return await perform(request, on: worker)
+extension IncomingRequest {
+    /// Runs it and sends its answer. Posts of one session run one after the other, in order. Part of the worker's loop: an
+    /// async function of its own costs a frame for each request.
+    @inline(__always)
+    consuming func run(on worker: Worker) async {
+        guard method.isPost else {
+            worker.text = chunk
+            chunk = nil
+            return await perform(on: worker)
         }
-        var turn = posts.begin(request)
+        await runPosts(on: worker)
+    }
+
+    private consuming func runPosts(on worker: Worker) async {
+        let session = session
+        var turn = session.posts.begin(self)
         while var post = turn.take() {
             worker.text = post.chunk.take()
-            await perform(post, on: worker)
-            guard var next = posts.next() else { return }
+            await post.perform(on: worker)
+            guard var next = session.posts.next() else { return }
             if worker.isUsedUp {
                 // The task is; the posts that follow are not to suffer for it.
                 next.isNextPost = true
-                next.arrived = peer.loop.now
-                return peer.runner.accept(next)
+                next.arrived = session.loop.now
+                return session.runner.accept(next)
             }
             turn = consume next
         }
@@ -29,35 +37,39 @@ extension Session {
 
     /// Not a frame of its own.
     @inline(__always)
-    private func perform(_ request: borrowing IncomingRequest, on worker: Worker) async {
+    private func perform(on worker: Worker) async {
         var failure: (any Error)?
         do {
-            try prepare(request, on: worker)
-            try await request.method.run(_IncomingCall(of: request.method, params: request.params, on: worker))
+            try session.prepare(self, on: worker)
+            try await method.run(_IncomingCall(of: method, params: params, on: worker))
         } catch let thrown {
             failure = thrown
         }
-        if !isBack(from: request.method) { await follow(after: request.method) }
-        finish(request, failure, on: worker)
+        if !session.isBack(from: method) { await session.follow(after: method) }
+        session.finish(self, failure, on: worker, over: session.connection)
     }
+}
 
-    private func prepare(_ request: borrowing IncomingRequest, on worker: Worker) throws {
+extension Session {
+    fileprivate func prepare(_ request: borrowing IncomingRequest, on worker: Worker) throws {
         worker.output.removeAll()
         waitingRequests -= 1
-        if waitingRequests == 0 { peer.runner.waitingSessions -= 1 }
+        if waitingRequests == 0 { runner.waitingSessions -= 1 }
         connection?.unstall()
         hold(worker, in: request.slot)
         worker.scope.begin(self, deadline: request.deadline < .distantFuture ? request.deadline : nil)
         if calls.isStopping(slot: request.slot) {
             throw RPCError(.cancelled, "cancelled before it began", outcome: .notExecuted)
         }
-        MessageEncoder.openResult(id: request.id ?? .null, in: worker.output)
-        peer.loop.lend(forLong: request.method.keepsThread.load(ordering: .relaxed))
+        if let id = request.id { MessageEncoder.openResult(id: id, in: worker.output) }
+        loop.lend(forLong: request.method.keepsThread.load(ordering: .relaxed))
     }
 
     /// The subject has returned, or thrown.
-    private func finish(_ request: borrowing IncomingRequest, _ failure: (any Error)?, on worker: Worker) {
-        let (output, connection) = (worker.output, connection)
+    fileprivate func finish(
+        _ request: borrowing IncomingRequest, _ failure: (any Error)?, on worker: Worker, over connection: Connection?
+    ) {
+        let output = worker.output
         letGo(ofWorkerIn: request.slot)
         let stop = calls.finish(slot: request.slot)
         requestEnded()
@@ -80,14 +92,14 @@ extension Session {
     }
 
     /// The subject has returned or thrown. False when the loop has gone on with another thread.
-    private func isBack(from method: _ExportedMethod) -> Bool {
-        guard peer.loop.takeBack() else { return false }
+    fileprivate func isBack(from method: _ExportedMethod) -> Bool {
+        guard loop.takeBack() else { return false }
         if method.keepsThread.load(ordering: .relaxed) { method.keepsThread.store(false, ordering: .relaxed) }
         return true
     }
 
-    private func follow(after method: _ExportedMethod) async {
-        guard let absence = await peer.runner.follow() else { return }
+    fileprivate func follow(after method: _ExportedMethod) async {
+        guard let absence = await runner.follow() else { return }
         let time = absence.since.duration(to: MonotonicClock.now)
         // Any shorter it may have been nothing but late, and so may a thread that did not sleep.
         let wasExpected = method.keepsThread.load(ordering: .relaxed)

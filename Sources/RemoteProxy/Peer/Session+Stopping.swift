@@ -37,12 +37,12 @@ extension Session {
     private func setAlarm(_ deadline: Instant) {
         alarm?.timer.cancel()
         // Strong, and cancelled with the session: a weak reference would make every other one to it slow.
-        alarm = (deadline, peer.loop.schedule(at: deadline) { [self] in requestsDue() })
+        alarm = (deadline, loop.schedule(at: deadline) { [self] in requestsDue() })
     }
 
     private func requestsDue() {
         alarm = nil
-        stopWorkers(in: calls.expire(at: peer.loop.now))
+        stopWorkers(in: calls.expire(at: loop.now))
         if let next = calls.nextDeadline { wake(at: next) }
     }
 

@@ -16,6 +16,10 @@ package final class Session: @unchecked Sendable {
 
     /// Where calls to the other end go. At the end that listens it ends with the session.
     package let peer: Peer
+    /// Those of the peer. Here as well, since what is found through another object is counted while it is used.
+    let loop: any Loop
+    let runner: RequestRunner
+    let exports: Exports
     private let shared: Lock<Shared>
     /// Where the other end finds the session again; nil at the end that dials.
     let table: SessionTable?
@@ -39,7 +43,7 @@ package final class Session: @unchecked Sendable {
     private(set) var noted = 0
 
     /// What the other end holds.
-    private(set) lazy var held = HeldObjects(peer.exports, limit: peer.settings.maximumHolds)
+    private(set) lazy var held = HeldObjects(exports, limit: peer.settings.maximumHolds)
     @exclusivity(unchecked) var methods = ExportsView()
     @exclusivity(unchecked) var calls: IncomingCalls
     /// Who runs the call in each slot, and is not counted here: it is there for as long as it does.
@@ -58,8 +62,9 @@ package final class Session: @unchecked Sendable {
 
     init(_ peer: Peer, in table: SessionTable?) {
         self.peer = peer
+        (loop, runner, exports) = (peer.loop, peer.runner, peer.exports)
         self.table = table
-        tally = peer.settings.gate.traffic?.tally(of: peer.runner.number).map { .passUnretained($0) }
+        tally = peer.settings.gate.traffic?.tally(of: runner.number).map { .passUnretained($0) }
         shared = Lock(Shared(id: Self.makeID()))
         frameLimit = peer.settings.frames.maximumFrameSize
         calls = IncomingCalls(
@@ -134,7 +139,7 @@ extension Session {
         guard isResumable else { return end(why) }
         table?.left(self)
         guard let grace = table?.grace ?? grace else { return }
-        graceTimer = peer.loop.schedule(at: peer.loop.now.advanced(by: grace)) { [self] in
+        graceTimer = loop.schedule(at: loop.now.advanced(by: grace)) { [self] in
             overran(.sessionGrace)
             end("the connection was not made again within \(grace) (sessionGrace): \(why)")
         }

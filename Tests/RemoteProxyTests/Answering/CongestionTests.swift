@@ -43,6 +43,31 @@ import Testing
         }
     }
 
+    @Test func `short calls are looked at together, and each call as soon as one of them has taken long`() {
+        var congestion = Congestion(maximumWait: Self.wait, forOthers: Self.wait)
+        var now = start
+        func looks(at calls: Int, thatTake time: Duration) -> Int {
+            var looks = 0
+            for _ in 0..<calls {
+                congestion.begins()
+                now = now.advanced(by: time)
+                guard congestion.isLookDue else { continue }
+                looks += 1
+                congestion.isNext(waitingSince: now, in: Self.crowd, at: now)
+            }
+            return looks
+        }
+        let together = Int(Congestion.shortCallsPerLook)
+        // What one takes is known when the second has been looked at.
+        #expect(looks(at: 2, thatTake: .microseconds(1)) == 2)
+        #expect(looks(at: 10 * together, thatTake: .microseconds(1)) == 10)
+        #expect(looks(at: together, thatTake: .milliseconds(1)) == 1)
+        #expect(looks(at: 10, thatTake: .milliseconds(1)) == 10)
+        #expect(looks(at: 10, thatTake: Congestion.shortCall + .microseconds(1)) == 10)
+        congestion.nobodyIsNext()
+        #expect(looks(at: 1, thatTake: .microseconds(1)) == 1)
+    }
+
     @Test func `a burst is not refused, however long it is`() {
         var congestion = line(tooLong, for: Self.patience - .milliseconds(1))
         let refused = congestion.refuses(
