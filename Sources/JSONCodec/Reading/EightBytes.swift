@@ -13,6 +13,13 @@ package struct EightBytes {
         word = UInt64(littleEndian: base.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
     }
 
+    /// Zeros behind the end of a text, which has eight bytes at least.
+    @inlinable @inline(__always)
+    package init(_ base: UnsafeRawPointer, at offset: Int, of count: Int) {
+        let missing = max(0, offset &+ 8 &- count)
+        word = EightBytes(base, at: offset &- missing).word >> UInt64(truncatingIfNeeded: missing &* 8)
+    }
+
     /// All of a text of less than eight bytes and at least one, and zeros behind it.
     @inline(__always)
     init(_ base: UnsafePointer<UInt8>, count: Int) {
@@ -57,4 +64,26 @@ package struct EightBytes {
     /// The bytes before the lowest mark, the others zero.
     @inline(__always)
     func bytes(before marks: UInt64) -> UInt64 { word & (((marks & (0 &- marks)) &>> 7) &- 1) }
+
+    // MARK: Digits
+
+    /// How many digits stand before the first byte that is none.
+    @inlinable @inline(__always)
+    package var digitCount: Int {
+        // What is above nine gets its high bit set, if it has not had it before.
+        let digits = word ^ Self.ones &* UInt64(UInt8(ascii: "0"))
+        return Self.count(before: (digits &+ Self.ones &* 0x76 | digits) & Self.highBits)
+    }
+
+    /// The number that so many digits make, of which there is at least one.
+    @inlinable @inline(__always)
+    package func number(ofDigits count: Int) -> UInt64 {
+        // Zeros come before them, and nothing stays behind.
+        let digits = (word ^ Self.ones &* UInt64(UInt8(ascii: "0"))) &<< UInt64((8 &- count) &* 8)
+        // Neighbours are joined to pairs. The first and the third, and the second and the fourth, are multiplied by what
+        // they count for and added up, all in the upper half.
+        let pairs = digits &* 10 &+ digits &>> 8
+        let (odd, even) = (pairs & 0xFF_0000_00FF, pairs &>> 16 & 0xFF_0000_00FF)
+        return (odd &* (1_000_000 &<< 32 | 100) &+ even &* (10_000 &<< 32 | 1)) &>> 32
+    }
 }

@@ -3,8 +3,9 @@
 // the general walk, which is the judge of what is wrong with it.
 
 extension JSONReader {
-    /// What is left alone at the end of a text, so that eight bytes can be looked at anywhere before.
-    private static let margin = 8
+    /// What is left alone at the end of a text, so that eight bytes can be looked at anywhere before, and behind a quote that
+    /// stands at the bound itself.
+    private static let margin = 9
 
     /// The cursor stands behind a value, or behind an opening bracket, and so it does afterwards; or the container is closed
     /// that `outside` others are open around.
@@ -66,8 +67,7 @@ extension JSONReader {
     @inline(__always)
     private static func endOfString(_ base: UnsafePointer<UInt8>, _ start: Int, _ bound: Int) -> Int {
         var at = start &+ 1
-        let bound = min(bound, at &+ LongText.patience)
-        while at < bound {
+        repeat {
             let eight = EightBytes(base, at: at)
             // What is not ASCII stops as well.
             let stops = eight.stops | eight.word & EightBytes.highBits
@@ -76,7 +76,7 @@ extension JSONReader {
                 return base[at] == UInt8(ascii: "\"") ? at &+ 1 : 0
             }
             at &+= 8
-        }
+        } while at <= bound && at &- start < LongText.patience
         return 0
     }
 
@@ -86,15 +86,26 @@ extension JSONReader {
         let whole = base[start] == UInt8(ascii: "-") ? start &+ 1 : start
         // A long one may be too long.
         let bound = min(bound, start &+ 32)
-        var at = whole
-        while at < bound, base[at] &- UInt8(ascii: "0") < 10 { at &+= 1 }
+        var at = endOfDigits(base, whole, bound)
         guard at > whole, at == whole &+ 1 || base[whole] != UInt8(ascii: "0") else { return 0 }
         if base[at] == UInt8(ascii: ".") {
             let fraction = at &+ 1
-            repeat { at &+= 1 } while at < bound && base[at] &- UInt8(ascii: "0") < 10
+            at = endOfDigits(base, fraction, bound)
             guard at > fraction else { return 0 }
         }
         return at < bound && base[at] | 0x20 != UInt8(ascii: "e") ? at : 0
+    }
+
+    /// Perhaps somewhat behind the bound.
+    @inline(__always)
+    private static func endOfDigits(_ base: UnsafePointer<UInt8>, _ start: Int, _ bound: Int) -> Int {
+        var at = start
+        while at < bound {
+            let count = EightBytes(base, at: at).digitCount
+            at &+= count
+            if count < 8 { break }
+        }
+        return at
     }
 
     @inline(__always)

@@ -36,16 +36,8 @@ extension String: JSONPrimitive {
 
     static func read(_ reader: inout JSONReader) throws(JSONError) -> String? {
         guard try reader.nextByte() == UInt8(ascii: "\"") else { return nil }
-        if let plain = reader.plainText() {
-            let length = plain.end &- plain.start
-            if length <= ShortText.longest, plain.start &+ ShortText.room <= reader.count,
-                let short = ShortText.string(reader.base + plain.start, length)
-            {
-                return short
-            }
-            return plain.string(in: reader.base)
-        }
-        return try reader.scanLongString().string(in: reader.base)
+        if let short = reader.shortText() { return short }
+        return try reader.longerText()
     }
 }
 

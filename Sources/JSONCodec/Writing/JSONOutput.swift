@@ -1,8 +1,12 @@
 // Receives values and pieces of text, and keeps them as one growing run of JSON bytes for whoever sends them.
 
 /// Growable bytes that JSON is written to. Made once and reused; not for use from two threads at a time.
+///
+/// Usable from inlined code as a whole: of any other `package` type, what is `@inlinable` is called from other modules
+/// all the same.
+@usableFromInline
 package final class JSONOutput {
-    private let buffer: UnsafeMutablePointer<OutputBuffer>
+    @usableFromInline let buffer: UnsafeMutablePointer<OutputBuffer>
 
     package init(capacity: Int = 256) {
         buffer = .allocate(capacity: 1)
@@ -14,10 +18,10 @@ package final class JSONOutput {
         buffer.deallocate()
     }
 
-    package var count: Int { buffer.pointee.count }
+    @inlinable package var count: Int { buffer.pointee.count }
 
     /// Valid until the next mutation.
-    package var bytes: UnsafeRawBufferPointer {
+    @inlinable package var bytes: UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(start: buffer.pointee.base, count: buffer.pointee.count)
     }
 
@@ -36,10 +40,13 @@ package final class JSONOutput {
 
     package func truncate(to count: Int) { buffer.pointee.truncate(to: count) }
 
+    @inlinable @inline(__always)
     package func append(_ byte: UInt8) { buffer.pointee.append(byte) }
     package func append(_ bytes: UnsafeRawBufferPointer) {
         bytes.withMemoryRebound(to: UInt8.self) { buffer.pointee.append($0) }
     }
+    /// In a few steps where the text is known.
+    @inlinable @inline(__always)
     package func append(_ text: StaticString) { buffer.pointee.append(text) }
     package func append(raw text: String) { buffer.pointee.append(raw: text) }
 

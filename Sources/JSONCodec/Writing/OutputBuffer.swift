@@ -1,39 +1,40 @@
 // The growing memory behind `JSONOutput`. The encoder writes here through a raw pointer, so that a byte written costs
 // no reference counting.
 
+@usableFromInline
 struct OutputBuffer {
-    private(set) var base: UnsafeMutablePointer<UInt8>
-    private(set) var count = 0
-    private(set) var capacity: Int
+    @usableFromInline private(set) var base: UnsafeMutablePointer<UInt8>
+    @usableFromInline private(set) var count = 0
+    @usableFromInline private(set) var capacity: Int
 
     init(capacity: Int) { (base, self.capacity) = Self.allocate(capacity) }
 
     func deallocate() { LargeBlocks.deallocate(UnsafeMutableRawBufferPointer(start: base, count: capacity)) }
 
     /// Room for this many more bytes; returns where they go. `commit` makes them part of the output.
-    @inline(__always)
+    @inlinable @inline(__always)
     mutating func reserve(_ room: Int) -> UnsafeMutablePointer<UInt8> {
         if capacity &- count < room { grow(room) }
         return base + count
     }
 
-    @inline(__always)
+    @inlinable @inline(__always)
     mutating func commit(_ written: Int) { count &+= written }
 
-    @inline(__always)
+    @inlinable @inline(__always)
     mutating func append(_ byte: UInt8) {
         reserve(1).pointee = byte
-        count &+= 1
+        commit(1)
     }
 
-    @inline(__always)
+    @inlinable @inline(__always)
     mutating func append(_ bytes: UnsafeBufferPointer<UInt8>) {
         guard let start = bytes.baseAddress else { return }
         reserve(bytes.count).update(from: start, count: bytes.count)
-        count &+= bytes.count
+        commit(bytes.count)
     }
 
-    @inline(__always)
+    @inlinable @inline(__always)
     mutating func append(_ text: StaticString) {
         append(UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
     }
@@ -53,8 +54,8 @@ struct OutputBuffer {
         if length >= 0 && length < count { count = length }
     }
 
-    @inline(never)
-    private mutating func grow(_ room: Int) { move(to: max(capacity &* 2, count &+ room)) }
+    @usableFromInline @inline(never)
+    mutating func grow(_ room: Int) { move(to: max(capacity &* 2, count &+ room)) }
 
     /// Gives the memory back when it is large; only for an empty buffer.
     @inline(__always)

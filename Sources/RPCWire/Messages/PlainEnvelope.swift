@@ -70,31 +70,35 @@ struct PlainEnvelope {
 
     // MARK: Passing over; what returns false or nil may have moved the cursor, except `pass`
 
-    /// This text, eight bytes at a time and the rest one by one.
+    /// This text, which has four bytes at least.
     @inline(__always)
     private mutating func pass(_ expected: StaticString) -> Bool {
         let length = expected.utf8CodeUnitCount
-        guard at &+ length <= text.count else { return false }
-        let other = UnsafeRawPointer(expected.utf8Start)
-        var offset = 0
-        while offset &+ 8 <= length {
-            guard isSame(other, offset, UInt64.self) else { return false }
-            offset &+= 8
-        }
-        while offset < length {
-            guard isSame(other, offset, UInt8.self) else { return false }
-            offset &+= 1
-        }
+        guard at &+ length <= text.count,
+            length < 8 ? stands(expected, as: UInt32.self) : stands(expected, as: UInt64.self)
+        else { return false }
         at &+= length
         return true
     }
 
+    /// Compares a word at a time, the last one with some of the bytes before it once more.
+    @inline(__always)
+    private func stands<Word: FixedWidthInteger & BitwiseCopyable>(_ expected: StaticString, as _: Word.Type) -> Bool {
+        let last = expected.utf8CodeUnitCount &- MemoryLayout<Word>.size
+        var offset = 0
+        while offset < last {
+            guard isSame(expected, offset, Word.self) else { return false }
+            offset &+= MemoryLayout<Word>.size
+        }
+        return isSame(expected, last, Word.self)
+    }
+
     @inline(__always)
     private func isSame<Word: FixedWidthInteger & BitwiseCopyable>(
-        _ other: UnsafeRawPointer, _ offset: Int, _: Word.Type
+        _ expected: StaticString, _ offset: Int, _: Word.Type
     ) -> Bool {
         base.loadUnaligned(fromByteOffset: at &+ offset, as: Word.self)
-            == other.loadUnaligned(fromByteOffset: offset, as: Word.self)
+            == UnsafeRawPointer(expected.utf8Start).loadUnaligned(fromByteOffset: offset, as: Word.self)
     }
 
     /// Up to the closing quote, if all before it is ASCII without escapes and control characters.
@@ -113,20 +117,30 @@ struct PlainEnvelope {
         return false
     }
 
-    /// At most eighteen digits.
+    /// At most eighteen digits; few of them all at once.
     @inline(__always)
     private mutating func passInteger() -> Int64? {
+        let eight = EightBytes(base, at: at, of: text.count)
+        let count = eight.digitCount
+        guard count < 8 else { return passLongInteger() }
+        guard count > 0, count == 1 || byte != UInt8(ascii: "0") else { return nil }
+        at &+= count
+        return Int64(truncatingIfNeeded: eight.number(ofDigits: count))
+    }
+
+    /// The same one by one, for more than one.
+    @inline(never)
+    private mutating func passLongInteger() -> Int64? {
+        guard byte != UInt8(ascii: "0") else { return nil }
         let start = at
         var value: Int64 = 0
         while at &- start < 19 {
             let digit = byte &- UInt8(ascii: "0")
-            guard digit < 10 else { break }
+            guard digit < 10 else { return value }
             value = value &* 10 &+ Int64(digit)
             at &+= 1
         }
-        let count = at &- start
-        guard count > 0, count < 19 else { return nil }
-        return count == 1 || base.load(fromByteOffset: start, as: UInt8.self) != UInt8(ascii: "0") ? value : nil
+        return nil
     }
 
     /// An array or an object; an empty range when nothing is in it.

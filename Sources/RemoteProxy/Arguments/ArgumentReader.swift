@@ -22,28 +22,14 @@ public struct ArgumentReader {
     /// - Parameter params: the JSON text of an array or an object, or nothing at all.
     @usableFromInline
     package init(_ params: UnsafeRawBufferPointer) throws {
-        bytes = params
-        if let reader = JSONReader(insideArray: params) {
-            self.reader = reader
-            form = .positional
-            return
-        }
-        reader = JSONReader(params)
-        form = .none
-        guard !params.isEmpty else { return }
-        do {
-            form = try Self.open(&reader)
-        } catch {
-            throw ArgumentFault.parameters("\(error)")
-        }
+        let (reader, form) =
+            if let reader = JSONReader(insideArray: params) { (reader, Form.positional) } else { try Self.open(params) }
+        (bytes, self.reader, self.form) = (params, reader, form)
     }
 
     /// Reads the next argument. Disfavoured, or an optional could be read either way and the compiler would not choose.
     @_disfavoredOverload
-    public mutating func next<Value: Decodable>(_ name: StaticString) throws -> Value {
-        guard try advance(name) else { throw ArgumentFault.missing(name) }
-        return try decode(name)
-    }
+    public mutating func next<Value: Decodable>(_ name: StaticString) throws -> Value { try read(name) }
 
     /// Reads the next argument, which may be missing.
     public mutating func next<Value: Decodable>(_ name: StaticString) throws -> Value? {
@@ -56,21 +42,24 @@ public struct ArgumentReader {
     /// Reads the next argument.
     public mutating func next(_ name: StaticString) throws -> Int {
         if case .positional = form, let integer = reader.nextPlainInteger() { return integer }
-        guard try advance(name) else { throw ArgumentFault.missing(name) }
-        return try decode(name)
+        return try read(name)
     }
 
     /// Reads the next argument.
-    public mutating func next(_ name: StaticString) throws -> String {
-        guard try advance(name) else { throw ArgumentFault.missing(name) }
-        return try decode(name)
-    }
+    public mutating func next(_ name: StaticString) throws -> String { try read(name) }
 
     /// Checks that nothing is left over.
     @usableFromInline
     package mutating func finish() throws {
         guard case .positional = form else { return }
         if try attempt("", { reader throws(JSONError) in try reader.nextElement() }) { throw ArgumentFault.tooMany }
+    }
+
+    /// Elsewhere, so that the usual spelling of an integer does not pay for all the others.
+    @inline(never)
+    private mutating func read<Value: Decodable>(_ name: StaticString) throws -> Value {
+        guard try advance(name) else { throw ArgumentFault.missing(name) }
+        return try decode(name)
     }
 
     /// Moves to the value of the next parameter; false when there is none.
@@ -90,11 +79,14 @@ public struct ArgumentReader {
     }
 
     private mutating func decode<Value: Decodable>(_ name: StaticString) throws -> Value {
-        do {
-            return try reader.decode(Value.self)
-        } catch let error as DecodingError {
-            throw ArgumentFault.wrong(name, error.explanation)
-        }
+        do { return try reader.decode(Value.self) } catch { throw Self.explained(error, name) }
+    }
+
+    /// Elsewhere, since telling errors apart makes room for them beforehand.
+    @inline(never)
+    private static func explained(_ error: any Error, _ name: StaticString) -> any Error {
+        guard let error = error as? DecodingError else { return error }
+        return ArgumentFault.wrong(name, error.explanation)
     }
 
     private mutating func attempt<Result>(
@@ -104,6 +96,18 @@ public struct ArgumentReader {
             return try body(&reader)
         } catch {
             throw ArgumentFault.wrong(name, "\(error)")
+        }
+    }
+
+    @inline(never)
+    private static func open(_ params: UnsafeRawBufferPointer) throws -> (JSONReader, Form) {
+        var reader = JSONReader(params)
+        guard !params.isEmpty else { return (reader, .none) }
+        do throws(JSONError) {
+            let form = try open(&reader)
+            return (reader, form)
+        } catch {
+            throw ArgumentFault.parameters("\(error)")
         }
     }
 

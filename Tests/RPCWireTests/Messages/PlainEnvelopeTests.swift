@@ -78,6 +78,23 @@ struct PlainEnvelopeTests {
         ] { #expect(Self.agree(Bytes(text), MessageDecoder()), "\(text)") }
     }
 
+    @Test(arguments: 1...20)
+    func `and about numbers of every length, wherever they stand`(length: Int) {
+        let digits = "12345678901234567890".prefix(length)
+        for number in [
+            "\(digits)", "-\(digits)", "0\(digits)", "\(digits)/", "\(digits):", "\(digits).5", "\(digits)e1",
+        ] {
+            for text in [
+                #"{"jsonrpc":"2.0","method":"m","params":[\#(number),\#(number)],"id":\#(number)}"#,
+                #"{"jsonrpc":"2.0","method":"m","params":[\#(number)],"id":1}"#,
+                #"{"jsonrpc":"2.0","method":"m","params":[1],"timeout":\#(number),"id":3}"#,
+                #"{"jsonrpc":"2.0","method":"m","params":{"a":[\#(number),"\#(number)"]},"id":\#(number)}"#,
+                #"{"jsonrpc":"2.0","id":\#(number),"result":1}"#, #"{"jsonrpc":"2.0","id":1,"result":\#(number)}"#,
+                #"{"jsonrpc":"2.0","id":1,"result":[\#(number)]}"#,
+            ] { #expect(Self.agree(Bytes(text), MessageDecoder()), "\(text)") }
+        }
+    }
+
     @Test(arguments: 0...5)
     func `and about how deep a message may be`(depth: Int) {
         for text in Self.usual { #expect(Self.agree(Bytes(text), MessageDecoder(maximumDepth: depth)), "\(text)") }
