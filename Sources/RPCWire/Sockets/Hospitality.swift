@@ -14,6 +14,8 @@ package struct Hospitality {
     /// How long one may stay that is alone, in nanoseconds: a few times what it costs to be woken elsewhere.
     static let longestAlone: Int64 = 200_000
     private static let proofOfBeingAlone = 4
+    /// How many times as seldom one that is alone may call.
+    private static let patienceWithOne: Int64 = 10
     /// How long nobody is welcome, in nanoseconds, first and at most.
     static let firstClosure: Int64 = 16_000_000
     static let longestClosure: Int64 = 2_048_000_000
@@ -41,14 +43,18 @@ package struct Hospitality {
         aloneInARow = peer != nil && peer == lastAlone ? aloneInARow + 1 : 0
         lastAlone = peer
         defer { lastAnswer = now }
-        return isOpen(at: now) && now < lastAnswer.advanced(byNanoseconds: longestLull)
+        let lull = isAlone ? longestLull * Self.patienceWithOne : longestLull
+        return isOpen(at: now) && now < lastAnswer.advanced(byNanoseconds: lull)
     }
+
+    /// Whether one and the same has been the only one for some time.
+    private var isAlone: Bool { aloneInARow >= Self.proofOfBeingAlone }
 
     func isOpen(at now: Instant) -> Bool { now >= opensAt }
 
     /// A guest has gone after so many nanoseconds.
     mutating func left(at now: Instant, after stay: Int64) {
-        let stay = aloneInARow < Self.proofOfBeingAlone ? stay : max(0, stay - Self.longestAlone)
+        let stay = isAlone ? max(0, stay - Self.longestAlone) : stay
         saved = min(saved + earned - min(stay, Self.mostSaved), Self.mostSaved)
         if saved == Self.mostSaved { nextClosure = Self.firstClosure }
         if saved < 0 { close(at: now) }

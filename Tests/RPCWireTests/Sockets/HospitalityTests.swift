@@ -78,6 +78,18 @@ import Testing
         #expect(!hospitality.isOpen(at: Self.start))
     }
 
+    @Test func `who has been alone for some time may call more seldom`() {
+        final class Connection {}
+        let (first, second) = (Connection(), Connection())
+        var hospitality = Self.lively
+        let welcomes = (1...8).map { number in
+            hospitality.welcomes(onlyOf: ObjectIdentifier(first), at: after(Int64(number) * 9_000_000))
+        }
+        #expect(welcomes == [false, false, false, false, true, true, true, true])
+        let welcomesOther = hospitality.welcomes(onlyOf: ObjectIdentifier(second), at: after(81_000_000))
+        #expect(!welcomesOther)
+    }
+
     @Test func `a long stay among short ones is paid in full`() {
         var hospitality = Self.lively
         for _ in 0..<4 {
