@@ -8,7 +8,7 @@ enum ShortText {
         guard isLaidOutAsKnown else { return nil }
         var bits = (first, second | mark | UInt64(truncatingIfNeeded: length) &<< 56)
         // Moved out: nobody else counts on it, and a copy would be counted.
-        return withUnsafeMutableBytes(of: &bits) { $0.baseAddress?.assumingMemoryBound(to: String.self).move() }
+        return withUnsafeMutableBytes(of: &bits) { $0.baseAddress?.bindMemory(to: String.self, capacity: 1).move() }
     }
 
     /// Of a String whose characters are its own and all ASCII.

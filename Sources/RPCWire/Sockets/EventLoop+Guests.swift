@@ -25,12 +25,12 @@ extension EventLoop {
 
     /// Whether another thread would go on if a guest kept this one. Of those that compute there is only one other.
     private var canHost: Bool {
-        watch != nil && absentThreads.load(ordering: .relaxed) == 0 && !isOverloaded.load(ordering: .relaxed)
+        watch?.hasRoom == true && absentThreads.load(ordering: .relaxed) == 0 && !isOverloaded.load(ordering: .relaxed)
             && attention.load(ordering: .relaxed) != .ended
     }
 
     /// Answers whether the loop is still this thread's.
-    /// - Parameter start: the time as it was known last.
+    /// - Parameter start: the time.
     func host(_ job: UnownedJob, since start: Instant) -> Bool {
         guard hospitality.isOpen(at: start), canHost else {
             globalConcurrentExecutor.enqueue(ExecutorJob(job))
@@ -41,8 +41,8 @@ extension EventLoop {
         job.runSynchronously(on: .pool)
         guard takeBack() else { return false }
         hasGuest = false
-        // A guest that has called again has read the clock.
-        let end = now
+        // One that has called may have gone on with something else.
+        let end = lookAtClock()
         hospitality.left(at: end, after: start.nanoseconds(to: end))
         return true
     }

@@ -101,7 +101,7 @@ extension EventLoop {
     }
 
     /// By a thread that finds that it has lost the loop.
-    func comeBack() {
+    func threadIsBack() {
         absentThreads.subtract(1, ordering: .relaxed)
         watch?.returned(SystemThread.current)
     }

@@ -21,7 +21,7 @@ extension EventLoop {
         // With one processor there is nobody who could bring about what the loop looks out for.
         spins = isToSpin && SystemThread.processors > 1
         repeat {
-            guard turn() else { return comeBack() }
+            guard turn() else { return threadIsBack() }
         } while !isDone()
     }
 
@@ -124,23 +124,24 @@ extension EventLoop {
     private func runQueue() -> Bool {
         guard !queue.isEmpty || hasMail.load(ordering: .acquiring) else { return true }
         // Nothing has been done since somebody may have asked.
-        let start = now
-        let end = start.advanced(byNanoseconds: EventLoop.nanosecondsPerTurn)
-        var known = start
+        let end = now.advanced(byNanoseconds: EventLoop.nanosecondsPerTurn)
+        var guestLeft: Instant?
         for count in 1...EventLoop.itemsPerTurn {
             fetchMail()
             guard let item = queue.popFirst() else { return true }
+            let guestBefore = guestLeft.take()
             switch item {
             case .job(let job): guard run(job) else { return false }
-            case .guest(let job): guard host(job, since: known) else { return false }
+            case .guest(let job):
+                guard host(job, since: guestBefore ?? lookAtClock()) else { return false }
+                guestLeft = now
             case .work(let work): work()
             case .timer(let timer): timers.insert(timer)
             }
-            // Read seldom, but who has read it anyway is believed.
-            if timeOfThisItem == nil, count % 8 == 0 { timeOfThisItem = MonotonicClock.now }
-            known = timeOfThisItem ?? known
+            let known = timeOfThisItem
             timeOfThisItem = nil
-            if known > end { break }
+            // Read seldom, but who has read it anyway is believed.
+            if known ?? end > end || count % 8 == 0 && MonotonicClock.now > end { break }
         }
         return true
     }

@@ -7,7 +7,7 @@
 // and does not pay: nobody waits for it to go.
 
 package struct Hospitality {
-    /// How much a guest may save, in nanoseconds, and the most that a stay counts for: then another thread has the loop.
+    /// How much may be saved, in nanoseconds, and the most that a stay counts for: then another thread has the loop.
     static let mostSaved: Int64 = 2_000_000
     /// What is saved when the house opens again.
     static let savedAtOpening: Int64 = 500_000

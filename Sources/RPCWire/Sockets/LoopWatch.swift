@@ -1,6 +1,8 @@
 // Looks after some loops, those of one server for example, while their threads run code that is not the library's. Knows
 // how many threads may be kept by such code at a time. What is seen and done at a look is in `EventLoop+Lending.swift`.
 
+import Synchronization
+
 package final class LoopWatch: Sendable {
     /// What the owner of the loops is told, on any thread.
     package struct Events: Sendable {
@@ -26,6 +28,7 @@ package final class LoopWatch: Sendable {
     private let events: Events
     private let thread: WatchThread?
     private let state = Lock(State())
+    private let isFull = Atomic(false)
 
     /// - Parameter thread: has it look; without one it looks when told to.
     package init(maximumBlockedThreads: Int, events: Events = Events(), thread: WatchThread? = nil) {
@@ -90,6 +93,7 @@ extension LoopWatch {
             }
             state.isFull = false
             state.blocked[thread] = absence
+            noteRoom(state)
             return .yes
         }
         if answer == .full {
@@ -110,7 +114,19 @@ extension LoopWatch {
     }
 
     /// The thread is back, before it was replaced or after.
-    func returned(_ thread: UInt) { _ = state.withLock { $0.blocked.removeValue(forKey: thread) } }
+    func returned(_ thread: UInt) {
+        state.withLock { state in
+            state.blocked[thread] = nil
+            noteRoom(state)
+        }
+    }
+
+    /// Whether another thread may go on for the next that is kept.
+    var hasRoom: Bool { !isFull.load(ordering: .relaxed) }
+
+    private func noteRoom(_ state: State) {
+        isFull.store(state.blocked.count >= maximumBlockedThreads, ordering: .relaxed)
+    }
 
     func absence(of thread: UInt) -> Absence? { state.withLock { $0.blocked[thread] } }
 }

@@ -29,8 +29,8 @@ package protocol Loop: TaskExecutor {
     func noteOverload(_ lasts: Bool)
 
     /// For library code that is called by code which the loop may have been lent to: until `goOut` it is on the loop, unless
-    /// the loop has gone on elsewhere or is about to. What it has the loop do is done when the other code returns or suspends,
-    /// or is seen to keep the thread. Nothing in between may call out.
+    /// the loop has gone on elsewhere or is about to. What it has the loop do is done when the thread is back,
+    /// or is seen to be kept. Nothing in between may call out.
     func comeIn() -> Presence
 
     func goOut(_ presence: Presence)
@@ -66,7 +66,7 @@ package enum Presence: Sendable {
     case elsewhere
     /// It was there anyway.
     case atHome
-    /// It is there for as long as it does not go out; the loop knows what it is lent for.
+    /// It is there for as long as it does not go out; then the loan goes on.
     case visiting(Loan)
 
     package struct Loan: Sendable { let word: UInt }

@@ -67,6 +67,8 @@ package struct Congestion: Sendable {
     /// What one call in the line takes, in nanoseconds: the average of some sixteen looks.
     private var pace: Int64 = 0
     private var lastLook: Instant?
+    /// What a call takes has been seen since the line began.
+    private var hasSeenPace = false
     private var begunAtLook: Int64 = 0
     /// Since when everybody whose turn came had waited too long.
     private var tooLongSince: Instant?
@@ -104,7 +106,8 @@ package struct Congestion: Sendable {
 
     /// Whether `isNext` is to be told whose turn it is: always, unless calls are known to be short.
     package var isLookDue: Bool {
-        lastLook == nil || pace == 0 || pace > shortCallTime || begun &- begunAtLook >= Self.shortCallsPerLook
+        !hasSeenPace || pace == 0 || pace > shortCallTime
+            || begun &- begunAtLook >= Self.shortCallsPerLook
     }
 
     /// It is somebody's turn who has waited since then.
@@ -139,7 +142,7 @@ package struct Congestion: Sendable {
 
     /// It is nobody's turn.
     package mutating func nobodyIsNext() {
-        (lastLook, tooLongSince, stepEnd) = (nil, nil, nil)
+        (lastLook, hasSeenPace, tooLongSince, stepEnd) = (nil, false, nil, nil)
     }
 
     /// Somebody comes.
@@ -168,6 +171,7 @@ package struct Congestion: Sendable {
         if let lastLook, calls > 0 {
             let latest = (now.nanoseconds - lastLook.nanoseconds) / calls
             // That the whole machine stood still for once says nothing about calls; that it is busy does.
+            hasSeenPace = true
             pace += (min(latest, max(4 * pace, patienceTime)) - pace) / 16
         }
         (lastLook, begunAtLook) = (now, begun)

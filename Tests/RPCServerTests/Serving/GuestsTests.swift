@@ -16,10 +16,12 @@ private struct HospitableLoop {
     let server = RPCServer()
     let url: String
 
-    init(_ backend: EventLoop.Backend = .best, spins: Bool = false) async throws {
+    init(
+        _ backend: EventLoop.Backend = .best, spins: Bool = false, eachEarns earned: Duration = .seconds(1)
+    ) async throws {
         watch = LoopWatch(maximumBlockedThreads: 64)
         // On a busy machine answers come late, and guests are kept from going.
-        let hospitality = Hospitality(earned: .seconds(1), longestLull: .seconds(3_600))
+        let hospitality = Hospitality(earned: earned, longestLull: .seconds(3_600))
         loop = try EventLoop(
             name: "hospitable", backend: backend, spins: spins, watch: watch, hospitality: hospitality)
         server.export(CalculatorProxy(CheckedCalculator()))
@@ -96,6 +98,7 @@ private actor CallingActor {
             while !isOver.withLock({ $0 }) { place.watch.look() }
         }
         let neighbour = Task.detached {
+            defer { hasAnswer.open() }
             let thread = await place.loop.perform { SystemThread.current }
             for _ in 0..<10 {
                 let text = try await EchoProxy(client).text("neighbour")
@@ -103,13 +106,26 @@ private actor CallingActor {
                 // As long as a guest is kept there are no others: nobody might go on for the next.
                 #expect(SystemThread.current != thread)
             }
-            hasAnswer.open()
         }
         hasAnswer.wait()
         isOver.withLock { $0 = true }
         try await neighbour.value
         #expect(try await calculator.add(1, 2) == 3)
         _ = await looks
+        await place.end()
+    }
+
+    @Test func `that keeps the thread and then goes without a call is a guest no more`() async throws {
+        let place = try await HospitableLoop(eachEarns: .microseconds(10))
+        let calculator = CalculatorProxy(place.client())
+        let thread = await place.loop.perform { SystemThread.current }
+        try await place.call(calculator)
+        while SystemThread.current == thread, !Task.isCancelled {
+            let end = MonotonicClock.now.advanced(by: .microseconds(1_500))
+            while MonotonicClock.now < end {}
+            await Task.yield()
+            #expect(try await calculator.add(1, 2) == 3)
+        }
         await place.end()
     }
 

@@ -57,8 +57,8 @@ import Testing
     }
 
     @Test func `who has been alone for some time may stay longer, but not for ever`() {
-        final class Connection {}
-        let (first, second) = (Connection(), Connection())
+        final class Peer {}
+        let (first, second) = (Peer(), Peer())
         var hospitality = Self.lively
         for _ in 0..<5 { _ = hospitality.welcomes(onlyOf: ObjectIdentifier(first), at: Self.start) }
         for _ in 0..<1_000 { hospitality.left(at: Self.start, after: Hospitality.longestAlone) }
@@ -79,8 +79,8 @@ import Testing
     }
 
     @Test func `who has been alone for some time may call more seldom`() {
-        final class Connection {}
-        let (first, second) = (Connection(), Connection())
+        final class Peer {}
+        let (first, second) = (Peer(), Peer())
         var hospitality = Self.lively
         let welcomes = (1...8).map { number in
             hospitality.welcomes(onlyOf: ObjectIdentifier(first), at: after(Int64(number) * 9_000_000))

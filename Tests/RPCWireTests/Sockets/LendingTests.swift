@@ -87,6 +87,7 @@ private final class Flag: Sendable {
         let lent = try LentLoop()
         let loop = lent.loop
         let (hasBegun, isOver) = (Barrier(), Flag())
+        defer { isOver.isSet.store(true, ordering: .relaxed) }
         let task = Task(executorPreference: loop) {
             hasBegun.open()
             while !isOver.isSet.load(ordering: .relaxed) { loop.goOut(loop.comeIn()) }

@@ -66,6 +66,10 @@ import Testing
         #expect(looks(at: 10, thatTake: Congestion.shortCall + .microseconds(1)) == 10)
         congestion.nobodyIsNext()
         #expect(looks(at: 1, thatTake: .microseconds(1)) == 1)
+        // Long ones after short ones are known at once, also where a line is over before the next look were due.
+        _ = looks(at: 1_000 * together, thatTake: .microseconds(1))
+        congestion.nobodyIsNext()
+        #expect(looks(at: together, thatTake: .milliseconds(1)) == together)
     }
 
     @Test func `a burst is not refused, however long it is`() {
