@@ -176,7 +176,7 @@ package struct OutgoingCalls {
     }
 
     /// Whether the call has not ended.
-    package func contains(_ ticket: Ticket) -> Bool {
+    private func contains(_ ticket: Ticket) -> Bool {
         entries.indices.contains(ticket.slot) && entries[ticket.slot]?.id == ticket.id
     }
 

@@ -14,6 +14,7 @@ extension EventLoop {
     package func answer(onlyOf peer: ObjectIdentifier?, _ resume: () -> Void) {
         let areWelcome = hospitality.welcomes(onlyOf: peer, at: now)
         guard areWelcome, canHost, Self.hasHook else { return resume() }
+        // The loop is handed through as it is, and a job is one pointer.
         system_take_jobs(
             { loop, job in
                 let loop = Unmanaged<EventLoop>.fromOpaque(loop!)
@@ -30,7 +31,7 @@ extension EventLoop {
     }
 
     /// Answers whether the loop is still this thread's.
-    /// - Parameter start: the time.
+    /// - Parameter start: now, as known to whoever let the guest before this one go.
     func host(_ job: UnownedJob, since start: Instant) -> Bool {
         guard hospitality.isOpen(at: start), canHost else {
             globalConcurrentExecutor.enqueue(ExecutorJob(job))

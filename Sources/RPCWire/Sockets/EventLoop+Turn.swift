@@ -97,7 +97,7 @@ extension EventLoop {
         return until == .distantFuture ? nil : MonotonicClock.now.nanoseconds(to: until)
     }
 
-    func deliverReady(_ count: Int) {
+    private func deliverReady(_ count: Int) {
         timeOfThisItem = nil
         for index in 0..<count {
             let event = selector.event(index)
@@ -153,7 +153,7 @@ extension EventLoop {
         return takeBack()
     }
 
-    func flushStreams() {
+    private func flushStreams() {
         guard !unflushed.isEmpty else { return }
         swap(&unflushed, &flushing)
         for stream in flushing { stream.flushAtEndOfTurn() }

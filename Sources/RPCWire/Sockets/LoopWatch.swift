@@ -28,7 +28,8 @@ package final class LoopWatch: Sendable {
     private let events: Events
     private let thread: WatchThread?
     private let state = Lock(State())
-    private let isFull = Atomic(false)
+    /// Whether another thread may go on for the next that is kept; for those who ask often.
+    private let room = Atomic(true)
 
     /// - Parameter thread: has it look; without one it looks when told to.
     package init(maximumBlockedThreads: Int, events: Events = Events(), thread: WatchThread? = nil) {
@@ -121,11 +122,10 @@ extension LoopWatch {
         }
     }
 
-    /// Whether another thread may go on for the next that is kept.
-    var hasRoom: Bool { !isFull.load(ordering: .relaxed) }
+    var hasRoom: Bool { room.load(ordering: .relaxed) }
 
     private func noteRoom(_ state: State) {
-        isFull.store(state.blocked.count >= maximumBlockedThreads, ordering: .relaxed)
+        room.store(state.blocked.count < maximumBlockedThreads, ordering: .relaxed)
     }
 
     func absence(of thread: UInt) -> Absence? { state.withLock { $0.blocked[thread] } }

@@ -60,20 +60,6 @@ extension Loop {
     package func takeBack() -> Bool { true }
 }
 
-/// How code that has come to a loop stands to it.
-package enum Presence: Sendable {
-    /// It is not on the loop.
-    case elsewhere
-    /// It was there anyway.
-    case atHome
-    /// It is there for as long as it does not go out; then the loan goes on.
-    case visiting(Loan)
-
-    package struct Loan: Sendable { let word: UInt }
-
-    package var isHere: Bool { if case .elsewhere = self { false } else { true } }
-}
-
 package protocol LoopTimer: AnyObject, Sendable {
     /// Forgets the work. Safe from anywhere, any number of times; too late once the work has begun.
     func cancel()

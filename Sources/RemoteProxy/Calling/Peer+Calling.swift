@@ -10,18 +10,13 @@ extension Peer {
     /// afterwards whether it is still where it belongs, which costs as much as anything else in here.
     @inline(__always)
     func perform(_ call: OutgoingCall) async -> CallEnd {
-        let end = await wait(for: call)
-        call.comeBack()
-        return end
-    }
-
-    @inline(__always)
-    private func wait(for call: OutgoingCall) async -> CallEnd {
-        await withTaskCancellationHandler {
+        let end = await withTaskCancellationHandler {
             await withUnsafeContinuation { start(call, for: $0) }
         } onCancel: {
             cancel(call)
         }
+        call.comeBack()
+        return end
     }
 
     /// A call in the scope of the running task, with nothing in its message yet.
