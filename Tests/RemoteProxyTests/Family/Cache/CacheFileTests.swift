@@ -378,5 +378,7 @@ private final class TemporaryFolder: Sendable {
         }
         closedir(folder)
         rmdir(path)
+        // Of a test that took the folder itself for its file.
+        unlink(path + ".lock")
     }
 }
