@@ -3,6 +3,7 @@
 #ifndef CSYSTEM_H
 #define CSYSTEM_H
 
+#include "CSystem/Cancellation.h"
 #include "CSystem/Descriptors.h"
 #include "CSystem/Files.h"
 #include "CSystem/Signals.h"

@@ -27,6 +27,8 @@ final class OutgoingCall: @unchecked Sendable {
     /// Cancelled before it was started.
     var isCancelled = false
 
+    /// Tells the peer, while the call is performed, that its task was cancelled.
+    let cancellation = OutgoingCall.cancellationWatch()
     private let isOver = Atomic(false)
 
     /// It has left the table; its caller is told next.

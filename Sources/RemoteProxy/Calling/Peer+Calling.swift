@@ -10,11 +10,10 @@ extension Peer {
     /// afterwards whether it is still where it belongs, which costs as much as anything else in here.
     @inline(__always)
     func perform(_ call: OutgoingCall) async -> CallEnd {
-        let end = await withTaskCancellationHandler {
-            await withUnsafeContinuation { start(call, for: $0) }
-        } onCancel: {
-            cancel(call)
-        }
+        let record = call.cancellation.begin(self, call)
+        let end = await withUnsafeContinuation { start(call, for: $0) }
+        call.cancellation.end(record)
+        extendLifetime(self)
         call.comeBack()
         return end
     }
@@ -65,7 +64,7 @@ extension Peer {
         return after
     }
 
-    private func cancel(_ call: OutgoingCall) {
+    fileprivate func cancel(_ call: OutgoingCall) {
         var waiter: Waiter?
         let after = state.withLock { state -> AfterLock in
             guard let ticket = call.ticket else {
@@ -164,5 +163,16 @@ extension Peer {
     /// Resumes callers whose calls have left the table.
     func finish(_ ended: [(Waiter, CallEnd)]) {
         for (waiter, end) in ended { waiter.resume(returning: end) }
+    }
+}
+
+extension OutgoingCall {
+    /// What a call of a peer is told by that its task was cancelled.
+    static func cancellationWatch() -> CancellationWatch {
+        CancellationWatch { peer, call in
+            guard let peer, let call else { return }
+            let waiting = Unmanaged<OutgoingCall>.fromOpaque(call).takeUnretainedValue()
+            Unmanaged<Peer>.fromOpaque(peer).takeUnretainedValue().cancel(waiting)
+        }
     }
 }

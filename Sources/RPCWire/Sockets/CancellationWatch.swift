@@ -1,0 +1,36 @@
+// Being told when a task is cancelled, by the two halves of what the library offers as one async function around the code in
+// question. That function is right for everything that is not done a million times a second: its frame, its closures
+// and the way back through both cost a call more than its way through the socket.
+
+import CSystem
+
+/// What its owner is told by. One at a time: begun and ended by the same task, with nothing but waiting between.
+///
+/// `@unchecked Sendable`: written only by the task that begins it, before the runtime has it; read under the runtime's lock
+/// on the records of that task.
+package struct CancellationWatch: ~Copyable, @unchecked Sendable {
+    /// Where it was begun.
+    package struct Record { fileprivate let address: UnsafeMutableRawPointer? }
+
+    /// In a place of its own, since the runtime keeps its address.
+    private let cancellation: UnsafeMutablePointer<system_cancellation>
+
+    /// - Parameter tell: called with the two objects that the watch was begun with, on whichever thread cancels the task.
+    package init(_ tell: @escaping @convention(c) (UnsafeMutableRawPointer?, UnsafeMutableRawPointer?) -> Void) {
+        cancellation = .allocate(capacity: 1)
+        cancellation.initialize(to: system_cancellation(tell: tell, who: nil, what: nil))
+    }
+
+    deinit { cancellation.deallocate() }
+
+    /// From now on the cancellation of the running task is told; at once if it has been cancelled. The caller keeps both
+    /// objects until the end.
+    package func begin(_ who: AnyObject, _ what: AnyObject) -> Record {
+        cancellation.pointee.who = Unmanaged.passUnretained(who).toOpaque()
+        cancellation.pointee.what = Unmanaged.passUnretained(what).toOpaque()
+        return Record(address: system_watch_cancellation(cancellation))
+    }
+
+    /// Nobody is told any more, or being told, when this returns.
+    package func end(_ record: Record) { system_leave_cancellation(record.address) }
+}
