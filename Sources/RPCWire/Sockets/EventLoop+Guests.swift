@@ -30,22 +30,43 @@ extension EventLoop {
             && attention.load(ordering: .relaxed) != .ended
     }
 
+    /// Guests who have the thread one after the other and pay for it together: reading the clock for each of them is a part of
+    /// a call that can be measured.
+    struct Stay {
+        static let mostGuests = 8
+
+        let begin: Instant
+        var guests = 0
+    }
+
     /// Answers whether the loop is still this thread's.
-    /// - Parameter start: now, as known to whoever let the guest before this one go.
-    func host(_ job: UnownedJob, since start: Instant) -> Bool {
-        guard hospitality.isOpen(at: start), canHost else {
+    func host(_ job: UnownedJob, _ stay: inout Stay?) -> Bool {
+        if let full = stay, full.guests == Stay.mostGuests { stay = Stay(begin: leave(full)) }
+        let present = stay ?? Stay(begin: MonotonicClock.now)
+        guard hospitality.isOpen(at: present.begin), canHost else {
             globalConcurrentExecutor.enqueue(ExecutorJob(job))
             return true
         }
+        stay = nil
         hasGuest = true
         lend(forLong: false)
         job.runSynchronously(on: .pool)
         guard takeBack() else { return false }
         hasGuest = false
-        // One that has called may have gone on with something else.
-        let end = lookAtClock()
-        hospitality.left(at: end, after: start.nanoseconds(to: end))
+        stay = Stay(begin: present.begin, guests: present.guests + 1)
         return true
+    }
+
+    /// Nobody else comes now.
+    func leave(_ stay: inout Stay?) {
+        if let present = stay.take(), present.guests > 0 { _ = leave(present) }
+    }
+
+    private func leave(_ stay: Stay) -> Instant {
+        // One that has called may have gone on with something else.
+        let end = MonotonicClock.now
+        hospitality.left(at: end, after: stay.begin.nanoseconds(to: end), guests: stay.guests)
+        return end
     }
 
     /// By another thread, which goes on for one that a guest keeps.

@@ -125,16 +125,16 @@ extension EventLoop {
         guard !queue.isEmpty || hasMail.load(ordering: .acquiring) else { return true }
         // Nothing has been done since somebody may have asked.
         let end = now.advanced(byNanoseconds: EventLoop.nanosecondsPerTurn)
-        var guestLeft: Instant?
+        var stay: Stay?
+        defer { leave(&stay) }
         for count in 1...EventLoop.itemsPerTurn {
             fetchMail()
             guard let item = queue.popFirst() else { return true }
-            let guestBefore = guestLeft.take()
+            if !item.isGuest { leave(&stay) }
             switch item {
             case .job(let job): guard run(job) else { return false }
             case .guest(let job):
-                guard host(job, since: guestBefore ?? lookAtClock()) else { return false }
-                guestLeft = now
+                guard host(job, &stay) else { return false }
             case .work(let work): work()
             case .timer(let timer): timers.insert(timer)
             }

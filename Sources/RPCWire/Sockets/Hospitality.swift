@@ -52,10 +52,11 @@ package struct Hospitality {
 
     func isOpen(at now: Instant) -> Bool { now >= opensAt }
 
-    /// A guest has gone after so many nanoseconds.
-    mutating func left(at now: Instant, after stay: Int64) {
+    /// Guests have gone that stayed so many nanoseconds in all.
+    mutating func left(at now: Instant, after stay: Int64, guests: Int = 1) {
         let stay = isAlone ? max(0, stay - Self.longestAlone) : stay
-        saved = min(saved + earned - min(stay, Self.mostSaved), Self.mostSaved)
+        let (earned, most) = (earned * Int64(guests), Self.mostSaved * Int64(guests))
+        saved = min(saved + earned - min(stay, most), Self.mostSaved)
         if saved == Self.mostSaved { nextClosure = Self.firstClosure }
         if saved < 0 { close(at: now) }
     }

@@ -6,6 +6,8 @@ enum LoopItem {
     case guest(UnownedJob)
     case work(@Sendable () -> Void)
     case timer(ScheduledTimer)
+
+    var isGuest: Bool { if case .guest = self { true } else { false } }
 }
 
 struct RunQueue {

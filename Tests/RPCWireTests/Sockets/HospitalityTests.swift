@@ -38,6 +38,18 @@ import Testing
         #expect(hospitality.isOpen(at: after(100_000 * Self.short)))
     }
 
+    @Test func `guests that go together have earned together`() {
+        var (one, eight) = (Self.lively, Self.lively)
+        var now: Int64 = 0
+        while one.isOpen(at: after(now)), now < 1_000_000_000 {
+            now += Self.earned * 8
+            one.left(at: after(now), after: Self.earned * 8)
+            eight.left(at: after(now), after: Self.earned * 8, guests: 8)
+        }
+        #expect(!one.isOpen(at: after(now)))
+        #expect(eight.isOpen(at: after(now)))
+    }
+
     @Test func `one that stays for long is forgiven`() {
         var hospitality = Self.lively
         hospitality.left(at: after(50_000_000), after: 50_000_000)
