@@ -44,8 +44,10 @@ static void refill(struct line *line, const uint8_t *batch, struct raw_load load
 static void take(struct line *line, struct raw_load load, uint64_t now) {
     uint64_t frames = 0;
     raw_buffer_drop(&line->buffer, raw_whole_frames(&line->buffer, &frames));
-    for (; frames; frames--, line->answered++)
+    for (; frames; frames--, line->answered++) {
+        if (line->answered % (histogram_untimed + 1)) continue;
         load.counts[histogram_bucket(now - line->times[line->answered % (uint64_t)line->window])]++;
+    }
 }
 
 uint64_t raw_pipeline(const int *descriptors, int count, int window, struct raw_load load) {
