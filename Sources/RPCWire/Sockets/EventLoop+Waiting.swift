@@ -1,0 +1,78 @@
+// How the loop's thread waits, and how what it waited for gets to those who asked for it.
+
+import Synchronization
+
+extension EventLoop {
+    /// Waits until there is something to do, and delivers what has come: without sleeping for as long as looking out is
+    /// worth it.
+    func receive() {
+        guard spins else { return sleep(isNoted: false) }
+        guard lookout.isWorthwhile else { return sleep(isNoted: true) }
+        let hasFound = lookOut()
+        lookout.lookedOut(hasFound: hasFound)
+        if !hasFound { sleep(isNoted: false) }
+    }
+
+    /// - Parameter isNoted: whether for how long tells something, if there was nothing to do at first.
+    private func sleep(isNoted: Bool) {
+        let time = timeToSleep()
+        let start = isNoted && time != 0 ? MonotonicClock.now : nil
+        let count = selector.wait(nanoseconds: time)
+        if let start { lookout.slept(start.duration(to: MonotonicClock.now)) }
+        fetchMail(wakingUp: true)
+        deliverReady(count)
+    }
+
+    /// Looks again and again without sleeping. Whoever posts something meanwhile need not wake the loop.
+    private func lookOut() -> Bool {
+        var now = MonotonicClock.now
+        var end = now.advanced(byNanoseconds: Lookout.time)
+        if let next = timers.nextDeadline { end = min(end, next) }
+        repeat {
+            if look(at: now) || hasMail.load(ordering: .acquiring) || !queue.isEmpty || !unflushed.isEmpty {
+                return true
+            }
+            now = MonotonicClock.now
+        } while now < end
+        return false
+    }
+
+    /// One look at the sockets, or only at the one where it is most likely that something has come: taking what is there
+    /// is then one step instead of two. Answers whether something was delivered.
+    func look(at now: Instant) -> Bool {
+        if let likely = lookout.likeliest(at: now), let handler = registrations[likely] {
+            timeOfThisItem = now
+            defer { timeOfThisItem = nil }
+            return handler.take()
+        }
+        lookout.lookedEverywhere(at: now)
+        let count = selector.wait(nanoseconds: 0)
+        deliverReady(count)
+        return count > 0
+    }
+
+    /// How many nanoseconds the loop may sleep; nil is until somebody wakes it.
+    private func timeToSleep() -> Int64? {
+        guard queue.isEmpty, unflushed.isEmpty, !hasMail.load(ordering: .acquiring) else { return 0 }
+        timers.dropCancelledFirst()
+        let until = timers.nextDeadline ?? .distantFuture
+        // Under the lock, so that whoever posts either is seen here or sees that a wake-up is due.
+        let isFree = inbox.withLock { inbox in
+            guard inbox.items.isEmpty else { return false }
+            inbox.sleepsUntil = until
+            return true
+        }
+        guard isFree else { return 0 }
+        return until == .distantFuture ? nil : MonotonicClock.now.nanoseconds(to: until)
+    }
+
+    private func deliverReady(_ count: Int) {
+        timeOfThisItem = nil
+        for index in 0..<count {
+            let event = selector.event(index)
+            if spins { lookout.came(from: event.tag) }
+            registrations[event.tag]?.ready(event.readiness)
+            timeOfThisItem = nil
+        }
+    }
+}
