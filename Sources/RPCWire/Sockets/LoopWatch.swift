@@ -29,11 +29,12 @@ package final class LoopWatch: Sendable {
     private let thread: WatchThread?
     private let state = Lock(State())
     /// Whether another thread may go on for the next that is kept; for those who ask often.
-    private let room = Atomic(true)
+    private let room: Atomic<Bool>
 
     /// - Parameter thread: has it look; without one it looks when told to.
     package init(maximumBlockedThreads: Int, events: Events = Events(), thread: WatchThread? = nil) {
         self.maximumBlockedThreads = maximumBlockedThreads
+        room = Atomic(maximumBlockedThreads > 0)
         self.events = events
         self.thread = thread
     }

@@ -8,48 +8,6 @@ import Subjects
 import TestSupport
 import Testing
 
-/// A server, and a loop of their own for its clients.
-private struct HospitableLoop {
-    /// Looks only when it is told to.
-    let watch: LoopWatch
-    let loop: EventLoop
-    let server = RPCServer()
-    let url: String
-
-    init(
-        _ backend: EventLoop.Backend = .best, spins: Bool = false, eachEarns earned: Duration = .seconds(1)
-    ) async throws {
-        watch = LoopWatch(maximumBlockedThreads: 64)
-        // On a busy machine answers come late, and guests are kept from going.
-        let hospitality = Hospitality(earned: earned, longestLull: .seconds(3_600))
-        loop = try EventLoop(
-            name: "hospitable", backend: backend, spins: spins, watch: watch, hospitality: hospitality)
-        server.export(CalculatorProxy(CheckedCalculator()))
-        server.export(EchoProxy(PlainEcho()))
-        server.export(CounterProxy(SharedCounter()))
-        url = try await server.listen(on: "tcp://127.0.0.1:0")
-    }
-
-    func client() -> RPCClient {
-        let configuration = RPCClient.Configuration.patient
-        return RPCClient(
-            .socket(url, configuration.connectTimeout, configuration.streamLimits, on: loop), configuration)
-    }
-
-    /// Calls until the caller is a guest.
-    func call(_ calculator: CalculatorProxy) async throws {
-        let thread = await loop.perform { SystemThread.current }
-        repeat {
-            #expect(try await calculator.add(1, 2) == 3)
-        } while SystemThread.current != thread && !Task.isCancelled
-    }
-
-    func end() async {
-        await server.stop()
-        loop.shutdown()
-    }
-}
-
 private actor CallingActor {
     let calculator: CalculatorProxy
     var sum = 0
@@ -112,6 +70,17 @@ private actor CallingActor {
         try await neighbour.value
         #expect(try await calculator.add(1, 2) == 3)
         _ = await looks
+        await place.end()
+    }
+
+    @Test func `goes on elsewhere where nobody might go on for it`() async throws {
+        let place = try await HospitableLoop(maximumBlockedThreads: 0)
+        let calculator = CalculatorProxy(place.client())
+        let thread = await place.loop.perform { SystemThread.current }
+        for number in 0..<200 {
+            #expect(try await calculator.add(number, 1) == number + 1)
+            #expect(SystemThread.current != thread)
+        }
         await place.end()
     }
 
@@ -220,102 +189,5 @@ private actor CallingActor {
         while let state = await states.next(), state == .connected {}
         client.close()
         place.loop.shutdown()
-    }
-}
-
-@Suite(.waitsForOthers) struct `Callers that share a connection` {
-    @Test(arguments: EventLoop.Backend.allCases, [false, true])
-    func `are all answered, however long each goes on`(_ backend: EventLoop.Backend, _ spins: Bool) async throws {
-        let place = try await HospitableLoop(backend, spins: spins)
-        let client = place.client()
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            for caller in 0..<24 {
-                let calculator = CalculatorProxy(client)
-                group.addTask {
-                    // Fewer and fewer call again, at last one alone.
-                    try await Self.add(caller, 0..<(5 << (caller % 6)), to: calculator)
-                }
-            }
-            try await group.waitForAll()
-        }
-        try await place.call(CalculatorProxy(client))
-        await place.end()
-    }
-
-    @Test func `are answered when others go away between, or call once and never again`() async throws {
-        let place = try await HospitableLoop()
-        let client = place.client()
-        let (calculator, echo) = (CalculatorProxy(client), EchoProxy(client))
-        for round in 0..<20 {
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                for caller in 0..<12 {
-                    group.addTask {
-                        let sum = try await calculator.add(round, caller)
-                        #expect(sum == round + caller)
-                    }
-                }
-                let late = Task { try await echo.later("late", afterMilliseconds: 60_000) }
-                for caller in 0..<4 {
-                    group.addTask {
-                        try await Self.add(caller, 0..<10, to: calculator)
-                        late.cancel()
-                    }
-                }
-                group.addTask { await #expect(throws: CancellationError.self) { try await late.value } }
-                try await group.waitForAll()
-            }
-        }
-        await place.end()
-    }
-
-    @Test func `are answered beside those of other connections, and where somebody else runs`() async throws {
-        let place = try await HospitableLoop()
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            for _ in 0..<4 {
-                let client = place.client()
-                let calculator = CalculatorProxy(client)
-                for caller in 0..<9 {
-                    let executor: (any TaskExecutor)? = caller % 3 == 0 ? client.executor : nil
-                    group.addTask(executorPreference: executor) {
-                        try await Self.add(caller, 0..<100, to: calculator)
-                    }
-                    group.addTask { try await Self.addOnActor(caller, 0..<10, to: calculator) }
-                }
-            }
-            try await group.waitForAll()
-        }
-        await place.end()
-    }
-
-    @Test func `hear that their client is closed, those who rely on another to write too`() async throws {
-        let place = try await HospitableLoop()
-        let client = place.client()
-        let calculator = CalculatorProxy(client)
-        #expect(try await calculator.add(1, 2) == 3)
-        let answered = Lock(0)
-        await withTaskGroup(of: Void.self) { group in
-            for _ in 0..<16 {
-                group.addTask {
-                    while (try? await calculator.add(1, 2)) == 3 { answered.withLock { $0 += 1 } }
-                }
-            }
-            group.addTask {
-                await until { answered.withLock { $0 > 200 } }
-                client.close()
-            }
-        }
-        await place.end()
-    }
-
-    @MainActor
-    private static func addOnActor(_ caller: Int, _ numbers: Range<Int>, to calculator: CalculatorProxy) async throws {
-        try await add(caller, numbers, to: calculator)
-    }
-
-    private static func add(_ caller: Int, _ numbers: Range<Int>, to calculator: CalculatorProxy) async throws {
-        for number in numbers {
-            let sum = try await calculator.add(number, caller)
-            #expect(sum == number + caller)
-        }
     }
 }

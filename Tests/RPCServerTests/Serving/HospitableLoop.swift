@@ -1,0 +1,52 @@
+// A place for callers on the pool that go on at the loop.
+
+import Protocols
+import RPCServer
+import RPCWire
+import RemoteProxy
+import Subjects
+import TestSupport
+import Testing
+
+/// A server, and a loop of their own for its clients.
+struct HospitableLoop {
+    /// Looks only when it is told to.
+    let watch: LoopWatch
+    let loop: EventLoop
+    let server = RPCServer()
+    let url: String
+
+    init(
+        _ backend: EventLoop.Backend = .best, spins: Bool = false, eachEarns earned: Duration = .seconds(1),
+        maximumBlockedThreads: Int = 64
+    ) async throws {
+        watch = LoopWatch(maximumBlockedThreads: maximumBlockedThreads)
+        // On a busy machine answers come late, and guests are kept from going.
+        let hospitality = Hospitality(earned: earned, longestLull: .seconds(3_600))
+        loop = try EventLoop(
+            name: "hospitable", backend: backend, spins: spins, watch: watch, hospitality: hospitality)
+        server.export(CalculatorProxy(CheckedCalculator()))
+        server.export(EchoProxy(PlainEcho()))
+        server.export(CounterProxy(SharedCounter()))
+        url = try await server.listen(on: "tcp://127.0.0.1:0")
+    }
+
+    func client() -> RPCClient {
+        let configuration = RPCClient.Configuration.patient
+        return RPCClient(
+            .socket(url, configuration.connectTimeout, configuration.streamLimits, on: loop), configuration)
+    }
+
+    /// Calls until the caller is a guest.
+    func call(_ calculator: CalculatorProxy) async throws {
+        let thread = await loop.perform { SystemThread.current }
+        repeat {
+            #expect(try await calculator.add(1, 2) == 3)
+        } while SystemThread.current != thread && !Task.isCancelled
+    }
+
+    func end() async {
+        await server.stop()
+        loop.shutdown()
+    }
+}
