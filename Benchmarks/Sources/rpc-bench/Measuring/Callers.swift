@@ -11,13 +11,14 @@ struct Site: Sendable {
     let seconds: Double
 }
 
-/// A number of callers and what each of them does.
+/// A number of callers and what each of them does. Each calls in a loop of its own: what a call costs is not to contain how
+/// the bench gets to it.
 struct Callers: Sendable {
     let count: Int
     /// Where they run; nil is the ordinary pool.
     var executor: (any TaskExecutor)?
-    /// One call by the caller of the given number.
-    let call: @Sendable (_ caller: Int) async throws -> Void
+    /// The calls of the caller of the given number, for as long as its stint goes on.
+    let calls: @Sendable (_ caller: Int, _ stint: inout Stint) async throws -> Void
 
     /// Warms up, then measures for the site's time; then once more, shortly, to count allocations.
     func measure(at site: Site) async throws -> Figures {
@@ -41,9 +42,9 @@ struct Callers: Sendable {
             for caller in 0..<count {
                 // A task that prefers "none" has a preference all the same, and looks it up at every turn.
                 if let executor {
-                    group.addTask(executorPreference: executor) { try await keepCalling(as: caller, until: end) }
+                    group.addTask(executorPreference: executor) { try await latencies(of: caller, until: end) }
                 } else {
-                    group.addTask { try await keepCalling(as: caller, until: end) }
+                    group.addTask { try await latencies(of: caller, until: end) }
                 }
             }
             var all = Latencies()
@@ -52,22 +53,9 @@ struct Callers: Sendable {
         }
     }
 
-    /// A caller among others times one call of eight: reading the clock for each costs a tenth of the call, and the raw
-    /// baseline reads it once for all that a read brings. One that is alone times each, as the baseline does.
-    private func keepCalling(as caller: Int, until end: UInt64) async throws -> Latencies {
-        let untimed = count > 1 ? Int(histogram_untimed) : 0
-        var latencies = Latencies()
-        var begin = bench_now()
-        while begin < end {
-            try await call(caller)
-            let now = bench_now()
-            latencies.add(now &- begin)
-            begin = now
-            guard untimed > 0 else { continue }
-            for _ in 0..<untimed { try await call(caller) }
-            latencies.addUntimed(untimed)
-            begin = bench_now()
-        }
-        return latencies
+    private func latencies(of caller: Int, until end: UInt64) async throws -> Latencies {
+        var stint = Stint(until: end, amongOthers: count > 1)
+        try await calls(caller, &stint)
+        return stint.latencies
     }
 }

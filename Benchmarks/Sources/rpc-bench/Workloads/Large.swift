@@ -18,8 +18,8 @@ extension OverSockets {
         ) { site in
             let echo: any Echo = EchoProxy(RPCClient(site.url))
             let text = String(repeating: "x", count: bytes)
-            return try await Callers(count: 1) { _ in
-                try check(await echo.text(text).utf8.count == bytes)
+            return try await Callers(count: 1) { _, stint in
+                while stint.goesOn() { try check(await echo.text(text).utf8.count == bytes) }
             }.measure(at: site)
         }
     }

@@ -18,8 +18,8 @@ extension Workload {
             ) { site in
                 let client = RPCClient(site.url)
                 let calculator: any Calculator = CalculatorProxy(client)
-                return try await Callers(count: 64, executor: client.executor) { _ in
-                    try check(await calculator.add(1_000, 24) == 1_024)
+                return try await Callers(count: 64, executor: client.executor) { _, stint in
+                    while stint.goesOn() { try check(await calculator.add(1_000, 24) == 1_024) }
                 }.measure(at: site)
             }))
 
@@ -38,8 +38,9 @@ extension OverSockets {
             comparison: .callsPerSecond
         ) { site in
             let calculators: [any Calculator] = (0..<connections).map { _ in CalculatorProxy(RPCClient(site.url)) }
-            return try await Callers(count: callers) { caller in
-                try check(await calculators[caller % connections].add(1_000, 24) == 1_024)
+            return try await Callers(count: callers) { caller, stint in
+                let calculator = calculators[caller % connections]
+                while stint.goesOn() { try check(await calculator.add(1_000, 24) == 1_024) }
             }.measure(at: site)
         }
     }

@@ -14,8 +14,8 @@ extension Workload {
                 comparison: .callsPerSecond
             ) { site in
                 let echo: any Echo = EchoProxy(RPCClient(site.url))
-                return try await Callers(count: 64) { _ in
-                    try check(await echo.record(.sample).id == Record.sample.id)
+                return try await Callers(count: 64) { _, stint in
+                    while stint.goesOn() { try check(await echo.record(.sample).id == Record.sample.id) }
                 }.measure(at: site)
             }))
 }

@@ -13,8 +13,8 @@ extension Workload {
                 baseline: RawBaseline(way: raw_blocking, message: Message.add), comparison: .medianLatency
             ) { site in
                 let calculator: any Calculator = CalculatorProxy(RPCClient(site.url))
-                return try await Callers(count: 1) { _ in
-                    try check(await calculator.add(1_000, 24) == 1_024)
+                return try await Callers(count: 1) { _, stint in
+                    while stint.goesOn() { try check(await calculator.add(1_000, 24) == 1_024) }
                 }.measure(at: site)
             }))
 
@@ -31,11 +31,11 @@ extension Workload {
                 configuration.adaptiveSpinning = true
                 let client = RPCClient(site.url, configuration)
                 let calculator: any Calculator = CalculatorProxy(client)
-                let add: @Sendable (Int) async throws -> Void = { _ in
-                    try check(await calculator.add(1_000, 24) == 1_024)
+                let add: @Sendable (Int, inout Stint) async throws -> Void = { _, stint in
+                    while stint.goesOn() { try check(await calculator.add(1_000, 24) == 1_024) }
                 }
-                var figures = try await Callers(count: 1, call: add).measure(at: site)
-                let onLoop = Callers(count: 1, executor: client.executor, call: add)
+                var figures = try await Callers(count: 1, calls: add).measure(at: site)
+                let onLoop = Callers(count: 1, executor: client.executor, calls: add)
                 figures["onloop_p50_us"] = try await onLoop.measure(at: site)["p50_us"]
                 return figures
             }))
