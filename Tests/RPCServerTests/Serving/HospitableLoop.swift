@@ -13,15 +13,19 @@ struct HospitableLoop {
     /// Looks only when it is told to.
     let watch: LoopWatch
     let loop: EventLoop
-    let server = RPCServer()
+    let server: RPCServer
     let url: String
 
     init(
         _ backend: EventLoop.Backend = .best, spins: Bool = false, eachEarns earned: Duration = .seconds(1),
         maximumBlockedThreads: Int = 64
     ) async throws {
+        var configuration = RPCServer.Configuration()
+        // On a busy machine calls wait for long, and are not to be turned away for it.
+        (configuration.maximumWait, configuration.maximumWaitForOthers) = (.zero, .zero)
+        server = RPCServer(configuration)
         watch = LoopWatch(maximumBlockedThreads: maximumBlockedThreads)
-        // On a busy machine answers come late, and guests are kept from going.
+        // Answers come late there too, and guests are kept from going.
         let hospitality = Hospitality(earned: earned, longestLull: .seconds(3_600))
         loop = try EventLoop(
             name: "hospitable", backend: backend, spins: spins, watch: watch, hospitality: hospitality)
