@@ -39,7 +39,8 @@ final class OutgoingCall: @unchecked Sendable {
     /// the runtime, which no checker of races sees; so it is asked once more.
     func comeBack() { _ = isOver.load(ordering: .acquiring) }
 
-    /// To be given once more.
+    /// To be given once more. Hardly ever has it been given before.
+    @inline(__always)
     func writeAgain() {
         guard let given else { return }
         given.withUnsafeBytes { message.append($0) }
