@@ -31,6 +31,19 @@ import Testing
         }
     }
 
+    @Test func `a number is written with zeros before it, and these are counted`() {
+        var random = SeededGenerator(seed: 1)
+        let powers = sequence(first: 1 as UInt64) { $0 * 10 }.prefix { $0 < EightBytes.numbers }
+        let edges = powers.flatMap { [$0 - 1, $0] } + [EightBytes.numbers - 1]
+        for number in edges + (0..<20_000).map({ _ in UInt64.random(in: 0..<EightBytes.numbers, using: &random) }) {
+            let eight = EightBytes(number: number)
+            let zeros = 8 - "\(number)".count
+            let text = String(repeating: "0", count: zeros) + "\(number)"
+            let written = withUnsafeBytes(of: eight.word.littleEndian) { String(decoding: $0, as: UTF8.self) }
+            if written != text || eight.leadingZeros != zeros { Issue.record("\(number) became \(written)") }
+        }
+    }
+
     @Test(arguments: 8...12) func `behind the end of a text there are zeros`(count: Int) throws {
         let text = Array("0123456789ab".utf8.prefix(count))
         for offset in 0...count {

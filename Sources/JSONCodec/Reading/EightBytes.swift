@@ -86,4 +86,34 @@ package struct EightBytes {
         let (odd, even) = (pairs & 0xFF_0000_00FF, pairs &>> 16 & 0xFF_0000_00FF)
         return (odd &* (1_000_000 &<< 32 | 100) &+ even &* (10_000 &<< 32 | 1)) &>> 32
     }
+
+    /// How many numbers there are of eight digits and less.
+    @inline(__always)
+    package static var numbers: UInt64 { 100_000_000 }
+
+    /// The digits of such a number, with zeros before them.
+    @inline(__always)
+    package init(number: UInt64) {
+        // Split into halves, these into pairs, and these into digits: each next to its neighbour, all of one kind at once.
+        // Multiplying and dropping bits divides numbers as small as these.
+        let halves = number / 10_000 | (number % 10_000) &<< 32
+        let hundreds = (halves &* 10_486) &>> 20 & 0x7F_0000_007F
+        let pairs = hundreds | (halves &- hundreds &* 100) &<< 16
+        let tens = (pairs &* 103) &>> 10 & 0xF_000F_000F_000F
+        let digits = tens | (pairs &- tens &* 10) &<< 8
+        word = digits | Self.ones &* UInt64(UInt8(ascii: "0"))
+    }
+
+    /// How many zeros stand before the first other digit, but for the last digit of all.
+    @inline(__always)
+    package var leadingZeros: Int {
+        Self.count(before: word ^ Self.ones &* UInt64(UInt8(ascii: "0")) | 1 &<< 63)
+    }
+
+    /// Writes all but so many of the first ones, and that many zeros behind them: there is room for eight.
+    @inline(__always)
+    func write(to target: UnsafeMutablePointer<UInt8>, dropping count: Int) {
+        let kept = word &>> UInt64(truncatingIfNeeded: count &* 8)
+        UnsafeMutableRawPointer(target).storeBytes(of: kept.littleEndian, as: UInt64.self)
+    }
 }

@@ -29,3 +29,14 @@ extension JSONReader {
         return (isNegative ? 0 &- value : value, start)
     }
 }
+
+extension UnsafeRawBufferPointer {
+    /// The number that the whole text is; nil if there is anything but a few digits in it.
+    @inline(__always)
+    var shortNumber: Int? {
+        guard let base = baseAddress, count > 0, count < 8 else { return nil }
+        let eight = EightBytes(base.assumingMemoryBound(to: UInt8.self), count: count)
+        guard eight.digitCount == count, count == 1 || self[0] != UInt8(ascii: "0") else { return nil }
+        return Int(truncatingIfNeeded: eight.number(ofDigits: count))
+    }
+}

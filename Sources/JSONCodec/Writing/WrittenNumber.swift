@@ -1,9 +1,4 @@
-// Writes numbers: integers two digits at a time, floating point as the shortest text that reads back as the same value.
-
-private let digitPairs: StaticString = """
-    0001020304050607080910111213141516171819202122232425262728293031323334353637383940414243444546474849\
-    5051525354555657585960616263646566676869707172737475767778798081828384858687888990919293949596979899
-    """
+// Writes numbers: integers eight digits at a time, floating point as the shortest text that reads back as the same value.
 
 extension OutputBuffer {
     @inline(__always)
@@ -17,43 +12,30 @@ extension OutputBuffer {
     }
 
     private mutating func append(magnitude: UInt64, negative: UInt8) {
-        let target = reserve(21)
+        let target = reserve(Self.longestInteger)
         target.pointee = UInt8(ascii: "-")
+        let sign = Int(negative)
         if magnitude < 10 {
-            target[Int(negative)] = UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: magnitude)
-            commit(1 &+ Int(negative))
-            return
+            target[sign] = UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: magnitude)
+            return commit(sign &+ 1)
         }
-        let length = Self.digits(magnitude) &+ Int(negative)
-        let pairs = digitPairs.utf8Start
-        var at = length
-        var rest = magnitude
-        while rest >= 100 {
-            let pair = Int(truncatingIfNeeded: rest % 100) &* 2
-            rest /= 100
-            at &-= 2
-            target[at] = pairs[pair]
-            target[at &+ 1] = pairs[pair &+ 1]
-        }
-        if rest >= 10 {
-            target[at &- 2] = pairs[Int(truncatingIfNeeded: rest) &* 2]
-            target[at &- 1] = pairs[Int(truncatingIfNeeded: rest) &* 2 &+ 1]
-        } else {
-            target[at &- 1] = UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: rest)
-        }
-        commit(length)
+        guard magnitude < EightBytes.numbers else { return append(long: magnitude, sign: sign) }
+        let digits = EightBytes(number: magnitude)
+        let zeros = digits.leadingZeros
+        digits.write(to: target + sign, dropping: zeros)
+        commit(sign &+ 8 &- zeros)
     }
 
-    @inline(__always)
-    private static func digits(_ value: UInt64) -> Int {
-        var count = 1
-        var bound: UInt64 = 10
-        while count < 20 && value >= bound {
-            count &+= 1
-            bound = bound &* 10
-            if count == 20 { break }
-        }
-        return count
+    /// The sign and twenty digits.
+    private static let longestInteger = 21
+
+    @inline(never)
+    private mutating func append(long magnitude: UInt64, sign: Int) {
+        commit(sign)
+        let (above, rest) = magnitude.quotientAndRemainder(dividingBy: EightBytes.numbers)
+        append(magnitude: above, negative: 0)
+        EightBytes(number: rest).write(to: reserve(8), dropping: 0)
+        commit(8)
     }
 
     /// As Foundation writes it: the shortest digits, and `1` for `1.0`. The value must be finite.
@@ -108,13 +90,9 @@ extension OutputBuffer {
     }
 
     private mutating func appendFraction(_ fraction: UInt64, _ places: Int) {
-        let target = reserve(places &+ 1)
+        let target = reserve(9)
         target.pointee = UInt8(ascii: ".")
-        var rest = fraction
-        for at in stride(from: places, to: 0, by: -1) {
-            target[at] = UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: rest % 10)
-            rest /= 10
-        }
+        EightBytes(number: fraction).write(to: target + 1, dropping: 8 &- places)
         commit(places &+ 1)
     }
 }

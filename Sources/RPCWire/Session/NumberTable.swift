@@ -4,9 +4,13 @@
 /// A map from positive numbers to slots, with open addressing.
 @usableFromInline
 package struct NumberTable {
-    /// 0 marks an empty place, so keys are positive.
-    private var keys: [Int64] = []
-    private var slots: [Int] = []
+    private struct Place {
+        /// 0 marks an empty one, so keys are positive.
+        var key: Int64 = 0
+        var slot = 0
+    }
+
+    private var places: [Place] = []
     private var mask = 0
     @usableFromInline package private(set) var count = 0
 
@@ -21,13 +25,13 @@ package struct NumberTable {
     }
 
     package func slot(of key: Int64) -> Int? {
-        find(key).map { slots[$0] }
+        find(key).map { places[$0].slot }
     }
 
     /// Takes the key out and returns its slot, or nil when it is not there.
     package mutating func remove(_ key: Int64) -> Int? {
         guard let index = find(key) else { return nil }
-        let slot = slots[index]
+        let slot = places[index].slot
         closeGap(at: index)
         count -= 1
         return slot
@@ -36,8 +40,8 @@ package struct NumberTable {
     private func find(_ key: Int64) -> Int? {
         guard key > 0, count > 0 else { return nil }
         var index = home(key)
-        while keys[index] != key {
-            if keys[index] == 0 { return nil }
+        while places[index].key != key {
+            if places[index].key == 0 { return nil }
             index = (index + 1) & mask
         }
         return index
@@ -51,32 +55,29 @@ package struct NumberTable {
 
     private mutating func place(_ key: Int64, _ slot: Int) {
         var index = home(key)
-        while keys[index] != 0 { index = (index + 1) & mask }
-        keys[index] = key
-        slots[index] = slot
+        while places[index].key != 0 { index = (index + 1) & mask }
+        places[index] = Place(key: key, slot: slot)
     }
 
     /// Moves back whatever probing had pushed past the gap, so that no tombstones pile up.
     private mutating func closeGap(at removed: Int) {
         var gap = removed
         var index = (gap + 1) & mask
-        while keys[index] != 0 {
-            let distance = (index - home(keys[index])) & mask
+        while places[index].key != 0 {
+            let distance = (index - home(places[index].key)) & mask
             if distance >= (index - gap) & mask {
-                keys[gap] = keys[index]
-                slots[gap] = slots[index]
+                places[gap] = places[index]
                 gap = index
             }
             index = (index + 1) & mask
         }
-        keys[gap] = 0
+        places[gap] = Place()
     }
 
     private mutating func grow() {
-        let old = zip(keys, slots).filter { $0.0 != 0 }
+        let old = places
         mask = max(15, mask * 2 + 1)
-        keys = Array(repeating: 0, count: mask + 1)
-        slots = Array(repeating: 0, count: mask + 1)
-        for (key, slot) in old { place(key, slot) }
+        places = Array(repeating: Place(), count: mask + 1)
+        for taken in old where taken.key != 0 { place(taken.key, taken.slot) }
     }
 }

@@ -79,10 +79,13 @@ package struct OutgoingCalls {
         return Ticket(id: id, slot: slot)
     }
 
-    /// The call was given to a stream.
-    package mutating func sent(_ ticket: Ticket, at place: Place) {
-        guard contains(ticket) else { return }
-        entries[ticket.slot]?.place = place
+    /// The call was given to a stream. Answers whether it may have arrived over one that is gone.
+    @discardableResult
+    package mutating func sent(_ ticket: Ticket, at place: Place) -> Bool {
+        guard contains(ticket), var entry = entries[ticket.slot] else { return false }
+        entry.place = place
+        entries[ticket.slot] = entry
+        return entry.mayHaveArrived
     }
 
     /// A reply arrived. Nil when no such call is waiting for one: the peer's fault or a late reply; ignored.
@@ -164,15 +167,6 @@ package struct OutgoingCalls {
     /// The earliest deadline in the table.
     package var nextDeadline: Instant? {
         entries.lazy.compactMap { $0?.deadline }.min()
-    }
-
-    package func deadline(of ticket: Ticket) -> Instant? {
-        contains(ticket) ? entries[ticket.slot]?.deadline : nil
-    }
-
-    /// Whether the call may have arrived over a stream that is gone.
-    package func mayHaveArrived(_ ticket: Ticket) -> Bool {
-        contains(ticket) && entries[ticket.slot]?.mayHaveArrived == true
     }
 
     /// Whether the call has not ended.

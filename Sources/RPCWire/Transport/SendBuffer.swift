@@ -35,9 +35,8 @@ package struct SendBuffer: ~Copyable, @unchecked Sendable {
     }
 
     package mutating func append(_ bytes: UnsafeRawBufferPointer) {
-        guard !bytes.isEmpty else { return }
-        let room = reserve(bytes.count)
-        UnsafeMutableRawBufferPointer(rebasing: room[..<bytes.count]).copyMemory(from: bytes)
+        guard let source = bytes.baseAddress, !bytes.isEmpty else { return }
+        reserve(bytes.count).copyMemory(from: source, byteCount: bytes.count)
         end += bytes.count
     }
 
@@ -45,12 +44,12 @@ package struct SendBuffer: ~Copyable, @unchecked Sendable {
     package mutating func append(_ number: UInt32, _ bytes: UnsafeRawBufferPointer) {
         let room = reserve(4 + bytes.count)
         room.storeBytes(of: number.bigEndian, as: UInt32.self)
-        UnsafeMutableRawBufferPointer(rebasing: room[4..<4 + bytes.count]).copyMemory(from: bytes)
+        if let source = bytes.baseAddress { (room + 4).copyMemory(from: source, byteCount: bytes.count) }
         end += 4 + bytes.count
     }
 
     package mutating func append(_ byte: UInt8) {
-        reserve(1)[0] = byte
+        reserve(1).storeBytes(of: byte, as: UInt8.self)
         end += 1
     }
 
@@ -87,21 +86,16 @@ package struct SendBuffer: ~Copyable, @unchecked Sendable {
         }
     }
 
-    /// Makes room for so many bytes at the end and answers the free part.
+    /// Makes room for so many bytes at the end and answers where they go.
     @discardableResult
     @inline(__always)
-    package mutating func reserve(_ extra: Int) -> UnsafeMutableRawBufferPointer {
-        if shared == nil, let memory, memory.count - end >= extra { return free(in: memory) }
+    private mutating func reserve(_ extra: Int) -> UnsafeMutableRawPointer {
+        if shared == nil, let memory, memory.count - end >= extra, let base = memory.baseAddress { return base + end }
         return makeRoom(extra)
     }
 
-    @inline(__always)
-    private func free(in memory: UnsafeMutableRawBufferPointer) -> UnsafeMutableRawBufferPointer {
-        UnsafeMutableRawBufferPointer(rebasing: memory[end...])
-    }
-
     @inline(never)
-    private mutating func makeRoom(_ extra: Int) -> UnsafeMutableRawBufferPointer {
+    private mutating func makeRoom(_ extra: Int) -> UnsafeMutableRawPointer {
         if let message = shared.take() {
             withExtendedLifetime(message) { append(message.bytes.memory) }
             return reserve(extra)
@@ -111,13 +105,13 @@ package struct SendBuffer: ~Copyable, @unchecked Sendable {
             // More has been sent than is left, so that each byte is moved once at most on average.
             memory.copyMemory(from: bytes)
             (start, end) = (0, count)
-            return free(in: memory)
+            return reserve(extra)
         }
         let larger = LargeBlocks.allocate(max(Self.leastCapacity, count + extra, 2 * (memory?.count ?? 0)))
         larger.copyMemory(from: bytes)
         if let memory { LargeBlocks.deallocate(memory) }
         memory = larger
         (start, end) = (0, count)
-        return free(in: larger)
+        return reserve(extra)
     }
 }

@@ -9,8 +9,8 @@ public struct ArgumentWriter {
     private var isFirst = true
 
     package init(_ output: JSONOutput) {
-        self.output = output
         output.append(UInt8(ascii: "["))
+        self.output = output
     }
 
     /// Writes the next argument.

@@ -4,23 +4,19 @@ import RPCWire
 
 /// What is to be done once the lock is free: calling out under it could come back for it.
 struct AfterLock {
-    enum Flush {
-        case byAnother
-        case now(any ByteStream)
-        case forAll
-    }
-
-    var flush = Flush.byAnother
+    /// Where something has been queued that is sent now.
+    var flush: Connection?
+    /// It is sent together with what others queue meanwhile.
+    var flushesForAll = false
     var wantsConnection = false
     var wakeAt: Instant?
     var finished: [Connection]?
 
+    /// Inlined, since all of it is copied otherwise, and hardly ever is there more to do than to flush.
+    @inline(__always)
     func perform(_ peer: Peer) {
-        switch flush {
-        case .byAnother: break
-        case .now(let stream): stream.flush()
-        case .forAll: peer.flushForAll()
-        }
+        flush?.stream.flush()
+        if flushesForAll { peer.flushForAll() }
         if let wakeAt { peer.wake(at: wakeAt) }
         if wantsConnection { peer.connectionWanted() }
         if let finished { for connection in finished { connection.finishWhenIdle() } }

@@ -16,8 +16,8 @@ final class OutgoingCall: @unchecked Sendable {
     /// How long the message is, without its end.
     var count: Int { given?.count ?? message.count }
     var isPost = false
-    /// When that is over which it is made in.
-    var scopeEnd = Instant.distantFuture
+    /// When its caller waits no longer; until it begins, when that is over which it is made in.
+    var deadline = Instant.distantFuture
     /// Running it twice is as good as once.
     var isRepeatable = false
     /// It may have run for a session that is lost; now it waits for another run.
@@ -41,14 +41,18 @@ final class OutgoingCall: @unchecked Sendable {
     /// the runtime, which no checker of races sees; so it is asked once more.
     func comeBack() { _ = isOver.load(ordering: .acquiring) }
 
-    /// To be given once more.
+    /// To be given once more. Hardly ever has it been given before.
+    @inline(__always)
     func writeAgain() {
-        if let given = given.take() { given.withUnsafeBytes { message.append($0) } }
+        guard let given else { return }
+        given.withUnsafeBytes { message.append($0) }
+        self.given = nil
     }
 
+    /// From now on its time runs.
     /// - Parameter timeout: in nanoseconds.
-    func deadline(from now: Instant, _ timeout: Int64) -> Instant {
-        min(now.advanced(byNanoseconds: timeout), scopeEnd)
+    func begin(at now: Instant, _ timeout: Int64) {
+        deadline = min(now.advanced(byNanoseconds: timeout), deadline)
     }
 
     func reset() {
@@ -56,7 +60,7 @@ final class OutgoingCall: @unchecked Sendable {
         message.removeAll()
         if given != nil { given = nil }
         isPost = false
-        scopeEnd = .distantFuture
+        deadline = .distantFuture
         isRepeatable = false
         mayHaveRun = false
         ticket = nil

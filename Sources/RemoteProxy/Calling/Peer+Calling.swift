@@ -21,7 +21,7 @@ extension Peer {
     /// A call in the scope of the running task, with nothing in its message yet.
     func newCall(in scope: CallScope? = .current) -> OutgoingCall {
         let call = spareCalls.take()
-        if let deadline = scope?.deadline { call.scopeEnd = deadline }
+        if let deadline = scope?.deadline { call.deadline = deadline }
         return call
     }
 
@@ -29,15 +29,15 @@ extension Peer {
         let presence = loop.comeIn()
         let isOnLoop = presence.isHere
         let now = loop.now
-        let deadline = call.deadline(from: now, timeout)
+        call.begin(at: now, timeout)
         var refusal: Refusal?
         let after = state.withLock { state -> AfterLock in
             // The cancellation handler may have run before this call was in the table.
-            refusal = call.isCancelled ? .cancelled : self.refusal(of: call, state)
-            if refusal == nil, deadline <= now { refusal = .noTimeLeft }
+            refusal = call.isCancelled ? .cancelled : state.refusal(of: call, settings)
+            if refusal == nil, call.deadline <= now { refusal = .noTimeLeft }
             guard refusal == nil else { return AfterLock() }
             call.waiter = waiter
-            return enter(call, at: now, deadline: deadline, isOnLoop: isOnLoop, &state)
+            return enter(call, at: now, isOnLoop: isOnLoop, &state)
         }
         if let refusal { waiter.resume(returning: refusal.error(call, self).map { .failed($0) } ?? .cancelled) }
         after.perform(self)
@@ -45,21 +45,19 @@ extension Peer {
     }
 
     private func enter(
-        _ call: OutgoingCall, at now: Instant, deadline: Instant, isOnLoop: Bool, _ state: inout State
+        _ call: OutgoingCall, at now: Instant, isOnLoop: Bool, _ state: inout State
     ) -> AfterLock {
-        let ticket = state.outgoing.start(deadline: deadline, isRepeatable: call.isRepeatable)
+        let ticket = state.outgoing.start(deadline: call.deadline, isRepeatable: call.isRepeatable)
         call.ticket = ticket
         state.hold(call, in: ticket.slot)
-        var after = AfterLock()
+        var after = AfterLock(wantsConnection: true)
         if let connection = state.connection {
-            dispatch(call, ticket, over: connection, at: now, &state)
-            after.flush = flushing(connection, atOnce: isOnLoop || state.outgoing.count == 1, &state)
-        } else {
-            after.wantsConnection = true
+            dispatch(call, ticket, over: connection, at: now, &state.outgoing)
+            after = flushing(connection, atOnce: isOnLoop || state.outgoing.count == 1, &state)
         }
-        if deadline < state.wakeAt {
-            state.wakeAt = deadline
-            after.wakeAt = deadline
+        if call.deadline < state.wakeAt {
+            state.wakeAt = call.deadline
+            after.wakeAt = call.deadline
         }
         return after
     }
@@ -114,8 +112,8 @@ extension Peer {
             call.ticket = ticket
             var after = AfterLock(finished: state.takeFinishedLeavers())
             if let connection = state.connection {
-                dispatch(call, ticket, over: connection, at: now, &state)
-                after.flush = .now(connection.stream)
+                dispatch(call, ticket, over: connection, at: now, &state.outgoing)
+                after.flush = connection
             } else {
                 after.wantsConnection = true
             }
@@ -148,7 +146,7 @@ extension Peer {
             let connection = state.connection(of: call)
             if let connection {
                 connection.append { MessageEncoder.writeCancel(of: call.ticket.id, in: $0) }
-                after.flush = .now(connection.stream)
+                after.flush = connection
             }
             // Until it is answered: if the connection is lost first, the other end is told again over the next.
             if connection == nil || connection === state.connection, state.session != nil,

@@ -6,13 +6,14 @@ import RPCWire
 extension Peer {
     /// How a message just queued gets on its way. On the loop the stream flushes at the end of the turn. Elsewhere a
     /// lone caller writes at once; several share one flush.
-    func flushing(_ connection: Connection, atOnce: Bool, _ state: inout State) -> AfterLock.Flush {
-        if atOnce { return .now(connection.stream) }
+    func flushing(_ connection: Connection, atOnce: Bool, _ state: inout State) -> AfterLock {
+        if atOnce { return AfterLock(flush: connection) }
         defer { state.isFlushPromised = true }
-        return state.isFlushPromised ? .byAnother : .forAll
+        return AfterLock(flushesForAll: !state.isFlushPromised)
     }
 
-    /// Behind the callers that are ready to run.
+    /// Behind the callers that are ready to run. Elsewhere, since making a task makes room for one beforehand.
+    @inline(never)
     func flushForAll() {
         Task.detached(priority: Task.currentPriority) { [self] in
             state.withLock { state in

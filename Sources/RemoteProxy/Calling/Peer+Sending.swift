@@ -8,14 +8,14 @@ import Synchronization
 extension Peer {
     /// Sends a post, or keeps it in its place among what waits until there is a connection.
     func send(post call: OutgoingCall) {
-        let deadline = call.deadline(from: loop.now, timeout)
+        call.begin(at: loop.now, timeout)
         var refusal: Refusal?
         // What comes after a post may take long: only who is on the loop anyway leaves it to the end of the turn.
         let isOnLoop = loop.isCurrent
         let after = state.withLock { state -> AfterLock in
-            refusal = self.refusal(of: call, state)
+            refusal = state.refusal(of: call, settings)
             guard refusal == nil else { return AfterLock() }
-            return enter(post: call.message, deadline: deadline, isOnLoop: isOnLoop, &state)
+            return enter(post: call.message, deadline: call.deadline, isOnLoop: isOnLoop, &state)
         }
         if let error = refusal?.error(call, self) { log("a post was not sent: \(error)") }
         spareCalls.give(call)
@@ -32,7 +32,7 @@ extension Peer {
         }
         if connection.isOurKind { state.posts.keep(message.bytes, number: number) }
         dispatch(post: message, number, over: connection, &state)
-        return AfterLock(flush: flushing(connection, atOnce: isOnLoop, &state))
+        return flushing(connection, atOnce: isOnLoop, &state)
     }
 
     private func dispatch(post message: JSONOutput, _ number: Int64, over connection: Connection, _ state: inout State)
@@ -46,13 +46,13 @@ extension Peer {
     /// Ends the message and puts it into the connection's outgoing queue.
     func dispatch(
         _ call: OutgoingCall, _ ticket: OutgoingCalls.Ticket, over connection: Connection, at now: Instant,
-        _ state: inout State
+        _ outgoing: inout OutgoingCalls
     ) {
         call.writeAgain()
         let message = call.message
         let open = message.count
         MessageEncoder.closeRequest(
-            id: ticket.id, timeout: timeLeft(ticket, over: connection, at: now, state), in: message)
+            id: ticket.id, timeout: timeLeft(for: call, over: connection, at: now), in: message)
         // Kept open: if the connection is lost, the call may go out again.
         let offset: UInt64
         if let large = Bytes(takingLarge: message) {
@@ -62,8 +62,7 @@ extension Peer {
             offset = connection.stream.append(message.bytes, framing: connection.outgoingFraming)
             message.truncate(to: open)
         }
-        call.mayHaveRun = state.outgoing.mayHaveArrived(ticket)
-        state.outgoing.sent(ticket, at: .init(stream: connection.number, offset: offset))
+        call.mayHaveRun = outgoing.sent(ticket, at: .init(stream: connection.number, offset: offset))
     }
 
     /// Sends the calls that wait, and the posts that the other end may not have, in the order of their numbers.
@@ -100,19 +99,16 @@ extension Peer {
     private func dispatch(
         _ ticket: OutgoingCalls.Ticket, over connection: Connection, at now: Instant, _ state: inout State
     ) {
-        if let call = state.calls[ticket.slot] { dispatch(call, ticket, over: connection, at: now, &state) }
+        if let call = state.calls[ticket.slot] { dispatch(call, ticket, over: connection, at: now, &state.outgoing) }
     }
 
     /// The time left in milliseconds, for a peer of our own kind, and only when it is not what the peer assumes.
-    private func timeLeft(
-        _ ticket: OutgoingCalls.Ticket, over connection: Connection, at now: Instant, _ state: borrowing State
-    ) -> Int64? {
-        guard connection.isOurKind, let deadline = state.outgoing.deadline(of: ticket), deadline < .distantFuture
-        else { return nil }
+    private func timeLeft(for call: OutgoingCall, over connection: Connection, at now: Instant) -> Int64? {
+        guard connection.isOurKind, call.deadline < .distantFuture else { return nil }
         // A call made just now under the default timeout has all of it left but for the microseconds since.
-        guard deadline < now.advanced(byNanoseconds: timeout - 1_000_000) else { return nil }
+        guard call.deadline < now.advanced(byNanoseconds: timeout - 1_000_000) else { return nil }
         // Rounded up: the caller is told by its own clock, and the peer then stops what nobody waits for.
-        return max(0, now.duration(to: deadline).nanoseconds / 1_000_000) + 1
+        return max(0, now.nanoseconds(to: call.deadline) / 1_000_000) + 1
     }
 
     /// The other end has all posts up to this number.

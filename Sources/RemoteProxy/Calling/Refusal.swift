@@ -13,16 +13,17 @@ enum Refusal {
     case tooLarge
 }
 
-extension Peer {
-    /// Why this call may not begin, if so.
-    func refusal(of call: OutgoingCall, _ state: borrowing State) -> Refusal? {
-        if state.closed != nil { return .closed }
+extension Peer.State {
+    /// Why this call may not begin, if so. Inlined, or the state would be copied for it.
+    @inline(__always)
+    func refusal(of call: OutgoingCall, _ settings: Peer.Settings) -> Refusal? {
+        if closed != nil { return .closed }
         if call.isPost {
-            guard state.posts.byteCount < settings.maximumPendingPostBytes else { return .tooManyPosts }
+            guard posts.byteCount < settings.maximumPendingPostBytes else { return .tooManyPosts }
         } else {
-            guard state.outgoing.count < settings.maximumPendingCalls else { return .tooManyPending }
+            guard outgoing.count < settings.maximumPendingCalls else { return .tooManyPending }
         }
-        return state.isTooLarge(call) ? .tooLarge : nil
+        return isTooLarge(call) ? .tooLarge : nil
     }
 }
 

@@ -18,67 +18,81 @@ struct RemoteSubject<Service: Sendable>: Subject {
     func call<Arguments, Result>(
         _ method: Method<Service, Arguments, Result>, _ arguments: Arguments
     ) async throws -> Result {
-        let scope = CallScope.current
-        let call = peer.newCall(in: scope)
-        defer { peer.spareCalls.give(call) }
-        call.isRepeatable = method.signature.isRepeatable
-        try encode(method.signature, arguments, object(in: scope), into: call.message)
-        switch await peer.perform(call) {
+        let call = try newCall(method.signature, arguments)
+        let end = await peer.perform(call)
+        let mayHaveRun = call.mayHaveRun
+        peer.spareCalls.give(consume call)
+        switch end {
         case .result(let json): return try decode(json, of: method.signature)
-        case .failure(let error): throw Self.error(error.thrown(by: method.service), of: call)
+        case .failure(let error): throw Self.error(error.thrown(by: method.service), mayHaveRun)
         case .failed(let error): throw error
         case .cancelled: throw CancellationError()
         }
     }
 
     /// That a second run was refused says nothing of the first.
-    private static func error(_ error: any Error, of call: OutgoingCall) -> any Error {
-        guard call.mayHaveRun, var error = error as? RPCError, error.outcome == .notExecuted else { return error }
+    private static func error(_ error: any Error, _ mayHaveRun: Bool) -> any Error {
+        guard mayHaveRun, var error = error as? RPCError, error.outcome == .notExecuted else { return error }
         error.outcome = .unknown
         return error
     }
 
     func post<Arguments>(_ post: Post<Service, Arguments>, _ arguments: Arguments, now: (Service) -> Void) {
-        let scope = CallScope.current
-        let call = peer.newCall(in: scope)
-        call.isPost = true
         do {
-            try encode(post.signature, arguments, object(in: scope), into: call.message)
+            let call = try newCall(post.signature, arguments)
+            call.isPost = true
             peer.send(post: call)
         } catch {
             // A post reports nothing to its caller; the log is the only place left.
             peer.log("the post \(post.signature.wireName) was not sent: \(error)")
-            peer.spareCalls.give(call)
         }
     }
 
-    private func encode(
-        _ signature: MethodSignature, _ arguments: some MethodArguments, _ object: String?, into message: JSONOutput
-    ) throws {
-        if object == nil {
-            message.append(raw: signature.opening)
-        } else {
+    /// A call in the scope of the running task, its message written but for the end.
+    private func newCall(_ signature: MethodSignature, _ arguments: some MethodArguments) throws -> OutgoingCall {
+        let scope = CallScope.current
+        let call = peer.newCall(in: scope)
+        call.isRepeatable = signature.isRepeatable
+        let message = call.message
+        if let object = object(in: scope) {
             MessageEncoder.openRequest(method: signature.wireName(on: object), in: message)
+        } else {
+            message.append(raw: signature.opening)
         }
-        var writer = ArgumentWriter(message)
+        var writer = ArgumentWriter(consume message)
         do {
             try arguments.write(to: &writer)
         } catch {
-            throw RPCError(
-                .invalidArguments, "the arguments of \(signature.wireName) cannot be encoded: \(error)",
-                outcome: .notExecuted, underlying: error)
+            peer.spareCalls.give(call)
+            throw Self.notEncoded(signature, error)
         }
         writer.finish()
+        return call
     }
 
     private func decode<Result: Decodable>(_ json: Bytes, of signature: MethodSignature) throws -> Result {
+        defer { extendLifetime(json) }
         do {
-            return try json.withUnsafeBytes { try decodeJSON(Result.self, from: $0) }
+            return try decodeJSON(Result.self, from: json.memory)
         } catch {
-            let reason = (error as? DecodingError)?.explanation ?? "\(error)"
-            throw RPCError(
-                .invalidReply, "the result of \(signature.wireName) is not a \(Result.self): \(reason)",
-                outcome: .executed, underlying: error)
+            throw Self.notDecoded(signature, Result.self, error)
         }
+    }
+
+    // Elsewhere, since putting errors into words makes room for them beforehand.
+
+    @inline(never)
+    private static func notEncoded(_ signature: MethodSignature, _ error: any Error) -> RPCError {
+        RPCError(
+            .invalidArguments, "the arguments of \(signature.wireName) cannot be encoded: \(error)",
+            outcome: .notExecuted, underlying: error)
+    }
+
+    @inline(never)
+    private static func notDecoded(_ signature: MethodSignature, _ type: Any.Type, _ error: any Error) -> RPCError {
+        let reason = (error as? DecodingError)?.explanation ?? "\(error)"
+        return RPCError(
+            .invalidReply, "the result of \(signature.wireName) is not a \(type): \(reason)",
+            outcome: .executed, underlying: error)
     }
 }

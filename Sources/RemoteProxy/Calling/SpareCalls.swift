@@ -20,13 +20,13 @@ final class SpareCalls: Sendable {
     }
 
     /// Nobody else has it any more.
-    func give(_ call: OutgoingCall) {
+    func give(_ call: consuming OutgoingCall) {
         call.reset()
-        let kept = Unmanaged.passRetained(call)
+        let kept = Unmanaged.passRetained(consume call)
         guard !atHand.compareExchange(expected: nil, desired: kept, ordering: .releasing).exchanged else { return }
+        let another = kept.takeRetainedValue()
         others.withLock { others in
-            if others.count < Self.most { others.append(call) }
+            if others.count < Self.most { others.append(another) }
         }
-        kept.release()
     }
 }

@@ -103,7 +103,7 @@ extension Peer {
             state.relabelWaiting()
             guard let next = state.connection else { return AfterLock() }
             lostPosts = sendWaiting(over: next, &state)
-            return AfterLock(flush: .now(next.stream))
+            return AfterLock(flush: next)
         }
         finish(ended)
         tellOfLost(posts: lostPosts)

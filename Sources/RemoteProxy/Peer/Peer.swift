@@ -155,8 +155,7 @@ extension Peer.State {
 
     /// Takes out the driver's side of a call that has left the table and returns who waits for it.
     mutating func take(_ slot: Int) -> Waiter? {
-        guard let call = calls[slot] else { return nil }
-        calls[slot] = nil
+        guard let call = calls[slot].take() else { return nil }
         defer { call.leave() }
         return call.waiter
     }
