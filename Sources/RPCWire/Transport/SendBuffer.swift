@@ -41,6 +41,7 @@ package struct SendBuffer: ~Copyable, @unchecked Sendable {
     }
 
     /// A number, its highest byte first, and these bytes behind it.
+    @inline(__always)
     package mutating func append(_ number: UInt32, _ bytes: UnsafeRawBufferPointer) {
         let room = reserve(4 + bytes.count)
         room.storeBytes(of: number.bigEndian, as: UInt32.self)
