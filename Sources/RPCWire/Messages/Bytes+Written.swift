@@ -6,7 +6,7 @@ package import JSONCodec
 extension Bytes {
     /// Takes what was written together with its memory. Nil, with the output as it was, for what is small, and for what
     /// would keep more memory than it fills.
-    package init?(takingLarge output: JSONOutput) {
+    package init?(takingLarge output: borrowing JSONOutput) {
         let count = output.count
         guard count > LargeBlocks.least, count >= output.capacity / 2 else { return nil }
         self.init(ByteChunk(output.takeMemory()), 0..<count)
