@@ -97,10 +97,7 @@ package final class RequestRunner: @unchecked Sendable {
         if !loop.takeBack() { await follow() }
         while !worker.isUsedUp {
             while !worker.isUsedUp {
-                guard let request = inbox.popFirst() else { break }
-                congestion.begins()
-                if isOverloaded { noteOverload(at: loop.now) }
-                if turnEnd == nil, !inbox.isEmpty { turnEnd = endOfTurn(from: loop.now) }
+                guard let request = nextRequest() else { break }
                 await request.run(on: worker)
                 if isTimeToLook() { await pause() }
             }
@@ -113,6 +110,21 @@ package final class RequestRunner: @unchecked Sendable {
             if !loop.takeBack() { await follow() }
         }
     }
+
+    @inline(__always)
+    private func nextRequest() -> IncomingRequest? {
+        guard let request = inbox.popFirst() else { return nil }
+        congestion.begins()
+        if isOverloaded { noteOverload(at: loop.now) }
+        if turnEnd == nil, !inbox.isEmpty { turnEnd = endOfTurn(from: loop.now) }
+        return request
+    }
+
+    /// Whether the next request is for that method.
+    func isNext(_ method: _ExportedMethod) -> Bool { inbox.isFirst(for: method) }
+
+    /// For a worker that has finished one and need not wait for the next; nil when it is time to pause.
+    func nextInTurn() -> IncomingRequest? { isTimeToLook() ? nil : nextRequest() }
 
     /// Goes on where the loop is now. Answers how the worker's thread was replaced, if it is known.
     @discardableResult

@@ -9,9 +9,8 @@ final class Worker: @unchecked Sendable {
     var parked: UnsafeContinuation<Void, Never>?
     /// The reply being written, reused from request to request.
     let output = JSONOutput()
-    /// Where the text of the request's arguments lies, until they have been read: a call may take long, and what its
-    /// message came in with is large. The task's own, also where the loop has gone on without it.
-    @exclusivity(unchecked) var text: ByteChunk?
+    /// What it runs. The task's own, also where the loop has gone on without it.
+    @exclusivity(unchecked) var request: IncomingRequest?
     /// What the request being served gives to those that it makes in turn.
     let scope = ServedScope()
     @exclusivity(unchecked) private var hasLostScope = false
@@ -21,7 +20,6 @@ final class Worker: @unchecked Sendable {
 
     /// A request is over.
     func finished() {
-        text = nil
         if !scope.end() { hasLostScope = true }
     }
 
