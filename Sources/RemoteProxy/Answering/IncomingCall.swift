@@ -38,7 +38,7 @@ public struct _IncomingCall {
     }
 
     @usableFromInline
-    func argumentsAreRead() { worker._withUnsafeGuaranteedRef { $0.request?.argumentsAreRead() } }
+    func argumentsAreRead() { worker._withUnsafeGuaranteedRef { $0.place.argumentsAreRead() } }
 
     /// The result is written at the end of the worker's output.
     @usableFromInline

@@ -10,7 +10,7 @@ final class Worker: @unchecked Sendable {
     /// The reply being written, reused from request to request.
     let output = JSONOutput()
     /// What it runs. The task's own, also where the loop has gone on without it.
-    @exclusivity(unchecked) var request: IncomingRequest?
+    @exclusivity(unchecked) var place = RequestPlace()
     /// What the request being served gives to those that it makes in turn.
     let scope = ServedScope()
     @exclusivity(unchecked) private var hasLostScope = false

@@ -44,7 +44,7 @@ extension Worker {
             failure = thrown
         }
         // None if the last that it ran is finished.
-        guard let last = self.request.take() else { return }
+        guard let last = place.take() else { return }
         if !last.session.isBack(from: method) { await last.session.follow(after: method) }
         last.session.finish(last, failure, on: self, over: last.session.connection)
     }
@@ -53,9 +53,9 @@ extension Worker {
     /// run now, this one is finished and the next has begun. Otherwise what is left is done where it was begun.
     /// - Returns: the text of the next one's arguments.
     func goesOn() throws -> UnsafeRawBufferPointer? {
-        guard let request = request.take() else { return nil }
+        guard let request = place.take() else { return nil }
         guard request.session.isBack(from: request.method), request.session.runner.isNext(request.method) else {
-            self.request = consume request
+            place.put(request)
             return nil
         }
         request.session.finish(request, nil, on: self, over: request.session.connection)
@@ -66,9 +66,10 @@ extension Worker {
     /// - Returns: the text of its arguments.
     @inline(__always)
     private func begin(_ request: consuming IncomingRequest) throws -> UnsafeRawBufferPointer {
+        let request = request
         let params = request.params
         let isWanted = request.session.prepare(request, on: self)
-        self.request = consume request
+        place.put(request)
         guard isWanted else { throw RPCError(.cancelled, "cancelled before it began", outcome: .notExecuted) }
         return params
     }
