@@ -90,7 +90,13 @@ package final class RequestRunner: @unchecked Sendable {
 
     private func startWorker() {
         let worker = Worker()
-        worker.task = Task(executorPreference: loop) { [self] in await worker.scope.bound { await work(worker) } }
+        worker.task = Task(executorPreference: loop) { [self] in
+            await withTaskCancellationHandler {
+                await worker.scope.bound { await work(worker) }
+            } onCancel: {
+                worker.wasCancelled()
+            }
+        }
     }
 
     private func work(_ worker: Worker) async {

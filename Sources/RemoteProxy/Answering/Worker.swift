@@ -2,10 +2,13 @@
 
 import JSONCodec
 import RPCWire
+import Synchronization
 
-/// `@unchecked Sendable`: touched on the loop's thread only.
+/// `@unchecked Sendable`: touched on the loop's thread only, but for what is atomic.
 final class Worker: @unchecked Sendable {
     @exclusivity(unchecked) var task: Task<Void, Never>?
+    /// Whether the task is, whoever has done it. Asked after every request, and the task itself takes longer to say.
+    private let isCancelled = Atomic(false)
     var parked: UnsafeContinuation<Void, Never>?
     /// The reply being written, reused from request to request.
     let output = JSONOutput()
@@ -16,7 +19,10 @@ final class Worker: @unchecked Sendable {
     @exclusivity(unchecked) private var hasLostScope = false
 
     /// A cancelled task stays cancelled, and a scope that another task has cannot be changed.
-    var isUsedUp: Bool { hasLostScope || task?.isCancelled == true }
+    var isUsedUp: Bool { hasLostScope || isCancelled.load(ordering: .relaxed) }
+
+    /// From anywhere.
+    func wasCancelled() { isCancelled.store(true, ordering: .relaxed) }
 
     /// A request is over.
     func finished() {
