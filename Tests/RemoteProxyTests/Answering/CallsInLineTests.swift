@@ -35,6 +35,8 @@ private struct TicketOffice: Tickets {
                 let isItsOwn = CallScope.current?.deadline == deadline
                 log.withLock { $0.append(isItsOwn ? -number : 0) }
             }
+        case "toil": loop.pass(.microseconds(15))
+        case "send for others": loop.submit { [log] in log.withLock { $0.append(0) } }
         default: break
         }
         let left = CallScope.current?.deadline.map { loop.now.duration(to: $0).nanoseconds / 1_000_000 }
@@ -56,7 +58,9 @@ private struct TicketOffice: Tickets {
     }
 
     /// Asks for tickets, all in one message, so that all of them wait before the first begins.
-    private func take(_ deeds: String...) {
+    private func take(_ deeds: String...) { take(deeds) }
+
+    private func take(_ deeds: [String]) {
         var calls: [String] = []
         for (index, deed) in deeds.enumerated() {
             let id = index + 1
@@ -111,6 +115,12 @@ private struct TicketOffice: Tickets {
         #expect(office.log.withLock { $0 } == [1, 2, 3, 4])
         network.loop.advance(by: .seconds(1))
         #expect(answers().hasSuffix(result(2, #""2 runs 1000""#) + "]"))
+    }
+
+    @Test func `a long line lets the loop see to others after a millisecond`() throws {
+        take(["send for others"] + Array(repeating: "toil", count: 95))
+        let turn = try #require(office.log.withLock { $0.firstIndex(of: 0) })
+        #expect(turn > 60 && turn < 90)
     }
 
     /// The loop is never really anywhere else.
