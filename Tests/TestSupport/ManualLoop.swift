@@ -159,6 +159,9 @@ package final class ManualLoop: Loop {
         run()
     }
 
+    /// Moves the clock and runs nothing: for what takes time while it has the loop.
+    package func pass(_ duration: Duration) { state.withLock { $0.now = $0.now.advanced(by: duration) } }
+
     /// Runs an asynchronous body to its end and answers its result. Whenever nothing else is left to do, the clock
     /// jumps to the next timer.
     package func complete<Success: Sendable>(

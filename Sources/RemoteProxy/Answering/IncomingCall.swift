@@ -8,8 +8,8 @@ import RPCWire
 /// A call on its way through the object that it is for. Opaque outside the library.
 public struct _IncomingCall {
     // None of them counted: whoever has the call answered keeps the worker and the object until it has been, and the
-    // worker keeps the text until the arguments have been read.
-    @usableFromInline let params: UnsafeRawBufferPointer
+    // worker's request keeps the text until the arguments have been read.
+    @usableFromInline private(set) var params: UnsafeRawBufferPointer
     private let worker: Unmanaged<Worker>
     @usableFromInline let object: Unmanaged<AnyObject>
 
@@ -38,7 +38,7 @@ public struct _IncomingCall {
     }
 
     @usableFromInline
-    func argumentsAreRead() { worker._withUnsafeGuaranteedRef { $0.text = nil } }
+    func argumentsAreRead() { worker._withUnsafeGuaranteedRef { $0.place.argumentsAreRead() } }
 
     /// The result is written at the end of the worker's output.
     @usableFromInline
@@ -48,6 +48,15 @@ public struct _IncomingCall {
         } catch {
             throw UnencodableResult(error: error)
         }
+    }
+
+    /// The call has its answer. True when it has become another one, of the same method, which waits for its own: then going
+    /// back to the worker and coming here again is saved, which costs as much as all the rest of a small call.
+    @usableFromInline
+    mutating func isFollowed() throws -> Bool {
+        guard let next = try worker._withUnsafeGuaranteedRef({ try $0.goesOn() }) else { return false }
+        params = next
+        return true
     }
 
     /// For the peer that has called a post with an id and waits for an answer.

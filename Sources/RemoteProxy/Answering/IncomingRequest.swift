@@ -13,8 +13,9 @@ struct IncomingRequest: ~Copyable, Sendable {
     ///
     /// `nonisolated(unsafe)`: nobody writes to that memory, and `chunk` keeps it for whoever has the request.
     nonisolated(unsafe) var params: UnsafeRawBufferPointer
-    /// Where it lies, in memory that does not move; nil once that is the worker's to keep.
-    var chunk: ByteChunk?
+    /// Where it lies, in memory that does not move; nil once they have been read: a call may take long, and what its message
+    /// came in with is large.
+    private(set) var chunk: ByteChunk?
     let deadline: Instant
     /// Where the answer goes if the request came in a batch.
     let batch: BatchReply?
@@ -36,6 +37,8 @@ struct IncomingRequest: ~Copyable, Sendable {
         self.batch = batch
         self.arrived = arrived
     }
+
+    mutating func argumentsAreRead() { chunk = nil }
 
     /// It keeps what is its own, and lets go of what else came in with it.
     mutating func waitsForLong() {

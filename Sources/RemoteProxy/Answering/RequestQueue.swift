@@ -22,6 +22,9 @@ struct RequestQueue: ~Copyable, @unchecked Sendable {
     /// How many its session has that wait.
     var ownOfOldest: Int { count > 0 ? ring[head].session.waitingRequests : 0 }
 
+    /// Whether the first is for that method.
+    func isFirst(for method: _ExportedMethod) -> Bool { count > 0 && ring[head].method === method }
+
     mutating func append(_ request: consuming IncomingRequest) {
         if count == ring.count { grow() }
         ring.initializeElement(at: place(count), to: request)

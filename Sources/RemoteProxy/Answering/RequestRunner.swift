@@ -22,6 +22,8 @@ package final class RequestRunner: @unchecked Sendable {
     @exclusivity(unchecked) private var isChecking = false
     /// Workers that let the loop have a look at its sockets.
     @exclusivity(unchecked) private var pausing = 0
+    /// One has seen that it is time for it, which is not seen twice, and is on its way back to where it pauses.
+    @exclusivity(unchecked) private var isPauseDue = false
     /// When the next one is to do so; nil while nobody waits.
     @exclusivity(unchecked) private var turnEnd: Instant?
     private static let nanosecondsPerTurn: Int64 = 1_000_000
@@ -90,19 +92,22 @@ package final class RequestRunner: @unchecked Sendable {
 
     private func startWorker() {
         let worker = Worker()
-        worker.task = Task(executorPreference: loop) { [self] in await worker.scope.bound { await work(worker) } }
+        worker.task = Task(executorPreference: loop) { [self] in
+            await withTaskCancellationHandler {
+                await worker.scope.bound { await work(worker) }
+            } onCancel: {
+                worker.wasCancelled()
+            }
+        }
     }
 
     private func work(_ worker: Worker) async {
         if !loop.takeBack() { await follow() }
         while !worker.isUsedUp {
             while !worker.isUsedUp {
-                guard let request = inbox.popFirst() else { break }
-                congestion.begins()
-                if isOverloaded { noteOverload(at: loop.now) }
-                if turnEnd == nil, !inbox.isEmpty { turnEnd = endOfTurn(from: loop.now) }
+                guard let request = nextRequest() else { break }
                 await request.run(on: worker)
-                if isTimeToLook() { await pause() }
+                if isPauseDue || isTimeToLook() { await pause() }
             }
             guard !isStopped, idle.count < maximumIdleWorkers else { return }
             worker.rests()
@@ -112,6 +117,24 @@ package final class RequestRunner: @unchecked Sendable {
             }
             if !loop.takeBack() { await follow() }
         }
+    }
+
+    @inline(__always)
+    private func nextRequest() -> IncomingRequest? {
+        guard let request = inbox.popFirst() else { return nil }
+        congestion.begins()
+        if isOverloaded { noteOverload(at: loop.now) }
+        if turnEnd == nil, !inbox.isEmpty { turnEnd = endOfTurn(from: loop.now) }
+        return request
+    }
+
+    /// Whether the next request is for that method.
+    func isNext(_ method: _ExportedMethod) -> Bool { inbox.isFirst(for: method) }
+
+    /// For a worker that has finished one and need not wait for the next; nil when it is time to pause.
+    func nextInTurn() -> IncomingRequest? {
+        isPauseDue = isTimeToLook()
+        return isPauseDue ? nil : nextRequest()
     }
 
     /// Goes on where the loop is now. Answers how the worker's thread was replaced, if it is known.
@@ -152,6 +175,7 @@ package final class RequestRunner: @unchecked Sendable {
 
     /// Lets the loop see who has come; then it is this worker's turn again.
     private func pause() async {
+        isPauseDue = false
         pausing += 1
         await Task.yield()
         if !loop.takeBack() { await follow() }

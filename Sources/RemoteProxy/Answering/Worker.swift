@@ -2,26 +2,30 @@
 
 import JSONCodec
 import RPCWire
+import Synchronization
 
-/// `@unchecked Sendable`: touched on the loop's thread only.
+/// `@unchecked Sendable`: touched on the loop's thread only, but for what is atomic.
 final class Worker: @unchecked Sendable {
     @exclusivity(unchecked) var task: Task<Void, Never>?
+    /// Whether the task is, whoever has done it. Asked after every request, and the task itself takes longer to say.
+    private let isCancelled = Atomic(false)
     var parked: UnsafeContinuation<Void, Never>?
     /// The reply being written, reused from request to request.
     let output = JSONOutput()
-    /// Where the text of the request's arguments lies, until they have been read: a call may take long, and what its
-    /// message came in with is large. The task's own, also where the loop has gone on without it.
-    @exclusivity(unchecked) var text: ByteChunk?
+    /// What it runs. The task's own, also where the loop has gone on without it.
+    @exclusivity(unchecked) var place = RequestPlace()
     /// What the request being served gives to those that it makes in turn.
     let scope = ServedScope()
     @exclusivity(unchecked) private var hasLostScope = false
 
     /// A cancelled task stays cancelled, and a scope that another task has cannot be changed.
-    var isUsedUp: Bool { hasLostScope || task?.isCancelled == true }
+    var isUsedUp: Bool { hasLostScope || isCancelled.load(ordering: .relaxed) }
+
+    /// From anywhere.
+    func wasCancelled() { isCancelled.store(true, ordering: .relaxed) }
 
     /// A request is over.
     func finished() {
-        text = nil
         if !scope.end() { hasLostScope = true }
     }
 

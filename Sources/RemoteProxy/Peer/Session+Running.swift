@@ -10,20 +10,15 @@ extension IncomingRequest {
     /// async function of its own costs a frame for each request.
     @inline(__always)
     consuming func run(on worker: Worker) async {
-        guard method.isPost else {
-            worker.text = chunk
-            chunk = nil
-            return await perform(on: worker)
-        }
+        guard method.isPost else { return await worker.perform(self) }
         await runPosts(on: worker)
     }
 
     private consuming func runPosts(on worker: Worker) async {
         let session = session
         var turn = session.posts.begin(self)
-        while var post = turn.take() {
-            worker.text = post.chunk.take()
-            await post.perform(on: worker)
+        while let post = turn.take() {
+            await worker.perform(post)
             guard var next = session.posts.next() else { return }
             if worker.isUsedUp {
                 // The task is; the posts that follow are not to suffer for it.
@@ -34,35 +29,65 @@ extension IncomingRequest {
             turn = consume next
         }
     }
+}
 
-    /// Not a frame of its own.
+extension Worker {
+    /// Runs one request, and those that follow it and are for the same method. Not a frame of its own.
     @inline(__always)
-    private func perform(on worker: Worker) async {
+    fileprivate func perform(_ request: consuming IncomingRequest) async {
+        let method = request.method
         var failure: (any Error)?
         do {
-            try session.prepare(self, on: worker)
-            try await method.run(_IncomingCall(of: method, params: params, on: worker))
+            let params = try begin(request)
+            try await method.run(_IncomingCall(of: method, params: params, on: self))
         } catch let thrown {
             failure = thrown
         }
-        if !session.isBack(from: method) { await session.follow(after: method) }
-        session.finish(self, failure, on: worker, over: session.connection)
+        // None if the last that it ran is finished.
+        guard let last = place.take() else { return }
+        if !last.session.isBack(from: method) { await last.session.follow(after: method) }
+        last.session.finish(last, failure, on: self, over: last.session.connection)
+    }
+
+    /// The subject has returned and its result is written. If the next request is for the same method as this one, and may
+    /// run now, this one is finished and the next has begun. Otherwise what is left is done where it was begun.
+    /// - Returns: the text of the next one's arguments.
+    func goesOn() throws -> UnsafeRawBufferPointer? {
+        guard let request = place.take() else { return nil }
+        guard request.session.isBack(from: request.method), request.session.runner.isNext(request.method) else {
+            place.put(request)
+            return nil
+        }
+        request.session.finish(request, nil, on: self, over: request.session.connection)
+        guard !isUsedUp, let next = request.session.runner.nextInTurn() else { return nil }
+        return try begin(next)
+    }
+
+    /// - Returns: the text of its arguments.
+    @inline(__always)
+    private func begin(_ request: consuming IncomingRequest) throws -> UnsafeRawBufferPointer {
+        let request = request
+        let params = request.params
+        let isWanted = request.session.prepare(request, on: self)
+        place.put(request)
+        guard isWanted else { throw RPCError(.cancelled, "cancelled before it began", outcome: .notExecuted) }
+        return params
     }
 }
 
 extension Session {
-    fileprivate func prepare(_ request: borrowing IncomingRequest, on worker: Worker) throws {
+    /// False when it has been cancelled while it waited.
+    fileprivate func prepare(_ request: borrowing IncomingRequest, on worker: Worker) -> Bool {
         worker.output.removeAll()
         waitingRequests -= 1
         if waitingRequests == 0 { runner.waitingSessions -= 1 }
         connection?.unstall()
         hold(worker, in: request.slot)
         worker.scope.begin(self, deadline: request.deadline < .distantFuture ? request.deadline : nil)
-        if calls.isStopping(slot: request.slot) {
-            throw RPCError(.cancelled, "cancelled before it began", outcome: .notExecuted)
-        }
+        guard !calls.isStopping(slot: request.slot) else { return false }
         if let id = request.id { MessageEncoder.openResult(id: id, in: worker.output) }
         loop.lend(forLong: request.method.keepsThread.load(ordering: .relaxed))
+        return true
     }
 
     /// The subject has returned, or thrown.

@@ -19,12 +19,16 @@ public struct Method<Service: Sendable, Arguments: MethodArguments, Result: Coda
         invoke: @escaping @Sendable (Service, Arguments) async throws -> Result
     ) {
         self.init(name, of: service, parameters: parameters, result: result, effect: effect, invoke: invoke) { call in
-            let arguments = try call.arguments(Arguments.self)
-            do {
-                try call.answer(await invoke(call.service(Service.self), arguments))
-            } catch {
-                throw call.thrown(error)
-            }
+            var call = call
+            let service = call.service(Service.self)
+            repeat {
+                let arguments = try call.arguments(Arguments.self)
+                do {
+                    try call.answer(await invoke(service, arguments))
+                } catch {
+                    throw call.thrown(error)
+                }
+            } while try call.isFollowed()
         }
     }
 

@@ -243,9 +243,7 @@ import Testing
 extension _ExportedMethod {
     fileprivate func answer(_ params: Bytes) async throws {
         let worker = Worker()
-        let (text, chunk) = params.parts
-        worker.text = chunk
-        defer { withExtendedLifetime(worker) {} }
-        try await run(_IncomingCall(of: self, params: text, on: worker))
+        defer { withExtendedLifetime((worker, params)) {} }
+        try await run(_IncomingCall(of: self, params: params.memory, on: worker))
     }
 }

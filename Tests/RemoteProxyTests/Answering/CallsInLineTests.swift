@@ -1,0 +1,139 @@
+// Calls of one method that wait behind one another: a worker goes from each to the next without going back in between, and
+// each is a call of its own all the same.
+
+import RPCWire
+import TestSupport
+import Testing
+
+@testable import RemoteProxy
+
+@Service(errors: TicketFailure.self)
+protocol Tickets: Sendable {
+    /// What is done with the ticket, and what the call finds.
+    func take(_ number: Int, _ deed: String) async throws -> String
+    func count() async throws -> Int
+}
+
+enum TicketFailure: Error, Codable, Sendable, Hashable {
+    case soldOut
+}
+
+private struct TicketOffice: Tickets {
+    let loop: ManualLoop
+    let log = Lock<[Int]>([])
+
+    func take(_ number: Int, _ deed: String) async throws -> String {
+        log.withLock { $0.append(number) }
+        switch deed {
+        case "fail": throw TicketFailure.soldOut
+        case "wait": try? await loop.sleep(for: .milliseconds(1_000))
+        case "cancel": withUnsafeCurrentTask { $0?.cancel() }
+        case "leave":
+            let deadline = CallScope.current?.deadline
+            Task(executorPreference: loop) { [loop, log] in
+                try await loop.sleep(for: .milliseconds(500))
+                let isItsOwn = CallScope.current?.deadline == deadline
+                log.withLock { $0.append(isItsOwn ? -number : 0) }
+            }
+        case "toil": loop.pass(.microseconds(15))
+        case "send for others": loop.submit { [log] in log.withLock { $0.append(0) } }
+        default: break
+        }
+        let left = CallScope.current?.deadline.map { loop.now.duration(to: $0).nanoseconds / 1_000_000 }
+        return "\(number) \(Task.isCancelled ? "cancelled" : "runs") \(left ?? 0)"
+    }
+
+    func count() async throws -> Int { log.withLock { $0.count } }
+}
+
+@Suite struct `Calls in line` {
+    private let network = SimulatedNetwork()
+    private let office: TicketOffice
+    private let end: HandwrittenEnd
+
+    init() throws {
+        office = TicketOffice(loop: network.loop)
+        network.exports.add(TicketsProxy(office), named: nil)
+        end = try HandwrittenEnd(network)
+    }
+
+    /// Asks for tickets, all in one message, so that all of them wait before the first begins.
+    private func take(_ deeds: String...) { take(deeds) }
+
+    private func take(_ deeds: [String]) {
+        var calls: [String] = []
+        for (index, deed) in deeds.enumerated() {
+            let id = index + 1
+            let rest = #""timeout":\#(id)000,"id":\#(id)}"#
+            switch deed {
+            case "count": calls.append(#"{"jsonrpc":"2.0","method":"Tickets.count",\#(rest)"#)
+            case "incomplete": calls.append(#"{"jsonrpc":"2.0","method":"Tickets.take","params":[\#(id)],\#(rest)"#)
+            default: calls.append(#"{"jsonrpc":"2.0","method":"Tickets.take","params":[\#(id),"\#(deed)"],\#(rest)"#)
+            }
+            guard deed == "withdrawn" else { continue }
+            calls.append(#"{"jsonrpc":"2.0","method":"$/cancelRequest","params":{"id":\#(id)}}"#)
+        }
+        end.say("[" + calls.joined(separator: ",") + "]")
+    }
+
+    /// What has come back, and in what order.
+    private func answers() -> String { end.take().joined() }
+
+    private func result(_ id: Int, _ result: String) -> String { #"{"jsonrpc":"2.0","id":\#(id),"result":\#(result)}"# }
+
+    @Test func `each has its own arguments, its own time and its own answer`() {
+        take("", "", "count", "")
+        let expected = [#""1 runs 1000""#, #""2 runs 2000""#, "2", #""4 runs 4000""#]
+        #expect(answers() == "[" + zip(1..., expected).map(result).joined(separator: ",") + "]")
+    }
+
+    @Test func `what one does wrong is its own affair`() {
+        take("", "fail", "", "incomplete", "", "withdrawn", "")
+        let text = answers()
+        for id in [1, 3, 5, 7] { #expect(text.contains(result(id, #""\#(id) runs \#(id)000""#))) }
+        #expect(text.contains(#""id":2,"error""#) && text.contains("soldOut"))
+        #expect(text.contains(#""id":4,"error""#) && text.contains("-32602"))
+        #expect(text.contains(#""id":6,"error""#))
+        #expect(office.log.withLock { $0 } == [1, 2, 3, 5, 7])
+    }
+
+    @Test func `those behind one whose task was cancelled run in another`() {
+        take("", "cancel", "", "")
+        let text = answers()
+        #expect(text.contains("2 cancelled 2000") && text.contains("3 runs 3000") && text.contains("4 runs 4000"))
+    }
+
+    @Test func `one that leaves a task running leaves it its own time`() {
+        take("", "leave", "", "")
+        #expect(answers().contains("3 runs 3000"))
+        network.loop.advance(by: .seconds(1))
+        #expect(office.log.withLock { $0 } == [1, 2, 3, 4, -2])
+    }
+
+    @Test func `those behind one that waits do not wait for it`() {
+        take("", "wait", "", "")
+        #expect(office.log.withLock { $0 } == [1, 2, 3, 4])
+        network.loop.advance(by: .seconds(1))
+        #expect(answers().hasSuffix(result(2, #""2 runs 1000""#) + "]"))
+    }
+
+    @Test func `a long line lets the loop see to others after a millisecond`() throws {
+        take(["send for others"] + Array(repeating: "toil", count: 95))
+        let turn = try #require(office.log.withLock { $0.firstIndex(of: 0) })
+        #expect(turn > 60 && turn < 90)
+    }
+
+    /// The loop is never really anywhere else.
+    @Test(arguments: 1...4) func `one that has lost the loop is finished where the loop is`(turn: Int) {
+        let asked = Lock(0)
+        network.loop.whenTakenBack {
+            asked.withLock { asked in
+                asked += 1
+                return asked % 5 == turn
+            }
+        }
+        take("", "", "", "", "", "")
+        let text = answers()
+        for id in 1...6 { #expect(text.contains(result(id, #""\#(id) runs \#(id)000""#))) }
+    }
+}
