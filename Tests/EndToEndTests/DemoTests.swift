@@ -14,6 +14,7 @@ import Testing
     @Test(arguments: [nil, temporaryPath()])
     func `the tour is the same with a server that runs already`(path: String?) async throws {
         let address = path.map { "unix://\($0)" } ?? "tcp://127.0.0.1:0"
+        defer { if let path { unlink(path) } }
         let server = try DemoProcess("rpc-server", ["--listen", address, "--quiet"])
         let line = try await server.firstLine()
         let url = try #require(line.split(separator: " ").last.map(String.init))

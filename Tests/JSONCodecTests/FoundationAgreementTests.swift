@@ -28,6 +28,15 @@ import Testing
         try agree(17)
     }
 
+    @Test func `integers around each power of ten are written as they are said`() throws {
+        let powers = sequence(first: 1 as UInt64) { $0 > .max / 10 ? nil : $0 * 10 }
+        for number in powers.flatMap({ [$0 - 1, $0, $0 + 1] }) {
+            try agree([number])
+            guard let signed = Int64(exactly: number) else { continue }
+            try agree([signed, -signed])
+        }
+    }
+
     @Test func `floating point takes the same shortest text`() throws {
         var doubles: [Double] = [
             0, -0.0, 1, -1, 0.1, 0.2, 0.1 + 0.2, 1e15, 1e16, 1e17, 1e22, 1e23, 123_456_789_012_345_680,

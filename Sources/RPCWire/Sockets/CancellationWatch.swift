@@ -4,12 +4,13 @@
 
 import CSystem
 
-/// What its owner is told by. One at a time: begun and ended by the same task, with nothing but waiting between.
+/// What its owner is told by. One at a time: begun and ended by the same task. The record stands on the task's own stack, and
+/// the runtime ends whichever was begun last: whatever is begun or made room for after it is gone again when it ends.
 ///
-/// `@unchecked Sendable`: written only by the task that begins it, before the runtime has it; read under the runtime's lock
-/// on the records of that task.
+/// `@unchecked Sendable`: written only by the task that begins it, before the runtime has it; read by that task while it
+/// begins, if it has been cancelled before, or else under the runtime's lock on the records of the task.
 package struct CancellationWatch: ~Copyable, @unchecked Sendable {
-    /// Where it was begun.
+    /// What was begun; nothing in a task that had been cancelled before.
     package struct Record { fileprivate let address: UnsafeMutableRawPointer? }
 
     /// In a place of its own, since the runtime keeps its address.

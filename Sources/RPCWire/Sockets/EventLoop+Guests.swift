@@ -47,12 +47,14 @@ extension EventLoop {
             globalConcurrentExecutor.enqueue(ExecutorJob(job))
             return true
         }
-        stay = nil
+        (stay, timeOfThisItem) = (nil, nil)
         hasGuest = true
         lend(forLong: false)
         job.runSynchronously(on: .pool)
         guard takeBack() else { return false }
         hasGuest = false
+        // Who has called has looked at the clock. Who has not may have taken long, and the turn is to end then.
+        if timeOfThisItem == nil { timeOfThisItem = MonotonicClock.now }
         stay = Stay(begin: present.begin, guests: present.guests + 1)
         return true
     }

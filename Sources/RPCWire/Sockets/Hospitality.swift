@@ -7,7 +7,8 @@
 // and does not pay: nobody waits for it to go.
 
 package struct Hospitality {
-    /// How much may be saved, in nanoseconds, and the most that a stay counts for: then another thread has the loop.
+    /// How much may be saved, in nanoseconds, and the most that a stay counts for beside what the others of it have earned:
+    /// then another thread has the loop.
     static let mostSaved: Int64 = 2_000_000
     /// What is saved when the house opens again.
     static let savedAtOpening: Int64 = 500_000
@@ -55,8 +56,8 @@ package struct Hospitality {
     /// Guests have gone that stayed so many nanoseconds in all.
     mutating func left(at now: Instant, after stay: Int64, guests: Int = 1) {
         let stay = isAlone ? max(0, stay - Self.longestAlone) : stay
-        let (earned, most) = (earned * Int64(guests), Self.mostSaved * Int64(guests))
-        saved = min(saved + earned - min(stay, most), Self.mostSaved)
+        let most = Self.mostSaved + earned * Int64(guests - 1)
+        saved = min(saved + earned * Int64(guests) - min(stay, most), Self.mostSaved)
         if saved == Self.mostSaved { nextClosure = Self.firstClosure }
         if saved < 0 { close(at: now) }
     }

@@ -126,7 +126,9 @@ extension Peer {
     func deadlineDue() {
         let now = loop.now
         var ended: [(Waiter, CallEnd)] = []
+        var leaving: [Connection] = []
         let after = state.withLock { state -> AfterLock in
+            leaving = state.leaving
             let removed = state.outgoing.expire(at: now)
             let why = state.whyUnavailable
             ended = state.take(removed) { $0 ? .failed(.deadlineExceeded) : .failed(.unavailable(why)) }
@@ -137,6 +139,8 @@ extension Peer {
         }
         finish(ended)
         after.perform(self)
+        // Calls may have been given up over several connections.
+        for connection in leaving { connection.stream.flush() }
     }
 
     /// Tells the peer that nobody waits any more for the calls that were sent.

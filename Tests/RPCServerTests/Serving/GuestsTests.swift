@@ -98,6 +98,32 @@ private actor CallingActor {
         await place.end()
     }
 
+    @Test func `that takes long without a call keeps others waiting, but neither timers nor sockets`() async throws {
+        let place = try await HospitableLoop()
+        let loop = place.loop
+        await loop.perform { loop.answer(onlyOf: nil) {} }
+        let (callers, gone) = (Lock<[UnsafeContinuation<Void, Never>]>([]), Lock(0))
+        let goneWhenDue = Lock<Int?>(nil)
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<8 {
+                group.addTask {
+                    await withUnsafeContinuation { caller in callers.withLock { $0.append(caller) } }
+                    let end = MonotonicClock.now.advanced(by: .microseconds(1_500))
+                    while MonotonicClock.now < end {}
+                    gone.withLock { $0 += 1 }
+                }
+            }
+            await until { callers.withLock { $0.count } == 8 }
+            loop.submit {
+                loop.schedule(at: loop.now) { goneWhenDue.withLock { $0 = gone.withLock { $0 } } }
+                loop.answer(onlyOf: nil) { for caller in callers.withLock({ $0 }) { caller.resume() } }
+            }
+        }
+        await until { goneWhenDue.withLock { $0 } != nil }
+        #expect(goneWhenDue.withLock { $0 } == 1)
+        await place.end()
+    }
+
     @Test func `has what is bound to its task`() async throws {
         let place = try await HospitableLoop()
         let calculator = CalculatorProxy(place.client())

@@ -50,9 +50,9 @@ import Testing
         #expect(eight.isOpen(at: after(now)))
     }
 
-    @Test func `one that stays for long is forgiven`() {
+    @Test(arguments: [1, 8]) func `one that stays for long is forgiven, and those who were with it`(guests: Int) {
         var hospitality = Self.lively
-        hospitality.left(at: after(50_000_000), after: 50_000_000)
+        hospitality.left(at: after(50_000_000), after: 50_000_000, guests: guests)
         #expect(hospitality.isOpen(at: after(50_000_000)))
     }
 

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <time.h>
 
-/// Where calls are made one after the other without a pause, so many are not timed after one that is.
+/// Of many calls at a time so many are not timed after one that is.
 enum { histogram_buckets = 4096, histogram_untimed = 7 };
 
 /// Nanoseconds on a clock that only goes forward.
