@@ -15,9 +15,12 @@ public final class _ExportedMethod: Sendable {
     let supports: @Sendable () async throws -> Bool
     /// What `run` calls: an `_ExportedObject` of the type that it expects.
     let object: any AnyObject & Sendable
-    /// Decodes the arguments, runs the subject, encodes its result at the end of the output. What is wrong with the
-    /// arguments or the result is thrown without the method's name; `explained` adds it.
+    /// Decodes the arguments, runs the subject, encodes its result at the end of the output, and goes on with the calls of the
+    /// same method that are next in line: what it throws belongs to the last that it began. What is wrong with the arguments
+    /// or the result is thrown without the method's name; `explained` adds it.
     let run: @Sendable (_IncomingCall) async throws -> Void
+    /// Whether `run` does something around a call, which is not to hold for the next.
+    let isAlone: Bool
     /// Whether it kept its thread for long when it was last called, so that the next call is expected to.
     let keepsThread = Atomic(false)
     /// Whether the log has been told so.
@@ -25,9 +28,10 @@ public final class _ExportedMethod: Sendable {
 
     init(
         signature: MethodSignature, service: ServiceDescription,
-        supports: @escaping @Sendable () async throws -> Bool = { true },
+        supports: @escaping @Sendable () async throws -> Bool = { true }, isAlone: Bool = false,
         object: any AnyObject & Sendable, run: @escaping @Sendable (_IncomingCall) async throws -> Void
     ) {
+        self.isAlone = isAlone
         self.signature = signature
         isPost = signature.shape == .post
         self.service = service

@@ -132,7 +132,8 @@ final class HeldObjects: Sendable {
         guard let plain = exports.method(named: Bytes("\(held.object.export).\(method)")) else { return nil }
         let object = held.object
         let view = _ExportedMethod(
-            signature: plain.signature, service: plain.service, supports: plain.supports, object: plain.object
+            signature: plain.signature, service: plain.service, supports: plain.supports, isAlone: true,
+            object: plain.object
         ) { call in
             try await object.entered { try await plain.run(call) }
         }

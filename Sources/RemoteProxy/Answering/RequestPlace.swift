@@ -15,7 +15,7 @@ struct RequestPlace: ~Copyable, @unchecked Sendable {
         memory.deallocate()
     }
 
-    /// One that is here already is let go of.
+    /// Into a free place; whatever may be left in it is let go of.
     mutating func put(_ request: consuming IncomingRequest) {
         if !isFree { memory.deinitialize(count: 1) }
         memory.initialize(to: request)

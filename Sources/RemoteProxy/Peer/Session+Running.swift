@@ -1,4 +1,4 @@
-// How one request is run: the subject is called, what it returns or throws is written, and the request leaves the table. On the
+// How requests are run: the subject is called, what it returns or throws is written, and the request leaves the table. On the
 // loop.
 
 import JSONCodec
@@ -51,16 +51,25 @@ extension Worker {
 
     /// The subject has returned and its result is written. If the next request is for the same method as this one, and may
     /// run now, this one is finished and the next has begun. Otherwise what is left is done where it was begun.
-    /// - Returns: the text of the next one's arguments.
+    /// - Returns: the text of the next one's arguments. What is thrown is the next one's fault.
     func goesOn() throws -> UnsafeRawBufferPointer? {
+        guard let runner = finishIfFollowed(), !isUsedUp, let next = runner.nextInTurn() else { return nil }
+        return try begin(next)
+    }
+
+    /// Lets go of the request as well, while the loop is not lent for the next.
+    /// - Returns: who has the next, if this one is finished.
+    @inline(__always)
+    private func finishIfFollowed() -> RequestRunner? {
         guard let request = place.take() else { return nil }
-        guard request.session.isBack(from: request.method), request.session.runner.isNext(request.method) else {
+        let session = request.session
+        guard session.isBack(from: request.method), !request.method.isAlone, session.runner.isNext(request.method)
+        else {
             place.put(request)
             return nil
         }
-        request.session.finish(request, nil, on: self, over: request.session.connection)
-        guard !isUsedUp, let next = request.session.runner.nextInTurn() else { return nil }
-        return try begin(next)
+        session.finish(request, nil, on: self, over: session.connection)
+        return session.runner
     }
 
     /// - Returns: the text of its arguments.

@@ -147,9 +147,14 @@ final class HandwrittenEnd: ByteStreamReceiver {
     var hasEnded: Bool { isOver.withLock { $0 } }
 
     func say(_ line: String) {
+        send(line)
+        network.loop.run()
+    }
+
+    /// It is on its way.
+    func send(_ line: String) {
         Bytes(line).withUnsafeBytes { _ = stream.append($0, framing: .lines) }
         stream.flush()
-        network.loop.run()
     }
 
     /// What has come since the last time.
