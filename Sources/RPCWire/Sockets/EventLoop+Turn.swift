@@ -19,7 +19,7 @@ extension EventLoop {
         threadNumber.store(SystemThread.systemNumber, ordering: .relaxed)
         if hasGuest { wasKept() }
         // With one processor there is nobody who could bring about what the loop looks out for.
-        spins = isToSpin && SystemThread.processors > 1
+        looksOut = SystemThread.processors > 1
         repeat {
             guard turn() else { return threadIsBack() }
         } while !isDone()

@@ -6,7 +6,7 @@ extension EventLoop {
     /// Waits until there is something to do, and delivers what has come: without sleeping for as long as looking out is
     /// worth it.
     func receive() {
-        guard spins else { return sleep(isNoted: false) }
+        guard looksOut else { return sleep(isNoted: false) }
         guard lookout.isWorthwhile else { return sleep(isNoted: true) }
         let hasFound = lookOut()
         lookout.lookedOut(hasFound: hasFound)
@@ -26,7 +26,7 @@ extension EventLoop {
     /// Looks again and again without sleeping. Whoever posts something meanwhile need not wake the loop.
     private func lookOut() -> Bool {
         var now = MonotonicClock.now
-        var end = now.advanced(byNanoseconds: Lookout.time)
+        var end = now.advanced(byNanoseconds: lookout.time)
         if let next = timers.nextDeadline { end = min(end, next) }
         repeat {
             if look(at: now) || hasMail.load(ordering: .acquiring) || !queue.isEmpty || !unflushed.isEmpty {
@@ -70,7 +70,7 @@ extension EventLoop {
         timeOfThisItem = nil
         for index in 0..<count {
             let event = selector.event(index)
-            if spins { lookout.came(from: event.tag) }
+            if looksOut { lookout.came(from: event.tag) }
             registrations[event.tag]?.ready(event.readiness)
             timeOfThisItem = nil
         }

@@ -49,7 +49,6 @@ package final class EventLoop: Loop, @unchecked Sendable {
     }
 
     package let name: String
-    let isToSpin: Bool
     let inbox = Lock(Inbox())
     /// Whether `inbox` holds anything, so that the loop looks there only if it does.
     let hasMail = Atomic(false)
@@ -76,8 +75,8 @@ package final class EventLoop: Loop, @unchecked Sendable {
     @exclusivity(unchecked) var timers = TimerHeap()
     @exclusivity(unchecked) var registrations = Registrations()
     var isEnding = false
-    @exclusivity(unchecked) var spins = false
-    @exclusivity(unchecked) var lookout = Lookout()
+    @exclusivity(unchecked) var looksOut = false
+    @exclusivity(unchecked) var lookout: Lookout
     @exclusivity(unchecked) var hospitality: Hospitality
     /// A guest has the thread.
     @exclusivity(unchecked) var hasGuest = false
@@ -99,7 +98,7 @@ package final class EventLoop: Loop, @unchecked Sendable {
 
     /// The thread is started when there is something to do.
     /// - Parameters:
-    ///   - spins: whether it may look out for work before it sleeps, while that pays.
+    ///   - spins: whether it may look out for work for longer than a sleep costs, while that pays.
     ///   - watch: who has another thread go on when a job keeps this one. Jobs then run with the loop lent, and callers that
     ///     have been answered may go on here.
     ///   - hospitality: which of them may.
@@ -118,7 +117,7 @@ package final class EventLoop: Loop, @unchecked Sendable {
         self.selector = selector
         self.watch = watch
         self.hospitality = hospitality
-        isToSpin = spins
+        lookout = spins ? .long : .brief
         cancelledTimers = timers.cancelled
     }
 

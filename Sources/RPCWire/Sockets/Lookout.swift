@@ -5,10 +5,16 @@
 // so short that looking out would have caught what ended them.
 
 struct Lookout {
+    /// For about as long as it takes to fall asleep and to be woken. What comes to nothing has then cost twice a sleep at most,
+    /// and what does not has saved one, and the other end a wake-up.
+    static let brief = Lookout(for: 10_000, shortSleep: .microseconds(40))
+    /// For longer than that: latency for processor time.
+    static let long = Lookout(for: 50_000, shortSleep: .microseconds(80))
+
     /// How long to look out before sleeping, in nanoseconds.
-    static let time: Int64 = 50_000
+    let time: Int64
     /// A sleep of so long, waking included, would not have been one.
-    private static let shortSleep = Duration.microseconds(80)
+    private let shortSleep: Duration
     /// For how long only one place is looked at, in nanoseconds.
     static let longestNeglect: Int64 = 10_000
     /// How many in a row tell what the next wait will be like.
@@ -30,6 +36,11 @@ struct Lookout {
     private var repetitions = 0
     private var lookedEverywhereAt = Instant(nanoseconds: .min)
 
+    private init(for time: Int64, shortSleep: Duration) {
+        self.time = time
+        self.shortSleep = shortSleep
+    }
+
     var isWorthwhile: Bool { trust > 0 }
 
     /// The loop has looked out, and something came or not.
@@ -47,7 +58,7 @@ struct Lookout {
 
     /// The loop has slept for so long without looking out before.
     mutating func slept(_ duration: Duration) {
-        guard duration <= Self.shortSleep else { return shortSleeps = 0 }
+        guard duration <= shortSleep else { return shortSleeps = 0 }
         shortSleeps += 1
         guard shortSleeps >= proofToBegin else { return }
         (trust, shortSleeps) = (Self.proof, 0)

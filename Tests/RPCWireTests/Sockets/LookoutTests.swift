@@ -10,13 +10,13 @@ import Testing
 
     /// One that has found out that looking out pays.
     private static var trusting: Lookout {
-        var lookout = Lookout()
+        var lookout = Lookout.long
         for _ in 0..<8 { lookout.slept(short) }
         return lookout
     }
 
     @Test func `nobody looks out before it is known to pay`() {
-        var lookout = Lookout()
+        var lookout = Lookout.long
         #expect(!lookout.isWorthwhile)
         for _ in 0..<7 { lookout.slept(Self.short) }
         #expect(!lookout.isWorthwhile)
@@ -24,8 +24,17 @@ import Testing
         #expect(lookout.isWorthwhile)
     }
 
+    @Test func `who looks out briefly begins only where sleeps are as brief`() {
+        var lookout = Lookout.brief
+        for _ in 0..<1_000 { lookout.slept(Self.short) }
+        #expect(!lookout.isWorthwhile)
+        for _ in 0..<8 { lookout.slept(.microseconds(30)) }
+        #expect(lookout.isWorthwhile)
+        #expect(Lookout.brief.time < Lookout.long.time)
+    }
+
     @Test func `short sleeps between long ones prove nothing`() {
-        var lookout = Lookout()
+        var lookout = Lookout.long
         for _ in 0..<100 {
             for _ in 0..<7 { lookout.slept(Self.short) }
             lookout.slept(Self.long)

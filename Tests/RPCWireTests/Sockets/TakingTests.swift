@@ -18,12 +18,12 @@ import Testing
         let (first, second) = (try StreamPair(on: loop), try StreamPair(on: loop))
         await loop.perform {
             // Also with one processor.
-            loop.spins = true
+            loop.looksOut = true
             guard let tag = first.far.registration?.tag else {
                 Issue.record("not open")
                 return
             }
-            loop.lookout = Lookout()
+            loop.lookout = .long
             for _ in 0..<20 { loop.lookout.came(from: tag) }
             loop.lookout.lookedEverywhere(at: Self.start)
             body(loop, first, second)
