@@ -11,17 +11,12 @@ extension Workload {
 
     static let pipelinedOnLoop = Workload(
         name: "pipelined-onloop", summary: "add, 64 callers on the connection's loop",
-        goal: Goal("ratio", .atLeast(0.7)),
-        kind: .overSockets(
-            OverSockets(
-                baseline: RawBaseline(way: raw_batched, window: 64, message: Message.add), comparison: .callsPerSecond
-            ) { site in
-                let client = RPCClient(site.url)
-                let calculator: any Calculator = CalculatorProxy(client)
-                return try await Callers(count: 64, executor: client.executor) { _, stint in
-                    while stint.goesOn() { try check(await calculator.add(1_000, 24) == 1_024) }
-                }.measure(at: site)
-            }))
+        goal: Goal("ratio", .atLeast(0.7)), kind: .overSockets(.addingOnLoop(callers: 64)))
+
+    /// Plain sockets sleep here, as they do without.
+    static let pipelinedAdaptive = Workload(
+        name: "pipelined-adaptive", summary: "the same, both ends spinning while it pays",
+        goal: Goal("ratio", .atLeast(1)), kind: .overSockets(.addingOnLoop(callers: 64, isSpinning: true)))
 
     /// What many clients cost one server thread.
     static let fanout = Workload(
@@ -40,6 +35,21 @@ extension OverSockets {
             let calculators: [any Calculator] = (0..<connections).map { _ in CalculatorProxy(RPCClient(site.url)) }
             return try await Callers(count: callers) { caller, stint in
                 let calculator = calculators[caller % connections]
+                while stint.goesOn() { try check(await calculator.add(1_000, 24) == 1_024) }
+            }.measure(at: site)
+        }
+    }
+    /// The same by callers on the loop of one connection.
+    static func addingOnLoop(callers: Int, isSpinning: Bool = false) -> OverSockets {
+        OverSockets(
+            baseline: RawBaseline(way: raw_batched, window: callers, message: Message.add),
+            comparison: .callsPerSecond, isServerSpinning: isSpinning
+        ) { site in
+            var configuration = RPCClient.Configuration()
+            configuration.adaptiveSpinning = isSpinning
+            let client = RPCClient(site.url, configuration)
+            let calculator: any Calculator = CalculatorProxy(client)
+            return try await Callers(count: callers, executor: client.executor) { _, stint in
                 while stint.goesOn() { try check(await calculator.add(1_000, 24) == 1_024) }
             }.measure(at: site)
         }
