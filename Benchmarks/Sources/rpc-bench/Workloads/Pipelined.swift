@@ -39,6 +39,7 @@ extension OverSockets {
             }.measure(at: site)
         }
     }
+
     /// The same by callers on the loop of one connection.
     static func addingOnLoop(callers: Int, isSpinning: Bool = false) -> OverSockets {
         OverSockets(
