@@ -91,9 +91,9 @@ extension Session {
         waitingRequests -= 1
         if waitingRequests == 0 { runner.waitingSessions -= 1 }
         connection?.unstall()
-        hold(worker, in: request.slot)
+        let isWanted = calls.begin(slot: request.slot, by: .passUnretained(worker))
         worker.scope.begin(self, deadline: request.deadline < .distantFuture ? request.deadline : nil)
-        guard !calls.isStopping(slot: request.slot) else { return false }
+        guard isWanted else { return false }
         if let id = request.id { MessageEncoder.openResult(id: id, in: worker.output) }
         loop.lend(forLong: request.method.keepsThread.load(ordering: .relaxed))
         return true
@@ -104,7 +104,6 @@ extension Session {
         _ request: borrowing IncomingRequest, _ failure: (any Error)?, on worker: Worker, over connection: Connection?
     ) {
         let output = worker.output
-        letGo(ofWorkerIn: request.slot)
         let stop = calls.finish(slot: request.slot)
         requestEnded()
         connection?.answered()
