@@ -31,6 +31,8 @@ package struct IncomingCalls: ~Copyable {
         private(set) var deadline: Instant
         /// What it holds; of a free place, which is the next free one.
         private var number: Int
+        /// Who runs it, since it has begun.
+        var runner: Unmanaged<AnyObject>?
 
         init(_ id: RPCIdentifier?, bytes: Int, deadline: Instant) {
             (self.id, state, self.deadline, number) = (id, .running, deadline, bytes)
@@ -52,7 +54,7 @@ package struct IncomingCalls: ~Copyable {
             case .running: ended = (number, nil)
             case .stopping(let stop): ended = (number, stop)
             }
-            (id, state, number) = (nil, .free, free)
+            (id, state, number, runner) = (nil, .free, free, nil)
             return ended
         }
 
@@ -109,6 +111,19 @@ package struct IncomingCalls: ~Copyable {
         }
         entries.append(Entry(id, bytes: bytes, deadline: deadline))
         return .run(slot: entries.count - 1)
+    }
+
+    /// It is a call's turn. False when it has been told to stop while it waited.
+    /// - Parameter runner: who runs it, and is not counted here: it is there for as long as it does.
+    package mutating func begin(slot: Int, by runner: Unmanaged<AnyObject>) -> Bool {
+        guard entries.indices.contains(slot) else { return false }
+        entries[slot].runner = runner
+        return !entries[slot].isStopping
+    }
+
+    /// Who runs the call; nil before it has begun.
+    package func runner(of slot: Int) -> Unmanaged<AnyObject>? {
+        entries.indices.contains(slot) ? entries[slot].runner : nil
     }
 
     /// The subject returned. Tells why it had been asked to stop, if it had.

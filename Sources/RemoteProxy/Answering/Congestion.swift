@@ -148,8 +148,14 @@ package struct Congestion: Sendable {
     /// Somebody comes.
     /// - Parameter line: those who wait, as they stand to that session.
     /// - Returns: the limit for which it is to be refused.
+    @inline(__always)
     package mutating func refuses(in line: Line, at now: Instant) -> Limit? {
-        guard now < lastsUntil, line.waiting >= Self.alwaysAdmitted,
+        guard now < lastsUntil else { return nil }
+        return refusesWhileItLasts(line, at: now)
+    }
+
+    private mutating func refusesWhileItLasts(_ line: Line, at now: Instant) -> Limit? {
+        guard line.waiting >= Self.alwaysAdmitted,
             let limit = limitOverrun(by: line, comesSteadily ? shortWait : maximumWait, shortWaitForOthers)
         else { return nil }
         let time = countStart.nanoseconds(to: now)

@@ -45,7 +45,7 @@ package final class Exports: Sendable {
 
     /// The method of that name, whatever the connections have seen.
     func method(named name: Bytes) -> _ExportedMethod? {
-        name.withUnsafeBytes { name in table.withLock { $0.methods[name] } }
+        name.withUnsafeBytes { name in table.withLock { $0.methods[name]?.method } }
     }
 
     /// How the object is held that has this wire name without a method.

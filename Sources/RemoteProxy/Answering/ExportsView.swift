@@ -7,17 +7,25 @@ import Synchronization
 struct ExportsView {
     private var version = 0
     private var methods = MethodIndex()
-    /// Where the method stood that was asked for last: it is asked for again more often than not.
-    private var lastPlace = 0
+    /// What was asked for last: it is asked for again more often than not.
+    private var last: MethodIndex.Entry?
 
+    @inline(__always)
     mutating func method(named name: UnsafeRawBufferPointer, in exports: Exports) -> _ExportedMethod? {
         let latest = exports.version.load(ordering: .acquiring)
+        if version == latest, last?.isNamed(name) == true { return last?.method }
+        return find(name, in: exports, latest)
+    }
+
+    @inline(never)
+    private mutating func find(
+        _ name: UnsafeRawBufferPointer, in exports: Exports, _ latest: Int
+    ) -> _ExportedMethod? {
         if version != latest {
             version = latest
             methods = exports.methods
         }
-        if let again = methods.method(at: lastPlace, named: name) { return again }
-        lastPlace = methods.place(of: name)
-        return methods.method(at: lastPlace, named: name)
+        last = methods[name]
+        return last?.method
     }
 }

@@ -5,11 +5,12 @@ import JSONCodec
 import RPCWire
 
 struct MethodIndex: Sendable {
-    private struct Entry {
-        let hash: UInt64
-        let name: Bytes
-        var method: _ExportedMethod
+    struct Entry {
+        fileprivate let hash: UInt64
+        fileprivate let name: Bytes
+        let method: _ExportedMethod
 
+        @inline(__always)
         func isNamed(_ bytes: UnsafeRawBufferPointer) -> Bool { MethodIndex.equal(name.memory, bytes) }
     }
 
@@ -17,17 +18,7 @@ struct MethodIndex: Sendable {
     private var places: ContiguousArray<Entry?> = [nil, nil]
     private var count = 0
 
-    subscript(name: UnsafeRawBufferPointer) -> _ExportedMethod? { places[place(of: name)]?.method }
-
-    /// Where the name stands, or where it would.
-    func place(of name: UnsafeRawBufferPointer) -> Int { place(of: name, Self.hash(name)) }
-
-    /// The method of that name if it stands at that place.
-    @inline(__always)
-    func method(at place: Int, named name: UnsafeRawBufferPointer) -> _ExportedMethod? {
-        guard place < places.count, places[place]?.isNamed(name) == true else { return nil }
-        return places[place]?.method
-    }
+    subscript(name: UnsafeRawBufferPointer) -> Entry? { places[place(of: name, Self.hash(name))] }
 
     /// Takes the place of another of the same name.
     mutating func set(_ name: Bytes, _ method: _ExportedMethod) {
@@ -38,6 +29,7 @@ struct MethodIndex: Sendable {
         places[place] = Entry(hash: hash, name: name, method: method)
     }
 
+    /// Where the name stands, or where it would.
     private func place(of name: UnsafeRawBufferPointer, _ hash: UInt64) -> Int {
         let mask = places.count - 1
         var place = Int(truncatingIfNeeded: hash) & mask
@@ -76,6 +68,7 @@ struct MethodIndex: Sendable {
 
     private static func finished(_ hash: UInt64) -> UInt64 { hash ^ hash >> 29 }
 
+    @inline(__always)
     fileprivate static func equal(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Bool {
         guard left.count == right.count, let one = left.baseAddress, let other = right.baseAddress else {
             return left.isEmpty && right.isEmpty

@@ -8,17 +8,29 @@ import RPCWire
 /// `@unchecked Sendable`: the memory belongs to one place, and a place to one worker.
 struct RequestPlace: ~Copyable, @unchecked Sendable {
     private let memory = UnsafeMutablePointer<IncomingRequest>.allocate(capacity: 1)
-    private var isFree = true
+    private(set) var isFree = true
 
     deinit {
         if !isFree { memory.deinitialize(count: 1) }
         memory.deallocate()
     }
 
+    /// Of a place that is not free.
+    var request: IncomingRequest { _read { yield memory.pointee } }
+
     /// Into a free place; whatever may be left in it is let go of.
+    @inline(__always)
     mutating func put(_ request: consuming IncomingRequest) {
-        if !isFree { memory.deinitialize(count: 1) }
+        if !isFree { clear() }
         memory.initialize(to: request)
+        isFree = false
+    }
+
+    /// The same out of memory that is free afterwards.
+    @inline(__always)
+    mutating func put(movedFrom source: UnsafeMutablePointer<IncomingRequest>) {
+        if !isFree { clear() }
+        memory.moveInitialize(from: source, count: 1)
         isFree = false
     }
 
@@ -26,6 +38,12 @@ struct RequestPlace: ~Copyable, @unchecked Sendable {
         guard !isFree else { return nil }
         isFree = true
         return memory.move()
+    }
+
+    /// Of a place that is not free.
+    mutating func clear() {
+        isFree = true
+        memory.deinitialize(count: 1)
     }
 
     func argumentsAreRead() {

@@ -25,6 +25,7 @@ struct RequestQueue: ~Copyable, @unchecked Sendable {
     /// Whether the first is for that method.
     func isFirst(for method: _ExportedMethod) -> Bool { count > 0 && ring[head].method === method }
 
+    @inline(__always)
     mutating func append(_ request: consuming IncomingRequest) {
         if count == ring.count { grow() }
         ring.initializeElement(at: place(count), to: request)
@@ -33,15 +34,30 @@ struct RequestQueue: ~Copyable, @unchecked Sendable {
 
     mutating func popFirst() -> IncomingRequest? {
         guard count > 0 else { return nil }
-        let first = ring.moveElement(from: head)
+        defer { forgetFirst() }
+        return ring.moveElement(from: head)
+    }
+
+    /// Moves the first from here to there. False when there is none.
+    @inline(__always)
+    mutating func moveFirst(to place: inout RequestPlace) -> Bool {
+        guard count > 0 else { return false }
+        place.put(movedFrom: ring.baseAddress.unsafelyUnwrapped + head)
+        forgetFirst()
+        return true
+    }
+
+    /// It has been moved elsewhere.
+    @inline(__always)
+    private mutating func forgetFirst() {
         head = place(1)
         count -= 1
-        return first
     }
 
     /// The capacity is a power of two, so the mask is the remainder.
     private func place(_ index: Int) -> Int { (head + index) & (ring.count - 1) }
 
+    @inline(never)
     private mutating func grow() {
         let larger = UnsafeMutableBufferPointer<IncomingRequest>.allocate(capacity: max(8, ring.count * 2))
         for index in 0..<count { larger.initializeElement(at: index, to: ring.moveElement(from: place(index))) }

@@ -69,9 +69,14 @@ package final class RequestRunner: @unchecked Sendable {
         Congestion.Line(waiting: inbox.count, own: own, sessions: waitingSessions)
     }
 
+    @inline(__always)
     func accept(_ request: consuming IncomingRequest) {
         inbox.append(request)
-        guard !isChecking else { return }
+        if !isChecking { beginChecking() }
+    }
+
+    @inline(never)
+    private func beginChecking() {
         isChecking = true
         loop.submit { [self] in check() }
     }
@@ -91,7 +96,7 @@ package final class RequestRunner: @unchecked Sendable {
     }
 
     private func startWorker() {
-        let worker = Worker()
+        let worker = Worker(of: self)
         worker.task = Task(executorPreference: loop) { [self] in
             await withTaskCancellationHandler {
                 await worker.scope.bound { await work(worker) }
@@ -105,8 +110,8 @@ package final class RequestRunner: @unchecked Sendable {
         if !loop.takeBack() { await follow() }
         while !worker.isUsedUp {
             while !worker.isUsedUp {
-                guard let request = nextRequest() else { break }
-                await request.run(on: worker)
+                guard putNext(in: &worker.place) else { break }
+                await worker.runRequest()
                 if isPauseDue || isTimeToLook() { await pause() }
             }
             guard !isStopped, idle.count < maximumIdleWorkers else { return }
@@ -120,22 +125,27 @@ package final class RequestRunner: @unchecked Sendable {
     }
 
     @inline(__always)
-    private func nextRequest() -> IncomingRequest? {
-        guard let request = inbox.popFirst() else { return nil }
+    private func putNext(in place: inout RequestPlace) -> Bool {
+        guard inbox.moveFirst(to: &place) else { return false }
         congestion.begins()
         if isOverloaded { noteOverload(at: loop.now) }
         if turnEnd == nil, !inbox.isEmpty { turnEnd = endOfTurn(from: loop.now) }
-        return request
+        return true
     }
 
     /// Whether the next request is for that method.
     func isNext(_ method: _ExportedMethod) -> Bool { inbox.isFirst(for: method) }
 
-    /// For a worker that has finished one and need not wait for the next; nil when it is time to pause.
-    func nextInTurn() -> IncomingRequest? {
+    /// For a worker that has finished one and need not wait for the next. False when it is time to pause.
+    @inline(__always)
+    func putNextInTurn(in place: inout RequestPlace) -> Bool {
         isPauseDue = isTimeToLook()
-        return isPauseDue ? nil : nextRequest()
+        return !isPauseDue && putNext(in: &place)
     }
+
+    /// A subject has returned. False when the loop has gone on with another thread.
+    @inline(__always)
+    func takeBack() -> Bool { loop.takeBack() }
 
     /// Goes on where the loop is now. Answers how the worker's thread was replaced, if it is known.
     @discardableResult

@@ -25,6 +25,7 @@ final class ServedScope: @unchecked Sendable {
     }
 
     /// A request begins. What is the same as for the one before stays as it is.
+    @inline(__always)
     func begin(_ caller: Session, deadline: Instant?) {
         place?._withUnsafeGuaranteedRef { place in
             guard place.scope?.caller?.isAt(caller) == true else {

@@ -6,6 +6,7 @@ import Synchronization
 
 /// `@unchecked Sendable`: touched on the loop's thread only, but for what is atomic.
 final class Worker: @unchecked Sendable {
+    let runner: RequestRunner
     @exclusivity(unchecked) var task: Task<Void, Never>?
     /// Whether the task is, whoever has done it. Asked after every request, and the task itself takes longer to say.
     private let isCancelled = Atomic(false)
@@ -17,6 +18,8 @@ final class Worker: @unchecked Sendable {
     /// What the request being served gives to those that it makes in turn.
     let scope = ServedScope()
     @exclusivity(unchecked) private var hasLostScope = false
+
+    init(of runner: RequestRunner) { self.runner = runner }
 
     /// A cancelled task stays cancelled, and a scope that another task has cannot be changed.
     var isUsedUp: Bool { hasLostScope || isCancelled.load(ordering: .relaxed) }

@@ -68,6 +68,7 @@ extension Session {
         }
     }
 
+    @inline(__always)
     func begin(_ request: consuming IncomingRequest) {
         if waitingRequests == 0 { runner.waitingSessions += 1 }
         waitingRequests += 1

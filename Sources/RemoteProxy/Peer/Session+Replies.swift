@@ -55,13 +55,14 @@ extension Session {
     }
 
     /// - Parameter shared: the same, if it lies in memory of its own: then it is not copied.
+    @inline(__always)
     private func keep(_ answer: UnsafeRawBufferPointer, as shared: Bytes? = nil, to id: RPCIdentifier) {
         if let limit = overrun(keeping: answer.count) {
             keepNothing(of: id, because: limit)
         } else if let shared {
             replies.keep(shared: shared, number: replies.last + 1)
         } else {
-            replies.keep(answer, number: replies.last + 1)
+            replies.keep(answer, number: replies.last + 1, deadline: .distantFuture)
         }
         noteReplies()
     }

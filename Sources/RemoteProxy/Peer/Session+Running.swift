@@ -5,22 +5,24 @@ import JSONCodec
 import RPCWire
 import Synchronization
 
-extension IncomingRequest {
-    /// Runs it and sends its answer. Posts of one session run one after the other, in order. Part of the worker's loop: an
-    /// async function of its own costs a frame for each request.
+extension Worker {
+    /// Runs the request in its place and sends its answer. Posts of one session run one after the other, in order. Part of the
+    /// worker's loop: an async function of its own costs a frame for each request.
     @inline(__always)
-    consuming func run(on worker: Worker) async {
-        guard method.isPost else { return await worker.perform(self) }
-        await runPosts(on: worker)
+    func runRequest() async {
+        guard place.request.method.isPost else { return await perform() }
+        await runPosts()
     }
 
-    private consuming func runPosts(on worker: Worker) async {
-        let session = session
-        var turn = session.posts.begin(self)
+    private func runPosts() async {
+        guard let first = place.take() else { return }
+        let session = first.session
+        var turn = session.posts.begin(first)
         while let post = turn.take() {
-            await worker.perform(post)
+            place.put(post)
+            await perform()
             guard var next = session.posts.next() else { return }
-            if worker.isUsedUp {
+            if isUsedUp {
                 // The task is; the posts that follow are not to suffer for it.
                 next.isNextPost = true
                 next.arrived = session.loop.now
@@ -29,82 +31,91 @@ extension IncomingRequest {
             turn = consume next
         }
     }
-}
 
-extension Worker {
-    /// Runs one request, and those that follow it and are for the same method. Not a frame of its own.
+    /// Runs the request in its place, and those that follow it and are for the same method. Not a frame of its own.
     @inline(__always)
-    fileprivate func perform(_ request: consuming IncomingRequest) async {
-        let method = request.method
+    private func perform() async {
+        let method = place.request.method
         var failure: (any Error)?
         do {
-            let params = try begin(request)
+            let params = try begin()
             try await method.run(_IncomingCall(of: method, params: params, on: self))
         } catch let thrown {
             failure = thrown
         }
         // None if the last that it ran is finished.
-        guard let last = place.take() else { return }
-        if !last.session.isBack(from: method) { await last.session.follow(after: method) }
-        last.session.finish(last, failure, on: self, over: last.session.connection)
+        guard !place.isFree else { return }
+        if !isBack { await place.request.session.follow(after: method) }
+        finish(failure)
     }
 
     /// The subject has returned and its result is written. If the next request is for the same method as this one, and may
     /// run now, this one is finished and the next has begun. Otherwise what is left is done where it was begun.
     /// - Returns: the text of the next one's arguments. What is thrown is the next one's fault.
     func goesOn() throws -> UnsafeRawBufferPointer? {
-        guard let runner = finishIfFollowed(), !isUsedUp, let next = runner.nextInTurn() else { return nil }
-        return try begin(next)
+        guard isFollowed else { return nil }
+        finish(nil)
+        guard !isUsedUp, runner.putNextInTurn(in: &place) else { return nil }
+        return try begin()
     }
 
-    /// Lets go of the request as well, while the loop is not lent for the next.
-    /// - Returns: who has the next, if this one is finished.
     @inline(__always)
-    private func finishIfFollowed() -> RequestRunner? {
-        guard let request = place.take() else { return nil }
-        let session = request.session
-        guard session.isBack(from: request.method), !request.method.isAlone, session.runner.isNext(request.method)
-        else {
-            place.put(request)
-            return nil
+    private var isFollowed: Bool {
+        guard !place.isFree, isBack else { return false }
+        return !place.request.method.isAlone && runner.isNext(place.request.method)
+    }
+
+    /// The subject has returned or thrown. False when the loop has gone on with another thread.
+    @inline(__always)
+    private var isBack: Bool {
+        guard runner.takeBack() else { return false }
+        if place.request.method.keepsThread.load(ordering: .relaxed) {
+            place.request.method.keepsThread.store(false, ordering: .relaxed)
         }
-        session.finish(request, nil, on: self, over: session.connection)
-        return session.runner
+        return true
     }
 
-    /// - Returns: the text of its arguments.
+    /// Not counted: the request keeps it, in its place.
+    private var session: Unmanaged<Session> { .passUnretained(place.request.session) }
+
+    /// - Returns: the text of the arguments.
     @inline(__always)
-    private func begin(_ request: consuming IncomingRequest) throws -> UnsafeRawBufferPointer {
-        let request = request
-        let params = request.params
-        let isWanted = request.session.prepare(request, on: self)
-        place.put(request)
+    private func begin() throws -> UnsafeRawBufferPointer {
+        let isWanted = session._withUnsafeGuaranteedRef { $0.prepare(place.request, on: self) }
         guard isWanted else { throw RPCError(.cancelled, "cancelled before it began", outcome: .notExecuted) }
-        return params
+        return place.request.params
+    }
+
+    /// Lets go of the request as well, before the loop is lent for the next.
+    @inline(__always)
+    private func finish(_ failure: (any Error)?) {
+        session._withUnsafeGuaranteedRef { $0.finish(place.request, failure, on: self, over: $0.connection) }
+        place.clear()
     }
 }
 
 extension Session {
     /// False when it has been cancelled while it waited.
+    @inline(__always)
     fileprivate func prepare(_ request: borrowing IncomingRequest, on worker: Worker) -> Bool {
         worker.output.removeAll()
         waitingRequests -= 1
         if waitingRequests == 0 { runner.waitingSessions -= 1 }
         connection?.unstall()
-        hold(worker, in: request.slot)
+        let isWanted = calls.begin(slot: request.slot, by: .passUnretained(worker))
         worker.scope.begin(self, deadline: request.deadline < .distantFuture ? request.deadline : nil)
-        guard !calls.isStopping(slot: request.slot) else { return false }
+        guard isWanted else { return false }
         if let id = request.id { MessageEncoder.openResult(id: id, in: worker.output) }
         loop.lend(forLong: request.method.keepsThread.load(ordering: .relaxed))
         return true
     }
 
     /// The subject has returned, or thrown.
+    @inline(__always)
     fileprivate func finish(
         _ request: borrowing IncomingRequest, _ failure: (any Error)?, on worker: Worker, over connection: Connection?
     ) {
         let output = worker.output
-        letGo(ofWorkerIn: request.slot)
         let stop = calls.finish(slot: request.slot)
         requestEnded()
         connection?.answered()
@@ -123,13 +134,6 @@ extension Session {
             }
         }
         worker.finished()
-    }
-
-    /// The subject has returned or thrown. False when the loop has gone on with another thread.
-    fileprivate func isBack(from method: _ExportedMethod) -> Bool {
-        guard loop.takeBack() else { return false }
-        if method.keepsThread.load(ordering: .relaxed) { method.keepsThread.store(false, ordering: .relaxed) }
-        return true
     }
 
     fileprivate func follow(after method: _ExportedMethod) async {

@@ -4,15 +4,6 @@
 import RPCWire
 
 extension Session {
-    func hold(_ worker: Worker, in slot: Int) {
-        while workers.count <= slot { workers.append(nil) }
-        workers[slot] = .passUnretained(worker)
-    }
-
-    func letGo(ofWorkerIn slot: Int) {
-        if workers.indices.contains(slot) { workers[slot] = nil }
-    }
-
     func stopRequests() {
         stopWorkers(in: calls.sessionEnded())
     }
@@ -48,6 +39,9 @@ extension Session {
 
     /// Cancelling runs the subjects' cancellation handlers, in here.
     func stopWorkers(in slots: [Int]) {
-        for slot in slots where workers.indices.contains(slot) { workers[slot]?.takeUnretainedValue().task?.cancel() }
+        for slot in slots {
+            let worker = calls.runner(of: slot)?.takeUnretainedValue() as? Worker
+            worker?.task?.cancel()
+        }
     }
 }

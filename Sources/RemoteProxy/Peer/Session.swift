@@ -46,8 +46,6 @@ package final class Session: @unchecked Sendable {
     private(set) lazy var held = HeldObjects(exports, limit: peer.settings.maximumHolds)
     @exclusivity(unchecked) var methods = ExportsView()
     @exclusivity(unchecked) var calls: IncomingCalls
-    /// Who runs the call in each slot, and is not counted here: it is there for as long as it does.
-    @exclusivity(unchecked) var workers: [Unmanaged<Worker>?] = []
     /// When the loop will next look for deadlines.
     @exclusivity(unchecked) var alarm: (instant: Instant, timer: any LoopTimer)?
     @exclusivity(unchecked) var posts = PostQueue()

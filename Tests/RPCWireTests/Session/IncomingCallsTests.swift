@@ -33,6 +33,23 @@ import Testing
     }
 
     @Test(arguments: Situation.allCases)
+    func `who runs a call is known from when it begins until it returns`(_ situation: Situation) {
+        final class Runner {}
+        let runner = Runner()
+        var calls = table(situation)
+        #expect(calls.runner(of: 0) == nil)
+        #expect(calls.runner(of: 1) == nil)
+        guard situation != .returned else { return }
+        #expect(calls.begin(slot: 0, by: .passUnretained(runner)) == (situation == .running))
+        #expect(calls.runner(of: 0)?.toOpaque() == Unmanaged.passUnretained(runner).toOpaque())
+        _ = calls.finish(slot: 0)
+        #expect(calls.runner(of: 0) == nil)
+        // The next one in its place has not begun.
+        _ = calls.start(.integer(2), deadline: .distantFuture)
+        #expect(calls.runner(of: 0) == nil)
+    }
+
+    @Test(arguments: Situation.allCases)
     func `a deadline stops a running call once`(_ situation: Situation) {
         var calls = table(situation)
         #expect(calls.nextDeadline == (situation == .running ? Self.later : nil))

@@ -242,7 +242,7 @@ import Testing
 
 extension _ExportedMethod {
     fileprivate func answer(_ params: Bytes) async throws {
-        let worker = Worker()
+        let worker = Worker(of: RequestRunner(loop: ManualLoop()))
         defer { withExtendedLifetime((worker, params)) {} }
         try await run(_IncomingCall(of: self, params: params.memory, on: worker))
     }
