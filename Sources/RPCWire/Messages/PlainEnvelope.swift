@@ -58,7 +58,7 @@ struct PlainEnvelope {
             at = start
             guard passValue() else { return nil }
         }
-        return isAtEnd ? .result(id: .integer(id), value: frame[start..<at]) : nil
+        return isAtEnd ? .result(id: .integer(id), value: Bytes(start: start, end: at, of: frame)) : nil
     }
 
     /// Whether only the brace is left that closes the message.

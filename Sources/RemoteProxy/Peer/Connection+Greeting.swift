@@ -7,7 +7,7 @@ import RPCWire
 
 extension Connection {
     /// Reserved for the hello: the numbers of calls begin at 1.
-    private static let helloID = RPCIdentifier.integer(0)
+    private static let helloID: Int64 = 0
 
     func sayHello() {
         let session = peer.resumableSession
@@ -19,14 +19,14 @@ extension Connection {
             MessageEncoder.openRequest(method: SystemMethod.hello, in: output)
             // Integers and a plain text cannot fail to encode.
             try? output.encode(hello)
-            MessageEncoder.closeRequest(id: 0, timeout: nil, in: output)
+            MessageEncoder.closeRequest(id: Self.helloID, timeout: nil, in: output)
         }
         stream.flush()
     }
 
     func isHello(_ id: RPCIdentifier) -> Bool {
-        guard case .dialled = role else { return false }
-        return id == Self.helloID
+        guard case .dialled = role, case .integer(Self.helloID) = id else { return false }
+        return true
     }
 
     /// The answer to this end's hello. A peer that refuses it is somebody else's server, and is spoken to in plain
