@@ -32,7 +32,7 @@ package struct IncomingCalls: ~Copyable {
         /// What it holds; of a free place, which is the next free one.
         private var number: Int
         /// Who runs it, since it has begun.
-        var runner: Unmanaged<AnyObject>?
+        private(set) var runner: Unmanaged<AnyObject>?
 
         init(_ id: RPCIdentifier?, bytes: Int, deadline: Instant) {
             (self.id, state, self.deadline, number) = (id, .running, deadline, bytes)
@@ -56,6 +56,14 @@ package struct IncomingCalls: ~Copyable {
             }
             (id, state, number, runner) = (nil, .free, free, nil)
             return ended
+        }
+
+        /// Answers whether it is still to be run.
+        @inline(__always)
+        mutating func begin(by runner: Unmanaged<AnyObject>) -> Bool {
+            if case .free = state { return false }
+            self.runner = runner
+            return isRunning
         }
 
         mutating func stop(_ reason: Stop) { state = .stopping(reason) }
@@ -116,9 +124,7 @@ package struct IncomingCalls: ~Copyable {
     /// It is a call's turn. False when it has been told to stop while it waited.
     /// - Parameter runner: who runs it, and is not counted here: it is there for as long as it does.
     package mutating func begin(slot: Int, by runner: Unmanaged<AnyObject>) -> Bool {
-        guard entries.indices.contains(slot) else { return false }
-        entries[slot].runner = runner
-        return !entries[slot].isStopping
+        entries.indices.contains(slot) && entries[slot].begin(by: runner)
     }
 
     /// Who runs the call; nil before it has begun.

@@ -8,9 +8,7 @@ extension EventLoop {
     func receive() {
         guard looksOut else { return sleep(isNoted: false) }
         guard lookout.isWorthwhile else { return sleep(isNoted: true) }
-        let hasFound = lookOut()
-        lookout.lookedOut(hasFound: hasFound)
-        if !hasFound { sleep(isNoted: false) }
+        if !lookOut() { sleep(isNoted: false) }
     }
 
     /// - Parameter isNoted: whether for how long tells something, if there was nothing to do at first.
@@ -23,18 +21,25 @@ extension EventLoop {
         deliverReady(count)
     }
 
-    /// Looks again and again without sleeping. Whoever posts something meanwhile need not wake the loop.
+    /// Looks again and again without sleeping. Whoever posts something meanwhile need not wake the loop. False when it has come
+    /// to nothing.
     private func lookOut() -> Bool {
         var now = MonotonicClock.now
+        // What is there at once would have ended a sleep at once too: it says nothing of whether looking out pays.
+        if finds(at: now) { return true }
         var end = now.advanced(byNanoseconds: lookout.time)
         if let next = timers.nextDeadline { end = min(end, next) }
+        var hasFound = false
         repeat {
-            if look(at: now) || hasMail.load(ordering: .acquiring) || !queue.isEmpty || !unflushed.isEmpty {
-                return true
-            }
             now = MonotonicClock.now
-        } while now < end
-        return false
+            hasFound = finds(at: now)
+        } while !hasFound && now < end
+        lookout.lookedOut(hasFound: hasFound)
+        return hasFound
+    }
+
+    private func finds(at now: Instant) -> Bool {
+        look(at: now) || hasMail.load(ordering: .acquiring) || !queue.isEmpty || !unflushed.isEmpty
     }
 
     /// One look at the sockets, or only at the one where it is most likely that something has come: taking what is there

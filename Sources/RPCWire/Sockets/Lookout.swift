@@ -5,18 +5,19 @@
 // so short that looking out would have caught what ended them.
 
 struct Lookout {
-    /// For about as long as it takes to fall asleep and to be woken. What comes to nothing has then cost twice a sleep at most,
-    /// and what does not has saved one, and the other end a wake-up.
-    static let brief = Lookout(for: 10_000, shortSleep: .microseconds(40))
+    /// For about what it costs to fall asleep and to be woken. What comes to nothing has then cost twice a sleep at most, and
+    /// what does not has saved one, and the other end a wake-up.
+    static let brief = Lookout(for: 10_000)
     /// For longer than that: latency for processor time.
-    static let long = Lookout(for: 50_000, shortSleep: .microseconds(80))
+    static let long = Lookout(for: 50_000)
+
+    /// How long being woken may take, in nanoseconds: what ended a sleep had come so much earlier.
+    private static let wakingUp: Int64 = 30_000
 
     /// How long to look out before sleeping, in nanoseconds.
     let time: Int64
-    /// A sleep of so long, waking included, would not have been one.
-    private let shortSleep: Duration
     /// For how long only one place is looked at, in nanoseconds.
-    static let longestNeglect: Int64 = 10_000
+    var longestNeglect: Int64 { time / 5 }
     /// How many in a row tell what the next wait will be like.
     private static let proof = 8
     /// Having found less than that before it gave up it wants twice the proof next time: where others want the processors
@@ -36,10 +37,7 @@ struct Lookout {
     private var repetitions = 0
     private var lookedEverywhereAt = Instant(nanoseconds: .min)
 
-    private init(for time: Int64, shortSleep: Duration) {
-        self.time = time
-        self.shortSleep = shortSleep
-    }
+    private init(for time: Int64) { self.time = time }
 
     var isWorthwhile: Bool { trust > 0 }
 
@@ -58,7 +56,7 @@ struct Lookout {
 
     /// The loop has slept for so long without looking out before.
     mutating func slept(_ duration: Duration) {
-        guard duration <= shortSleep else { return shortSleeps = 0 }
+        guard duration.nanoseconds <= time + Self.wakingUp else { return shortSleeps = 0 }
         shortSleeps += 1
         guard shortSleeps >= proofToBegin else { return }
         (trust, shortSleeps) = (Self.proof, 0)
@@ -69,7 +67,7 @@ struct Lookout {
     /// The only place to look at; nil is everywhere. Where something has come from again and again it can be taken without
     /// asking first whether it is there, but what has come elsewhere waits no longer than it must.
     func likeliest(at now: Instant) -> UInt64? {
-        guard repetitions >= Self.proof, now < lookedEverywhereAt.advanced(byNanoseconds: Self.longestNeglect) else {
+        guard repetitions >= Self.proof, now < lookedEverywhereAt.advanced(byNanoseconds: longestNeglect) else {
             return nil
         }
         return last

@@ -39,8 +39,14 @@ import Testing
         var calls = table(situation)
         #expect(calls.runner(of: 0) == nil)
         #expect(calls.runner(of: 1) == nil)
-        guard situation != .returned else { return }
-        #expect(calls.begin(slot: 0, by: .passUnretained(runner)) == (situation == .running))
+        guard situation != .returned else {
+            let isToRun = calls.begin(slot: 0, by: .passUnretained(runner))
+            #expect(!isToRun)
+            #expect(calls.runner(of: 0) == nil)
+            return
+        }
+        let isToRun = calls.begin(slot: 0, by: .passUnretained(runner))
+        #expect(isToRun == (situation == .running))
         #expect(calls.runner(of: 0)?.toOpaque() == Unmanaged.passUnretained(runner).toOpaque())
         _ = calls.finish(slot: 0)
         #expect(calls.runner(of: 0) == nil)

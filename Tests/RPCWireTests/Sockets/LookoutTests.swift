@@ -92,12 +92,12 @@ import Testing
         #expect(lookout.likeliest(at: start) == nil)
         lookout.came(from: 7)
         #expect(lookout.likeliest(at: start) == 7)
-        #expect(lookout.likeliest(at: start.advanced(byNanoseconds: Lookout.longestNeglect - 1)) == 7)
-        #expect(lookout.likeliest(at: start.advanced(byNanoseconds: Lookout.longestNeglect)) == nil)
-        lookout.lookedEverywhere(at: start.advanced(byNanoseconds: Lookout.longestNeglect))
-        #expect(lookout.likeliest(at: start.advanced(byNanoseconds: Lookout.longestNeglect)) == 7)
+        #expect(lookout.likeliest(at: start.advanced(byNanoseconds: Lookout.long.longestNeglect - 1)) == 7)
+        #expect(lookout.likeliest(at: start.advanced(byNanoseconds: Lookout.long.longestNeglect)) == nil)
+        lookout.lookedEverywhere(at: start.advanced(byNanoseconds: Lookout.long.longestNeglect))
+        #expect(lookout.likeliest(at: start.advanced(byNanoseconds: Lookout.long.longestNeglect)) == 7)
         lookout.came(from: 8)
-        #expect(lookout.likeliest(at: start.advanced(byNanoseconds: Lookout.longestNeglect)) == nil)
+        #expect(lookout.likeliest(at: start.advanced(byNanoseconds: Lookout.long.longestNeglect)) == nil)
     }
 
     @Test func `where two take turns it looks at both`() {

@@ -56,7 +56,7 @@ import Testing
             #expect(loop.look(at: Self.start))
             #expect(!loop.look(at: Self.start))
             #expect(second.farReceiver.text == "")
-            #expect(loop.look(at: Self.start.advanced(byNanoseconds: Lookout.longestNeglect)))
+            #expect(loop.look(at: Self.start.advanced(byNanoseconds: Lookout.long.longestNeglect)))
             #expect(second.farReceiver.text == "second\n")
         }
     }
@@ -70,6 +70,22 @@ import Testing
             first.far.resumeReading()
             #expect(loop.look(at: Self.start))
             #expect(first.farReceiver.text == "later\n")
+        }
+    }
+
+    @Test(arguments: EventLoop.Backend.allCases)
+    func `does not speak for looking out if it is the first one`(backend: EventLoop.Backend) async throws {
+        try await withPairs(backend) { loop, first, _ in
+            for _ in 0..<8 { loop.lookout.slept(.zero) }
+            for _ in 0..<3 { loop.lookout.lookedOut(hasFound: false) }
+            for _ in 0..<10 {
+                Self.write("there", to: first)
+                loop.receive()
+            }
+            #expect(first.farReceiver.text == String(repeating: "there\n", count: 10))
+            #expect(loop.lookout.isWorthwhile)
+            loop.lookout.lookedOut(hasFound: false)
+            #expect(!loop.lookout.isWorthwhile)
         }
     }
 

@@ -119,6 +119,16 @@ private struct TicketOffice: Tickets {
         for id in 1...3 { #expect(text.contains(result(id, #""\#(id) runs \#(id)000""#))) }
     }
 
+    /// The first is over by then, though the same worker has run it.
+    @Test(arguments: [1, 2]) func `who is told to stop is the one that stops`(_ id: Int) {
+        take("", "wait", "", "")
+        end.say(#"{"jsonrpc":"2.0","method":"$/cancelRequest","params":{"id":\#(id)}}"#)
+        network.loop.advance(by: .seconds(1))
+        let text = answers()
+        for id in [1, 3, 4] { #expect(text.contains(result(id, #""\#(id) runs \#(id)000""#))) }
+        #expect(text.contains(id == 2 ? "2 cancelled 2000" : "2 runs 1000"))
+    }
+
     @Test func `those behind one whose task was cancelled run in another`() {
         take("", "cancel", "", "")
         let text = answers()
