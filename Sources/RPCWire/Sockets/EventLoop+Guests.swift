@@ -42,7 +42,7 @@ extension EventLoop {
     /// Answers whether the loop is still this thread's.
     func host(_ job: UnownedJob, _ stay: inout Stay?) -> Bool {
         if let full = stay, full.guests == Stay.mostGuests { stay = Stay(begin: leave(full)) }
-        let present = stay ?? Stay(begin: MonotonicClock.now)
+        let present = stay ?? Stay(begin: now)
         guard hospitality.isOpen(at: present.begin), canHost else {
             globalConcurrentExecutor.enqueue(ExecutorJob(job))
             return true

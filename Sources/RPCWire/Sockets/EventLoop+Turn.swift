@@ -84,7 +84,8 @@ extension EventLoop {
         guard !unflushed.isEmpty else { return }
         swap(&unflushed, &flushing)
         for stream in flushing { stream.flushAtEndOfTurn() }
-        flushing.removeAll(keepingCapacity: true)
+        // One by one: there are few, and to remove a range takes longer.
+        while !flushing.isEmpty { flushing.removeLast() }
     }
 
     /// Takes over what other threads have posted.
@@ -92,6 +93,7 @@ extension EventLoop {
         guard wakingUp || hasMail.load(ordering: .acquiring) else { return }
         inbox.withLock { inbox in
             if wakingUp { inbox.sleepsUntil = nil }
+            guard !inbox.items.isEmpty else { return }
             for item in inbox.items { queue.append(item) }
             inbox.items.removeAll(keepingCapacity: true)
             hasMail.store(false, ordering: .relaxed)

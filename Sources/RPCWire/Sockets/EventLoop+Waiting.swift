@@ -13,10 +13,14 @@ extension EventLoop {
 
     /// - Parameter isNoted: whether for how long tells something, if there was nothing to do at first.
     private func sleep(isNoted: Bool) {
-        let time = timeToSleep()
-        let start = isNoted && time != 0 ? MonotonicClock.now : nil
+        let start = MonotonicClock.now
+        let time = timeToSleep(from: start)
         let count = selector.wait(nanoseconds: time)
-        if let start { lookout.slept(start.duration(to: MonotonicClock.now)) }
+        if isNoted, time != 0 {
+            let end = MonotonicClock.now
+            lookout.slept(nanoseconds: start.nanoseconds(to: end))
+            timeOfThisItem = end
+        }
         fetchMail(wakingUp: true)
         deliverReady(count)
     }
@@ -51,13 +55,14 @@ extension EventLoop {
             return handler.take()
         }
         lookout.lookedEverywhere(at: now)
+        timeOfThisItem = now
         let count = selector.wait(nanoseconds: 0)
         deliverReady(count)
         return count > 0
     }
 
     /// How many nanoseconds the loop may sleep; nil is until somebody wakes it.
-    private func timeToSleep() -> Int64? {
+    private func timeToSleep(from now: Instant) -> Int64? {
         guard queue.isEmpty, unflushed.isEmpty, !hasMail.load(ordering: .acquiring) else { return 0 }
         timers.dropCancelledFirst()
         let until = timers.nextDeadline ?? .distantFuture
@@ -68,11 +73,12 @@ extension EventLoop {
             return true
         }
         guard isFree else { return 0 }
-        return until == .distantFuture ? nil : MonotonicClock.now.nanoseconds(to: until)
+        return until == .distantFuture ? nil : now.nanoseconds(to: until)
     }
 
+    /// The time may be known for the first of them.
     private func deliverReady(_ count: Int) {
-        timeOfThisItem = nil
+        defer { timeOfThisItem = nil }
         for index in 0..<count {
             let event = selector.event(index)
             if looksOut { lookout.came(from: event.tag) }

@@ -55,8 +55,8 @@ struct Lookout {
     }
 
     /// The loop has slept for so long without looking out before.
-    mutating func slept(_ duration: Duration) {
-        guard duration.nanoseconds <= time + Self.wakingUp else { return shortSleeps = 0 }
+    mutating func slept(nanoseconds duration: Int64) {
+        guard duration <= time + Self.wakingUp else { return shortSleeps = 0 }
         shortSleeps += 1
         guard shortSleeps >= proofToBegin else { return }
         (trust, shortSleeps) = (Self.proof, 0)

@@ -5,30 +5,30 @@ import Testing
 @testable import RPCWire
 
 @Suite struct `Looking out` {
-    private static let short = Duration.microseconds(60)
-    private static let long = Duration.milliseconds(1)
+    private static let short: Int64 = 60_000
+    private static let long: Int64 = 1_000_000
 
     /// One that has found out that looking out pays.
     private static var trusting: Lookout {
         var lookout = Lookout.long
-        for _ in 0..<8 { lookout.slept(short) }
+        for _ in 0..<8 { lookout.slept(nanoseconds: short) }
         return lookout
     }
 
     @Test func `nobody looks out before it is known to pay`() {
         var lookout = Lookout.long
         #expect(!lookout.isWorthwhile)
-        for _ in 0..<7 { lookout.slept(Self.short) }
+        for _ in 0..<7 { lookout.slept(nanoseconds: Self.short) }
         #expect(!lookout.isWorthwhile)
-        lookout.slept(Self.short)
+        lookout.slept(nanoseconds: Self.short)
         #expect(lookout.isWorthwhile)
     }
 
     @Test func `who looks out briefly begins only where sleeps are as brief`() {
         var lookout = Lookout.brief
-        for _ in 0..<1_000 { lookout.slept(Self.short) }
+        for _ in 0..<1_000 { lookout.slept(nanoseconds: Self.short) }
         #expect(!lookout.isWorthwhile)
-        for _ in 0..<8 { lookout.slept(.microseconds(30)) }
+        for _ in 0..<8 { lookout.slept(nanoseconds: 30_000) }
         #expect(lookout.isWorthwhile)
         #expect(Lookout.brief.time < Lookout.long.time)
     }
@@ -36,8 +36,8 @@ import Testing
     @Test func `short sleeps between long ones prove nothing`() {
         var lookout = Lookout.long
         for _ in 0..<100 {
-            for _ in 0..<7 { lookout.slept(Self.short) }
-            lookout.slept(Self.long)
+            for _ in 0..<7 { lookout.slept(nanoseconds: Self.short) }
+            lookout.slept(nanoseconds: Self.long)
             #expect(!lookout.isWorthwhile)
         }
     }
@@ -112,7 +112,7 @@ import Testing
     private static func sleepsUntilItBegins(_ lookout: inout Lookout) -> Int {
         var count = 0
         while !lookout.isWorthwhile {
-            lookout.slept(short)
+            lookout.slept(nanoseconds: short)
             count += 1
         }
         return count
