@@ -19,7 +19,8 @@ package final class RequestRunner: @unchecked Sendable {
     /// More comes than can be done, and the loop has been told so.
     @exclusivity(unchecked) private var isOverloaded = false
     @exclusivity(unchecked) private var idle: [Worker] = []
-    @exclusivity(unchecked) private var isChecking = false
+    /// A worker has been woken and has not looked yet, or the loop is to check whether another one is to be.
+    @exclusivity(unchecked) private var isAttended = false
     /// Workers that let the loop have a look at its sockets.
     @exclusivity(unchecked) private var pausing = 0
     /// One has seen that it is time for it, which is not seen twice, and is on its way back to where it pauses.
@@ -72,27 +73,29 @@ package final class RequestRunner: @unchecked Sendable {
     @inline(__always)
     func accept(_ request: consuming IncomingRequest) {
         inbox.append(request)
-        if !isChecking { beginChecking() }
+        if !isAttended { attend() }
     }
 
     @inline(never)
-    private func beginChecking() {
-        isChecking = true
-        loop.submit { [self] in check() }
+    private func attend() {
+        isAttended = true
+        // One that pauses goes on by itself.
+        guard pausing == 0 else { return checkLater() }
+        if let worker = idle.popLast() { worker.resume() } else { startWorker() }
     }
 
-    /// Work and jobs share one queue on the loop: this runs again right after the worker it wakes has emptied the
-    /// inbox, suspended in a subject or paused.
-    private func check() {
-        guard !inbox.isEmpty else {
-            isChecking = false
-            return
+    /// Work and jobs share one queue on the loop: this runs right after the worker that has been woken has emptied the inbox,
+    /// suspended in a subject or paused.
+    private func checkLater() {
+        loop.submit { [self] in
+            isAttended = false
+            if !inbox.isEmpty { attend() }
         }
-        // One that pauses goes on by itself.
-        if pausing == 0 {
-            if let worker = idle.popLast() { worker.resume() } else { startWorker() }
-        }
-        loop.submit { [self] in check() }
+    }
+
+    /// A worker is there that was woken. It takes one request; if there are more it may not get to them.
+    private func arrived(_ worker: Worker) {
+        if inbox.count > (worker.isUsedUp ? 0 : 1) { checkLater() } else { isAttended = false }
     }
 
     private func startWorker() {
@@ -108,13 +111,14 @@ package final class RequestRunner: @unchecked Sendable {
 
     private func work(_ worker: Worker) async {
         if !loop.takeBack() { await follow() }
-        while !worker.isUsedUp {
+        while true {
+            arrived(worker)
             while !worker.isUsedUp {
                 guard putNext(in: &worker.place) else { break }
                 await worker.runRequest()
                 if isPauseDue || isTimeToLook() { await pause() }
             }
-            guard !isStopped, idle.count < maximumIdleWorkers else { return }
+            guard !worker.isUsedUp, !isStopped, idle.count < maximumIdleWorkers else { return }
             worker.rests()
             await withUnsafeContinuation { continuation in
                 worker.parked = continuation
