@@ -139,6 +139,9 @@ package final class EventLoop: Loop, @unchecked Sendable {
         return now
     }
 
+    /// Whether the turn ends with the item that now runs, and no stream waits for that.
+    var isAtEndOfTurn: Bool { queue.isEmpty && unflushed.isEmpty && !hasMail.load(ordering: .relaxed) }
+
     package func submit(_ work: @escaping @Sendable () -> Void) { add(.work(work)) }
 
     package func enqueue(_ job: consuming ExecutorJob) { add(.job(UnownedJob(job))) }

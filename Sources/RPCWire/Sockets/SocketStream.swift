@@ -80,9 +80,8 @@ package final class SocketStream: ByteStream, @unchecked Sendable {
                 "the peer reads too slowly: more than \(limits.maximum) bytes wait for it (maximumQueuedOutput)"))
     }
 
-    package func flush() {
-        guard !eventLoop.isCurrent else { return flushLater() }
-        writeQueued()
+    package func flush(isLast: Bool) {
+        if eventLoop.isCurrent, !(isLast && eventLoop.isAtEndOfTurn) { flushLater() } else { writeQueued() }
     }
 
     package func finish() {

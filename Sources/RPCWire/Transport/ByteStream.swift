@@ -30,7 +30,9 @@ package protocol ByteStream: AnyObject, Sendable {
     func append(shared message: Bytes, framing: Framing) -> UInt64
 
     /// Sends what is queued: on the loop at the end of the turn, elsewhere at once unless somebody already is.
-    func flush()
+    /// - Parameter isLast: the calling code does nothing more in this turn. If nobody else does either, what is queued is sent
+    ///   at once, and what is left of the turn is done while it travels.
+    func flush(isLast: Bool)
 
     /// The receiver, which did not want more, wants more again. On the loop.
     func resumeReading()
@@ -72,6 +74,7 @@ package protocol ByteStreamReceiver: AnyObject, Sendable {
 extension ByteStream {
     package var peerUser: UInt32? { nil }
     package var isReading: Bool { true }
+    package func flush() { flush(isLast: false) }
 
     @discardableResult
     package func append(shared message: Bytes, framing: Framing) -> UInt64 {

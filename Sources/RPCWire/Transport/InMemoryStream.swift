@@ -30,7 +30,7 @@ package final class InMemoryStream: ByteStream {
         wire.append(side, payload, framing)
     }
 
-    package func flush() {
+    package func flush(isLast: Bool) {
         // On the loop what is queued leaves at the end of the turn, as it does on a socket.
         if loop.isCurrent { loop.submit { [wire, side] in wire.send(side) } } else { wire.send(side) }
     }

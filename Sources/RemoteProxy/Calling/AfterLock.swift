@@ -13,9 +13,10 @@ struct AfterLock {
     var finished: [Connection]?
 
     /// Inlined, since all of it is copied otherwise, and hardly ever is there more to do than to flush.
+    /// - Parameter isLast: the calling code does nothing more in this turn.
     @inline(__always)
-    func perform(_ peer: Peer) {
-        flush?.stream.flush()
+    func perform(_ peer: Peer, isLast: Bool = false) {
+        flush?.stream.flush(isLast: isLast)
         if flushesForAll { peer.flushForAll() }
         if let wakeAt { peer.wake(at: wakeAt) }
         if wantsConnection { peer.connectionWanted() }

@@ -40,7 +40,8 @@ extension Peer {
             return enter(call, at: now, isOnLoop: isOnLoop, &state)
         }
         if let refusal { waiter.resume(returning: refusal.error(call, self).map { .failed($0) } ?? .cancelled) }
-        after.perform(self)
+        // The caller waits now.
+        after.perform(self, isLast: true)
         loop.goOut(presence)
     }
 

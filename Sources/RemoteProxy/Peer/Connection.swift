@@ -122,9 +122,10 @@ package final class Connection: @unchecked Sendable {
 
 extension Connection {
     /// Sends one message. From anywhere.
-    func send(_ message: UnsafeRawBufferPointer) {
+    /// - Parameter isLast: the calling code does nothing more in this turn of the loop.
+    func send(_ message: UnsafeRawBufferPointer, isLast: Bool) {
         stream.append(message, framing: outgoingFraming)
-        stream.flush()
+        stream.flush(isLast: isLast)
     }
 
     func send(shared message: Bytes) {

@@ -24,8 +24,10 @@ extension Session {
 
     /// Sends one answer, alone or as part of its batch, over the connection that serves the session now. If there is
     /// none the answer goes out over the next.
+    /// - Parameter isLast: the calling code does nothing more in this turn.
     func send(
-        _ answer: UnsafeRawBufferPointer, to id: RPCIdentifier, in batch: BatchReply?, over connection: Connection?
+        _ answer: UnsafeRawBufferPointer, to id: RPCIdentifier, in batch: BatchReply?, over connection: Connection?,
+        isLast: Bool = false
     ) {
         guard connection?.mayAnswer(answer.count) != false else { return }
         if let batch {
@@ -35,10 +37,10 @@ extension Session {
             batchesKeep(collected.change)
             guard let reply = collected.reply else { return }
             if collected.isTooLarge { overran(.maximumFrameSize) }
-            reply.withUnsafeBytes { connection?.send($0) }
+            reply.withUnsafeBytes { connection?.send($0, isLast: isLast) }
         } else {
             if isResumable { keep(answer, to: id) }
-            connection?.send(answer)
+            connection?.send(answer, isLast: isLast)
         }
     }
 

@@ -130,7 +130,7 @@ extension Session {
             if output.count > LargeBlocks.least {
                 sendLarge(output, to: id, in: request.batch, over: connection)
             } else {
-                send(output.bytes, to: id, in: request.batch, over: connection)
+                send(output.bytes, to: id, in: request.batch, over: connection, isLast: true)
             }
         }
         worker.finished()

@@ -1,6 +1,7 @@
-import RPCWire
 import TestSupport
 import Testing
+
+@testable import RPCWire
 
 struct WriterTests {
     @Test(arguments: EventLoop.Backend.allCases, [nil, 4_096])
@@ -75,6 +76,36 @@ struct WriterTests {
             await loop.perform { for _ in 0..<100 { sender.send("0123456789") } }
             await receiver.wait { $0.bytes.count == 1_100 }
             #expect(pieces.withLock { $0 } == [1_100])
+        }
+    }
+
+    @Test(arguments: [false, true])
+    func `what is said last in a turn leaves before it ends, unless others may have something to say`(
+        hasOthers: Bool
+    ) async throws {
+        try await withLoop { loop in
+            let (near, far) = try Socket.pair()
+            let sender = SocketStream(near, on: loop, remoteAddress: "far")
+            sender.open(RecordingReceiver(on: loop))
+            await loop.perform {
+                if hasOthers { loop.submit { sender.append("other") } }
+                sender.append("last")
+                sender.flush(isLast: true)
+                #expect(Self.text(from: far) == (hasOthers ? "" : "last\n"))
+            }
+            let reader = SocketStream(far, on: loop, remoteAddress: "near")
+            let receiver = RecordingReceiver(on: loop)
+            reader.open(receiver)
+            sender.send("end")
+            await receiver.wait { $0.bytes.suffix(4).elementsEqual("end\n".utf8) }
+            #expect(receiver.text == (hasOthers ? "last\nother\nend\n" : "end\n"))
+        }
+    }
+
+    private static func text(from socket: Socket) -> String {
+        withUnsafeTemporaryAllocation(byteCount: 64, alignment: 1) { room in
+            guard case .bytes(let count) = socket.receive(room) else { return "" }
+            return String(decoding: room[..<count], as: UTF8.self)
         }
     }
 
