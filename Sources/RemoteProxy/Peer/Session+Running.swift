@@ -49,20 +49,15 @@ extension Worker {
         finish(failure)
     }
 
-    /// The subject has returned and its result is written. If the next request is for the same method as this one, and may
-    /// run now, this one is finished and the next has begun. Otherwise what is left is done where it was begun.
+    /// The subject has returned and its result is written: the request is finished, unless its method does something else
+    /// after it or the loop is elsewhere by now. If the next request is for the same method, and may run now, it has begun.
     /// - Returns: the text of the next one's arguments. What is thrown is the next one's fault.
     func goesOn() throws -> UnsafeRawBufferPointer? {
-        guard isFollowed else { return nil }
+        guard !place.isFree, !place.request.method.isAlone, isBack else { return nil }
+        let isNext = runner.isNext(place.request.method)
         finish(nil)
-        guard !isUsedUp, runner.putNextInTurn(in: &place) else { return nil }
+        guard isNext, !isUsedUp, runner.putNextInTurn(in: &place) else { return nil }
         return try begin()
-    }
-
-    @inline(__always)
-    private var isFollowed: Bool {
-        guard !place.isFree, isBack else { return false }
-        return !place.request.method.isAlone && runner.isNext(place.request.method)
     }
 
     /// The subject has returned or thrown. False when the loop has gone on with another thread.
