@@ -1,5 +1,4 @@
-// When one more caller is refused: lines of every kind on a clock that is moved by hand, and a server of one's own making
-// that gets twice as many calls as it can serve.
+// When one more caller is refused: lines of every kind on a clock that is moved by hand.
 
 import RPCWire
 import TestSupport
@@ -121,7 +120,7 @@ import Testing
         let now = after(Self.patience * 2)
         // Four calls take a millisecond by then, or a little less as far as is known.
         var shortly = line(tooLong, for: Self.patience * 2, callsPerMillisecond: 4)
-        let refusals = [8, 9, 8, 1_000].map { shortly.refuses(in: others($0), at: now) }
+        let refusals = [8, 9, 8, 1_000].map { shortly.refuses(in: .others($0), at: now) }
         #expect(refusals == [nil, .maximumWaitForOthers, nil, .maximumWaitForOthers])
     }
 
@@ -129,7 +128,7 @@ import Testing
         let now = after(Self.patience * 2)
         var shorter = line(
             .seconds(1), for: Self.patience * 2, forOthers: .milliseconds(1), callsPerMillisecond: 4)
-        let refusals = [4, 5].map { shorter.refuses(in: others($0), at: now) }
+        let refusals = [4, 5].map { shorter.refuses(in: .others($0), at: now) }
         #expect(refusals == [nil, .maximumWaitForOthers])
         var slow = Congestion(maximumWait: Self.wait, forOthers: Self.wait)
         for call in 0...40 {
@@ -137,7 +136,7 @@ import Testing
             slow.begins()
             slow.isNext(waitingSince: now.advanced(by: .zero - tooLong), in: Self.crowd, at: now)
         }
-        let slowRefusals = [2, 3].map { slow.refuses(in: others($0), at: after(.seconds(2))) }
+        let slowRefusals = [2, 3].map { slow.refuses(in: .others($0), at: after(.seconds(2))) }
         #expect(slowRefusals == [nil, .maximumWaitForOthers])
     }
 
@@ -183,7 +182,8 @@ import Testing
         var now = start
         for (step, length) in lengths.enumerated() {
             if step == empty { congestion.nobodyIsNext() }
-            let line = isOwn ? Congestion.Line(waiting: length, own: length, sessions: 1) : others(length)
+            let line =
+                isOwn ? Congestion.Line(waiting: length, own: length, sessions: 1) : .others(length)
             // The line is as long as this at the end of the step, and all along it.
             for _ in 0..<Congestion.step.nanoseconds / 1_000_000 {
                 congestion.isNext(waitingSince: now, in: line, at: now)
@@ -191,7 +191,7 @@ import Testing
                 now = now.advanced(by: .milliseconds(1))
             }
         }
-        let line = isOwn ? Congestion.Line(waiting: 50, own: 50, sessions: 1) : others(50)
+        let line = isOwn ? Congestion.Line(waiting: 50, own: 50, sessions: 1) : .others(50)
         congestion.isNext(waitingSince: now, in: line, at: now)
         return congestion.refuses(in: line, at: now)
     }
@@ -260,133 +260,16 @@ import Testing
     @Test func `without limits nobody is refused`() {
         #expect(refusal(waiting: 10_000, own: 5_000, sessions: 5_000, forOthers: .zero) == nil)
     }
+}
 
-    // MARK: a server of one thread, millisecond by millisecond
-
-    /// Each call takes it two milliseconds, and comes from a session of its own, or all from one.
-    private struct Server {
-        private var congestion = Congestion(maximumWait: .seconds(5), forOthers: .milliseconds(250))
-        private let hasOneSession: Bool
-        private var waiting: [Instant] = []
-        private var left = 0
-        private(set) var served = 0
-        private(set) var refused = 0
-        private(set) var longest = Duration.zero
-
-        init(hasOneSession: Bool = false) { self.hasOneSession = hasOneSession }
-
-        private var line: Congestion.Line {
-            hasOneSession ? .init(waiting: waiting.count, own: waiting.count, sessions: 1) : others(waiting.count)
-        }
-
-        mutating func forget() { (served, refused, longest) = (0, 0, .zero) }
-
-        mutating func come(at now: Instant) {
-            if congestion.refuses(in: line, at: now) == nil {
-                waiting.append(now)
-            } else {
-                refused += 1
-            }
-        }
-
-        /// Answers whether a call ends.
-        mutating func work(until now: Instant) -> Bool {
-            let hasEnded = left == 1
-            if left > 0 { left -= 1 }
-            if hasEnded {
-                served += 1
-                if let next = waiting.first {
-                    let line = line
-                    congestion.isNext(waitingSince: next, in: line, at: now)
-                } else {
-                    congestion.nobodyIsNext()
-                }
-            }
-            if left == 0, !waiting.isEmpty {
-                longest = max(longest, waiting.removeFirst().duration(to: now))
-                congestion.begins()
-                left = 2
-            }
-            return hasEnded
-        }
-    }
-
-    /// So many milliseconds in which calls come as `comes` says.
-    private func run(_ server: inout Server, _ time: Range<Int>, comes: (Int) -> Bool) {
-        for millisecond in time {
-            let now = after(.milliseconds(millisecond))
-            if comes(millisecond) { server.come(at: now) }
-            _ = server.work(until: now)
-        }
-    }
-
-    @Test(arguments: [true, false])
-    func `at twice its capacity a server is busy all the time, and soon serves whom it serves in time`(one: Bool) {
-        var server = Server(hasOneSession: one)
-        run(&server, 0..<200) { _ in true }
-        #expect(server.refused > 0 && server.longest < .milliseconds(200))
-        run(&server, 200..<500) { _ in true }
-        server.forget()
-        run(&server, 500..<5_500) { _ in true }
-        #expect(server.served == 2_500 && server.refused == 2_500)
-        #expect(server.longest <= .milliseconds(6))
-    }
-
-    @Test(arguments: [true, false])
-    func `a burst is served whole, whatever little comes meanwhile`(one: Bool) {
-        var server = Server(hasOneSession: one)
-        for _ in 0..<100 { server.come(at: start) }
-        run(&server, 0..<1_000) { $0 % 4 == 0 }
-        #expect(server.refused == 0 && server.served > 340)
-    }
-
-    @Test func `when less comes again, however unevenly, nobody is refused any more`() {
-        var server = Server()
-        var random = SeededGenerator(seed: 1)
-        run(&server, 0..<2_000) { _ in true }
-        run(&server, 2_000..<3_000) { _ in Int.random(in: 0..<10, using: &random) < 4 }
-        server.forget()
-        run(&server, 3_000..<13_000) { _ in Int.random(in: 0..<10, using: &random) < 4 }
-        #expect(server.refused == 0 && server.served > 3_800)
-    }
-
-    /// Each comes again when it is answered, or a tenth of a second after it was refused.
-    @Test(arguments: [1, 4, 8])
-    func `callers who come one after the other and each wait for their answer are served`(every pause: Int) {
-        var server = Server()
-        var again: [Int] = []
-        for millisecond in 0..<5_000 {
-            let now = after(.milliseconds(millisecond))
-            if millisecond % pause == 0, millisecond / pause < 60 { again.append(millisecond) }
-            let coming = again.count { $0 <= millisecond }
-            again.removeAll { $0 <= millisecond }
-            for _ in 0..<coming {
-                let refused = server.refused
-                server.come(at: now)
-                if server.refused > refused { again.append(millisecond + 100) }
-            }
-            if server.work(until: now) { again.append(millisecond + 1) }
-        }
-        #expect(server.refused == 0 && server.served > 2_400)
-    }
-
-    @Test func `callers who each wait for their answer are served, though there is always somebody waiting`() {
-        var server = Server()
-        for _ in 0..<100 { server.come(at: start) }
-        for millisecond in 0..<5_000 {
-            let now = after(.milliseconds(millisecond))
-            if server.work(until: now) { server.come(at: now) }
-        }
-        #expect(server.refused == 0 && server.served > 2_490)
-        #expect(server.longest <= .milliseconds(200))
+extension Congestion {
+    /// A look and what it sees, as a server does it.
+    mutating func isNext(waitingSince arrived: Instant, in line: Line, at now: Instant) {
+        if isNext(waitingSince: arrived, at: now) { sees(line, waitingSince: arrived, at: now) }
     }
 }
 
-/// Calls of as many sessions, before one of another.
-private func others(_ count: Int) -> Congestion.Line { Congestion.Line(waiting: count, own: 0, sessions: count) }
-
-extension Congestion {
-    fileprivate mutating func isNext(waitingSince arrived: Instant, in line: Line, at now: Instant) {
-        if isNext(waitingSince: arrived, at: now) { sees(line, waitingSince: arrived, at: now) }
-    }
+extension Congestion.Line {
+    /// Calls of as many sessions, before one of another.
+    static func others(_ count: Int) -> Congestion.Line { Congestion.Line(waiting: count, own: 0, sessions: count) }
 }

@@ -1,0 +1,32 @@
+// A place on the disk for a test.
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// A folder for one test, removed after it.
+final class TemporaryFolder: Sendable {
+    let path: String
+
+    init() {
+        var name = Array("/tmp/rpc-cache-XXXXXX".utf8CString)
+        mkdtemp(&name)
+        path = name.withUnsafeBufferPointer { $0.baseAddress.map { String(cString: $0) } ?? "" }
+    }
+
+    deinit {
+        guard path.hasPrefix("/tmp/rpc-cache-"), let folder = opendir(path) else { return }
+        while let entry = readdir(folder) {
+            let name = withUnsafeBytes(of: entry.pointee.d_name) {
+                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            unlink("\(path)/\(name)")
+        }
+        closedir(folder)
+        rmdir(path)
+        // Of a test that took the folder itself for its file.
+        unlink(path + ".lock")
+    }
+}
