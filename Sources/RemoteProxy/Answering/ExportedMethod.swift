@@ -52,6 +52,8 @@ public final class _ExportedMethod: Sendable {
     /// What `run` has thrown, as the caller or the log is to be told.
     func explained(_ error: any Error) -> any Error {
         switch error {
+        case is NeverBegan:
+            return RPCError(.cancelled, "cancelled before it began", outcome: .notExecuted)
         case let fault as ArgumentFault:
             return RPCError(.invalidArguments, fault.explanation(for: signature), outcome: .notExecuted)
         case var result as UnencodableResult:

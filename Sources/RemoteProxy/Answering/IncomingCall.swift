@@ -74,6 +74,14 @@ public final class _ExportedObject<Service: Sendable>: Sendable {
     init(_ service: Service) { self.service = service }
 }
 
+/// Thrown where a call would run that was told to stop while it waited.
+struct NeverBegan: Error {}
+
+extension Error {
+    /// Whether the subject was never called: then nothing is learned of it.
+    var isBeforeSubject: Bool { self is NeverBegan || self is ArgumentFault }
+}
+
 /// Never listed in `@Service(errors:)`, so that its text, which is the subject's own, goes into the log and nowhere else.
 struct UnencodableResult: Error {
     var method = ""

@@ -5,6 +5,7 @@ import RPCWire
 
 extension Connection {
     /// A request of its session has run.
+    @inline(__always)
     func answered() {
         gate.requestEnded()
         unstall()

@@ -45,7 +45,7 @@ extension Worker {
         }
         // None if the last that it ran is finished.
         guard !place.isFree else { return }
-        if !isBack { await place.request.session.follow(after: method) }
+        if !isBack(after: failure) { await place.request.session.follow(after: method, failure) }
         finish(failure)
     }
 
@@ -53,18 +53,18 @@ extension Worker {
     /// after it or the loop is elsewhere by now. If the next request is for the same method, and may run now, it has begun.
     /// - Returns: the text of the next one's arguments. What is thrown is the next one's fault.
     func goesOn() throws -> UnsafeRawBufferPointer? {
-        guard !place.isFree, !place.request.method.isAlone, isBack else { return nil }
+        guard !place.isFree, !place.request.method.isAlone, isBack(after: nil) else { return nil }
         let isNext = runner.isNext(place.request.method)
         finish(nil)
         guard isNext, !isUsedUp, runner.putNextInTurn(in: &place) else { return nil }
         return try begin()
     }
 
-    /// The subject has returned or thrown. False when the loop has gone on with another thread.
+    /// The subject has returned or thrown, or was not called at all. False when the loop has gone on with another thread.
     @inline(__always)
-    private var isBack: Bool {
+    private func isBack(after failure: (any Error)?) -> Bool {
         guard runner.takeBack() else { return false }
-        if place.request.method.keepsThread.load(ordering: .relaxed) {
+        if place.request.method.keepsThread.load(ordering: .relaxed), failure?.isBeforeSubject != true {
             place.request.method.keepsThread.store(false, ordering: .relaxed)
         }
         return true
@@ -77,7 +77,7 @@ extension Worker {
     @inline(__always)
     private func begin() throws -> UnsafeRawBufferPointer {
         let isWanted = session._withUnsafeGuaranteedRef { $0.prepare(place.request, on: self) }
-        guard isWanted else { throw RPCError(.cancelled, "cancelled before it began", outcome: .notExecuted) }
+        guard isWanted else { throw NeverBegan() }
         return place.request.params
     }
 
@@ -131,8 +131,8 @@ extension Session {
         worker.finished()
     }
 
-    fileprivate func follow(after method: _ExportedMethod) async {
-        guard let absence = await runner.follow() else { return }
+    fileprivate func follow(after method: _ExportedMethod, _ failure: (any Error)?) async {
+        guard let absence = await runner.follow(), failure?.isBeforeSubject != true else { return }
         let time = absence.since.duration(to: MonotonicClock.now)
         // Any shorter it may have been nothing but late, and so may a thread that did not sleep.
         let wasExpected = method.keepsThread.load(ordering: .relaxed)

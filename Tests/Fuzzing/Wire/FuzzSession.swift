@@ -1,5 +1,5 @@
 // The session machines against models that are too simple to be wrong: what the input's bytes say happens to both.
-// The calls that this end has made have a file of their own.
+// The calls that this end has made, and those that it runs, have files of their own.
 
 @testable import RPCWire
 
@@ -90,68 +90,6 @@ private func fuzzPhase(_ dice: inout Dice) {
             step = .over
         }
         require(phase.step == step, "\(phase.step), not \(step)")
-    }
-}
-
-private func fuzzIncoming(_ dice: inout Dice) {
-    let limit = dice.roll(8)
-    let byteLimit = 12
-    var calls = IncomingCalls(limit: limit, byteLimit: byteLimit)
-    var model: [Int: (id: RPCIdentifier?, deadline: Instant, stop: IncomingCalls.Stop?, bytes: Int)] = [:]
-    var byteCount: Int { model.values.reduce(0) { $0 + $1.bytes } }
-    var isDraining = false
-
-    func stopped(_ reason: IncomingCalls.Stop, _ isMeant: (RPCIdentifier?, Instant) -> Bool) -> [Int] {
-        let slots = model.filter { $0.value.stop == nil && isMeant($0.value.id, $0.value.deadline) }.keys.sorted()
-        for slot in slots { model[slot]?.stop = reason }
-        return slots
-    }
-    while !dice.isEmpty {
-        let id: RPCIdentifier? = dice.roll(4) == 0 ? nil : .integer(Int64(dice.roll(6)))
-        switch dice.roll(7) {
-        case 0, 1:
-            let deadline = at(dice.roll())
-            let isPost = id == nil && dice.roll(2) == 0
-            let bytes = Int(deadline.nanoseconds % 5)
-            switch calls.start(id, isPost: isPost, bytes: bytes, deadline: deadline) {
-            case .run(let slot):
-                let mayRun = isPost || !isDraining && model.count < limit && byteCount < byteLimit
-                require(mayRun && model[slot] == nil, "ran when it must not")
-                model[slot] = (id, deadline, nil, bytes)
-            case .busy(.maximumRequestsInFlight, let most):
-                require(!isDraining && !isPost && model.count >= limit && most == limit, "busy")
-            case .busy(let which, let most):
-                require(which == .maximumBytesInFlight && most == byteLimit, "busy with \(which)")
-                require(!isDraining && !isPost && model.count < limit && byteCount >= byteLimit, "busy with bytes")
-            case .draining: require(isDraining && !isPost, "draining")
-            }
-        case 2:
-            let slot = dice.roll(8)
-            require(calls.isStopping(slot: slot) == (model[slot]?.stop != nil), "whether it stops")
-            require(calls.finish(slot: slot) == model.removeValue(forKey: slot)?.stop, "why it stopped")
-        case 3:
-            guard let id else { break }
-            let expected = model.filter { $0.value.id == id && $0.value.stop == nil }.keys.min()
-            require(calls.cancel(id) == expected, "cancelling \(id)")
-            if let expected { model[expected]?.stop = .cancelled }
-        case 4:
-            let now = at(dice.roll())
-            require(calls.expire(at: now) == stopped(.deadline) { $1 <= now }, "expiring")
-        case 5:
-            if dice.roll(2) == 0 {
-                require(calls.sessionEnded() == stopped(.cancelled) { _, _ in true }, "a loss")
-            } else {
-                require(calls.peerLeft() == stopped(.cancelled) { id, _ in id != nil }, "a leave")
-            }
-        default:
-            guard dice.roll(8) == 0 else { break }
-            calls.drain()
-            isDraining = true
-        }
-        require(calls.count == model.count && calls.held.count == byteCount, "how many")
-        require(calls.isFull == (model.count >= limit || byteCount >= byteLimit), "whether it is full")
-        require(calls.isDrained == (isDraining && model.isEmpty), "drained")
-        require(calls.nextDeadline == model.values.filter { $0.stop == nil }.map(\.deadline).min(), "the next deadline")
     }
 }
 

@@ -7,46 +7,6 @@ import Testing
 
 @testable import RemoteProxy
 
-@Service(errors: TicketFailure.self)
-protocol Tickets: Sendable {
-    /// What is done with the ticket, and what the call finds.
-    func take(_ number: Int, _ deed: String) async throws -> String
-    func count() async throws -> Int
-}
-
-enum TicketFailure: Error, Codable, Sendable, Hashable {
-    case soldOut
-}
-
-private struct TicketOffice: Tickets {
-    let loop: ManualLoop
-    let log = Lock<[Int]>([])
-
-    func take(_ number: Int, _ deed: String) async throws -> String {
-        log.withLock { $0.append(number) }
-        switch deed {
-        case "fail": throw TicketFailure.soldOut
-        case "wait": try? await loop.sleep(for: .milliseconds(1_000))
-        case "cancel": withUnsafeCurrentTask { $0?.cancel() }
-        case "leave":
-            let deadline = CallScope.current?.deadline
-            Task(executorPreference: loop) { [loop, log] in
-                try await loop.sleep(for: .milliseconds(500))
-                let isItsOwn = CallScope.current?.deadline == deadline
-                log.withLock { $0.append(isItsOwn ? -number : 0) }
-            }
-        case "who": return Caller.current?.session ?? "nobody"
-        case "toil": loop.pass(.microseconds(15))
-        case "send for others": loop.submit { [log] in log.withLock { $0.append(0) } }
-        default: break
-        }
-        let left = CallScope.current?.deadline.map { loop.now.duration(to: $0).nanoseconds / 1_000_000 }
-        return "\(number) \(Task.isCancelled ? "cancelled" : "runs") \(left ?? 0)"
-    }
-
-    func count() async throws -> Int { log.withLock { $0.count } }
-}
-
 @Suite struct `Calls in line` {
     private let network = SimulatedNetwork()
     private let office: TicketOffice
@@ -58,24 +18,7 @@ private struct TicketOffice: Tickets {
         end = try HandwrittenEnd(network)
     }
 
-    /// Asks for tickets, all in one message, so that all of them wait before the first begins.
-    private func take(_ deeds: String...) { take(deeds) }
-
-    private func take(_ deeds: [String], from office: String = "Tickets") {
-        var calls: [String] = []
-        for (index, deed) in deeds.enumerated() {
-            let id = index + 1
-            let rest = #""timeout":\#(id)000,"id":\#(id)}"#
-            switch deed {
-            case "count": calls.append(#"{"jsonrpc":"2.0","method":"\#(office).count",\#(rest)"#)
-            case "incomplete": calls.append(#"{"jsonrpc":"2.0","method":"\#(office).take","params":[\#(id)],\#(rest)"#)
-            default: calls.append(#"{"jsonrpc":"2.0","method":"\#(office).take","params":[\#(id),"\#(deed)"],\#(rest)"#)
-            }
-            guard deed == "withdrawn" else { continue }
-            calls.append(#"{"jsonrpc":"2.0","method":"$/cancelRequest","params":{"id":\#(id)}}"#)
-        }
-        end.say("[" + calls.joined(separator: ",") + "]")
-    }
+    private func take(_ deeds: String...) { end.ask(for: deeds) }
 
     /// What has come back, and in what order.
     private func answers() -> String { end.take().joined() }
@@ -114,7 +57,7 @@ private struct TicketOffice: Tickets {
         end.say(#"{"jsonrpc":"2.0","method":"rpc.hold",\#(hold),"id":9}"#)
         #expect(answers().contains(#""id":9,"result""#))
         network.exports.add(TicketsProxy(office), named: "box")
-        take(["", "", ""], from: "Tickets[~box]")
+        end.ask(for: ["", "", ""], from: "Tickets[~box]")
         let text = answers()
         for id in 1...3 { #expect(text.contains(result(id, #""\#(id) runs \#(id)000""#))) }
     }
@@ -150,7 +93,7 @@ private struct TicketOffice: Tickets {
     }
 
     @Test func `a long line lets the loop see to others after a millisecond`() throws {
-        take(["send for others"] + Array(repeating: "toil", count: 95))
+        end.ask(for: ["send for others"] + Array(repeating: "toil", count: 95))
         let turn = try #require(office.log.withLock { $0.firstIndex(of: 0) })
         #expect(turn > 60 && turn < 90)
     }
