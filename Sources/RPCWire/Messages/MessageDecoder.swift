@@ -20,7 +20,15 @@ package struct MessageDecoder: Sendable {
         }
     }
 
-    /// The same for every spelling, and the judge of what is wrong.
+    /// The same for nothing but a reply that `decode` would read in a straight line: nil for every other message.
+    package func decodeReply(_ frame: Bytes) -> PlainReply? {
+        frame.withUnsafeBytes { bytes in
+            guard var plain = PlainEnvelope(bytes, maximumDepth: maximumDepth) else { return nil }
+            return plain.reply()
+        }
+    }
+
+    /// The same as `decode` for every spelling, and the judge of what is wrong.
     @inline(never)
     package func decodeAnySpelling(_ frame: Bytes) -> Incoming {
         frame.withUnsafeBytes { bytes in

@@ -23,8 +23,12 @@ struct PlainEnvelope {
     mutating func message(in frame: Bytes) -> Message? {
         guard pass(#"{"jsonrpc":"2.0","#) else { return nil }
         if pass(#""method":""#) { return request(in: frame).map { .request($0) } }
-        return reply(in: frame)
+        return reply(behind: #""id":"#).map { .result(id: .integer($0.number), value: $0.value(in: frame)) }
     }
+
+    /// Nil, whatever the reason, for what is not a reply or is to be read by `Envelope`.
+    @inline(__always)
+    mutating func reply() -> PlainReply? { reply(behind: #"{"jsonrpc":"2.0","id":"#) }
 
     @inline(__always)
     private mutating func request(in frame: Bytes) -> Request? {
@@ -51,17 +55,18 @@ struct PlainEnvelope {
     }
 
     @inline(__always)
-    private mutating func reply(in frame: Bytes) -> Message? {
-        guard pass(#""id":"#), let id = passInteger(), pass(#","result":"#) else { return nil }
+    private mutating func reply(behind opening: StaticString) -> PlainReply? {
+        guard pass(opening), let id = passInteger(), pass(#","result":"#) else { return nil }
         let start = at
         if passInteger() == nil || !isAtEnd {
             at = start
-            guard passValue() else { return nil }
+            guard passValue(), isAtEnd else { return nil }
         }
-        return isAtEnd ? .result(id: .integer(id), value: Bytes(start: start, end: at, of: frame)) : nil
+        return PlainReply(number: id, start: start, end: at)
     }
 
     /// Whether only the brace is left that closes the message.
+    @inline(__always)
     private var isAtEnd: Bool { at &+ 1 == text.count && byte == UInt8(ascii: "}") }
 
     /// The byte at the cursor; 0, which stands nowhere in JSON, behind the last.

@@ -33,10 +33,10 @@ package struct Bytes: Sendable {
 
     /// The part between two offsets of another view, which has so many bytes.
     @inline(__always)
-    init(start: Int, end: Int, of whole: Bytes) {
-        chunk = whole.chunk
+    init(start: Int, end: Int, of whole: consuming Bytes) {
         let first = whole.range.lowerBound
         range = Range(uncheckedBounds: (first + start, first + end))
+        chunk = whole.chunk
     }
 
     package init(copying bytes: UnsafeRawBufferPointer) {

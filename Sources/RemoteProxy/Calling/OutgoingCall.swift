@@ -22,7 +22,8 @@ final class OutgoingCall: @unchecked Sendable {
     var isRepeatable = false
     /// It may have run for a session that is lost; now it waits for another run.
     var mayHaveRun = false
-    var ticket: OutgoingCalls.Ticket?
+    /// Its number, once it is in the table.
+    var id: Int64?
     var waiter: Waiter?
     /// Cancelled before it was started.
     var isCancelled = false
@@ -31,10 +32,10 @@ final class OutgoingCall: @unchecked Sendable {
     let cancellation = OutgoingCall.cancellationWatch()
     private let isOver = Atomic(false)
 
-    /// It has left the table; its caller is told next.
-    func leave() {
-        waiter = nil
-        isOver.store(true, ordering: .releasing)
+    /// It has left the table. Returns its caller, who is told next.
+    func leave() -> Waiter? {
+        defer { isOver.store(true, ordering: .releasing) }
+        return waiter.take()
     }
 
     /// Its caller has been told and has it back. That orders all that was done to it before what is done now, but by means of
@@ -63,8 +64,13 @@ final class OutgoingCall: @unchecked Sendable {
         deadline = .distantFuture
         isRepeatable = false
         mayHaveRun = false
-        ticket = nil
+        id = nil
         waiter = nil
         isCancelled = false
     }
+}
+
+/// A call as the table has it: not counted, since its caller keeps it until it has been told of its end.
+struct WaitingCall {
+    unowned(unsafe) let call: OutgoingCall
 }

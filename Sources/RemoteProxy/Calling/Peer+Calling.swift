@@ -48,12 +48,12 @@ extension Peer {
     private func enter(
         _ call: OutgoingCall, at now: Instant, isOnLoop: Bool, _ state: inout State
     ) -> AfterLock {
-        let ticket = state.outgoing.start(deadline: call.deadline, isRepeatable: call.isRepeatable)
-        call.ticket = ticket
-        state.hold(call, in: ticket.slot)
+        let id = state.outgoing.start(
+            WaitingCall(call: call), deadline: call.deadline, isRepeatable: call.isRepeatable)
+        call.id = id
         var after = AfterLock(wantsConnection: true)
         if let connection = state.connection {
-            dispatch(call, ticket, over: connection, at: now, &state.outgoing)
+            dispatch(call, id, over: connection, at: now, &state.outgoing)
             after = flushing(connection, atOnce: isOnLoop || state.outgoing.count == 1, &state)
         }
         if call.deadline < state.wakeAt {
@@ -66,12 +66,12 @@ extension Peer {
     fileprivate func cancel(_ call: OutgoingCall) {
         var waiter: Waiter?
         let after = state.withLock { state -> AfterLock in
-            guard let ticket = call.ticket else {
+            guard let id = call.id else {
                 call.isCancelled = true
                 return AfterLock()
             }
-            guard let removed = state.outgoing.withdraw(ticket) else { return AfterLock() }
-            waiter = state.take(ticket.slot)
+            guard let removed = state.outgoing.withdraw(id) else { return AfterLock() }
+            waiter = call.leave()
             return abandon([removed], &state)
         }
         waiter?.resume(returning: .cancelled)
@@ -87,9 +87,11 @@ extension Peer {
                 let number = replies[index].number
                 // Whoever answers a call has all posts that were sent before it.
                 if mayRelease { state.posts.release(through: number) }
-                let ticket = state.outgoing.replied(to: number, over: connection.number)
-                if ticket == nil { state.abandoned.remove(number) }
-                replies[index].waiter = ticket.flatMap { state.take($0.slot) }
+                if let waiting = state.outgoing.replied(to: number, over: connection.number) {
+                    replies[index].waiter = waiting.call.leave()
+                } else {
+                    state.abandoned.remove(number)
+                }
             }
             isOnlyOne = replies.count == 1 && state.outgoing.count == 0
             return state.takeFinishedLeavers()
@@ -108,12 +110,11 @@ extension Peer {
         guard case .integer(let number) = id else { return }
         let now = loop.now
         let after = state.withLock { state -> AfterLock in
-            guard let ticket = state.outgoing.refused(number, over: left.number), let call = state.calls[ticket.slot]
-            else { return AfterLock() }
-            call.ticket = ticket
+            guard let (id, waiting) = state.outgoing.refused(number, over: left.number) else { return AfterLock() }
+            waiting.call.id = id
             var after = AfterLock(finished: state.takeFinishedLeavers())
             if let connection = state.connection {
-                dispatch(call, ticket, over: connection, at: now, &state.outgoing)
+                dispatch(waiting.call, id, over: connection, at: now, &state.outgoing)
                 after.flush = connection
             } else {
                 after.wantsConnection = true
@@ -132,7 +133,7 @@ extension Peer {
             leaving = state.leaving
             let removed = state.outgoing.expire(at: now)
             let why = state.whyUnavailable
-            ended = state.take(removed) { $0 ? .failed(.deadlineExceeded) : .failed(.unavailable(why)) }
+            ended = state.waiters(of: removed) { $0 ? .failed(.deadlineExceeded) : .failed(.unavailable(why)) }
             var after = abandon(removed, &state)
             state.wakeAt = state.outgoing.nextDeadline ?? .distantFuture
             if state.wakeAt < .distantFuture { after.wakeAt = state.wakeAt }
@@ -145,19 +146,19 @@ extension Peer {
     }
 
     /// Tells the peer that nobody waits any more for the calls that were sent.
-    private func abandon(_ removed: [OutgoingCalls.Removed], _ state: inout State) -> AfterLock {
+    private func abandon(_ removed: [OutgoingCalls<WaitingCall>.Removed], _ state: inout State) -> AfterLock {
         var after = AfterLock(finished: state.takeFinishedLeavers())
         for call in removed where call.wasSent {
             let connection = state.connection(of: call)
             if let connection {
-                connection.append { MessageEncoder.writeCancel(of: call.ticket.id, in: $0) }
+                connection.append { MessageEncoder.writeCancel(of: call.id, in: $0) }
                 after.flush = connection
             }
             // Until it is answered: if the connection is lost first, the other end is told again over the next.
             if connection == nil || connection === state.connection, state.session != nil,
                 state.abandoned.count < settings.maximumPendingCalls
             {
-                state.abandoned.insert(call.ticket.id)
+                state.abandoned.insert(call.id)
             }
         }
         return after

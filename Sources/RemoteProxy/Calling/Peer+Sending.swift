@@ -45,14 +45,14 @@ extension Peer {
 
     /// Ends the message and puts it into the connection's outgoing queue.
     func dispatch(
-        _ call: OutgoingCall, _ ticket: OutgoingCalls.Ticket, over connection: Connection, at now: Instant,
-        _ outgoing: inout OutgoingCalls
+        _ call: OutgoingCall, _ id: Int64, over connection: Connection, at now: Instant,
+        _ outgoing: inout OutgoingCalls<WaitingCall>
     ) {
         call.writeAgain()
         let message = call.message
         let open = message.count
         MessageEncoder.closeRequest(
-            id: ticket.id, timeout: timeLeft(for: call, over: connection, at: now), in: message)
+            id: id, timeout: timeLeft(for: call, over: connection, at: now), in: message)
         // Kept open: if the connection is lost, the call may go out again.
         let offset: UInt64
         if let large = Bytes(takingLarge: message) {
@@ -62,7 +62,7 @@ extension Peer {
             offset = connection.stream.append(message.bytes, framing: connection.outgoingFraming)
             message.truncate(to: open)
         }
-        call.mayHaveRun = outgoing.sent(ticket, at: .init(stream: connection.number, offset: offset))
+        call.mayHaveRun = outgoing.sent(id, at: .init(stream: connection.number, offset: offset))
     }
 
     /// Sends the calls that wait, and the posts that the other end may not have, in the order of their numbers.
@@ -78,14 +78,15 @@ extension Peer {
                 state.lastPostLost = max(state.lastPostLost, number)
                 continue
             }
-            while let call = calls.first, call.id < number {
-                dispatch(calls.removeFirst(), over: connection, at: now, &state)
+            while let (id, waiting) = calls.first, id < number {
+                calls.removeFirst()
+                dispatch(waiting.call, id, over: connection, at: now, &state.outgoing)
             }
             output.removeAll()
             message.withUnsafeBytes { output.append($0) }
             dispatch(post: output, number, over: connection, &state)
         }
-        for call in calls { dispatch(call, over: connection, at: now, &state) }
+        for (id, waiting) in calls { dispatch(waiting.call, id, over: connection, at: now, &state.outgoing) }
         // Nobody of another kind will say that it has them.
         if !connection.isOurKind { state.posts.release(through: state.posts.last) }
         return lost
@@ -94,12 +95,6 @@ extension Peer {
     /// A post reports nothing to its caller; the log is the only place left.
     func tellOfLost(posts count: Int) {
         if count > 0 { log("posts that were not sent, because they were too late or too large: \(count)") }
-    }
-
-    private func dispatch(
-        _ ticket: OutgoingCalls.Ticket, over connection: Connection, at now: Instant, _ state: inout State
-    ) {
-        if let call = state.calls[ticket.slot] { dispatch(call, ticket, over: connection, at: now, &state.outgoing) }
     }
 
     /// The time left in milliseconds, for a peer of our own kind, and only when it is not what the peer assumes.

@@ -6,8 +6,8 @@ extension Peer {
     /// Ends the waiting calls: the next attempt will be answered alike, and their callers can do something about it.
     func turnedAway(because why: String) {
         let ended = state.withLock { state in
-            let removed = state.outgoing.waiting.compactMap { state.outgoing.withdraw($0) }
-            return state.take(removed) { wasSent in
+            let removed = state.outgoing.waiting.compactMap { state.outgoing.withdraw($0.id) }
+            return state.waiters(of: removed) { wasSent in
                 .failed(RPCError(.unauthenticated, why, outcome: wasSent ? .unknown : .notExecuted))
             }
         }

@@ -23,8 +23,14 @@ extension Connection {
                     return finishIfAnswered()
                 }
                 noteFraming()
-                accept(messages.decode(frame), size: frame.count)
-                if case .accepted = role { _ = phase.greeted() }
+                if case .accepted = role {
+                    accept(messages.decode(frame), size: frame.count)
+                    _ = phase.greeted()
+                } else if let reply = messages.decodeReply(frame) {
+                    accept(reply, in: frame)
+                } else {
+                    accept(messages.decode(frame), size: frame.count)
+                }
             } catch {
                 return refuse(error)
             }
@@ -69,6 +75,15 @@ extension Connection {
         case .refused(let error):
             refuseText(error)
         }
+    }
+
+    /// What comes most to who has dialled: the same as any other reply without being told apart from all else.
+    @inline(__always)
+    private func accept(_ reply: PlainReply, in frame: consuming Bytes) {
+        noteReply(frame.count, isPong: false)
+        let value = reply.value(insteadOf: frame)
+        guard reply.number != Self.helloID else { return welcomed(value) }
+        replies.append(CallReply(number: reply.number, end: .result(value)))
     }
 
     func refuseText(_ error: ErrorObject) {

@@ -28,12 +28,10 @@ extension Peer {
             case .resumed(let received): state.resume(over: connection, received)
             }
             // Made before it was known what the other end takes.
-            for ticket in state.outgoing.waiting {
-                guard let call = state.calls[ticket.slot], state.isTooLarge(call),
-                    let removed = state.outgoing.withdraw(ticket)
-                else { continue }
-                let error = RPCError.tooLarge(call.count, limit: state.frameLimit)
-                ended += state.take([removed]) { _ in .failed(error) }
+            for (id, waiting) in state.outgoing.waiting where state.isTooLarge(waiting.call) {
+                guard let removed = state.outgoing.withdraw(id) else { continue }
+                let error = RPCError.tooLarge(waiting.call.count, limit: state.frameLimit)
+                ended += state.waiters(of: [removed]) { _ in .failed(error) }
             }
             lostPosts = sendWaiting(over: connection, &state)
             return true
@@ -97,7 +95,7 @@ extension Peer {
                 state.outgoing.interrupted(stream: connection.number, sent: sent)
                 return AfterLock()
             }
-            ended = state.take(state.outgoing.lost(stream: connection.number, sent: sent)) { _ in
+            ended = state.waiters(of: state.outgoing.lost(stream: connection.number, sent: sent)) { _ in
                 .failed(.connectionLost(why))
             }
             state.relabelWaiting()
@@ -128,7 +126,7 @@ extension Peer {
             state.posts.removeAll()
             state.abandoned = []
             let removed = state.outgoing.removeAll()
-            ended = state.take(removed) { wasSent in
+            ended = state.waiters(of: removed) { wasSent in
                 var error = reason
                 if wasSent { error.outcome = .unknown }
                 return .failed(error)
@@ -154,7 +152,7 @@ extension Peer.State {
     fileprivate mutating func beginAnew(because why: String) -> [(Waiter, CallEnd)] {
         abandoned = []
         posts.release(through: lastPostGiven)
-        return take(outgoing.restarted()) { _ in
+        return waiters(of: outgoing.restarted()) { _ in
             .failed(.connectionLost(why))
         }
     }
@@ -169,6 +167,6 @@ extension Peer.State {
 
     /// Calls that wait may have new numbers.
     fileprivate mutating func relabelWaiting() {
-        for ticket in outgoing.waiting { calls[ticket.slot]?.ticket = ticket }
+        for (id, waiting) in outgoing.waiting { waiting.call.id = id }
     }
 }

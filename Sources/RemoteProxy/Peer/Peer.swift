@@ -34,9 +34,7 @@ package final class Peer: Sendable {
     }
 
     struct State: ~Copyable {
-        var outgoing = OutgoingCalls()
-        /// The driver's side of each slot.
-        var calls: [OutgoingCall?] = []
+        var outgoing = OutgoingCalls<WaitingCall>()
         /// Where new calls go; nil while there is none.
         var connection: Connection?
         /// Why no call may be made any more.
@@ -149,27 +147,16 @@ extension Peer.State {
         return finished
     }
 
-    mutating func hold(_ call: OutgoingCall, in slot: Int) {
-        if slot == calls.count { calls.append(call) } else { calls[slot] = call }
-    }
-
-    /// Takes out the driver's side of a call that has left the table and returns who waits for it.
-    mutating func take(_ slot: Int) -> Waiter? {
-        guard let call = calls[slot].take() else { return nil }
-        defer { call.leave() }
-        return call.waiter
-    }
-
     /// The connection over which this call was sent, if it is still there.
-    func connection(of call: OutgoingCalls.Removed) -> Connection? {
+    func connection(of call: OutgoingCalls<WaitingCall>.Removed) -> Connection? {
         if connection?.number == call.stream { return connection }
         return leaving.first { $0.number == call.stream }
     }
 
-    /// The same for several, with how each ended.
-    mutating func take(
-        _ removed: [OutgoingCalls.Removed], _ end: (_ wasSent: Bool) -> CallEnd
+    /// Who waits for the calls that have left the table, with how each ended.
+    mutating func waiters(
+        of removed: [OutgoingCalls<WaitingCall>.Removed], _ end: (_ wasSent: Bool) -> CallEnd
     ) -> [(Waiter, CallEnd)] {
-        removed.compactMap { removed in take(removed.ticket.slot).map { ($0, end(removed.wasSent)) } }
+        removed.compactMap { removed in removed.kept.call.leave().map { ($0, end(removed.wasSent)) } }
     }
 }

@@ -4,39 +4,55 @@
 
 /// What a call is known to be.
 private struct ModelCall {
-    var ticket: OutgoingCalls.Ticket
+    var id: Int64
+    /// The number that it had first: what it is known by to who made it.
+    let name: Int64
     let deadline: Instant
     let isRepeatable: Bool
-    var place: OutgoingCalls.Place?
+    var place: StreamPlace?
     var mayHaveArrived = false
 
-    var removed: OutgoingCalls.Removed {
-        .init(ticket: ticket, wasSent: place != nil || mayHaveArrived, stream: place?.stream)
+    var removed: Removed {
+        .init(id: id, name: name, wasSent: place != nil || mayHaveArrived, stream: place?.stream)
     }
     var isLost: Bool { mayHaveArrived && !isRepeatable }
 }
 
+/// What removing a call is to find out.
+private struct Removed: Equatable {
+    let id: Int64
+    let name: Int64
+    let wasSent: Bool
+    let stream: Int?
+}
+
+extension OutgoingCalls<Int64>.Removed {
+    fileprivate var inModel: Removed { .init(id: id, name: kept, wasSent: wasSent, stream: stream) }
+}
+
 private struct Model {
     var calls: [ModelCall] = []
-    private var next: Int64 = 1
+    private var last: Int64 = 0
 
-    var sorted: [ModelCall] { calls.sorted { $0.ticket.id < $1.ticket.id } }
+    var sorted: [ModelCall] { calls.sorted { $0.id < $1.id } }
 
-    mutating func takeNumber() -> Int64 {
-        defer { next += 1 }
-        return next
+    /// The next number is this one; of those between some call has the place.
+    mutating func note(_ number: Int64) {
+        require(number > last && number - last <= calls.count + 1, "numbers grow by as little as they can")
+        last = number
     }
 
     /// Takes these out, in the order of their numbers.
-    mutating func take(_ isTaken: (ModelCall) -> Bool) -> [OutgoingCalls.Removed] {
+    mutating func take(_ isTaken: (ModelCall) -> Bool) -> [Removed] {
         defer { calls.removeAll(where: isTaken) }
         return sorted.filter(isTaken).map(\.removed)
     }
 
-    mutating func renumber(_ index: Int) -> OutgoingCalls.Ticket {
-        calls[index].ticket = .init(id: takeNumber(), slot: calls[index].ticket.slot)
+    mutating func renumber(_ index: Int, as id: Int64?) {
+        guard let id else { return require(false, "a call is gone") }
+        note(id)
+        calls[index].id = id
         calls[index].place = nil
-        return calls[index].ticket
     }
 
     mutating func interrupt(_ stream: Int, _ sent: UInt64) {
@@ -47,56 +63,64 @@ private struct Model {
         }
     }
 
-    mutating func lose(_ stream: Int, _ sent: UInt64) -> [OutgoingCalls.Removed] {
-        let concerned = sorted.filter { $0.place?.stream == stream }.map(\.ticket)
+    /// - Parameter waiting: who waits afterwards.
+    mutating func lose(_ stream: Int, _ sent: UInt64, _ waiting: [(id: Int64, kept: Int64)]) -> [Removed] {
+        let concerned = sorted.filter { $0.place?.stream == stream }.map(\.name)
         interrupt(stream, sent)
-        let lost = take { concerned.contains($0.ticket) && $0.isLost }
-        for ticket in concerned {
-            if let index = calls.firstIndex(where: { $0.ticket == ticket }) { _ = renumber(index) }
+        let lost = take { concerned.contains($0.name) && $0.isLost }
+        for name in concerned {
+            guard let index = calls.firstIndex(where: { $0.name == name }) else { continue }
+            renumber(index, as: waiting.first { $0.kept == name }?.id)
         }
         return lost
     }
 }
 
 func fuzzOutgoing(_ dice: inout Dice) {
-    var calls = OutgoingCalls()
+    var calls = OutgoingCalls<Int64>()
     var model = Model()
+    var names: Int64 = 0
     while !dice.isEmpty {
         let which = dice.roll()
         // One that is there, or one that never was.
         let index = model.calls.isEmpty || which == 255 ? nil : which % model.calls.count
-        let chosen = index.map { model.calls[$0].ticket } ?? .init(id: Int64(dice.roll()) + 1_000, slot: dice.roll(8))
+        let chosen = index.map { model.calls[$0].id } ?? Int64(dice.roll()) + 1_000_000
         let stream = dice.roll(3)
         let isThere = index.map { model.calls[$0].place?.stream == stream } ?? false
         switch dice.roll(12) {
         case 0, 1, 2:
             let (deadline, isRepeatable) = (at(dice.roll()), dice.roll(2) == 0)
-            let ticket = calls.start(deadline: deadline, isRepeatable: isRepeatable)
-            require(ticket.id == model.takeNumber(), "numbers grow by one")
-            require(!model.calls.contains { $0.ticket.slot == ticket.slot }, "a slot for two")
-            model.calls.append(ModelCall(ticket: ticket, deadline: deadline, isRepeatable: isRepeatable))
-        case 3: require(calls.takeNumber() == model.takeNumber(), "numbers grow by one")
+            names += 1
+            let id = calls.start(names, deadline: deadline, isRepeatable: isRepeatable)
+            model.note(id)
+            model.calls.append(ModelCall(id: id, name: names, deadline: deadline, isRepeatable: isRepeatable))
+        case 3: model.note(calls.takeNumber())
         case 4, 5:
-            let place = OutgoingCalls.Place(stream: stream, offset: UInt64(dice.roll()))
+            let place = StreamPlace(stream: stream, offset: UInt64(dice.roll()))
             let mayHaveArrived = index.map { model.calls[$0].mayHaveArrived } ?? false
             require(calls.sent(chosen, at: place) == mayHaveArrived, "whether it may have arrived")
             if let index { model.calls[index].place = place }
         case 6:
-            require(calls.replied(to: chosen.id, over: stream) == (isThere ? chosen : nil), "a reply to \(chosen)")
+            let expected = isThere ? index.map { model.calls[$0].name } : nil
+            require(calls.replied(to: chosen, over: stream) == expected, "a reply to \(chosen)")
             if let index, isThere { model.calls.remove(at: index) }
         case 7:
-            let expected = index.flatMap { isThere ? model.renumber($0) : nil }
-            require(calls.refused(chosen.id, over: stream) == expected, "a refusal of \(chosen)")
+            let refused = calls.refused(chosen, over: stream)
+            let expected = isThere ? index.map { model.calls[$0].name } : nil
+            require(refused?.kept == expected, "a refusal of \(chosen)")
+            if let index, isThere { model.renumber(index, as: refused?.id) }
         case 8:
             if dice.roll(2) == 0 {
-                require(calls.withdraw(chosen) == model.take { $0.ticket == chosen }.first, "withdrawing \(chosen)")
+                let withdrawn = calls.withdraw(chosen)?.inModel
+                require(withdrawn == model.take { $0.id == chosen }.first, "withdrawing \(chosen)")
             } else {
                 let now = at(dice.roll())
-                require(calls.expire(at: now) == model.take { $0.deadline <= now }, "expiring at \(now)")
+                require(calls.expire(at: now).map(\.inModel) == model.take { $0.deadline <= now }, "expiring at \(now)")
             }
         case 9:
             let sent = UInt64(dice.roll())
-            require(calls.lost(stream: stream, sent: sent) == model.lose(stream, sent), "a loss")
+            let lost = calls.lost(stream: stream, sent: sent).map(\.inModel)
+            require(lost == model.lose(stream, sent, calls.waiting), "a loss")
         case 10:
             let sent = UInt64(dice.roll())
             calls.interrupted(stream: stream, sent: sent)
@@ -108,22 +132,25 @@ func fuzzOutgoing(_ dice: inout Dice) {
                 for index in model.calls.indices
                 where model.calls[index].place == nil && model.calls[index].mayHaveArrived {
                     model.calls[index].mayHaveArrived = false
-                    if model.calls[index].ticket.id <= received {
+                    if model.calls[index].id <= received {
                         model.calls[index].place = .init(stream: stream, offset: 0)
                     }
                 }
             } else {
-                require(calls.restarted() == model.take { $0.place == nil && $0.isLost }, "another session")
+                let lost = calls.restarted().map(\.inModel)
+                require(lost == model.take { $0.place == nil && $0.isLost }, "another session")
             }
         }
         compare(calls, model)
     }
-    require(calls.removeAll() == model.take { _ in true } && calls.count == 0, "the end")
+    require(calls.removeAll().map(\.inModel) == model.take { _ in true } && calls.count == 0, "the end")
 }
 
-private func compare(_ calls: OutgoingCalls, _ model: Model) {
+private func compare(_ calls: OutgoingCalls<Int64>, _ model: Model) {
     require(calls.count == model.calls.count, "\(calls.count) calls, in the model \(model.calls.count)")
-    require(calls.waiting == model.sorted.filter { $0.place == nil }.map(\.ticket), "who waits")
+    let waiting = model.sorted.filter { $0.place == nil }
+    require(calls.waiting.map(\.id) == waiting.map(\.id), "who waits")
+    require(calls.waiting.map(\.kept) == waiting.map(\.name), "what the driver keeps of them")
     require(calls.nextDeadline == model.calls.map(\.deadline).min(), "the next deadline")
     for stream in 0..<3 {
         require(calls.isWaiting(on: stream) == model.calls.contains { $0.place?.stream == stream }, "who is awaited")

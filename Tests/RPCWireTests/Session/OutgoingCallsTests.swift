@@ -16,35 +16,35 @@ import Testing
     }
 
     /// One call in the given situation, in a table that has served others before.
-    private func table(_ situation: Situation, isRepeatable: Bool = false) -> (OutgoingCalls, OutgoingCalls.Ticket) {
-        var calls = OutgoingCalls()
-        let other = calls.start(deadline: .distantFuture)
+    private func table(_ situation: Situation, isRepeatable: Bool = false) -> (OutgoingCalls<String>, id: Int64) {
+        var calls = OutgoingCalls<String>()
+        let other = calls.start("other", deadline: .distantFuture)
         _ = calls.withdraw(other)
-        let ticket = calls.start(deadline: Self.later, isRepeatable: isRepeatable)
-        if situation != .waiting { calls.sent(ticket, at: .init(stream: 1, offset: 100)) }
+        let id = calls.start("it", deadline: Self.later, isRepeatable: isRepeatable)
+        if situation != .waiting { calls.sent(id, at: .init(stream: 1, offset: 100)) }
         if situation == .interrupted { calls.interrupted(stream: 1, sent: 101) }
-        if situation == .gone { _ = calls.withdraw(ticket) }
-        return (calls, ticket)
+        if situation == .gone { _ = calls.withdraw(id) }
+        return (calls, id)
     }
 
     @Test(arguments: Situation.allCases)
     func `a reply ends only a call that was sent`(_ situation: Situation) {
-        var (calls, ticket) = table(situation)
-        #expect(calls.replied(to: ticket.id, over: 2) == nil)
-        #expect(calls.refused(ticket.id, over: 2) == nil)
-        #expect(calls.replied(to: ticket.id, over: 1) == (situation == .sent ? ticket : nil))
+        var (calls, id) = table(situation)
+        #expect(calls.replied(to: id, over: 2) == nil)
+        #expect(calls.refused(id, over: 2) == nil)
+        #expect(calls.replied(to: id, over: 1) == (situation == .sent ? "it" : nil))
         #expect(calls.count == (situation == .waiting || situation == .interrupted ? 1 : 0))
-        #expect(calls.replied(to: ticket.id, over: 1) == nil)
+        #expect(calls.replied(to: id, over: 1) == nil)
     }
 
     @Test(arguments: Situation.allCases)
     func `a withdrawn call says whether it was sent`(_ situation: Situation) {
-        var (calls, ticket) = table(situation)
-        let removed = calls.withdraw(ticket)
+        var (calls, id) = table(situation)
+        let removed = calls.withdraw(id)
         #expect(removed?.wasSent == (situation == .gone ? nil : situation.mayHaveArrived))
         #expect(removed?.stream == (situation == .sent ? 1 : nil))
         #expect(calls.count == 0)
-        #expect(calls.withdraw(ticket) == nil)
+        #expect(calls.withdraw(id) == nil)
     }
 
     @Test(arguments: Situation.allCases)
@@ -58,63 +58,65 @@ import Testing
 
     @Test(arguments: Situation.allCases)
     func `a stream lost with its session ends the calls that had begun to leave`(_ situation: Situation) {
-        var (calls, ticket) = table(situation)
-        #expect(calls.lost(stream: 1, sent: 101).map(\.ticket) == (situation == .sent ? [ticket] : []))
-        #expect(calls.waiting == (situation == .waiting || situation == .interrupted ? [ticket] : []))
+        var (calls, id) = table(situation)
+        #expect(calls.lost(stream: 1, sent: 101).map(\.id) == (situation == .sent ? [id] : []))
+        #expect(calls.waiting.map(\.id) == (situation == .waiting || situation == .interrupted ? [id] : []))
     }
 
     @Test(arguments: Situation.allCases)
     func `a call that may be run twice outlives its session`(_ situation: Situation) {
-        var (calls, ticket) = table(situation, isRepeatable: true)
+        var (calls, id) = table(situation, isRepeatable: true)
         #expect(calls.lost(stream: 1, sent: 101).isEmpty)
         #expect(calls.restarted().isEmpty)
         #expect(
             calls.waiting.map(\.id)
-                == (situation == .sent ? [Situation.renumbered] : situation.isPresent ? [ticket.id] : []))
+                == (situation == .sent ? [Situation.renumbered] : situation.isPresent ? [id] : []))
         // It may have run, whatever becomes of it.
         #expect(calls.removeAll().map(\.wasSent) == (situation.isPresent ? [situation.mayHaveArrived] : []))
     }
 
     @Test(arguments: Situation.allCases)
     func `a stream lost without its session ends nothing`(_ situation: Situation) {
-        var (calls, ticket) = table(situation)
+        var (calls, id) = table(situation)
         calls.interrupted(stream: 1, sent: 101)
-        #expect(calls.waiting == (situation.isPresent ? [ticket] : []))
+        #expect(calls.waiting.map(\.id) == (situation.isPresent ? [id] : []))
         #expect(!calls.isWaiting(on: 1))
-        #expect(calls.withdraw(ticket)?.wasSent == (situation.isPresent ? situation.mayHaveArrived : nil))
+        let removed = calls.withdraw(id)
+        #expect(removed?.wasSent == (situation.isPresent ? situation.mayHaveArrived : nil))
     }
 
     @Test(arguments: Situation.allCases)
     func `after a resumption a call that has arrived is awaited there and is not sent again`(_ situation: Situation) {
-        var (calls, ticket) = table(situation)
-        calls.resumed(over: 2, received: ticket.id)
+        var (calls, id) = table(situation)
+        calls.resumed(over: 2, received: id)
         #expect(calls.isWaiting(on: 2) == (situation == .interrupted))
-        #expect(calls.waiting == (situation == .waiting ? [ticket] : []))
-        #expect(calls.replied(to: ticket.id, over: 2) == (situation == .interrupted ? ticket : nil))
+        #expect(calls.waiting.map(\.id) == (situation == .waiting ? [id] : []))
+        #expect(calls.replied(to: id, over: 2) == (situation == .interrupted ? "it" : nil))
     }
 
     @Test(arguments: Situation.allCases)
     func `after a resumption a call that has not arrived waits, and never left`(_ situation: Situation) {
-        var (calls, ticket) = table(situation)
-        calls.resumed(over: 2, received: ticket.id - 1)
-        #expect(calls.waiting == (situation == .waiting || situation == .interrupted ? [ticket] : []))
-        #expect(calls.withdraw(ticket)?.wasSent == (situation.isPresent ? situation == .sent : nil))
+        var (calls, id) = table(situation)
+        calls.resumed(over: 2, received: id - 1)
+        #expect(calls.waiting.map(\.id) == (situation == .waiting || situation == .interrupted ? [id] : []))
+        let removed = calls.withdraw(id)
+        #expect(removed?.wasSent == (situation.isPresent ? situation == .sent : nil))
     }
 
     @Test(arguments: Situation.allCases)
     func `in another session a call that may have arrived has no answer to wait for`(_ situation: Situation) {
-        var (calls, ticket) = table(situation)
-        #expect(calls.restarted().map(\.ticket) == (situation == .interrupted ? [ticket] : []))
-        #expect(calls.waiting == (situation == .waiting ? [ticket] : []))
+        var (calls, id) = table(situation)
+        #expect(calls.restarted().map(\.id) == (situation == .interrupted ? [id] : []))
+        #expect(calls.waiting.map(\.id) == (situation == .waiting ? [id] : []))
     }
 
     @Test(arguments: Situation.allCases)
     func `a call that provably never left waits again`(_ situation: Situation) {
-        var (calls, ticket) = table(situation)
+        var (calls, id) = table(situation)
         #expect(calls.lost(stream: 1, sent: 100).isEmpty)
         #expect(
             calls.waiting.map(\.id)
-                == (situation == .sent ? [Situation.renumbered] : situation.isPresent ? [ticket.id] : []))
+                == (situation == .sent ? [Situation.renumbered] : situation.isPresent ? [id] : []))
     }
 
     @Test(arguments: Situation.allCases)
@@ -128,11 +130,11 @@ import Testing
 
     @Test(arguments: Situation.allCases)
     func `a refused call waits for another connection under another number`(_ situation: Situation) {
-        var (calls, ticket) = table(situation)
-        let refused = calls.refused(ticket.id, over: 1)
+        var (calls, id) = table(situation)
+        let refused = calls.refused(id, over: 1)
         #expect(refused?.id == (situation == .sent ? Situation.renumbered : nil))
-        #expect(calls.waiting == (situation.isPresent ? [refused ?? ticket] : []))
-        #expect(calls.replied(to: ticket.id, over: 1) == nil)
+        #expect(calls.waiting.map(\.id) == (situation.isPresent ? [refused?.id ?? id] : []))
+        #expect(calls.replied(to: id, over: 1) == nil)
     }
 
     @Test(arguments: Situation.allCases)
@@ -143,24 +145,77 @@ import Testing
         #expect(calls.removeAll().isEmpty)
     }
 
-    @Test func `an old ticket does not reach the call that took its slot`() {
-        var (calls, old) = table(.gone)
-        let new = calls.start(deadline: .distantFuture)
-        #expect(new.slot == old.slot)
-        #expect(calls.withdraw(old) == nil)
-        calls.sent(old, at: .init(stream: 1, offset: 0))
-        #expect(calls.waiting == [new])
+    @Test(arguments: Situation.allCases)
+    func `whatever becomes of a call, the driver is told which it is`(_ situation: Situation) {
+        var (calls, id) = table(situation, isRepeatable: true)
+        #expect(calls.waiting.map(\.kept) == (situation == .waiting || situation == .interrupted ? ["it"] : []))
+        let refused = calls.refused(id, over: 1)
+        #expect(refused?.kept == (situation == .sent ? "it" : nil))
+        let withdrawn = calls.withdraw(refused?.id ?? id)
+        #expect(withdrawn?.kept == (situation.isPresent ? "it" : nil))
+    }
+
+    @Test func `an old number does not reach the call that took its place`() {
+        var calls = OutgoingCalls<String>()
+        let old = calls.start("old", deadline: .distantFuture)
+        _ = calls.withdraw(old)
+        let numbers = (0..<1_000).map { _ in
+            let new = calls.start("new", deadline: .distantFuture)
+            #expect(calls.withdraw(old) == nil)
+            #expect(calls.sent(old, at: .init(stream: 1, offset: 0)) == false)
+            #expect(calls.waiting.map(\.id) == [new])
+            let withdrawn = calls.withdraw(new)
+            #expect(withdrawn?.kept == "new")
+            return new
+        }
+        #expect(numbers == Array(2...1_001))
     }
 
     @Test func `numbers grow by one and waiting calls keep their order`() {
-        var calls = OutgoingCalls()
-        let tickets = (0..<5).map { _ in calls.start(deadline: .distantFuture) }
-        #expect(tickets.map(\.id) == [1, 2, 3, 4, 5])
-        _ = calls.withdraw(tickets[1])
-        let last = calls.start(deadline: .distantFuture)
-        #expect(last.slot == tickets[1].slot)
-        #expect(calls.waiting.map(\.id) == [1, 3, 4, 5, 6])
+        var calls = OutgoingCalls<Int>()
+        let numbers = (0..<5).map { calls.start($0, deadline: .distantFuture) }
+        #expect(numbers == [1, 2, 3, 4, 5])
+        _ = calls.withdraw(numbers[1])
+        #expect(calls.start(5, deadline: .distantFuture) == 6)
+        #expect(calls.waiting.map(\.kept) == [0, 2, 3, 4, 5])
         #expect(calls.takeNumber() == 7)
-        #expect(calls.start(deadline: .distantFuture).id == 8)
+        #expect(calls.start(6, deadline: .distantFuture) == 8)
+    }
+
+    @Test func `the numbers whose place a long call has are passed over`() {
+        var calls = OutgoingCalls<String>()
+        let long = calls.start("long", deadline: .distantFuture)
+        var last = long
+        for _ in 0..<1_000 {
+            let next = calls.start("short", deadline: .distantFuture)
+            #expect(next == last + 1 || next == last + 2)
+            calls.sent(next, at: .init(stream: 1, offset: 0))
+            #expect(calls.replied(to: next, over: 1) == "short")
+            last = next
+        }
+        #expect(last > long + 1_000)
+        let withdrawn = calls.withdraw(long)
+        #expect(withdrawn?.kept == "long")
+    }
+
+    @Test func `thousands of calls each keep their own`() {
+        var calls = OutgoingCalls<Int>()
+        let numbers = (0..<5_000).map { calls.start($0, deadline: .distantFuture) }
+        #expect(calls.count == numbers.count)
+        #expect(calls.waiting.map(\.id) == numbers)
+        for (call, id) in numbers.enumerated().reversed() {
+            let withdrawn = calls.withdraw(id)
+            #expect(withdrawn?.kept == call)
+        }
+        #expect(calls.count == 0)
+    }
+
+    @Test(arguments: [0, -1, .min, .max] as [Int64])
+    func `a number that was never handed out is nobody's`(_ id: Int64) {
+        var (calls, _) = table(.sent)
+        #expect(calls.replied(to: id, over: 1) == nil)
+        #expect(calls.refused(id, over: 1) == nil)
+        #expect(calls.withdraw(id) == nil)
+        #expect(calls.count == 1)
     }
 }

@@ -70,7 +70,9 @@ extension RemoteSubject {
         return Hold(.remote(hold)) { hold.end() }
     }
 
-    /// What a task in that scope has to call the object: the name of the innermost of its holds on it, or its own.
+    /// What a task in that scope has to call the object: the name of the innermost of its holds on it, or its own. Inlined,
+    /// since every call asks, and nearly none is made under a hold or has a name to copy.
+    @inline(__always)
     func object(in scope: CallScope?) -> String? {
         guard let rights = scope?.rights, !rights.isEmpty else { return object }
         var innermost = object
