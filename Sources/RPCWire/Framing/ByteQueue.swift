@@ -51,6 +51,8 @@ struct ByteQueue: Sendable {
         offset += count
         guard let front, offset >= front.count else { return }
         offset = 0
+        // Nearly always: what has come has been looked at.
+        guard !soon.isEmpty || !later.isEmpty else { return self.front = nil }
         if soon.isEmpty { swap(&soon, &later); soon.reverse() }
         self.front = soon.popLast()
     }
