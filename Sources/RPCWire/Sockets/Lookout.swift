@@ -28,6 +28,8 @@ struct Lookout {
     /// What speaks for looking out. A miss weighs twice as much as a hit, so that a wait which comes to nothing every
     /// second time, as between calls that are made now and then, is slept through.
     private var trust = 0
+    /// What speaks for beginning, in the same way: a long sleep takes back two short ones. All of them it may not, since the
+    /// system makes one long now and then whoever comes.
     private var shortSleeps = 0
     /// How many short sleeps it takes to begin, and how much has been found since it did.
     private var proofToBegin = Lookout.proof
@@ -56,7 +58,7 @@ struct Lookout {
 
     /// The loop has slept for so long without looking out before.
     mutating func slept(nanoseconds duration: Int64) {
-        guard duration <= time + Self.wakingUp else { return shortSleeps = 0 }
+        guard duration <= time + Self.wakingUp else { return shortSleeps = max(shortSleeps - 2, 0) }
         shortSleeps += 1
         guard shortSleeps >= proofToBegin else { return }
         (trust, shortSleeps) = (Self.proof, 0)

@@ -33,13 +33,23 @@ import Testing
         #expect(Lookout.brief.time < Lookout.long.time)
     }
 
-    @Test func `short sleeps between long ones prove nothing`() {
+    @Test func `two short sleeps for each long one prove nothing`() {
         var lookout = Lookout.long
         for _ in 0..<100 {
-            for _ in 0..<7 { lookout.slept(nanoseconds: Self.short) }
+            for _ in 0..<2 { lookout.slept(nanoseconds: Self.short) }
             lookout.slept(nanoseconds: Self.long)
             #expect(!lookout.isWorthwhile)
         }
+    }
+
+    @Test func `a long sleep now and then takes back two short ones, and no more`() {
+        var lookout = Lookout.long
+        for _ in 0..<6 { lookout.slept(nanoseconds: Self.short) }
+        lookout.slept(nanoseconds: Self.long)
+        for _ in 0..<3 { lookout.slept(nanoseconds: Self.short) }
+        #expect(!lookout.isWorthwhile)
+        lookout.slept(nanoseconds: Self.short)
+        #expect(lookout.isWorthwhile)
     }
 
     @Test func `what is found goes on being looked for`() {
