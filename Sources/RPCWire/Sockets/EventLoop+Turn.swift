@@ -1,5 +1,5 @@
 // What the loop's thread does, turn by turn: wait for what arrives and deliver it (`EventLoop+Waiting.swift`), fire timers,
-// run the queue, and send in one write per stream what all of that has queued.
+// run the queue, and send in one write per stream what all of that has queued and not sent yet.
 
 import Synchronization
 

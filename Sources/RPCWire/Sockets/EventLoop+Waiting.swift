@@ -16,6 +16,8 @@ extension EventLoop {
         let start = MonotonicClock.now
         let time = timeToSleep(from: start)
         let count = selector.wait(nanoseconds: time)
+        // Whatever was known is older than the sleep.
+        timeOfThisItem = nil
         if isNoted, time != 0 {
             let end = MonotonicClock.now
             lookout.slept(nanoseconds: start.nanoseconds(to: end))

@@ -84,7 +84,7 @@ package final class EventLoop: Loop, @unchecked Sendable {
     /// Streams that have queued output in this turn, and the list that becomes this one next time.
     @exclusivity(unchecked) var unflushed: ContiguousArray<SocketStream> = []
     @exclusivity(unchecked) var flushing: ContiguousArray<SocketStream> = []
-    /// The time as read by the piece of work that now runs, if it has asked.
+    /// The time as read by the piece of work that now runs, if it has asked, or right before it.
     @exclusivity(unchecked) var timeOfThisItem: Instant?
 
     /// What came from other threads and waits for the loop.

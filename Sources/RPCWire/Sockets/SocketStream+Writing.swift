@@ -36,7 +36,8 @@ extension SocketStream {
         if let first = outgoing.withLock({ $0.beginWriting() ? $0.next(&flight) : nil }) { write(first) }
     }
 
-    /// The caller holds the writer's place, has been told what to do first, and gives the place back here.
+    /// The caller holds the writer's place, has been told what to do first, and gives the place back here. It may be in the
+    /// middle of something, so that the receiver is told of nothing here: what would tell it is done by the loop later.
     private func write(_ first: Outgoing.Next) {
         let isLoop = eventLoop.isCurrent
         var next = first
@@ -59,13 +60,13 @@ extension SocketStream {
                 return handOver(sent: 0)
             case .failed(let error):
                 outgoing.withLock { _ = $0.block() }
-                return onLoop { $0.writingFailed(error) }
+                return eventLoop.submit { [self] in writingFailed(error) }
             }
         }
         switch next {
         case .send, .rest: break
         case .finish: onLoop { $0.sendEnd() }
-        case .close: onLoop { $0.close() }
+        case .close: eventLoop.submit { [self] in close() }
         }
     }
 
@@ -75,7 +76,7 @@ extension SocketStream {
             outgoing.didSend(sent)
             return outgoing.block()
         }
-        onLoop { goesOn ? $0.awaitRoom() : $0.close() }
+        if goesOn { onLoop { $0.awaitRoom() } } else { eventLoop.submit { [self] in close() } }
     }
 
     private func onLoop(_ step: @escaping @Sendable (SocketStream) -> Void) {

@@ -31,7 +31,7 @@ package final class InMemoryStream: ByteStream {
     }
 
     package func flush(isLast: Bool) {
-        // On the loop what is queued leaves at the end of the turn, as it does on a socket.
+        // On the loop what is queued leaves behind all that is to be done there already, as it does on a socket.
         if loop.isCurrent { loop.submit { [wire, side] in wire.send(side) } } else { wire.send(side) }
     }
 

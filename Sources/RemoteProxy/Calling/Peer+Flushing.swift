@@ -4,7 +4,7 @@
 import RPCWire
 
 extension Peer {
-    /// How a message just queued gets on its way. On the loop the stream flushes at the end of the turn. Elsewhere a
+    /// How a message just queued gets on its way. On the loop the stream flushes, at the end of the turn or before. Elsewhere a
     /// lone caller writes at once; several share one flush.
     func flushing(_ connection: Connection, atOnce: Bool, _ state: inout State) -> AfterLock {
         if atOnce { return AfterLock(flush: connection) }

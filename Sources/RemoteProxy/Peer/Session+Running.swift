@@ -125,7 +125,9 @@ extension Session {
             if output.count > LargeBlocks.least {
                 sendLarge(output, to: id, in: request.batch, over: connection)
             } else {
-                send(output.bytes, to: id, in: request.batch, over: connection, isLast: true)
+                // Behind a call that others follow there is something left to do on the loop; behind a post there need not be.
+                let isLast = !request.method.isPost
+                send(output.bytes, to: id, in: request.batch, over: connection, isLast: isLast)
             }
         }
         worker.finished()

@@ -89,6 +89,27 @@ import Testing
         }
     }
 
+    @Test(arguments: [true, false])
+    func `finds no time that was known before it`(looksOut: Bool) async throws {
+        let loop = try EventLoop(name: "looking")
+        defer { loop.shutdown() }
+        let (near, far) = try Socket.pair()
+        let times = Lock<[Instant]>([])
+        let sender = SocketStream(near, on: loop, remoteAddress: "far")
+        let reader = SocketStream(far, on: loop, remoteAddress: "near")
+        sender.open(RecordingReceiver(on: loop))
+        reader.open(RecordingReceiver(on: loop) { [loop] _ in times.withLock { $0.append(loop.now) } })
+        await loop.perform {
+            loop.looksOut = looksOut
+            sender.append("there")
+            sender.writeQueued()
+            loop.timeOfThisItem = Self.start
+            let before = MonotonicClock.now
+            loop.receive()
+            #expect(times.withLock { $0.count == 1 && $0[0] >= before })
+        }
+    }
+
     @Test(arguments: EventLoop.Backend.allCases)
     func `sees the end, once`(backend: EventLoop.Backend) async throws {
         let loop = try EventLoop(name: "looking", backend: backend, spins: true)
