@@ -81,6 +81,7 @@ extension Connection {
     /// What comes most to who has dialled: the same as any other reply without being told apart from all else.
     @inline(__always)
     private func accept(_ reply: PlainReply, in frame: consuming Bytes) {
+        // A ping's number is negative, which no plain reply's is.
         noteReply(frame.count, isPong: false)
         let value = reply.value(insteadOf: frame)
         guard reply.number != Self.helloID else { return welcomed(value) }

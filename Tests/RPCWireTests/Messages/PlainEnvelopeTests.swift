@@ -19,7 +19,17 @@ struct PlainEnvelopeTests {
     ]
 
     private static func agree(_ frame: Bytes, _ decoder: MessageDecoder) -> Bool {
-        summary(decoder.decode(frame)) == summary(decoder.decodeAnySpelling(frame))
+        let message = summary(decoder.decodeAnySpelling(frame))
+        guard let reply = decoder.decodeReply(frame) else { return summary(decoder.decode(frame)) == message }
+        let result = Message.result(id: .integer(reply.number), value: reply.value(insteadOf: frame))
+        return summary(decoder.decode(frame)) == message && summary(.single(result)) == message
+    }
+
+    @Test func `a reply is read for itself, and nothing else is`() {
+        let replies = Self.usual.filter { MessageDecoder().decodeReply(Bytes($0)) != nil }
+        #expect(replies == Self.usual.filter { $0.contains("result") })
+        // Of a ping: no reply to a call.
+        #expect(MessageDecoder().decodeReply(Bytes(#"{"jsonrpc":"2.0","id":-1,"result":null}"#)) == nil)
     }
 
     @Test(arguments: usual)
