@@ -1,10 +1,11 @@
 // What the bench needs from the system and Swift's C module does not show: children that end with their parent, the
-// processor time of any process, and a count of allocations.
+// processor time of any process, a count of allocations, and an allocator that keeps nothing.
 #ifndef BENCH_SYSTEM_H
 #define BENCH_SYSTEM_H
 
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdint.h>
 #include <sys/prctl.h>
@@ -66,5 +67,8 @@ static inline long bench_raise_descriptor_limit(void) {
     if (setrlimit(RLIMIT_NOFILE, &limit) < 0) return -1;
     return (long)limit.rlim_cur;
 }
+
+/// Gives back to the system what the allocator keeps of what nobody holds any more.
+static inline void bench_trim(void) { malloc_trim(0); }
 
 #endif

@@ -20,6 +20,8 @@ protocol Furnace: Sendable {
     /// The most naps at a time so far.
     func mostNaps() async throws -> Int
     func text(_ bytes: Int) async throws -> String
+    /// Gives back to the system what the allocator keeps of what nobody holds any more: up to 32 MiB for each thread.
+    func trim() async throws
     /// Connections, sessions' calls that run, and how many were refused for having to wait.
     func facts() async throws -> [Int]
 }
@@ -59,6 +61,9 @@ final class ServerFurnace: Furnace {
 
     @usableFromInline
     func text(_ bytes: Int) async throws -> String { String(repeating: "x", count: max(0, bytes)) }
+
+    @usableFromInline
+    func trim() async throws { bench_trim() }
 
     @usableFromInline
     func facts() async throws -> [Int] {

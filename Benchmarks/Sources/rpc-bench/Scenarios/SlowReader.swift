@@ -36,6 +36,7 @@ extension Scenario {
         // The first one is made in the meantime.
         try await Task.sleep(for: .milliseconds(300))
         let (beside, alone) = try await inTurns(calculator, elsewhere, until: end)
+        try await FurnaceProxy(RPCClient(site.url)).trim()
         let after = try ProcessState(of: site.server)
         try await reading.value
         _ = consume control
