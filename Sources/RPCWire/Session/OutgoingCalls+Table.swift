@@ -1,5 +1,5 @@
 // Where the calls stand in their table. Numbers ascend, so the last digits of one say where: a number whose place is taken, by
-// a call that takes long, is passed over. Nothing is hashed, searched for or moved out of the way.
+// a call that takes long, is passed over. Nothing is hashed, and no call is moved but by growing.
 
 extension OutgoingCalls {
     @inlinable

@@ -6,7 +6,7 @@
 // event finds nothing and does nothing. When only a connection is lost its calls wait again under the numbers they
 // have, and remember that they may have arrived. `IncomingCalls` is the mirror image.
 //
-// All is inlinable, since a generic type of another module is otherwise called through its metadata.
+// All that a call needs is inlinable, since a generic type of another module is otherwise called through its metadata.
 
 /// - Parameter Kept: what the driver keeps of each; best what is not counted, since an entry is copied to be looked at.
 @usableFromInline

@@ -69,8 +69,3 @@ final class OutgoingCall: @unchecked Sendable {
         isCancelled = false
     }
 }
-
-/// A call as the table has it: not counted, since its caller keeps it until it has been told of its end.
-struct WaitingCall {
-    unowned(unsafe) let call: OutgoingCall
-}

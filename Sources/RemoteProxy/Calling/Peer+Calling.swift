@@ -40,7 +40,7 @@ extension Peer {
             return enter(call, at: now, isOnLoop: isOnLoop, &state)
         }
         if let refusal { waiter.resume(returning: refusal.error(call, self).map { .failed($0) } ?? .cancelled) }
-        // The caller waits now.
+        // The caller waits now, or has been refused and there is nothing to send.
         after.perform(self, isLast: true)
         loop.goOut(presence)
     }

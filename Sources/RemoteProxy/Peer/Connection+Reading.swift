@@ -81,7 +81,7 @@ extension Connection {
     /// What comes most to who has dialled: the same as any other reply without being told apart from all else.
     @inline(__always)
     private func accept(_ reply: PlainReply, in frame: consuming Bytes) {
-        // A ping's number is negative, which no plain reply's is.
+        // A ping's number is negative, which no plain reply's is; and who has dialled never waits for the other end to log in.
         noteReply(frame.count, isPong: false)
         let value = reply.value(insteadOf: frame)
         guard reply.number != Self.helloID else { return welcomed(value) }
