@@ -154,7 +154,7 @@ extension Peer.State {
     }
 
     /// Who waits for the calls that have left the table, with how each ended.
-    mutating func waiters(
+    func waiters(
         of removed: [OutgoingCalls<WaitingCall>.Removed], _ end: (_ wasSent: Bool) -> CallEnd
     ) -> [(Waiter, CallEnd)] {
         removed.compactMap { removed in removed.kept.call.leave().map { ($0, end(removed.wasSent)) } }
