@@ -22,7 +22,10 @@ package final class Socket: Sendable {
 
     static func make(for address: SocketAddress) throws(SystemError) -> Socket {
         let family = address.family
-        return Socket(descriptor: try SystemCall.make("socket") { system_socket(family) })
+        let socket = Socket(descriptor: try SystemCall.make("socket") { system_socket(family) })
+        // A listener hands it on to what it accepts.
+        if family != AF_UNIX, address.isLoopback { system_set_plain_congestion_control(socket.descriptor) }
+        return socket
     }
 
     /// Two connected ends.

@@ -96,6 +96,23 @@ struct ConnectorTests {
         }
     }
 
+    #if os(Linux)
+        @Test func `nothing holds back what stays on this machine, whatever the system uses elsewhere`() async throws {
+            try await withLoop { loop in
+                let server = try await EchoServer(on: loop)
+                let stream = try await Connector.stream(to: server.endpoint, on: loop)
+                let receiver = RecordingReceiver(on: loop)
+                stream.open(receiver)
+                stream.send("here")
+                await receiver.wait { !$0.bytes.isEmpty }
+                #expect((server.accepted + [stream]).map(\.socket.congestionControl) == ["reno", "reno"])
+                let elsewhere = try Socket.make(for: #require(SocketAddress(numericHost: "192.0.2.1", port: 1)))
+                #expect(elsewhere.congestionControl == Socket(descriptor: system_socket(AF_INET)).congestionControl)
+                server.close()
+            }
+        }
+    #endif
+
     @Test func `descriptors are closed when another program is started`() throws {
         let (near, far) = try Socket.pair()
         #expect(near.isClosedOnExec && far.isClosedOnExec)

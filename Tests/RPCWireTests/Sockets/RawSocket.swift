@@ -19,6 +19,15 @@ extension Socket {
 
     var isClosedOnExec: Bool { fcntl(descriptor, F_GETFD) & FD_CLOEXEC != 0 }
 
+    #if os(Linux)
+        /// By what the kernel decides how much may be on its way.
+        var congestionControl: String {
+            var (name, length) = ([UInt8](repeating: 0, count: 16), socklen_t(16))
+            guard getsockopt(descriptor, Int32(IPPROTO_TCP), TCP_CONGESTION, &name, &length) == 0 else { return "" }
+            return String(decoding: name.prefix { $0 != 0 }, as: UTF8.self)
+        }
+    #endif
+
     /// Waits until the socket is ready, at most so long.
     func wait(for events: Int32, milliseconds: Int32 = 60_000) -> Bool {
         var entry = pollfd(fd: descriptor, events: Int16(events), revents: 0)

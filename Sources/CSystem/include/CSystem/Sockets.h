@@ -119,6 +119,16 @@ static inline int system_set_no_delay(int descriptor) {
     return system_set_option(descriptor, IPPROTO_TCP, TCP_NODELAY, 1);
 }
 
+/// For a connection that stays on this machine, where there is no network to be gentle with: the plainest way of deciding
+/// how much may be on its way, which every kernel has. What a system uses otherwise may hold back what is sent by a timer.
+static inline void system_set_plain_congestion_control(int descriptor) {
+#if defined(__linux__) && defined(TCP_CONGESTION)
+    (void)setsockopt(descriptor, IPPROTO_TCP, TCP_CONGESTION, "reno", 4);
+#else
+    (void)descriptor;
+#endif
+}
+
 static inline int system_set_dual_stack(int descriptor) {
     return system_set_option(descriptor, IPPROTO_IPV6, IPV6_V6ONLY, 0);
 }
