@@ -67,4 +67,10 @@ extension OutgoingCalls {
         entries = Array(repeating: nil, count: max(16, old.count * 2))
         for case let entry? in old { entries[home(entry.id)] = entry }
     }
+
+    /// After many calls at a time the next deadline finds few, and each look for one goes through all places.
+    @usableFromInline
+    mutating func letGoOfRoom() {
+        if count == 0, entries.count > 1_024 { entries = [] }
+    }
 }

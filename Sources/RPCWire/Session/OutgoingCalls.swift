@@ -99,7 +99,10 @@ package struct OutgoingCalls<Kept> {
 
     /// Time passed. Removes the calls whose deadline is due, in the order they were made.
     @inlinable
-    package mutating func expire(at now: Instant) -> [Removed] { removeAll { $0.deadline <= now } }
+    package mutating func expire(at now: Instant) -> [Removed] {
+        defer { letGoOfRoom() }
+        return removeAll { $0.deadline <= now }
+    }
 
     /// A stream is gone after `sent` bytes, and with it the session. Removes the calls of which a byte had left, but for
     /// those that may be repeated; the others wait again, under new numbers as if they had been refused.

@@ -1,7 +1,8 @@
 // Every (state, event) pair of a call on its way out: waiting, sent, interrupted and gone, against each way to end.
 
-import RPCWire
 import Testing
+
+@testable import RPCWire
 
 @Suite struct `Outgoing calls` {
     private static let later = Instant(nanoseconds: 1_000)
@@ -208,6 +209,18 @@ import Testing
             #expect(withdrawn?.kept == call)
         }
         #expect(calls.count == 0)
+    }
+
+    @Test func `the room of many is let go when a deadline finds none of them left`() {
+        var calls = OutgoingCalls<Int64>()
+        let ids = (1...2_000).map { calls.start($0, deadline: Self.later) }
+        for id in ids.dropLast() { _ = calls.withdraw(id) }
+        #expect(calls.expire(at: Instant(nanoseconds: 999)).isEmpty)
+        #expect(calls.entries.count > 2_000)
+        #expect(calls.expire(at: Self.later).map(\.id) == [2_000])
+        #expect(calls.entries.isEmpty)
+        #expect(calls.withdraw(2_000) == nil)
+        #expect(calls.start(1, deadline: Self.later) == 2_001)
     }
 
     @Test(arguments: [0, -1, .min, .max] as [Int64])
