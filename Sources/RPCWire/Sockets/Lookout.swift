@@ -6,13 +6,15 @@
 
 struct Lookout {
     /// For about what it costs to fall asleep and to be woken. What comes to nothing has then cost twice a sleep at most, and
-    /// what does not has saved one, and the other end a wake-up.
-    static let brief = Lookout(for: 10_000)
+    /// what does not has saved one, and the other end a wake-up: a call made after the other takes both ends less than half
+    /// the processor time, and a fifth of the time.
+    static let brief = Lookout(for: 25_000)
     /// For longer than that: latency for processor time.
     static let long = Lookout(for: 50_000)
 
-    /// How long being woken may take, in nanoseconds: what ended a sleep had come so much earlier.
-    private static let wakingUp: Int64 = 30_000
+    /// How long being woken may take, in nanoseconds, here and at the other end: so much earlier what ended a sleep would have
+    /// come, had neither slept.
+    private static let wakingUp: Int64 = 40_000
 
     /// How long to look out before sleeping, in nanoseconds.
     let time: Int64

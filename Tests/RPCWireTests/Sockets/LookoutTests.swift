@@ -26,9 +26,9 @@ import Testing
 
     @Test func `who looks out briefly begins only where sleeps are as brief`() {
         var lookout = Lookout.brief
-        for _ in 0..<1_000 { lookout.slept(nanoseconds: Self.short) }
+        for _ in 0..<1_000 { lookout.slept(nanoseconds: 80_000) }
         #expect(!lookout.isWorthwhile)
-        for _ in 0..<8 { lookout.slept(nanoseconds: 30_000) }
+        for _ in 0..<8 { lookout.slept(nanoseconds: Self.short) }
         #expect(lookout.isWorthwhile)
         #expect(Lookout.brief.time < Lookout.long.time)
     }
