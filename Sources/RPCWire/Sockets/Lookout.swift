@@ -14,7 +14,7 @@ struct Lookout {
 
     /// How long being woken may take, in nanoseconds, here and at the other end: so much earlier what ended a sleep would have
     /// come, had neither slept.
-    private static let wakingUp: Int64 = 40_000
+    private static let wakingUp: Int64 = 80_000
 
     /// How long to look out before sleeping, in nanoseconds.
     let time: Int64
@@ -26,6 +26,9 @@ struct Lookout {
     /// too, sleeps are short and still nothing comes in time while one looks out.
     private static let worthTheProof = 128
     private static let mostProof = 1_024
+    /// How much trust there is at first, and at most. It outlasts the proof: looking out pays when both ends do it, and this one
+    /// goes on until the other has found that its sleeps are short now.
+    private static let mostTrust = 4 * proof
 
     /// What speaks for looking out. A miss weighs twice as much as a hit, so that a wait which comes to nothing every
     /// second time, as between calls that are made now and then, is slept through.
@@ -48,7 +51,7 @@ struct Lookout {
     /// The loop has looked out, and something came or not.
     mutating func lookedOut(hasFound: Bool) {
         guard !hasFound else {
-            trust = min(trust + 1, Self.proof)
+            trust = min(trust + 1, Self.mostTrust)
             hits &+= 1
             return
         }
@@ -63,7 +66,7 @@ struct Lookout {
         guard duration <= time + Self.wakingUp else { return shortSleeps = max(shortSleeps - 2, 0) }
         shortSleeps += 1
         guard shortSleeps >= proofToBegin else { return }
-        (trust, shortSleeps) = (Self.proof, 0)
+        (trust, shortSleeps) = (Self.mostTrust, 0)
     }
 
     // MARK: where

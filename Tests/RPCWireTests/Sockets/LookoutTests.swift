@@ -26,7 +26,7 @@ import Testing
 
     @Test func `who looks out briefly begins only where sleeps are as brief`() {
         var lookout = Lookout.brief
-        for _ in 0..<1_000 { lookout.slept(nanoseconds: 80_000) }
+        for _ in 0..<1_000 { lookout.slept(nanoseconds: 120_000) }
         #expect(!lookout.isWorthwhile)
         for _ in 0..<8 { lookout.slept(nanoseconds: Self.short) }
         #expect(lookout.isWorthwhile)
@@ -60,16 +60,26 @@ import Testing
 
     @Test func `an idle loop gives up after a few times`() {
         var lookout = Self.trusting
-        for _ in 0..<4 {
+        for _ in 0..<16 {
             #expect(lookout.isWorthwhile)
             lookout.lookedOut(hasFound: false)
         }
         #expect(!lookout.isWorthwhile)
     }
 
+    @Test func `one end that looks out goes on until the other can have joined it`() {
+        var (first, second) = (Self.trusting, Lookout.long)
+        while !second.isWorthwhile {
+            #expect(first.isWorthwhile)
+            first.lookedOut(hasFound: false)
+            second.slept(nanoseconds: Self.short)
+        }
+        #expect(first.isWorthwhile)
+    }
+
     @Test func `a wait that comes to nothing every second time is slept through`() {
         var lookout = Self.trusting
-        for _ in 0..<8 {
+        for _ in 0..<32 {
             lookout.lookedOut(hasFound: true)
             lookout.lookedOut(hasFound: false)
         }
@@ -79,7 +89,7 @@ import Testing
     @Test func `having found much it begins again as soon as at first`() {
         var lookout = Self.trusting
         for _ in 0..<200 { lookout.lookedOut(hasFound: true) }
-        for _ in 0..<4 { lookout.lookedOut(hasFound: false) }
+        for _ in 0..<16 { lookout.lookedOut(hasFound: false) }
         #expect(Self.sleepsUntilItBegins(&lookout) == 8)
     }
 
@@ -88,7 +98,7 @@ import Testing
         var needed: [Int] = []
         for _ in 0..<10 {
             lookout.lookedOut(hasFound: true)
-            for _ in 0..<4 { lookout.lookedOut(hasFound: false) }
+            for _ in 0..<16 { lookout.lookedOut(hasFound: false) }
             needed.append(Self.sleepsUntilItBegins(&lookout))
         }
         #expect(needed == [16, 32, 64, 128, 256, 512, 1_024, 1_024, 1_024, 1_024])
