@@ -13,8 +13,8 @@ extension RPCServer {
         /// object returns. Zero replaces none.
         public var maximumBlockedThreads = 64
         /// Whether these threads look out for the next message for up to 50 µs before they sleep, instead of 25, and only
-        /// while that pays: calls that come so shortly after each other are answered in half the time, and the processor
-        /// time between them is used up. An idle server uses none, and on one processor nobody looks out.
+        /// while that pays: nobody has to be woken for calls that come so shortly after each other, and the processor time
+        /// between them is used up. An idle server uses none, and on one processor nobody looks out.
         public var adaptiveSpinning = false
         /// The tokens of those who may call. Nil is everybody who can connect; otherwise a peer has to show one of them
         /// before it can call anything, save one on a Unix-domain socket, whose user the system names.

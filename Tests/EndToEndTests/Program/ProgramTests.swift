@@ -8,7 +8,6 @@ import Testing
 
 /// One at a time, so that no child inherits another's pipes.
 @Suite(.serialized, .waitsForOthers) struct `rpc-server` {
-    private static let value = #"{"jsonrpc":"2.0","method":"Counter.value","id":1}"#
     private static func later(_ milliseconds: Int) -> String {
         #"{"jsonrpc":"2.0","method":"Echo.later","params":["done",\#(milliseconds)],"id":2}"#
     }
@@ -17,7 +16,7 @@ import Testing
     private static func clientWithCall(_ url: String, milliseconds: Int) throws -> RawClient {
         let client = try RawClient(url)
         client.say(later(milliseconds))
-        #expect(try brief(client.ask(value)) == "1=0")
+        #expect(try brief(client.ask(Said.value)) == "1=0")
         return client
     }
 
@@ -28,7 +27,7 @@ import Testing
             let url = try server.address()
             #expect(url.hasPrefix("tcp://127.0.0.1:") && !url.hasSuffix(":0"))
             let client = try RawClient(url, .headers)
-            #expect(try brief(client.ask(Self.value)) == "1=0")
+            #expect(try brief(client.ask(Said.value)) == "1=0")
             server.signal(signal)
             #expect(try client.hear() == nil)
             client.finish()
@@ -42,7 +41,7 @@ import Testing
             let server = try ServerProgram("--listen", "tcp://127.0.0.1:0", "--listen=\(folder.url)")
             let first = try server.address()
             #expect(try server.line() == "listening on \(folder.url)")
-            for url in [first, folder.url] { #expect(try brief(RawClient(url).ask(Self.value)) == "1=0") }
+            for url in [first, folder.url] { #expect(try brief(RawClient(url).ask(Said.value)) == "1=0") }
             server.signal(SIGTERM)
             #expect(server.end() == .init(code: 0, output: "", errors: ""))
             #expect(!folder.hasSocket)
@@ -83,7 +82,7 @@ import Testing
             #expect(second.code == 1 && second.output == "")
             #expect(second.errors.hasPrefix("rpc-server: cannot listen on \(url): "))
             #expect(second.errors.contains("EADDRINUSE") && second.errors.split(separator: "\n").count == 1)
-            #expect(try brief(RawClient(url).ask(Self.value)) == "1=0")
+            #expect(try brief(RawClient(url).ask(Said.value)) == "1=0")
         }.get()
     }
 
@@ -104,7 +103,7 @@ import Testing
     private static func askUntilRefused(_ client: RawClient) throws {
         var answer = ""
         while answer != "1!-32050" {
-            answer = try brief(client.ask(value))
+            answer = try brief(client.ask(Said.value))
             try #require(answer != "closed")
         }
     }
@@ -156,7 +155,7 @@ import Testing
             #expect(try living.address() == folder.url)
             let refused = try ServerProgram("--listen", folder.url).end()
             #expect(refused.code == 1 && refused.errors.contains("EADDRINUSE"))
-            #expect(try brief(RawClient(folder.url).ask(Self.value)) == "1=0")
+            #expect(try brief(RawClient(folder.url).ask(Said.value)) == "1=0")
         }.get()
     }
 
@@ -165,7 +164,7 @@ import Testing
             let server = try ServerProgram(
                 "--listen=tcp://0.0.0.0:0", "--listen=tcp://0.0.0.0:0", "--insecure", "--quiet")
             for url in [try server.address(), try server.address()] {
-                #expect(try brief(RawClient(url).ask(Self.value)) == "1=0")
+                #expect(try brief(RawClient(url).ask(Said.value)) == "1=0")
             }
             server.signal(SIGTERM)
             let warning =
@@ -185,9 +184,9 @@ import Testing
                 : try ServerProgram("--listen=tcp://0.0.0.0:0", environment: ["RPC_TOKENS": Secrets.list])
             let url = try server.address()
             let client = try RawClient(url)
-            #expect(try brief(client.ask(Self.value)) == "1!-32055")
+            #expect(try brief(client.ask(Said.value)) == "1!-32055")
             #expect(try client.ask(Secrets.authenticate(Secrets.alice))?.contains("alice") == true)
-            #expect(try brief(client.ask(Self.value)) == "1=0")
+            #expect(try brief(client.ask(Said.value)) == "1=0")
             #expect(try brief(RawClient(url).ask(Secrets.authenticate(Secrets.alice + "x"))) == "1!-32055")
             let shown = try server.commandLine()
             server.signal(SIGTERM)
@@ -270,8 +269,8 @@ import Testing
             let server = try ServerProgram(
                 "--listen=tcp://127.0.0.1:0", "--maximum-frame-size=200", "--maximum-batch=1")
             let client = try RawClient(try server.address())
-            #expect(try brief(client.ask("[\(Self.value),\(Self.value)]")) == "null!-32010")
-            #expect(try brief(client.ask(Self.value + String(repeating: " ", count: 200))) == "null!-32007")
+            #expect(try brief(client.ask("[\(Said.value),\(Said.value)]")) == "null!-32010")
+            #expect(try brief(client.ask(Said.value + String(repeating: " ", count: 200))) == "null!-32007")
         }.get()
     }
 }

@@ -76,13 +76,12 @@ import Testing
                     : withUnsafeBytes(of: UInt32(size).bigEndian, Array.init)
                 let beginning = announced + Array(("\"" + String(repeating: "x", count: 20_000)).utf8)
                 let neighbour = try RawClient(url)
-                let value = #"{"jsonrpc":"2.0","method":"Counter.value","id":1}"#
                 var beginners: [RawClient] = []
                 for _ in 0..<100 {
                     let beginner = try RawClient(url, framing)
                     beginner.send(beginning)
                     beginners.append(beginner)
-                    #expect(try brief(neighbour.ask(value)) == "1=0")
+                    #expect(try brief(neighbour.ask(Said.value)) == "1=0")
                 }
                 // There is room for what is not only announced.
                 let text = String(repeating: "y", count: 1 << 20)
@@ -148,15 +147,14 @@ private struct ShortageStory {
         try await withGate {
             $0.log = log.add
         } _: { server, url in
-            let value = #"{"jsonrpc":"2.0","method":"Counter.value","id":1}"#
             let old = try RawClient(url)
-            try require(try brief(old.ask(value)) == "1=0")
+            try require(try brief(old.ask(Said.value)) == "1=0")
             let before = try limit(dup(0) + 6)
             // Each takes two here, one at either end: some come in, and then nobody.
             var others: [RawClient] = []
             while log.lines.isEmpty, let other = try? RawClient(url) {
                 others.append(other)
-                try require(try brief(old.ask(value)) == "1=0")
+                try require(try brief(old.ask(Said.value)) == "1=0")
             }
             // Among all the other tests the machine may be late.
             let isAlone = FaultRuns.isFull
@@ -165,7 +163,7 @@ private struct ShortageStory {
             // Not without a pause: what the server does by itself is to be seen beside it.
             while ContinuousClock.now - start < .milliseconds(500) {
                 let asked = ContinuousClock.now
-                try require(try brief(old.ask(value)) == "1=0")
+                try require(try brief(old.ask(Said.value)) == "1=0")
                 slowest = max(slowest, ContinuousClock.now - asked)
                 usleep(20_000)
             }
@@ -175,9 +173,9 @@ private struct ShortageStory {
             try require(log.lines.count == 1 && log.lines[0].contains("EMFILE") && log.lines[0].contains("ulimit -n"))
             _ = try limit(before)
             let released = ContinuousClock.now
-            try require(try brief(RawClient(url).ask(value)) == "1=0")
+            try require(try brief(RawClient(url).ask(Said.value)) == "1=0")
             try require(ContinuousClock.now - released < (isAlone ? .seconds(1) : .seconds(20)))
-            while log.lines.count < 2 { try require(try brief(RawClient(url).ask(value)) == "1=0") }
+            while log.lines.count < 2 { try require(try brief(RawClient(url).ask(Said.value)) == "1=0") }
             try require(log.lines[1].hasSuffix("accepts again"))
         }
     }

@@ -1,4 +1,4 @@
-// What the suites of the wire say most.
+// What the suites say most to a server, word for word.
 
 enum Said {
     static let value = #"{"jsonrpc":"2.0","method":"Counter.value","id":1}"#

@@ -5,8 +5,6 @@ import TestSupport
 import Testing
 
 @Suite(.waitsForOthers) struct `Hostile bytes` {
-    private static let value = #"{"jsonrpc":"2.0","method":"Counter.value","id":1}"#
-
     private static func times(_ count: Int, _ text: String) -> [UInt8] {
         Array(String(repeating: text, count: count).utf8)
     }
@@ -78,7 +76,7 @@ import Testing
                 client.finish()
                 // A call that waits is not waited for.
                 if name != "a delay beyond all time" { _ = try client.rest() }
-                #expect(try brief(RawClient(url).ask(Self.value)) == "1=0", "\(name)")
+                #expect(try brief(RawClient(url).ask(Said.value)) == "1=0", "\(name)")
             }
         }
     }
@@ -100,7 +98,7 @@ import Testing
                 client.finish()
                 _ = try client.rest()
             }
-            #expect(try brief(RawClient(url).ask(Self.value)) == "1=0")
+            #expect(try brief(RawClient(url).ask(Said.value)) == "1=0")
         }
     }
 
@@ -109,7 +107,7 @@ import Testing
         #expect(files.count > 300)
         try await withWire { url in
             let client = try RawClient(url, .headers)
-            #expect(try brief(client.ask(Self.value)) == "1=0")
+            #expect(try brief(client.ask(Said.value)) == "1=0")
             for file in files {
                 let text = try Data(contentsOf: file)
                 // Nothing is not a message, and in brackets it is valid.
@@ -126,7 +124,7 @@ import Testing
                     }
                 }
             }
-            #expect(try brief(client.ask(Self.value)) == "1=0")
+            #expect(try brief(client.ask(Said.value)) == "1=0")
         }
     }
 

@@ -5,8 +5,6 @@ import TestSupport
 import Testing
 
 @Suite(.waitsForOthers) struct `Limits on the wire` {
-    private static let value = #"{"jsonrpc":"2.0","method":"Counter.value","id":1}"#
-
     /// A call of exactly so many bytes.
     private static func call(bytes: Int) -> String {
         let empty = #"{"jsonrpc":"2.0","method":"Echo.text","params":[""],"id":1}"#
@@ -24,7 +22,7 @@ import Testing
             let client = try RawClient(url, framing)
             #expect(try brief(client.ask(Self.call(bytes: 1_000))).hasPrefix("1=\"xxx"))
             client.say(Self.call(bytes: 1_001))
-            client.say(Self.value)
+            client.say(Said.value)
             let refusal = try client.hear()
             #expect(try brief(refusal) == "null!-32007")
             #expect(refusal?.contains("1000") == true && refusal?.contains("maximumFrameSize") == true)
@@ -38,7 +36,7 @@ import Testing
         configuration.maximumFrameSize = 1 << 20
         try await withWire(configuration) { url in
             let client = try RawClient(url, .lengthPrefixed)
-            #expect(try brief(client.ask(Self.value)) == "1=0")
+            #expect(try brief(client.ask(Said.value)) == "1=0")
             client.send(length)
             #expect(try brief(client.hear()) == "null!-32007")
             #expect(try client.hear() == nil)
@@ -83,7 +81,7 @@ import Testing
             let line = String(repeating: "x", count: 800)
             for _ in 0..<2 { client.say(#"{"jsonrpc":"2.0","method":"Counter.note","params":["\#(line)"]}"#) }
             #expect(try brief(client.ask(#"{"jsonrpc":"2.0","method":"Counter.notes","id":1}"#)) == "1!-32008")
-            #expect(try brief(client.ask(Self.value)) == "1=0")
+            #expect(try brief(client.ask(Said.value)) == "1=0")
         }
     }
 
@@ -110,7 +108,7 @@ import Testing
             $0.maximumFrameSize = 1_000
         } _: { server, url in
             let client = try RawClient(url)
-            #expect(try brief(client.ask(Self.value)) == "1=0")
+            #expect(try brief(client.ask(Said.value)) == "1=0")
             #expect(try brief(client.ask(#"{"jsonrpc":"2.0","id":1,"params":[[[[]]]]}"#)) == "null!-32700")
             #expect(server.counters.overruns == ["maximumDepth": 1])
             let echo = Self.call(bytes: 400)
@@ -134,10 +132,10 @@ import Testing
             #expect(try brief(refusal) == "4!-32009")
             #expect(refusal?.contains("maximumRequestsInFlight") == true)
             // The neighbour has a count of its own.
-            #expect(try brief(RawClient(url).ask(Self.value)) == "1=0")
+            #expect(try brief(RawClient(url).ask(Said.value)) == "1=0")
             client.say(#"{"jsonrpc":"2.0","method":"$/cancelRequest","params":{"id":2}}"#)
             #expect(try brief(client.hear()) == "2!-32800")
-            #expect(try brief(client.ask(Self.value)) == "1=0")
+            #expect(try brief(client.ask(Said.value)) == "1=0")
         }
     }
 
@@ -154,7 +152,7 @@ import Testing
             let cancel = { (id: Int) in #"{"jsonrpc":"2.0","method":"$/cancelRequest","params":{"id":\#(id)}}"# }
             let client = try RawClient(url)
             for id in 1...2 { client.say(later(text, id)) }
-            for refused in [later(text, 3), later("x", 3), Self.value] {
+            for refused in [later(text, 3), later("x", 3), Said.value] {
                 let refusal = try client.ask(refused)
                 #expect(try brief(refusal).hasSuffix("!-32009"))
                 #expect(refusal?.contains("100000 bytes or more (maximumBytesInFlight)") == true)
@@ -162,18 +160,18 @@ import Testing
             #expect(server.counters.overruns == ["maximumBytesInFlight": 3])
             #expect(server.counters.running == 2 && abs(server.counters.bytesInFlight - 120_000) < 5_000)
             // The neighbour has a count of its own.
-            #expect(try brief(RawClient(url).ask(Self.value)) == "1=0")
+            #expect(try brief(RawClient(url).ask(Said.value)) == "1=0")
             client.say(cancel(2))
             #expect(try brief(client.hear()) == "2!-32800")
-            #expect(try brief(client.ask(Self.value)) == "1=0")
+            #expect(try brief(client.ask(Said.value)) == "1=0")
             // The answer that waits for the other one is as long as the call was.
             let echo = #"{"jsonrpc":"2.0","method":"Echo.text","params":["\#(text)"],"id":4}"#
             client.say("[\(later("x", 5)),\(echo)]")
-            #expect(try brief(client.ask(Self.value)) == "1!-32009")
+            #expect(try brief(client.ask(Said.value)) == "1!-32009")
             for id in [5, 1] { client.say(cancel(id)) }
             let answers = try [brief(client.hear()), brief(client.hear())].sorted()
             #expect(answers.first == "1!-32800" && answers.last?.hasPrefix("[4=\"xxx") == true)
-            #expect(try brief(client.ask(Self.value)) == "1=0")
+            #expect(try brief(client.ask(Said.value)) == "1=0")
             #expect(server.counters.running == 0 && server.counters.bytesInFlight == 0)
         }
     }
@@ -194,7 +192,7 @@ import Testing
         configuration.maximumRequestsInFlight = 2
         try await withWire(configuration) { url in
             let client = try RawClient(url)
-            client.send(String(repeating: Self.value + "\n", count: 500))
+            client.send(String(repeating: Said.value + "\n", count: 500))
             for _ in 0..<500 { #expect(try brief(client.hear()) == "1=0") }
         }
     }

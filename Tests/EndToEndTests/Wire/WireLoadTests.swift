@@ -31,7 +31,7 @@ import Testing
                 #expect(missing.remove(id) != nil && reply.hasSuffix(#""result":\#(id + 1)}"#))
                 if heard == count / 100 {
                     for _ in 0..<10 {
-                        let value = try neighbour.ask(#"{"jsonrpc":"2.0","method":"Counter.value","id":1}"#)
+                        let value = try neighbour.ask(Said.value)
                         #expect(try brief(value) == "1=0")
                     }
                 }

@@ -93,6 +93,8 @@ struct WriterTests {
                 sender.flush(isLast: true)
                 #expect(Self.text(from: far) == (hasOthers ? "" : "last\n"))
             }
+            // After the others, who come in the order in which they were handed over.
+            await loop.perform {}
             let reader = SocketStream(far, on: loop, remoteAddress: "near")
             let receiver = RecordingReceiver(on: loop)
             reader.open(receiver)
