@@ -1,10 +1,11 @@
 // The border between the compiler plugin and the library: what `@Service` writes calls only what stands here, plus
 // `ArgumentComparison`, the conformances to `ServiceProxy` and `ServiceMethodName`, the initialisers of `Method`, `Post`,
 // `MethodTable` (of `ServiceMethod`s), `ServiceDescription`, `MethodSignature.Parameter`, `WeakSubject` and `ObjectIsGone`, the cases of
-// `MethodSignature.Effect`, and `Subject.call` and `.post`. Changing any of these changes the plugin's expansion tests in
+// `MethodSignature.Effect`, and `Subject._call` and `.post`. Changing any of these changes the plugin's expansion tests in
 // the same commit.
 //
-// The initialisers of `Method` and `Post` are inlined there and bring what answers a call: `_IncomingCall`.
+// The initialisers of `Method` and `Post` are inlined there and bring what answers a call: `_IncomingCall`. So is
+// `Subject._call`, which brings what makes one: `_RemoteCall`.
 
 /// The arguments of one method as a value. Generated, one struct per method. Two are equal when `ArgumentComparison` says
 /// so of each argument.

@@ -87,7 +87,7 @@ struct ServiceExpansion {
     }
 
     private func call(_ requirement: Requirement) -> String {
-        "self.proxySubject.call(Self.\(methods).\(requirement.entryName), \(argumentsValue(requirement)))"
+        "self.proxySubject._call(Self.\(methods).\(requirement.entryName), \(argumentsValue(requirement)))"
     }
 
     private func argumentsValue(_ requirement: Requirement) -> String {

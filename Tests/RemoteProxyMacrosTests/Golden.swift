@@ -11,7 +11,7 @@ enum Golden {
 
             /// Adds.
             public nonisolated(nonsending) func add(_ a: Int, to b: [Int?]) async throws -> Int {
-                try await self.proxySubject.call(Self.Methods.add, Self.Methods.AddArguments(a: a, b: b))
+                try await self.proxySubject._call(Self.Methods.add, Self.Methods.AddArguments(a: a, b: b))
             }
 
             public func note(_ text: String) {
@@ -19,12 +19,12 @@ enum Golden {
             }
 
             public nonisolated(nonsending) func reset() async throws {
-                _ = try await self.proxySubject.call(Self.Methods.reset, RemoteProxy.NoArguments())
+                _ = try await self.proxySubject._call(Self.Methods.reset, RemoteProxy.NoArguments())
             }
 
             public nonisolated(nonsending) var total: Int {
                 get async throws {
-                    try await self.proxySubject.call(Self.Methods.total, RemoteProxy.NoArguments())
+                    try await self.proxySubject._call(Self.Methods.total, RemoteProxy.NoArguments())
                 }
             }
 

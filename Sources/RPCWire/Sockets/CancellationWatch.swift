@@ -10,28 +10,25 @@ import CSystem
 /// `@unchecked Sendable`: written only by the task that begins it, before the runtime has it; read by that task while it
 /// begins, if it has been cancelled before, or else under the runtime's lock on the records of the task.
 package struct CancellationWatch: ~Copyable, @unchecked Sendable {
-    /// What was begun; nothing in a task that had been cancelled before.
-    package struct Record { fileprivate let address: UnsafeMutableRawPointer? }
-
     /// In a place of its own, since the runtime keeps its address.
     private let cancellation: UnsafeMutablePointer<system_cancellation>
 
     /// - Parameter tell: called with the two objects that the watch was begun with, on whichever thread cancels the task.
     package init(_ tell: @escaping @convention(c) (UnsafeMutableRawPointer?, UnsafeMutableRawPointer?) -> Void) {
         cancellation = .allocate(capacity: 1)
-        cancellation.initialize(to: system_cancellation(tell: tell, who: nil, what: nil))
+        cancellation.initialize(to: system_cancellation(tell: tell, who: nil, what: nil, record: nil))
     }
 
     deinit { cancellation.deallocate() }
 
     /// From now on the cancellation of the running task is told; at once if it has been cancelled. The caller keeps both
     /// objects until the end.
-    package func begin(_ who: AnyObject, _ what: AnyObject) -> Record {
+    package func begin(_ who: AnyObject, _ what: AnyObject) {
         cancellation.pointee.who = Unmanaged.passUnretained(who).toOpaque()
         cancellation.pointee.what = Unmanaged.passUnretained(what).toOpaque()
-        return Record(address: system_watch_cancellation(cancellation))
+        system_watch_cancellation(cancellation)
     }
 
     /// Nobody is told any more, or being told, when this returns.
-    package func end(_ record: Record) { system_leave_cancellation(record.address) }
+    package func end() { system_leave_cancellation(cancellation) }
 }

@@ -5,37 +5,39 @@ package import JSONCodec
 /// Writes the arguments of one call, in order. Used by generated code, which must not care which overload it gets:
 /// all throw, though only the general one ever does.
 public struct ArgumentWriter {
-    private let output: JSONOutput
+    /// Not counted: whoever has the arguments written keeps it until they have been.
+    private let output: Unmanaged<JSONOutput>
     private var isFirst = true
 
     package init(_ output: JSONOutput) {
         output.append(UInt8(ascii: "["))
-        self.output = output
+        self.output = .passUnretained(output)
     }
 
     /// Writes the next argument.
     public mutating func write<Value: Encodable>(_ value: Value) throws {
         separate()
-        try output.encode(value)
+        try output._withUnsafeGuaranteedRef { try $0.encode(value) }
     }
 
     /// Writes the next argument.
     public mutating func write(_ value: Int) throws {
         separate()
-        output.append(Int64(value))
+        output._withUnsafeGuaranteedRef { $0.append(Int64(value)) }
     }
 
     /// Writes the next argument.
     public mutating func write(_ value: String) throws {
         separate()
-        output.append(quoted: value)
+        output._withUnsafeGuaranteedRef { $0.append(quoted: value) }
     }
 
+    @usableFromInline
     package func finish() {
-        output.append(UInt8(ascii: "]"))
+        output._withUnsafeGuaranteedRef { $0.append(UInt8(ascii: "]")) }
     }
 
     private mutating func separate() {
-        if isFirst { isFirst = false } else { output.append(UInt8(ascii: ",")) }
+        if isFirst { isFirst = false } else { output._withUnsafeGuaranteedRef { $0.append(UInt8(ascii: ",")) } }
     }
 }

@@ -2,9 +2,9 @@
 
 import RPCWire
 
-/// A caller that waits for its call's end. Taken out of the call under the peer's lock by whatever ends it; resumed
-/// outside the lock, exactly once, because only one can have taken it.
-typealias Waiter = UnsafeContinuation<CallEnd, Never>
+/// A caller that waits for its call's end, which it then finds in the call. Taken out of the call under the peer's lock by
+/// whatever ends it; resumed outside the lock, exactly once, because only one can have taken it.
+typealias Waiter = UnsafeContinuation<Void, Never>
 
 /// How a call ended, as the peer's driver tells its caller. Most end well, so the others are kept elsewhere and this small.
 enum CallEnd: Sendable {

@@ -25,6 +25,8 @@ final class OutgoingCall: @unchecked Sendable {
     /// Its number, once it is in the table.
     var id: Int64?
     var waiter: Waiter?
+    /// How it ended, from when it has left the table.
+    private var end: CallEnd?
     /// Cancelled before it was started.
     var isCancelled = false
 
@@ -32,15 +34,31 @@ final class OutgoingCall: @unchecked Sendable {
     let cancellation = OutgoingCall.cancellationWatch()
     private let isOver = Atomic(false)
 
+    /// Begins its message.
+    /// - Parameter object: what it is called at the other end, if it has a name.
+    func open(_ signature: MethodSignature, to object: String?) {
+        isRepeatable = signature.isRepeatable
+        if let object {
+            MessageEncoder.openRequest(method: signature.wireName(on: object), in: message)
+        } else {
+            message.append(raw: signature.opening)
+        }
+    }
+
     /// It has left the table. Returns its caller, who is told next.
-    func leave() -> Waiter? {
+    func leave(_ end: consuming CallEnd) -> Waiter? {
+        // Nothing of it is touched behind this.
         defer { isOver.store(true, ordering: .releasing) }
+        self.end = consume end
         return waiter.take()
     }
 
     /// Its caller has been told and has it back. That orders all that was done to it before what is done now, but by means of
     /// the runtime, which no checker of races sees; so it is asked once more.
-    func comeBack() { _ = isOver.load(ordering: .acquiring) }
+    func comeBack() -> CallEnd {
+        _ = isOver.load(ordering: .acquiring)
+        return end.take() ?? .cancelled
+    }
 
     /// To be given once more. Hardly ever has it been given before.
     @inline(__always)
@@ -66,6 +84,7 @@ final class OutgoingCall: @unchecked Sendable {
         mayHaveRun = false
         id = nil
         waiter = nil
+        end = nil
         isCancelled = false
     }
 }

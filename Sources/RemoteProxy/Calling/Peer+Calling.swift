@@ -6,16 +6,11 @@ import RPCWire
 import Synchronization
 
 extension Peer {
-    /// Sends a call and waits for its end, however it ends. Inlined, since each function that awaits another looks
-    /// afterwards whether it is still where it belongs, which costs as much as anything else in here.
-    @inline(__always)
+    /// Sends a call and waits for its end, however it ends.
     func perform(_ call: OutgoingCall) async -> CallEnd {
-        let record = call.cancellation.begin(self, call)
-        let end = await withUnsafeContinuation { start(call, for: $0) }
-        call.cancellation.end(record)
+        await _RemoteCall(.passUnretained(call), through: self).run()
         extendLifetime(self)
-        call.comeBack()
-        return end
+        return call.comeBack()
     }
 
     /// A call in the scope of the running task, with nothing in its message yet.
@@ -25,7 +20,7 @@ extension Peer {
         return call
     }
 
-    private func start(_ call: OutgoingCall, for waiter: Waiter) {
+    func start(_ call: OutgoingCall, for waiter: Waiter) {
         let presence = loop.comeIn()
         let isOnLoop = presence.isHere
         let now = loop.now
@@ -39,7 +34,10 @@ extension Peer {
             call.waiter = waiter
             return enter(call, at: now, isOnLoop: isOnLoop, &state)
         }
-        if let refusal { waiter.resume(returning: refusal.error(call, self).map { .failed($0) } ?? .cancelled) }
+        if let refusal {
+            _ = call.leave(refusal.error(call, self).map { .failed($0) } ?? .cancelled)
+            waiter.resume()
+        }
         // The caller waits now, or has been refused and there is nothing to send.
         after.perform(self, isLast: true)
         loop.goOut(presence)
@@ -49,7 +47,7 @@ extension Peer {
         _ call: OutgoingCall, at now: Instant, isOnLoop: Bool, _ state: inout State
     ) -> AfterLock {
         let id = state.outgoing.start(
-            WaitingCall(call: call), deadline: call.deadline, isRepeatable: call.isRepeatable)
+            WaitingCall(call), deadline: call.deadline, isRepeatable: call.isRepeatable)
         call.id = id
         var after = AfterLock(wantsConnection: true)
         if let connection = state.connection {
@@ -71,10 +69,10 @@ extension Peer {
                 return AfterLock()
             }
             guard let removed = state.outgoing.withdraw(id) else { return AfterLock() }
-            waiter = call.leave()
+            waiter = call.leave(.cancelled)
             return abandon([removed], &state)
         }
-        waiter?.resume(returning: .cancelled)
+        waiter?.resume()
         after.perform(self)
     }
 
@@ -88,7 +86,7 @@ extension Peer {
                 // Whoever answers a call has all posts that were sent before it.
                 if mayRelease { state.posts.release(through: number) }
                 if let waiting = state.outgoing.replied(to: number, over: connection.number) {
-                    replies[index].waiter = waiting.call.leave()
+                    replies[index].waiter = waiting.leave(&replies[index].end)
                 } else {
                     state.abandoned.remove(number)
                 }
@@ -97,10 +95,7 @@ extension Peer {
             return state.takeFinishedLeavers()
         }
         loop.answer(onlyOf: isOnlyOne ? ObjectIdentifier(self) : nil) {
-            for index in replies.indices {
-                // Taken out: a copy would be counted.
-                replies[index].waiter?.resume(returning: exchange(&replies[index].end, with: .cancelled))
-            }
+            for index in replies.indices { replies[index].waiter?.resume() }
         }
         if let finished { for connection in finished { connection.finishWhenIdle() } }
     }
@@ -127,7 +122,7 @@ extension Peer {
     /// A deadline may be due.
     func deadlineDue() {
         let now = loop.now
-        var ended: [(Waiter, CallEnd)] = []
+        var ended: [Waiter] = []
         var leaving: [Connection] = []
         let after = state.withLock { state -> AfterLock in
             leaving = state.leaving
@@ -165,8 +160,8 @@ extension Peer {
     }
 
     /// Resumes callers whose calls have left the table.
-    func finish(_ ended: [(Waiter, CallEnd)]) {
-        for (waiter, end) in ended { waiter.resume(returning: end) }
+    func finish(_ ended: [Waiter]) {
+        for waiter in ended { waiter.resume() }
     }
 }
 

@@ -14,7 +14,7 @@ extension Peer {
 
     /// The connection is ready: what waited goes out over it, in the order it was called. On the loop.
     func attach(_ connection: Connection, _ beginning: Beginning) {
-        var ended: [(Waiter, CallEnd)] = []
+        var ended: [Waiter] = []
         var former: Session?
         var lostPosts = 0
         let isOpen = state.withLock { state in
@@ -44,7 +44,7 @@ extension Peer {
 
     /// There is no way back to the session: its calls that may have arrived have no answer to wait for. On the loop.
     func sessionEnded(_ session: Session, _ why: String) {
-        let ended = state.withLock { state -> [(Waiter, CallEnd)] in
+        let ended = state.withLock { state -> [Waiter] in
             guard state.session === session, state.connection == nil else { return [] }
             state.session = nil
             return state.beginAnew(because: why)
@@ -87,7 +87,7 @@ extension Peer {
     /// a byte had left fail, but for those that may be run twice; these and the others wait.
     func ended(_ connection: Connection, sent: UInt64, why: String, sessionGoesOn: Bool) {
         detach(connection, why: why)
-        var ended: [(Waiter, CallEnd)] = []
+        var ended: [Waiter] = []
         var lostPosts = 0
         let after = state.withLock { state -> AfterLock in
             state.leaving.removeAll { $0 === connection }
@@ -115,7 +115,7 @@ extension Peer {
 
     /// Ends everything pending at once. Calls made later fail at once with `reason`.
     package func close(_ reason: RPCError = .closed(outcome: .notExecuted)) {
-        var ended: [(Waiter, CallEnd)] = []
+        var ended: [Waiter] = []
         var timer: (any LoopTimer)?
         var leaving: [Connection] = []
         let session = state.withLock { state -> Session? in
@@ -149,7 +149,7 @@ extension Peer {
 extension Peer.State {
     /// Another session begins. Of the former one's calls those that may have arrived have no answer to wait for; of its
     /// posts those that may have are not sent twice.
-    fileprivate mutating func beginAnew(because why: String) -> [(Waiter, CallEnd)] {
+    fileprivate mutating func beginAnew(because why: String) -> [Waiter] {
         abandoned = []
         posts.release(through: lastPostGiven)
         return waiters(of: outgoing.restarted()) { _ in

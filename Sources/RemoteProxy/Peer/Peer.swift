@@ -153,10 +153,13 @@ extension Peer.State {
         return leaving.first { $0.number == call.stream }
     }
 
-    /// Who waits for the calls that have left the table, with how each ended.
+    /// Who waits for the calls that have left the table, and finds there how each ended.
     func waiters(
         of removed: [OutgoingCalls<WaitingCall>.Removed], _ end: (_ wasSent: Bool) -> CallEnd
-    ) -> [(Waiter, CallEnd)] {
-        removed.compactMap { removed in removed.kept.call.leave().map { ($0, end(removed.wasSent)) } }
+    ) -> [Waiter] {
+        removed.compactMap { removed in
+            var end = end(removed.wasSent)
+            return removed.kept.leave(&end)
+        }
     }
 }

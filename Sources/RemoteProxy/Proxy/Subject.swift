@@ -29,6 +29,10 @@ public protocol Subject<Service>: Sendable {
     /// until the deadline of the calling task.
     /// - Throws: `RPCError` with the code `.unimplemented` when there is no `.locked()` in the stack.
     func hold(for lease: Duration) async throws -> Hold
+
+    /// The beginning of a call to an object at the other end of a connection, which the proxy then makes itself; nil from
+    /// every other subject, which is asked to `call`. Not for others to answer.
+    func _remoteCall(_ signature: MethodSignature) -> _RemoteCall?
 }
 
 extension Subject {
@@ -37,4 +41,18 @@ extension Subject {
 
     /// Throws: there is nothing to be held.
     public func hold(for lease: Duration) async throws -> Hold { throw RPCError.cannotBeHeld }
+
+    /// Nil.
+    public func _remoteCall(_ signature: MethodSignature) -> _RemoteCall? { nil }
+
+    /// Performs a call, as `call` does. Inlined where a generated proxy calls it: what goes to the other end of a connection
+    /// without anything before or after is written and awaited there, where the types are known.
+    @inlinable @inline(__always)
+    nonisolated(nonsending) public func _call<Arguments, Result>(
+        _ method: Method<Service, Arguments, Result>, _ arguments: Arguments
+    ) async throws -> Result {
+        guard let remote = _remoteCall(method.signature) else { return try await call(method, arguments) }
+        defer { extendLifetime(self) }
+        return try await remote.perform(method, arguments)
+    }
 }

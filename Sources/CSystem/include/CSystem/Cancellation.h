@@ -3,10 +3,11 @@
 #ifndef CSYSTEM_CANCELLATION_H
 #define CSYSTEM_CANCELLATION_H
 
-/// Who is told, and what of. Stays where it is until the task is left alone.
+/// Who is told, and what of. Stays where it is until the task is left alone, for which the runtime has given a record.
 struct system_cancellation {
     void (*tell)(void *who, void *what);
     void *who, *what;
+    void *record;
 };
 
 typedef __attribute__((swiftcall)) void (*system_canceller)(__attribute__((swift_context)) void *context);
@@ -19,13 +20,15 @@ static __attribute__((swiftcall)) void system_tell_cancelled(__attribute__((swif
     cancellation->tell(cancellation->who, cancellation->what);
 }
 
-/// From now on the running task's cancellation is told; at once if it has been cancelled. Answers what ends that. It stands
-/// on the task's own stack: what is begun last ends first.
-static inline void *system_watch_cancellation(struct system_cancellation *cancellation) {
-    return swift_task_addCancellationHandler(system_tell_cancelled, cancellation);
+/// From now on the running task's cancellation is told; at once if it has been cancelled. The record stands on the task's own
+/// stack: what is begun last ends first.
+static inline void system_watch_cancellation(struct system_cancellation *cancellation) {
+    cancellation->record = swift_task_addCancellationHandler(system_tell_cancelled, cancellation);
 }
 
 /// By the same task. When it returns nobody is being told any more.
-static inline void system_leave_cancellation(void *record) { swift_task_removeCancellationHandler(record); }
+static inline void system_leave_cancellation(struct system_cancellation *cancellation) {
+    swift_task_removeCancellationHandler(cancellation->record);
+}
 
 #endif

@@ -1,0 +1,103 @@
+// One call to an object elsewhere as the code that makes it sees it: where its arguments go, where it waits, and what it
+// comes back with. Inlined into the module of the protocol, where the types are known, as answering is (`_IncomingCall`).
+
+import JSONCodec
+import RPCWire
+
+/// A call on its way to an object elsewhere. Opaque outside the library.
+public struct _RemoteCall {
+    // Neither is counted: the subject that the call is made through keeps the peer, and whoever has this has the call to
+    // itself, until it has its result.
+    private let peer: Unmanaged<Peer>
+    private let call: Unmanaged<OutgoingCall>
+
+    /// - Parameter call: its message is written up to the arguments.
+    init(_ call: Unmanaged<OutgoingCall>, through peer: Peer) {
+        self.call = call
+        self.peer = .passUnretained(peer)
+    }
+
+    /// Makes the call; once, since its memory is the next one's when this returns.
+    @inlinable @inline(__always)
+    nonisolated(nonsending) func perform<Service, Arguments, Result>(
+        _ method: Method<Service, Arguments, Result>, _ arguments: Arguments
+    ) async throws -> Result {
+        var writer = argumentWriter
+        do { try arguments.write(to: &writer) } catch { throw notEncoded(error, method.signature) }
+        writer.finish()
+        await run()
+        return try result(of: method)
+    }
+
+    /// Sends it and waits for its end. Inlined, since each function that awaits another looks afterwards whether it is
+    /// still where it belongs, which costs as much as anything else in a call; and by the form of the continuation that does
+    /// not look before it as well, when it cannot be anywhere else.
+    @inlinable @inline(__always)
+    nonisolated(nonsending) func run() async {
+        beginWatch()
+        await _unsafeInheritExecutor_withUnsafeContinuation { start(for: $0) }
+        endWatch()
+    }
+
+    @usableFromInline
+    var argumentWriter: ArgumentWriter { call._withUnsafeGuaranteedRef { ArgumentWriter($0.message) } }
+
+    @usableFromInline
+    func beginWatch() {
+        call._withUnsafeGuaranteedRef { call in peer._withUnsafeGuaranteedRef { call.cancellation.begin($0, call) } }
+    }
+
+    @usableFromInline
+    func start(for waiter: UnsafeContinuation<Void, Never>) {
+        call._withUnsafeGuaranteedRef { call in peer._withUnsafeGuaranteedRef { $0.start(call, for: waiter) } }
+    }
+
+    @usableFromInline
+    func endWatch() { call._withUnsafeGuaranteedRef { $0.cancellation.end() } }
+
+    @usableFromInline
+    func result<Result>(of method: Method<some Sendable, some MethodArguments, Result>) throws -> Result {
+        let (end, mayHaveRun) = call._withUnsafeGuaranteedRef { ($0.comeBack(), $0.mayHaveRun) }
+        peer._withUnsafeGuaranteedRef { $0.spareCalls.give(call.takeRetainedValue()) }
+        switch end {
+        case .result(let json): return try Self.decode(json, of: method.signature)
+        case .failure(let error): throw Self.error(error.thrown(by: method.service), mayHaveRun)
+        case .failed(let error): throw error
+        case .cancelled: throw CancellationError()
+        }
+    }
+
+    private static func decode<Result: Decodable>(_ json: Bytes, of signature: MethodSignature) throws -> Result {
+        defer { extendLifetime(json) }
+        do {
+            return try decodeJSON(Result.self, from: json.memory)
+        } catch {
+            throw notDecoded(signature, Result.self, error)
+        }
+    }
+
+    /// That a second run was refused says nothing of the first.
+    private static func error(_ error: any Error, _ mayHaveRun: Bool) -> any Error {
+        guard mayHaveRun, var error = error as? RPCError, error.outcome == .notExecuted else { return error }
+        error.outcome = .unknown
+        return error
+    }
+
+    // Elsewhere, since putting errors into words makes room for them beforehand.
+
+    @usableFromInline @inline(never)
+    func notEncoded(_ error: any Error, _ signature: MethodSignature) -> any Error {
+        peer._withUnsafeGuaranteedRef { $0.spareCalls.give(call.takeRetainedValue()) }
+        return RPCError(
+            .invalidArguments, "the arguments of \(signature.wireName) cannot be encoded: \(error)",
+            outcome: .notExecuted, underlying: error)
+    }
+
+    @inline(never)
+    private static func notDecoded(_ signature: MethodSignature, _ type: Any.Type, _ error: any Error) -> RPCError {
+        let reason = (error as? DecodingError)?.explanation ?? "\(error)"
+        return RPCError(
+            .invalidReply, "the result of \(signature.wireName) is not a \(type): \(reason)",
+            outcome: .executed, underlying: error)
+    }
+}
