@@ -66,12 +66,12 @@ package struct Request: Sendable {
 
     /// The parameters, empty when there are none, of a request of which nothing else is wanted any more, and what has to be
     /// kept for as long as they are looked at.
+    @inlinable @inline(__always)
     package consuming func takeParams() -> (text: UnsafeRawBufferPointer, chunk: ByteChunk?) {
         // A view of nothing would keep all that came in with the request, and one of little much, until the call begins.
         guard !arguments.isEmpty else { return (UnsafeRawBufferPointer(start: nil, count: 0), nil) }
         let text = UnsafeRawBufferPointer(rebasing: frame.memory[arguments])
-        let whole = frame.chunk.memory.count
-        if whole > LargeBlocks.least, text.count < whole / 4 { return Bytes(copying: text).parts }
+        if text.count < frame.chunk.memory.count / 4, frame.chunk.isLarge { return Bytes(copying: text).parts }
         return (text, frame.chunk)
     }
 

@@ -20,6 +20,14 @@ package struct MessageDecoder: Sendable {
         }
     }
 
+    /// The same for nothing but a request that `decode` would read in a straight line: nil for every other message.
+    package func decodeRequest(_ frame: Bytes) -> PlainRequest? {
+        frame.withUnsafeBytes { bytes in
+            guard var plain = PlainEnvelope(bytes, maximumDepth: maximumDepth) else { return nil }
+            return plain.request()
+        }
+    }
+
     /// The same for nothing but a reply that `decode` would read in a straight line: nil for every other message.
     package func decodeReply(_ frame: Bytes) -> PlainReply? {
         frame.withUnsafeBytes { bytes in

@@ -22,8 +22,14 @@ struct PlainEnvelope {
     @inline(__always)
     mutating func message(in frame: Bytes) -> Message? {
         guard pass(#"{"jsonrpc":"2.0","#) else { return nil }
-        if pass(#""method":""#) { return request(in: frame).map { .request($0) } }
+        if pass(#""method":""#) { return requestBehindOpening().map { .request(Request($0, in: frame)) } }
         return reply(behind: #""id":"#).map { .result(id: .integer($0.number), value: $0.value(in: frame)) }
+    }
+
+    /// Nil, whatever the reason, for what is not a request or is to be read by `Envelope`.
+    @inline(__always)
+    mutating func request() -> PlainRequest? {
+        pass(#"{"jsonrpc":"2.0","method":""#) ? requestBehindOpening() : nil
     }
 
     /// Nil, whatever the reason, for what is not a reply or is to be read by `Envelope`.
@@ -31,13 +37,13 @@ struct PlainEnvelope {
     mutating func reply() -> PlainReply? { reply(behind: #"{"jsonrpc":"2.0","id":"#) }
 
     @inline(__always)
-    private mutating func request(in frame: Bytes) -> Request? {
-        let name = at
+    private mutating func requestBehindOpening() -> PlainRequest? {
+        let start = at
         guard passName() else { return nil }
-        let method = name..<at
+        let name = start..<at
         guard pass(#"","params":"#), let params = passParams() else { return nil }
         var (timeout, number): (Int64?, Int64?) = (nil, nil)
-        var id: RPCIdentifier?
+        var id: Int64?
         if pass(#","timeout":"#) {
             timeout = passInteger()
             if timeout == nil { return nil }
@@ -47,11 +53,11 @@ struct PlainEnvelope {
             if number == nil { return nil }
         }
         if pass(#","id":"#) {
-            guard let integer = passInteger() else { return nil }
-            id = .integer(integer)
+            id = passInteger()
+            if id == nil { return nil }
         }
         guard isAtEnd else { return nil }
-        return Request(id: id, in: frame, method: method, params: params, timeout: timeout, number: number)
+        return PlainRequest(id: id, name: name, arguments: params, timeout: timeout, number: number)
     }
 
     @inline(__always)

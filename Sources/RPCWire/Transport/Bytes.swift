@@ -17,6 +17,9 @@ package final class ByteChunk: @unchecked Sendable {
     /// Of memory that came from `LargeBlocks` and that nobody else has.
     init(_ memory: UnsafeMutableRawBufferPointer) { self.memory = memory }
 
+    /// Whether its memory came from there.
+    @usableFromInline var isLarge: Bool { memory.count > LargeBlocks.least }
+
     deinit { LargeBlocks.deallocate(memory) }
 }
 
@@ -39,6 +42,7 @@ package struct Bytes: Sendable {
         chunk = whole.chunk
     }
 
+    @usableFromInline
     package init(copying bytes: UnsafeRawBufferPointer) {
         chunk = ByteChunk(capacity: bytes.count)
         chunk.memory.copyMemory(from: bytes)

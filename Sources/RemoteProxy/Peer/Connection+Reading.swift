@@ -11,7 +11,7 @@ extension Connection {
         defer { handOnReplies() }
         var budget = Self.framesPerTurn
         while !phase.isOver {
-            switch session.nextRequest {
+            switch nextRequest {
             case .now where budget > 0: budget -= 1
             case .stalled: return reading = .stalled
             default: return readLater()
@@ -24,7 +24,11 @@ extension Connection {
                 }
                 noteFraming()
                 if case .accepted = role {
-                    accept(messages.decode(frame), size: frame.count)
+                    if !gate.login.isLocked, let request = messages.decodeRequest(frame) {
+                        accept(request, in: consume frame)
+                    } else {
+                        accept(messages.decode(frame), size: frame.count)
+                    }
                     _ = phase.greeted()
                 } else if let reply = messages.decodeReply(frame) {
                     accept(reply, in: frame)
@@ -35,6 +39,12 @@ extension Connection {
                 return refuse(error)
             }
         }
+    }
+
+    /// Without counting the session, which does not change while it is asked.
+    @inline(__always)
+    private var nextRequest: Reading {
+        Unmanaged.passUnretained(session)._withUnsafeGuaranteedRef { $0.nextRequest }
     }
 
     private func readLater() {
@@ -125,6 +135,13 @@ extension Connection {
         session.accept(request, from: self, in: batch)
         // An answer reports a call; a post has none.
         if !isAnswered { reportReceipts() }
+    }
+
+    /// What comes most to who is dialled. No ping: the number of one is negative, which no plain request's is.
+    @inline(__always)
+    private func accept(_ request: PlainRequest, in frame: consuming Bytes) {
+        session.accept(Request(request, in: frame), from: self, in: nil)
+        if !request.isAnswered { reportReceipts() }
     }
 
     /// The framing is broken: where the next message begins is anybody's guess, so nothing more is read.

@@ -8,6 +8,10 @@ func fuzzMessages(_ bytes: UnsafeRawBufferPointer) {
     let frame = Bytes(copying: bytes)
     let incoming = decoder.decode(frame)
     require(isSame(incoming, decoder.decodeAnySpelling(frame)), "the short way says something else")
+    if let request = decoder.decodeRequest(frame) {
+        let request = Message.request(Request(request, in: frame))
+        require(isSame(.single(request), incoming), "a request that is read for itself says something else")
+    }
     if let reply = decoder.decodeReply(frame) {
         let result = Message.result(id: .integer(reply.number), value: reply.value(insteadOf: frame))
         require(isSame(.single(result), incoming), "a reply that is read for itself says something else")

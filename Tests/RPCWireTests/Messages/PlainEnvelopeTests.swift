@@ -20,9 +20,20 @@ struct PlainEnvelopeTests {
 
     private static func agree(_ frame: Bytes, _ decoder: MessageDecoder) -> Bool {
         let message = summary(decoder.decodeAnySpelling(frame))
-        guard let reply = decoder.decodeReply(frame) else { return summary(decoder.decode(frame)) == message }
-        let result = Message.result(id: .integer(reply.number), value: reply.value(insteadOf: frame))
-        return summary(decoder.decode(frame)) == message && summary(.single(result)) == message
+        let forItself =
+            decoder.decodeRequest(frame).map { Message.request(Request($0, in: frame)) }
+            ?? decoder.decodeReply(frame).map {
+                .result(id: .integer($0.number), value: $0.value(insteadOf: frame))
+            }
+        return summary(decoder.decode(frame)) == message && forItself.map { summary(.single($0)) == message } != false
+    }
+
+    @Test func `a request is read for itself, and nothing else is`() {
+        let requests = Self.usual.filter { MessageDecoder().decodeRequest(Bytes($0)) != nil }
+        #expect(requests == Self.usual.filter { $0.contains("method") })
+        // A ping: no call.
+        #expect(
+            MessageDecoder().decodeRequest(Bytes(#"{"jsonrpc":"2.0","method":"rpc.ping","params":[],"id":-1}"#)) == nil)
     }
 
     @Test func `a reply is read for itself, and nothing else is`() {
