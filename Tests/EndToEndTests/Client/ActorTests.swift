@@ -1,0 +1,53 @@
+// Callers that belong to an actor.
+
+import Protocols
+import RPCServer
+import RemoteProxy
+import Subjects
+import TestSupport
+import Testing
+
+/// Calls from where it belongs, and looks after each call whether it is there.
+private actor Clerk {
+    private func fail(_ call: () async throws -> Int) async {
+        do { Issue.record("\(try await call()) by nothing") } catch { preconditionIsolated() }
+    }
+
+    func work(with calculator: CalculatorProxy, _ seen: any Calculator) async throws {
+        for number in 0..<20 {
+            try #require(await calculator.add(number, 1) == number + 1)
+            preconditionIsolated()
+            try #require(await seen.add(number, 1) == number + 1)
+            preconditionIsolated()
+            await fail { try await calculator.divide(number, by: 0) }
+            await fail { try await seen.divide(number, by: 0) }
+        }
+    }
+}
+
+@Suite(.waitsForOthers) struct `A caller on an actor` {
+    @Test func `is back there, whatever became of its call`() async throws {
+        try await withServer { url in
+            let client = RPCClient(url, .patient)
+            let (remote, local) = (CalculatorProxy(client), CalculatorProxy(CheckedCalculator()))
+            try await Clerk().work(with: remote, remote)
+            try await Clerk().work(with: remote.observed { _ in }, remote)
+            try await Clerk().work(with: local, local.observed { _ in })
+        }
+    }
+
+    @Test @MainActor func `which may be the main one`() async throws {
+        try await withServer { @MainActor url in
+            let calculator = CalculatorProxy(RPCClient(url, .patient))
+            for number in 0..<20 {
+                try #require(await calculator.add(number, 1) == number + 1)
+                MainActor.preconditionIsolated()
+                do {
+                    Issue.record("\(try await calculator.divide(number, by: 0)) by nothing")
+                } catch {
+                    MainActor.preconditionIsolated()
+                }
+            }
+        }
+    }
+}
