@@ -17,7 +17,7 @@ package final class ByteChunk: @unchecked Sendable {
     /// Of memory that came from `LargeBlocks` and that nobody else has.
     init(_ memory: UnsafeMutableRawBufferPointer) { self.memory = memory }
 
-    /// Whether its memory came from there.
+    /// Whether its memory is of those that `LargeBlocks` keeps.
     @usableFromInline var isLarge: Bool { memory.count > LargeBlocks.least }
 
     deinit { LargeBlocks.deallocate(memory) }

@@ -20,24 +20,24 @@ extension Peer {
         return call
     }
 
+    /// Enters a call into the table and sends it, if there is a connection, or refuses it at once. Either way its end is in the
+    /// call when the waiter is resumed.
     func start(_ call: OutgoingCall, for waiter: Waiter) {
         let presence = loop.comeIn()
         let isOnLoop = presence.isHere
         let now = loop.now
         call.begin(at: now, timeout)
+        // Nobody else looks at it before the call is in the table.
+        call.waiter = waiter
         var refusal: Refusal?
         let after = state.withLock { state -> AfterLock in
             // The cancellation handler may have run before this call was in the table.
             refusal = call.isCancelled ? .cancelled : state.refusal(of: call, settings)
             if refusal == nil, call.deadline <= now { refusal = .noTimeLeft }
             guard refusal == nil else { return AfterLock() }
-            call.waiter = waiter
             return enter(call, at: now, isOnLoop: isOnLoop, &state)
         }
-        if let refusal {
-            _ = call.leave(refusal.error(call, self).map { .failed($0) } ?? .cancelled)
-            waiter.resume()
-        }
+        if let refusal { call.leave(refusal.error(call, self).map { .failed($0) } ?? .cancelled)?.resume() }
         // The caller waits now, or has been refused and there is nothing to send.
         after.perform(self, isLast: true)
         loop.goOut(presence)

@@ -30,8 +30,8 @@ public struct _RemoteCall {
     }
 
     /// Sends it and waits for its end. Inlined, since each function that awaits another looks afterwards whether it is
-    /// still where it belongs, which costs as much as anything else in a call; and by the form of the continuation that does
-    /// not look before it as well, when it cannot be anywhere else.
+    /// still where it belongs, which costs as much as anything else in a call. It is nowhere else before it waits, so the
+    /// standard library's form of the continuation serves that does not look then either.
     @inlinable @inline(__always)
     nonisolated(nonsending) func run() async {
         beginWatch()

@@ -1,5 +1,5 @@
-// The subject that is elsewhere: turns a method and its arguments into a message for the peer, and the peer's answer
-// into the result or the error. Everything left of here knows Swift; everything right of here knows JSON.
+// The subject that is elsewhere: begins a message for the peer, to which `_RemoteCall` adds the arguments and turns the answer
+// into the result or the error. Everything left of the two knows Swift; everything right of them knows JSON.
 
 import RPCWire
 
@@ -12,15 +12,16 @@ struct RemoteSubject<Service: Sendable>: Subject {
     /// Whoever keeps the connection up, kept alive for as long as somebody can call through it.
     let owner: (any AnyObject & Sendable)?
 
-    /// For those around it: a proxy makes the call itself.
+    /// For the subjects around it: a proxy without any makes the call itself, in the same way.
     func call<Arguments, Result>(
         _ method: Method<Service, Arguments, Result>, _ arguments: Arguments
     ) async throws -> Result {
-        defer { extendLifetime(self) }
-        return try await remoteCall(method.signature).perform(method, arguments)
+        try await _call(method, arguments)
     }
 
-    func _remoteCall(_ signature: MethodSignature) -> _RemoteCall? { remoteCall(signature) }
+    func _remoteCall(_ signature: MethodSignature) -> _RemoteCall? {
+        _RemoteCall(.passRetained(newCall(signature)), through: peer)
+    }
 
     func post<Arguments>(_ post: Post<Service, Arguments>, _ arguments: Arguments, now: (Service) -> Void) {
         let call = newCall(post.signature)
@@ -35,11 +36,6 @@ struct RemoteSubject<Service: Sendable>: Subject {
             return peer.spareCalls.give(call)
         }
         peer.send(post: call)
-    }
-
-    @inline(__always)
-    private func remoteCall(_ signature: MethodSignature) -> _RemoteCall {
-        _RemoteCall(.passRetained(newCall(signature)), through: peer)
     }
 
     /// A call in the scope of the running task, its message written up to the arguments.
