@@ -6,28 +6,34 @@ extension SocketStream {
     /// How often a writer other than the loop goes on with what others have queued meanwhile.
     private static let turnsForOthers = 16
 
-    /// How many messages of one turn leave in its first write, the next in twice as many, and so on. With one write at
-    /// the end of the turn the other end would have nothing to do until this one has nothing left to do; with many, both
-    /// would do little else.
-    static let messagesInFirstWrite = 16
+    /// For who does not know how many are under way.
+    static let usualFirstWrite = 32
+    /// Fewer are not worth a write of their own while there is something else to do.
+    static let leastFirstWrite = 16
 
-    /// On the loop: what is queued in this turn leaves in few writes, the last at its end.
+    /// With half of what is under way at each end both have something to do, and a write for as many messages as that allows.
+    package func expectAnswers(to messages: Int) {
+        messagesInFirstWrite = max(messages / 2, Self.leastFirstWrite)
+    }
+
+    /// On the loop: what is queued in this turn leaves in few writes, each of twice as many messages as the one before, and
+    /// the last at its end. With one alone the other end would have nothing to do until this one has nothing left to do; with
+    /// many, both would do little else.
     func flushLater() {
-        unflushedMessages += 1
-        if unflushedMessages >= messagesInNextWrite {
-            unflushedMessages = 0
-            messagesInNextWrite *= 2
-            writeQueued()
+        if !isUnflushed {
+            isUnflushed = true
+            (unflushedMessages, messagesInNextWrite) = (0, messagesInFirstWrite)
+            eventLoop.unflushed.append(self)
         }
-        guard !isUnflushed else { return }
-        isUnflushed = true
-        eventLoop.unflushed.append(self)
+        unflushedMessages += 1
+        guard unflushedMessages >= messagesInNextWrite else { return }
+        unflushedMessages = 0
+        messagesInNextWrite *= 2
+        writeQueued()
     }
 
     func flushAtEndOfTurn() {
         isUnflushed = false
-        unflushedMessages = 0
-        messagesInNextWrite = Self.messagesInFirstWrite
         writeQueued()
     }
 

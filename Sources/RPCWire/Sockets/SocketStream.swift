@@ -27,7 +27,9 @@ package final class SocketStream: ByteStream, @unchecked Sendable {
     /// Already on the loop's list of streams to flush.
     @exclusivity(unchecked) var isUnflushed = false
     @exclusivity(unchecked) var unflushedMessages = 0
-    @exclusivity(unchecked) var messagesInNextWrite = SocketStream.messagesInFirstWrite
+    @exclusivity(unchecked) var messagesInNextWrite = 0
+    /// How many messages of one turn leave in its first write, unless it ends before.
+    @exclusivity(unchecked) var messagesInFirstWrite = SocketStream.usualFirstWrite
     /// The receiver has asked for the end: what still arrives is thrown away.
     @exclusivity(unchecked) var discards = false
     var hasSentEnd = false

@@ -34,6 +34,10 @@ package protocol ByteStream: AnyObject, Sendable {
     ///   at once, and what is left of the turn is done while it travels.
     func flush(isLast: Bool)
 
+    /// How many messages of this end were still to be answered when answers came last. When half of so many are queued in a
+    /// turn they leave before it ends, so that both ends have something to do. On the loop.
+    func expectAnswers(to messages: Int)
+
     /// The receiver, which did not want more, wants more again. On the loop.
     func resumeReading()
 
@@ -75,6 +79,7 @@ extension ByteStream {
     package var peerUser: UInt32? { nil }
     package var isReading: Bool { true }
     package func flush() { flush(isLast: false) }
+    package func expectAnswers(to messages: Int) {}
 
     @discardableResult
     package func append(shared message: Bytes, framing: Framing) -> UInt64 {

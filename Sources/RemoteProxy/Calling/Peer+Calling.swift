@@ -79,7 +79,9 @@ extension Peer {
     /// Replies came in over one of this peer's connections.
     func replied(_ replies: inout [CallReply], over connection: Connection) {
         var isOnlyOne = false
+        var underWay = 0
         let finished = state.withLock { state -> [Connection]? in
+            underWay = state.outgoing.count
             let mayRelease = !state.posts.isEmpty && state.connection === connection
             for index in replies.indices {
                 let number = replies[index].number
@@ -94,6 +96,7 @@ extension Peer {
             isOnlyOne = replies.count == 1 && state.outgoing.count == 0
             return state.takeFinishedLeavers()
         }
+        connection.stream.expectAnswers(to: underWay)
         loop.answer(onlyOf: isOnlyOne ? ObjectIdentifier(self) : nil) {
             for index in replies.indices { replies[index].waiter?.resume() }
         }

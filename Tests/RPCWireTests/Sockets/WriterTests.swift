@@ -104,8 +104,40 @@ struct WriterTests {
         }
     }
 
+    @Test(arguments: [(nil, 32), (0, 16), (40, 20), (64, 32), (100, 50)])
+    func `half of what is under way leaves before the turn ends, and then twice as much`(
+        underWay: Int?, half: Int
+    ) async throws {
+        try await withLoop { loop in
+            let (near, far) = try Socket.pair()
+            let sender = SocketStream(near, on: loop, remoteAddress: "far")
+            sender.open(RecordingReceiver(on: loop))
+            // No turn tells the next how much it has sent.
+            for _ in 0..<2 {
+                await loop.perform {
+                    if let underWay { sender.expectAnswers(to: underWay) }
+                    for count in [half, 2 * half] {
+                        for _ in 1..<count { sender.send("1") }
+                        #expect(Self.text(from: far) == "")
+                        sender.send("2")
+                        #expect(Self.text(from: far) == String(repeating: "1\n", count: count - 1) + "2\n")
+                    }
+                    sender.send("3")
+                    #expect(Self.text(from: far) == "")
+                }
+                // What one hands over next may still be part of the same turn.
+                var rest = ""
+                while rest.isEmpty {
+                    await loop.perform {}
+                    rest = Self.text(from: far)
+                }
+                #expect(rest == "3\n")
+            }
+        }
+    }
+
     private static func text(from socket: Socket) -> String {
-        withUnsafeTemporaryAllocation(byteCount: 64, alignment: 1) { room in
+        withUnsafeTemporaryAllocation(byteCount: 256, alignment: 1) { room in
             guard case .bytes(let count) = socket.receive(room) else { return "" }
             return String(decoding: room[..<count], as: UTF8.self)
         }
