@@ -80,6 +80,9 @@ struct Lookout {
         return last
     }
 
+    /// Whether nothing has come from anywhere else lately.
+    func isQuiet(besides tag: UInt64) -> Bool { last == tag && repetitions >= Self.proof }
+
     mutating func lookedEverywhere(at now: Instant) { lookedEverywhereAt = now }
 
     /// The system has told of something that has come there.

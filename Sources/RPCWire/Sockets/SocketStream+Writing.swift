@@ -8,12 +8,15 @@ extension SocketStream {
 
     /// For who does not know how many are under way.
     static let usualFirstWrite = 32
-    /// Fewer are not worth a write of their own while there is something else to do.
+    /// Fewer are not worth a write of their own: while several streams are busy there is enough else to do at either end, and
+    /// less while one is alone.
     static let leastFirstWrite = 16
+    static let leastFirstWriteAlone = 8
 
     /// With half of what is under way at each end both have something to do, and a write for as many messages as that allows.
     package func expectAnswers(to messages: Int) {
-        messagesInFirstWrite = max(messages / 2, Self.leastFirstWrite)
+        let isAlone = registration.map { eventLoop.lookout.isQuiet(besides: $0.tag) } ?? false
+        messagesInFirstWrite = max(messages / 2, isAlone ? Self.leastFirstWriteAlone : Self.leastFirstWrite)
     }
 
     /// On the loop: what is queued in this turn leaves in few writes, each of twice as many messages as the one before, and

@@ -104,9 +104,12 @@ struct WriterTests {
         }
     }
 
-    @Test(arguments: [(nil, 32), (0, 16), (40, 20), (64, 32), (100, 50)])
+    @Test(arguments: [
+        (nil, false, 32), (0, false, 16), (40, false, 20), (64, false, 32), (100, false, 50),
+        (0, true, 8), (20, true, 10), (64, true, 32),
+    ])
     func `half of what is under way leaves before the turn ends, and then twice as much`(
-        underWay: Int?, half: Int
+        underWay: Int?, isAlone: Bool, half: Int
     ) async throws {
         try await withLoop { loop in
             let (near, far) = try Socket.pair()
@@ -115,6 +118,10 @@ struct WriterTests {
             // No turn tells the next how much it has sent.
             for _ in 0..<2 {
                 await loop.perform {
+                    loop.lookout = .brief
+                    if isAlone, let registration = sender.registration {
+                        for _ in 0..<20 { loop.lookout.came(from: registration.tag) }
+                    }
                     if let underWay { sender.expectAnswers(to: underWay) }
                     for count in [half, 2 * half] {
                         for _ in 1..<count { sender.send("1") }
