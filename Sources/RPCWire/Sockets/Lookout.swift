@@ -80,9 +80,6 @@ struct Lookout {
         return last
     }
 
-    /// Whether nothing has come from anywhere else lately.
-    func isQuiet(besides tag: UInt64) -> Bool { last == tag && repetitions >= Self.proof }
-
     mutating func lookedEverywhere(at now: Instant) { lookedEverywhereAt = now }
 
     /// The system has told of something that has come there.
@@ -90,4 +87,7 @@ struct Lookout {
         repetitions = tag == last ? min(repetitions + 1, Self.proof) : 0
         last = tag
     }
+
+    /// Whether nothing has come from anywhere else lately.
+    func isQuiet(besides tag: UInt64) -> Bool { last == tag && repetitions >= Self.proof }
 }

@@ -6,21 +6,23 @@ extension SocketStream {
     /// How often a writer other than the loop goes on with what others have queued meanwhile.
     private static let turnsForOthers = 16
 
-    /// For who does not know how many are under way.
+    /// How many messages of a turn leave in its first write where nobody has said how many answers are expected, as where the
+    /// messages are answers themselves.
     static let usualFirstWrite = 32
-    /// Fewer are not worth a write of their own: while several streams are busy there is enough else to do at either end, and
-    /// less while one is alone.
-    static let leastFirstWrite = 16
-    static let leastFirstWriteAlone = 8
+    /// Fewer are not worth a write of their own: while several streams are busy both ends have enough else to do.
+    private static let leastFirstWrite = 16
+    /// While one is alone there is nothing else, and even few keep the other end busy.
+    private static let leastFirstWriteAlone = 8
 
-    /// With half of what is under way at each end both have something to do, and a write for as many messages as that allows.
+    /// A write of half of what is under way leaves each end as much to do as the other, and no more writes are needed. Where half
+    /// is very little it is not worth a write.
     package func expectAnswers(to messages: Int) {
         let isAlone = registration.map { eventLoop.lookout.isQuiet(besides: $0.tag) } ?? false
         messagesInFirstWrite = max(messages / 2, isAlone ? Self.leastFirstWriteAlone : Self.leastFirstWrite)
     }
 
-    /// On the loop: what is queued in this turn leaves in few writes, each of twice as many messages as the one before, and
-    /// the last at its end. With one alone the other end would have nothing to do until this one has nothing left to do; with
+    /// On the loop: what is queued in this turn leaves in few writes, each of twice as many messages as the one before, and the
+    /// last at its end. With a single write the other end would have nothing to do until this one has nothing left to do; with
     /// many, both would do little else.
     func flushLater() {
         if !isUnflushed {

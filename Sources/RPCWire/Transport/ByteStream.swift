@@ -34,8 +34,8 @@ package protocol ByteStream: AnyObject, Sendable {
     ///   at once, and what is left of the turn is done while it travels.
     func flush(isLast: Bool)
 
-    /// How many messages of this end were still to be answered when answers came last. When half of so many are queued in a
-    /// turn they leave before it ends, so that both ends have something to do. On the loop.
+    /// A hint: so many messages of this end waited for their answers when some came. When about half of so many are queued in a
+    /// turn a stream may send them before it ends, so that both ends have something to do. On the loop.
     func expectAnswers(to messages: Int)
 
     /// The receiver, which did not want more, wants more again. On the loop.

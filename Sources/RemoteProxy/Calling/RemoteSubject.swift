@@ -12,7 +12,8 @@ struct RemoteSubject<Service: Sendable>: Subject {
     /// Whoever keeps the connection up, kept alive for as long as somebody can call through it.
     let owner: (any AnyObject & Sendable)?
 
-    /// For the subjects around it: a proxy without any makes the call itself, in the same way.
+    /// For the subjects around it: a proxy without any makes the call itself, in the same way. It does not come back here,
+    /// since there always is a remote call.
     func call<Arguments, Result>(
         _ method: Method<Service, Arguments, Result>, _ arguments: Arguments
     ) async throws -> Result {
