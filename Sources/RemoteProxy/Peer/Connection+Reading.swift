@@ -10,8 +10,11 @@ extension Connection {
         reading = .now
         defer { handOnReplies() }
         var budget = Self.framesPerTurn
+        // Counted once for all that is read. A hello may have it go on with another.
+        var session = session
         while !phase.isOver {
-            switch nextRequest {
+            if session !== self.session { session = self.session }
+            switch session.nextRequest {
             case .now where budget > 0: budget -= 1
             case .stalled: return reading = .stalled
             default: return readLater()
@@ -25,7 +28,7 @@ extension Connection {
                 noteFraming()
                 if case .accepted = role {
                     if !gate.login.isLocked, let request = messages.decodeRequest(frame) {
-                        accept(request, in: consume frame)
+                        accept(request, in: consume frame, by: session)
                     } else {
                         accept(messages.decode(frame), size: frame.count)
                     }
@@ -39,12 +42,6 @@ extension Connection {
                 return refuse(error)
             }
         }
-    }
-
-    /// Without counting the session, which does not change while it is asked.
-    @inline(__always)
-    private var nextRequest: Reading {
-        Unmanaged.passUnretained(session)._withUnsafeGuaranteedRef { $0.nextRequest }
     }
 
     private func readLater() {
@@ -139,7 +136,7 @@ extension Connection {
 
     /// What comes most to who is dialled. No ping: the number of one is negative, which no plain request's is.
     @inline(__always)
-    private func accept(_ request: PlainRequest, in frame: consuming Bytes) {
+    private func accept(_ request: PlainRequest, in frame: consuming Bytes, by session: Session) {
         session.accept(Request(request, in: frame), from: self, in: nil)
         if !request.isAnswered { reportReceipts() }
     }

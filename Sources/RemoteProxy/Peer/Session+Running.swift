@@ -84,7 +84,9 @@ extension Worker {
     /// Lets go of the request as well, before the loop is lent for the next.
     @inline(__always)
     private func finish(_ failure: (any Error)?) {
-        session._withUnsafeGuaranteedRef { $0.finish(place.request, failure, on: self, over: $0.connection) }
+        session._withUnsafeGuaranteedRef { session in
+            session.withConnection { session.finish(place.request, failure, on: self, over: $0) }
+        }
         place.clear()
     }
 }
@@ -103,6 +105,14 @@ extension Session {
         if let id = request.id { MessageEncoder.openResult(id: id, in: worker.output) }
         loop.lend(forLong: request.method.keepsThread.load(ordering: .relaxed))
         return true
+    }
+
+    /// The connection that serves the session now. Not counted: an answer does not lose it, since a stream ends in a turn of
+    /// its own, whatever is done with it.
+    @inline(__always)
+    fileprivate func withConnection(_ body: (Connection?) -> Void) {
+        guard let connection = connection.map({ Unmanaged.passUnretained($0) }) else { return body(nil) }
+        connection._withUnsafeGuaranteedRef { body($0) }
     }
 
     /// The subject has returned, or thrown.
