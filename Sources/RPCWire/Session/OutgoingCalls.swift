@@ -50,7 +50,8 @@ package struct OutgoingCalls<Kept> {
 
     /// A power of two of them, at most half of which are taken; none before the first call.
     @usableFromInline var entries: [Entry?] = []
-    @usableFromInline var nextID: Int64 = 1
+    /// The number of the next call, or a later one if its place is taken then.
+    @usableFromInline package internal(set) var nextID: Int64 = 1
     @usableFromInline package internal(set) var count = 0
 
     package init() {}

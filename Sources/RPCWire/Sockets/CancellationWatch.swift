@@ -21,6 +21,10 @@ package struct CancellationWatch: ~Copyable, @unchecked Sendable {
 
     deinit { cancellation.deallocate() }
 
+    /// Whether the running task has been cancelled, for who is not told; there is one. The standard library's own way counts a
+    /// reference to it.
+    package static var isTaskCancelled: Bool { system_is_cancelled() }
+
     /// From now on the cancellation of the running task is told; at once if it has been cancelled. The caller keeps both
     /// objects until the end.
     package func begin(_ who: AnyObject, _ what: AnyObject) {

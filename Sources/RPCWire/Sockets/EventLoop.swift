@@ -84,6 +84,11 @@ package final class EventLoop: Loop, @unchecked Sendable {
     /// Streams that have queued output in this turn, and the list that becomes this one next time.
     @exclusivity(unchecked) var unflushed: ContiguousArray<SocketStream> = []
     @exclusivity(unchecked) var flushing: ContiguousArray<SocketStream> = []
+    /// What is left for when there is nothing else to do, and until when if there always is.
+    @exclusivity(unchecked) var idleWork: ContiguousArray<@Sendable () -> Void> = []
+    @exclusivity(unchecked) var idleWorkIsDue = Instant.distantFuture
+    /// Nothing has come, and such work was done instead of sleeping, which is next.
+    @exclusivity(unchecked) var hasLookedOut = false
     /// The time as read by the piece of work that now runs, if it has asked, or right before it.
     @exclusivity(unchecked) var timeOfThisItem: Instant?
 
@@ -139,7 +144,7 @@ package final class EventLoop: Loop, @unchecked Sendable {
         return now
     }
 
-    /// Whether the turn ends with the item that now runs, and no stream waits for that.
+    /// Whether nothing is left to do in this turn behind what now runs, and no stream waits for its end.
     var isAtEndOfTurn: Bool { queue.isEmpty && unflushed.isEmpty && !hasMail.load(ordering: .relaxed) }
 
     package func submit(_ work: @escaping @Sendable () -> Void) { add(.work(work)) }

@@ -30,8 +30,11 @@ final class OutgoingCall: @unchecked Sendable {
     /// Cancelled before it was started.
     var isCancelled = false
 
-    /// Tells the peer, while the call is performed, that its task was cancelled.
-    let cancellation = OutgoingCall.cancellationWatch()
+    /// Tells the peer that the task of the caller was cancelled, while that is watched.
+    private let cancellation = OutgoingCall.cancellationWatch()
+    private(set) var isWatched = false
+    /// How the caller stands to the loop, from when it begins until it waits.
+    var presence = Presence.elsewhere
     private let isOver = Atomic(false)
 
     /// Begins its message.
@@ -53,12 +56,24 @@ final class OutgoingCall: @unchecked Sendable {
         return waiter.take()
     }
 
-    /// Its caller has been told and has it back. That orders all that was done to it before what is done now, but by means of
-    /// the runtime, which no checker of races sees; so it is asked once more.
-    func comeBack() -> CallEnd {
-        _ = isOver.load(ordering: .acquiring)
-        return end.take() ?? .cancelled
+    /// From now on the peer is told when the running task, which is the caller's, is cancelled.
+    func watch(for peer: Peer) {
+        isWatched = true
+        cancellation.begin(peer, self)
     }
+
+    /// By the caller, who has been woken. Answers whether the call has ended; else the caller is to be watched and to wait on.
+    func endWatch() -> Bool {
+        if isWatched { cancellation.end() }
+        return hasEnded
+    }
+
+    /// Whether it has left the table, or was refused. To be woken orders all that was done to the call before what the caller
+    /// does now, but by means of the runtime, which no checker of races sees; to ask this does so once more.
+    var hasEnded: Bool { isOver.load(ordering: .acquiring) }
+
+    /// By the caller, when it has ended: the call is the caller's alone again.
+    func comeBack() -> CallEnd { end.take() ?? .cancelled }
 
     /// To be given once more. Hardly ever has it been given before.
     @inline(__always)
@@ -86,5 +101,6 @@ final class OutgoingCall: @unchecked Sendable {
         waiter = nil
         end = nil
         isCancelled = false
+        isWatched = false
     }
 }

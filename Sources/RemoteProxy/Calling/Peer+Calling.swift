@@ -20,10 +20,10 @@ extension Peer {
         return call
     }
 
-    /// Enters a call into the table and sends it, if there is a connection, or refuses it at once. Either way its end is in the
-    /// call when the waiter is resumed.
+    /// Enters a call that has begun (`Peer+Watching`) into the table and sends it, if there is a connection, or refuses it at once. Either way its
+    /// end is in the call when the waiter is resumed for the last time.
     func start(_ call: OutgoingCall, for waiter: Waiter) {
-        let presence = loop.comeIn()
+        let presence = call.presence
         let isOnLoop = presence.isHere
         let now = loop.now
         call.begin(at: now, timeout)
@@ -58,6 +58,7 @@ extension Peer {
             state.wakeAt = call.deadline
             after.wakeAt = call.deadline
         }
+        after.hasUnwatched = !call.isWatched && state.unwatched.begin(at: id)
         return after
     }
 
@@ -96,7 +97,8 @@ extension Peer {
             isOnlyOne = replies.count == 1 && state.outgoing.count == 0
             return state.takeFinishedLeavers()
         }
-        connection.stream.expectAnswers(to: underWay)
+        // What one sends alone is not divided.
+        if !isOnlyOne { connection.stream.expectAnswers(to: underWay) }
         loop.answer(onlyOf: isOnlyOne ? ObjectIdentifier(self) : nil) {
             for index in replies.indices { replies[index].waiter?.resume() }
         }

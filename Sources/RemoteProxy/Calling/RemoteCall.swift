@@ -34,8 +34,18 @@ public struct _RemoteCall {
     /// standard library's form of the continuation serves that does not look then either.
     @inlinable @inline(__always)
     nonisolated(nonsending) func run() async {
-        beginWatch()
+        begin()
         await _unsafeInheritExecutor_withUnsafeContinuation { start(for: $0) }
+        if !endWatch() { await waitOn() }
+    }
+
+    /// It takes long: from now on the caller is to be told when its task is cancelled.
+    @usableFromInline @inline(never)
+    nonisolated(nonsending) func waitOn() async {
+        call._withUnsafeGuaranteedRef { call in peer._withUnsafeGuaranteedRef { call.watch(for: $0) } }
+        await withUnsafeContinuation { waiter in
+            call._withUnsafeGuaranteedRef { call in peer._withUnsafeGuaranteedRef { $0.waitOn(call, for: waiter) } }
+        }
         endWatch()
     }
 
@@ -43,8 +53,8 @@ public struct _RemoteCall {
     var argumentWriter: ArgumentWriter { call._withUnsafeGuaranteedRef { ArgumentWriter($0.message) } }
 
     @usableFromInline
-    func beginWatch() {
-        call._withUnsafeGuaranteedRef { call in peer._withUnsafeGuaranteedRef { call.cancellation.begin($0, call) } }
+    func begin() {
+        call._withUnsafeGuaranteedRef { call in peer._withUnsafeGuaranteedRef { $0.begin(call) } }
     }
 
     @usableFromInline
@@ -52,8 +62,9 @@ public struct _RemoteCall {
         call._withUnsafeGuaranteedRef { call in peer._withUnsafeGuaranteedRef { $0.start(call, for: waiter) } }
     }
 
-    @usableFromInline
-    func endWatch() { call._withUnsafeGuaranteedRef { $0.cancellation.end() } }
+    /// The caller has been woken, and nobody watches it any more. Answers whether the call has ended.
+    @usableFromInline @discardableResult
+    func endWatch() -> Bool { call._withUnsafeGuaranteedRef { $0.endWatch() } }
 
     @usableFromInline
     func result<Result>(of method: Method<some Sendable, some MethodArguments, Result>) throws -> Result {

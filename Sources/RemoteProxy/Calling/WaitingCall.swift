@@ -1,6 +1,6 @@
 // A call as the table of calls has it.
 
-/// Not counted: its caller keeps it until it has been told of its end, and asks it once more then (`comeBack`). Whoever
+/// Not counted: its caller keeps it until it has been told of its end, and asks it once more then (`hasEnded`). Whoever
 /// takes one out of the table does so under the peer's lock, and touches the call no more once the lock is free.
 struct WaitingCall {
     private let reference: Unmanaged<OutgoingCall>

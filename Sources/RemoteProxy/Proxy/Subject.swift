@@ -10,7 +10,7 @@ public protocol Subject<Service>: Sendable {
 
     /// Performs a call and returns its result.
     /// - Throws: what the real object throws; `RPCError` when it could not be reached or did not answer in time;
-    ///   `CancellationError` as soon as the calling task is cancelled.
+    ///   `CancellationError` soon after the calling task is cancelled.
     func call<Arguments, Result>(
         _ method: Method<Service, Arguments, Result>, _ arguments: Arguments
     ) async throws -> Result

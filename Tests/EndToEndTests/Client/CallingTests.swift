@@ -82,6 +82,28 @@ import Testing
         }
     }
 
+    @Test func `who is cancelled learns of it although others leave its loop no rest`() async throws {
+        try await withServer { url in
+            let client = RPCClient(url, .patient)
+            let calculator = CalculatorProxy(client)
+            let others = (0..<16).map { _ in
+                Task(executorPreference: client.executor) {
+                    while !Task.isCancelled { try #require(await calculator.add(1, 1) == 2) }
+                }
+            }
+            for _ in 0..<10 {
+                let slow = Task(executorPreference: client.executor) {
+                    try await EchoProxy(client).later("slow", afterMilliseconds: 3_600_000)
+                }
+                try #require(await calculator.add(1, 1) == 2)
+                slow.cancel()
+                await #expect(throws: CancellationError.self) { try await slow.value }
+            }
+            for other in others { other.cancel() }
+            for other in others { _ = await other.result }
+        }
+    }
+
     @Test func `the shorter of two timeouts holds`() async throws {
         try await withServer { url in
             let echo = EchoProxy(RPCClient(url, .patient))

@@ -136,24 +136,11 @@ struct EventLoopTests {
         try await withLoop(backend) { loop in
             let pair = try StreamPair(on: loop)
             let isStopped = Atomic(false)
-            let spinner = Spinner(loop) { isStopped.load(ordering: .relaxed) }
-            spinner.spin()
+            EndlessWork(on: loop) { isStopped.load(ordering: .relaxed) }.goOn()
             pair.near.send("still here")
             await pair.farReceiver.wait { !$0.bytes.isEmpty }
             isStopped.store(true, ordering: .relaxed)
         }
-    }
-
-    private final class Spinner: Sendable {
-        private let loop: EventLoop
-        private let isOver: @Sendable () -> Bool
-
-        init(_ loop: EventLoop, until isOver: @escaping @Sendable () -> Bool) {
-            self.loop = loop
-            self.isOver = isOver
-        }
-
-        func spin() { loop.submit { [self] in if !isOver() { spin() } } }
     }
 
     @Test func `a cancelled timer lets go of its work at once`() throws {

@@ -17,7 +17,7 @@ extension ServiceProxy {
     ///
     /// - Parameter lease: how long others may be kept waiting at most.
     /// - Throws: what the body throws; `RPCError` when the subject was not to be had within the deadline of the calling
-    ///   task, or cannot be held at all; `CancellationError` as soon as the calling task is cancelled while it waits.
+    ///   task, or cannot be held at all; `CancellationError` soon after the calling task is cancelled while it waits.
     public func exclusively<Result>(
         lease: Duration = .seconds(30), _ body: () async throws -> Result
     ) async throws -> Result {
