@@ -68,7 +68,10 @@ static inline long bench_raise_descriptor_limit(void) {
     return (long)limit.rlim_cur;
 }
 
-/// Gives back to the system what the allocator keeps of what nobody holds any more.
-static inline void bench_trim(void) { malloc_trim(0); }
+/// The bytes of this process that have been allocated and not freed, in all of its threads.
+static inline int64_t bench_held_bytes(void) {
+    struct mallinfo2 info = mallinfo2();
+    return (int64_t)(info.uordblks + info.hblkhd);
+}
 
 #endif

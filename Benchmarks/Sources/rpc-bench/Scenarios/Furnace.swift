@@ -20,8 +20,9 @@ protocol Furnace: Sendable {
     /// The most naps at a time so far.
     func mostNaps() async throws -> Int
     func text(_ bytes: Int) async throws -> String
-    /// Gives back to the system what the allocator keeps of what nobody holds any more: up to 32 MiB for each thread.
-    func trim() async throws
+    /// The bytes that somebody holds. The process is larger: the allocator keeps up to 32 MiB for each thread of what nobody
+    /// holds any more, and gives that back when it likes.
+    func heldBytes() async throws -> Int
     /// Connections, sessions' calls that run, and how many were refused for having to wait.
     func facts() async throws -> [Int]
 }
@@ -63,7 +64,7 @@ final class ServerFurnace: Furnace {
     func text(_ bytes: Int) async throws -> String { String(repeating: "x", count: max(0, bytes)) }
 
     @usableFromInline
-    func trim() async throws { bench_trim() }
+    func heldBytes() async throws -> Int { Int(bench_held_bytes()) }
 
     @usableFromInline
     func facts() async throws -> [Int] {
