@@ -12,9 +12,10 @@ extension RPCServer {
         /// two milliseconds is replaced, so that those who share it are served; beyond that number they wait until the
         /// object returns. Zero replaces none.
         public var maximumBlockedThreads = 64
-        /// Whether these threads look out for the next message for up to 50 µs before they sleep, instead of 25, and only
-        /// while that pays: nobody has to be woken for calls that come so shortly after each other, and the processor time
-        /// between them is used up. An idle server uses none, and on one processor nobody looks out.
+        /// Whether these threads look out for the next message for at least 50 µs before they sleep, instead of 25, and while
+        /// any comes, instead of while that is cheaper than being woken: nobody has to be woken for calls that come so shortly
+        /// after each other, and the processor time between them is used up. An idle server uses none, and on one processor
+        /// nobody looks out.
         public var adaptiveSpinning = false
         /// The tokens of those who may call. Nil is everybody who can connect; otherwise a peer has to show one of them
         /// before it can call anything, save one on a Unix-domain socket, whose user the system names.

@@ -17,8 +17,8 @@ extension CommandOption {
             "threads at a time that are replaced because an object keeps them; 0 none"),
         .switch(
             "--adaptive-spinning",
-            "look out for the next message for up to 50 microseconds before sleeping, instead of 10, "
-                + "while that pays"
+            "look out for the next message for at least 50 microseconds before sleeping, instead of 25, "
+                + "while one comes"
         ) { $0.configuration.adaptiveSpinning = true },
         CommandOption(
             name: "--tokens", argument: "FILE",

@@ -39,14 +39,15 @@ extension EventLoop {
         var now = MonotonicClock.now
         // What is there at once would have ended a sleep at once too: it says nothing of whether looking out pays.
         if finds(at: now) { return true }
-        var end = now.advanced(byNanoseconds: lookout.time)
+        let start = now
+        var end = start.advanced(byNanoseconds: lookout.time)
         if let next = timers.nextDeadline { end = min(end, next) }
         var hasFound = false
         repeat {
             now = MonotonicClock.now
             hasFound = finds(at: now)
         } while !hasFound && now < end
-        lookout.lookedOut(hasFound: hasFound)
+        lookout.lookedOut(for: start.nanoseconds(to: now), hasFound: hasFound)
         return hasFound
     }
 

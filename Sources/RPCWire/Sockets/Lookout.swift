@@ -5,21 +5,16 @@
 // so short that looking out would have caught what ended them.
 
 struct Lookout {
-    /// For about what it costs to fall asleep and to be woken. What comes to nothing has then cost twice a sleep at most, and
-    /// what does not has saved one, and the other end a wake-up: a call made after the other takes both ends less than half
-    /// the processor time, and a fifth of the time.
-    static let brief = Lookout(for: 25_000)
-    /// For longer than that: latency for processor time.
-    static let long = Lookout(for: 50_000)
+    /// A find counts when looking for it has cost no more than sleeping would have, at both ends. A call made after the other
+    /// takes them less than half the processor time then, and a fifth of the time.
+    static let brief = Lookout(atLeast: 25_000, countsAllFinds: false)
+    /// Every find counts: latency for processor time.
+    static let long = Lookout(atLeast: 50_000, countsAllFinds: true)
 
-    /// How long being woken may take, in nanoseconds, here and at the other end: so much earlier what ended a sleep would have
-    /// come, had neither slept.
-    private static let wakingUp: Int64 = 80_000
+    /// The longest sleep that may have been short but for the waking, in nanoseconds. Where both ends sleep it is two wakings,
+    /// which take 15 to 90 microseconds each, as the machine has it, and what the other end does in between.
+    private static let longestShortSleep: Int64 = 240_000
 
-    /// How long to look out before sleeping, in nanoseconds.
-    let time: Int64
-    /// For how long only one place is looked at, in nanoseconds.
-    var longestNeglect: Int64 { time / 5 }
     /// How many in a row tell what the next wait will be like.
     private static let proof = 8
     /// Having found less than that before it gave up it wants twice the proof next time: where others want the processors
@@ -30,12 +25,24 @@ struct Lookout {
     /// goes on until the other has found that its sleeps are short now.
     private static let mostTrust = 4 * proof
 
+    /// How long to look out before sleeping, in nanoseconds: for two thirds of a short sleep, since one of the two wakings is
+    /// still needed if the other end sleeps.
+    private(set) var time: Int64
+    private let leastTime: Int64
+    private let countsAllFinds: Bool
+    /// What takes longer to come was not worth looking for.
+    private var longestFind: Int64
+    /// For how long only one place is looked at, in nanoseconds.
+    var longestNeglect: Int64 { leastTime / 5 }
+
     /// What speaks for looking out. A miss weighs twice as much as a hit, so that a wait which comes to nothing every
     /// second time, as between calls that are made now and then, is slept through.
     private var trust = 0
     /// What speaks for beginning, in the same way: a long sleep takes back two short ones. All of them it may not, since the
     /// system makes one long now and then whoever comes.
     private var shortSleeps = 0
+    /// What they have lasted of late, in nanoseconds.
+    private var shortSleep: Int64 = 0
     /// How many short sleeps it takes to begin, and how much has been found since it did.
     private var proofToBegin = Lookout.proof
     private var hits = 0
@@ -44,13 +51,16 @@ struct Lookout {
     private var repetitions = 0
     private var lookedEverywhereAt = Instant(nanoseconds: .min)
 
-    private init(for time: Int64) { self.time = time }
+    private init(atLeast leastTime: Int64, countsAllFinds: Bool) {
+        (self.leastTime, self.countsAllFinds) = (leastTime, countsAllFinds)
+        (time, longestFind) = (leastTime, leastTime)
+    }
 
     var isWorthwhile: Bool { trust > 0 }
 
-    /// The loop has looked out, and something came or not.
-    mutating func lookedOut(hasFound: Bool) {
-        guard !hasFound else {
+    /// The loop has looked out for so many nanoseconds, and something came or not.
+    mutating func lookedOut(for duration: Int64, hasFound: Bool) {
+        guard !hasFound || duration > longestFind else {
             trust = min(trust + 1, Self.mostTrust)
             hits &+= 1
             return
@@ -63,10 +73,13 @@ struct Lookout {
 
     /// The loop has slept for so long without looking out before.
     mutating func slept(nanoseconds duration: Int64) {
-        guard duration <= time + Self.wakingUp else { return shortSleeps = max(shortSleeps - 2, 0) }
+        guard duration <= Self.longestShortSleep else { return shortSleeps = max(shortSleeps - 2, 0) }
+        shortSleep = shortSleeps == 0 ? duration : shortSleep + (duration - shortSleep) / Int64(Self.proof)
         shortSleeps += 1
         guard shortSleeps >= proofToBegin else { return }
         (trust, shortSleeps) = (Self.mostTrust, 0)
+        time = max(leastTime, shortSleep * 2 / 3)
+        longestFind = countsAllFinds ? time : max(leastTime, shortSleep / 2)
     }
 
     // MARK: where

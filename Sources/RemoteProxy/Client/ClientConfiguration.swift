@@ -52,9 +52,9 @@ extension RPCClient {
         public var frameTime: Duration = .seconds(30)
         /// How many bytes of a message earn it a second more; less than one counts as one.
         public var minimumRate = 16_384
-        /// Whether the thread of the connection looks out for answers for up to 50 µs before it sleeps, instead of 25, and
-        /// only while that pays: with objects that take as long to answer, and processors to spare, nobody has to be woken
-        /// for a call then. An idle client uses no processor time either way.
+        /// Whether the thread of the connection looks out for answers for at least 50 µs before it sleeps, instead of 25, and
+        /// while any comes, instead of while that is cheaper than being woken: with objects that take as long to answer, and
+        /// processors to spare, nobody has to be woken for a call then. An idle client uses no processor time either way.
         public var adaptiveSpinning = false
         /// Told, in a line of text, what no caller gets to hear: ignored messages, posts that could not be sent.
         public var log: @Sendable (String) -> Void = { _ in }

@@ -7,6 +7,8 @@ import Testing
 @Suite struct `Looking out` {
     private static let short: Int64 = 60_000
     private static let long: Int64 = 1_000_000
+    /// So soon something comes where both ends are awake.
+    private static let quick: Int64 = 5_000
 
     /// One that has found out that looking out pays.
     private static var trusting: Lookout {
@@ -24,13 +26,66 @@ import Testing
         #expect(lookout.isWorthwhile)
     }
 
-    @Test func `who looks out briefly begins only where sleeps are as brief`() {
+    @Test(arguments: [(20_000, 25_000), (45_000, 30_000), (120_000, 80_000), (240_000, 160_000)] as [(Int64, Int64)])
+    func `it looks out for two thirds of the sleeps that it spares`(_ sleep: Int64, _ time: Int64) {
         var lookout = Lookout.brief
-        for _ in 0..<1_000 { lookout.slept(nanoseconds: 120_000) }
-        #expect(!lookout.isWorthwhile)
-        for _ in 0..<8 { lookout.slept(nanoseconds: Self.short) }
+        for _ in 0..<8 { lookout.slept(nanoseconds: sleep) }
         #expect(lookout.isWorthwhile)
-        #expect(Lookout.brief.time < Lookout.long.time)
+        #expect(lookout.time == time)
+    }
+
+    @Test func `it looks out for as long as sleeps were of late`() {
+        var lookout = Lookout.brief
+        for sleep in [230_000, 40_000, 40_000, 40_000, 40_000, 40_000, 40_000, 40_000] as [Int64] {
+            lookout.slept(nanoseconds: sleep)
+        }
+        #expect(lookout.isWorthwhile)
+        #expect((60_000..<90_000).contains(lookout.time))
+    }
+
+    @Test func `however slow the machine, sleeps of a quarter of a millisecond are slept`() {
+        for var lookout in [Lookout.brief, .long] {
+            for _ in 0..<10_000 { lookout.slept(nanoseconds: 240_001) }
+            #expect(!lookout.isWorthwhile)
+        }
+    }
+
+    @Test func `what takes longer than half a sleep is worth looking for only with processors to spare`() {
+        for (sleep, worthIt) in [(30_000, 25_000), (120_000, 60_000)] as [(Int64, Int64)] {
+            func goesOn(_ lookout: Lookout, finding after: Int64) -> Bool {
+                var lookout = lookout
+                for _ in 0..<8 { lookout.slept(nanoseconds: sleep) }
+                for _ in 0..<100 { lookout.lookedOut(for: after, hasFound: true) }
+                return lookout.isWorthwhile
+            }
+            #expect(goesOn(.brief, finding: worthIt))
+            #expect(!goesOn(.brief, finding: worthIt + 1))
+            #expect(goesOn(.long, finding: worthIt + 1))
+        }
+    }
+
+    @Test(arguments: [15_000, 40_000, 90_000] as [Int64], [Lookout.brief, .long])
+    func `two ends that sleep come to look out both, however long waking takes`(_ waking: Int64, _ lookout: Lookout) {
+        var ends = [lookout, lookout]
+        // What each does before the other can go on.
+        let work: Int64 = 8_000
+        // When the one that is not at work began to wait, as seen by the other that has just been given something to do.
+        var (now, waiting) = (0 as Int64, [0, 0] as [Int64])
+        for turn in 0..<100 {
+            let end = turn % 2
+            let (hasFound, time) = (now - waiting[end] <= ends[end].time, ends[end].time)
+            if ends[end].isWorthwhile {
+                ends[end].lookedOut(for: min(now - waiting[end], time), hasFound: hasFound)
+                if !hasFound { now += waking }
+            } else {
+                now += waking
+                ends[end].slept(nanoseconds: now - waiting[end])
+            }
+            now += work
+            waiting[end] = now
+        }
+        for end in ends { #expect(end.isWorthwhile) }
+        #expect(now - waiting[0] <= work)
     }
 
     @Test func `two short sleeps for each long one prove nothing`() {
@@ -54,7 +109,7 @@ import Testing
 
     @Test func `what is found goes on being looked for`() {
         var lookout = Self.trusting
-        for _ in 0..<1_000 { lookout.lookedOut(hasFound: true) }
+        for _ in 0..<1_000 { lookout.lookedOut(for: Self.quick, hasFound: true) }
         #expect(lookout.isWorthwhile)
     }
 
@@ -62,7 +117,7 @@ import Testing
         var lookout = Self.trusting
         for _ in 0..<16 {
             #expect(lookout.isWorthwhile)
-            lookout.lookedOut(hasFound: false)
+            lookout.lookedOut(for: lookout.time, hasFound: false)
         }
         #expect(!lookout.isWorthwhile)
     }
@@ -71,7 +126,7 @@ import Testing
         var (first, second) = (Self.trusting, Lookout.long)
         while !second.isWorthwhile {
             #expect(first.isWorthwhile)
-            first.lookedOut(hasFound: false)
+            first.lookedOut(for: first.time, hasFound: false)
             second.slept(nanoseconds: Self.short)
         }
         #expect(first.isWorthwhile)
@@ -80,16 +135,16 @@ import Testing
     @Test func `a wait that comes to nothing every second time is slept through`() {
         var lookout = Self.trusting
         for _ in 0..<32 {
-            lookout.lookedOut(hasFound: true)
-            lookout.lookedOut(hasFound: false)
+            lookout.lookedOut(for: Self.quick, hasFound: true)
+            lookout.lookedOut(for: lookout.time, hasFound: false)
         }
         #expect(!lookout.isWorthwhile)
     }
 
     @Test func `having found much it begins again as soon as at first`() {
         var lookout = Self.trusting
-        for _ in 0..<200 { lookout.lookedOut(hasFound: true) }
-        for _ in 0..<16 { lookout.lookedOut(hasFound: false) }
+        for _ in 0..<200 { lookout.lookedOut(for: Self.quick, hasFound: true) }
+        for _ in 0..<16 { lookout.lookedOut(for: lookout.time, hasFound: false) }
         #expect(Self.sleepsUntilItBegins(&lookout) == 8)
     }
 
@@ -97,8 +152,8 @@ import Testing
         var lookout = Self.trusting
         var needed: [Int] = []
         for _ in 0..<10 {
-            lookout.lookedOut(hasFound: true)
-            for _ in 0..<16 { lookout.lookedOut(hasFound: false) }
+            lookout.lookedOut(for: Self.quick, hasFound: true)
+            for _ in 0..<16 { lookout.lookedOut(for: lookout.time, hasFound: false) }
             needed.append(Self.sleepsUntilItBegins(&lookout))
         }
         #expect(needed == [16, 32, 64, 128, 256, 512, 1_024, 1_024, 1_024, 1_024])

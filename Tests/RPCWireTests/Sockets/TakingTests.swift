@@ -77,14 +77,14 @@ import Testing
     func `does not speak for looking out if it is the first one`(backend: EventLoop.Backend) async throws {
         try await withPairs(backend) { loop, first, _ in
             for _ in 0..<8 { loop.lookout.slept(nanoseconds: 0) }
-            for _ in 0..<15 { loop.lookout.lookedOut(hasFound: false) }
+            for _ in 0..<15 { loop.lookout.lookedOut(for: Lookout.long.time, hasFound: false) }
             for _ in 0..<10 {
                 Self.write("there", to: first)
                 loop.receive()
             }
             #expect(first.farReceiver.text == String(repeating: "there\n", count: 10))
             #expect(loop.lookout.isWorthwhile)
-            loop.lookout.lookedOut(hasFound: false)
+            loop.lookout.lookedOut(for: Lookout.long.time, hasFound: false)
             #expect(!loop.lookout.isWorthwhile)
         }
     }
