@@ -20,8 +20,8 @@ extension Peer {
         return call
     }
 
-    /// Enters a call that has begun (`Peer+Watching`) into the table and sends it, if there is a connection, or refuses it at once. Either way its
-    /// end is in the call when the waiter is resumed for the last time.
+    /// Enters a call that has begun (`Peer+Watching`) into the table and sends it, if there is a connection, or refuses it
+    /// at once. Either way its end is in the call when the waiter is resumed for the last time.
     func start(_ call: OutgoingCall, for waiter: Waiter) {
         let presence = call.presence
         let isOnLoop = presence.isHere

@@ -69,7 +69,7 @@ import Testing
         var ends = [lookout, lookout]
         // What each does before the other can go on.
         let work: Int64 = 8_000
-        // When the one that is not at work began to wait, as seen by the other that has just been given something to do.
+        // When each began to wait, which is when it was done: from then on the other has something to do.
         var (now, waiting) = (0 as Int64, [0, 0] as [Int64])
         for turn in 0..<100 {
             let end = turn % 2
