@@ -8,8 +8,8 @@ extension RPCServer {
     public struct Configuration: Sendable {
         /// How many threads serve connections. A connection stays on one.
         public var threads = 1
-        /// How many threads may be kept by objects that block, or compute for long, at a time. One that has been kept for about
-        /// two milliseconds is replaced, so that those who share it are served; beyond that number they wait until the
+        /// How many threads may be kept by objects that block, or compute for long, at a time. One that has been kept for
+        /// two to six milliseconds is replaced, so that those who share it are served; beyond that number they wait until the
         /// object returns. Zero replaces none.
         public var maximumBlockedThreads = 64
         /// Whether these threads look out for the next message for at least 50 µs before they sleep, instead of 25, and while

@@ -1,7 +1,7 @@
 // How a loop goes on when its thread does not. Before the thread runs code that is not the library's it lends the loop,
-// and takes it back before it touches it again; meanwhile the loop's watch looks, and when the same loan has lasted for
-// two milliseconds another thread takes the loop over, unless this one has only waited for a processor. The former finds
-// out when it comes back, and ends.
+// and takes it back before it touches it again; meanwhile the loop's watch looks, and when it has seen the same
+// loan two milliseconds ago another thread takes the loop over, unless this one has only waited for a processor. The
+// former finds out when it comes back, and ends.
 
 import Synchronization
 
@@ -26,8 +26,14 @@ package struct Absence: Sendable {
 }
 
 extension EventLoop {
+    /// How long a loan that has been seen once may last; and until when a new one is seen at the latest, since whoever looks
+    /// takes a processor away from those who work.
+    private static let longestLoan = Duration.milliseconds(2)
+    static let timeBetweenLooks = Duration.milliseconds(4)
+    /// A thread that has computed for so long meanwhile did not just wait for a processor.
+    private static let longestComputation = longestLoan.nanoseconds * 3 / 4
     /// After so many looks that saw nothing nobody looks any more, so that an idle process is never woken.
-    private static let enoughQuietLooks = 4
+    private static let enoughQuietLooks = 2
 
     package func lend(forLong: Bool) {
         guard watch != nil else { return }
@@ -71,15 +77,15 @@ extension EventLoop {
         watch?.attend(to: self)
     }
 
-    /// One look. Answers whether there is to be another.
-    func look() -> Bool {
+    /// One look. Answers when there is to be another, if at all; not sooner, or a loan would be overdue that is not.
+    func look() -> Duration? {
         let before = attention.compareExchange(expected: .lively, desired: .quiet, ordering: .relaxed).original
-        guard before != .ended else { return false }
+        guard before != .ended else { return nil }
         let sighting = ownership.sight()
         let number = threadNumber.load(ordering: .relaxed)
         switch sighting {
-        case .notLent, .lent(isNew: false): break
-        case .lent(isNew: true): timeWhenSeenLent = SystemThread.processorTime(systemNumber: number)
+        case .notLent: break
+        case .lent: timeWhenSeenLent = SystemThread.processorTime(systemNumber: number)
         case .overdue(let thread):
             let isRunning = SystemThread.isRunning(systemNumber: number)
             if !isRunning || !isOverloaded.load(ordering: .relaxed) && hasComputedForLong(number) {
@@ -87,9 +93,10 @@ extension EventLoop {
             }
         }
         quietLooks = before == .quiet && sighting == .notLent ? quietLooks + 1 : 0
-        guard quietLooks >= Self.enoughQuietLooks else { return true }
+        let next = sighting == .notLent ? Self.timeBetweenLooks : Self.longestLoan
+        guard quietLooks >= Self.enoughQuietLooks else { return next }
         quietLooks = 0
-        return !attention.compareExchange(expected: .quiet, desired: .asleep, ordering: .relaxed).exchanged
+        return attention.compareExchange(expected: .quiet, desired: .asleep, ordering: .relaxed).exchanged ? nil : next
     }
 
     /// A thread that has merely waited for a processor will have done soon, and another would only have to wait as well.
@@ -97,7 +104,7 @@ extension EventLoop {
         guard let before = timeWhenSeenLent, let now = SystemThread.processorTime(systemNumber: number) else {
             return true
         }
-        return now - before >= 2_000_000
+        return now - before >= Self.longestComputation
     }
 
     /// By a thread that finds that it has lost the loop.

@@ -47,16 +47,21 @@ package final class LoopWatch: Sendable {
         }
     }
 
-    /// One look at all loops that have been lent lately. Answers whether there is to be another.
+    /// One look at all loops that have been lent lately. Answers when there is to be another, if at all.
     @discardableResult
-    package func look() -> Bool {
-        for loop in state.withLock({ $0.loops }) where !loop.look() {
-            state.withLock { state in
-                // Once: it may be lent again by now, and stand there a second time.
-                if let index = state.loops.firstIndex(where: { $0 === loop }) { state.loops.remove(at: index) }
+    package func look() -> Duration? {
+        var next = EventLoop.timeBetweenLooks
+        for loop in state.withLock({ $0.loops }) {
+            if let time = loop.look() {
+                next = min(next, time)
+            } else {
+                state.withLock { state in
+                    // Once: it may be lent again by now, and stand there a second time.
+                    if let index = state.loops.firstIndex(where: { $0 === loop }) { state.loops.remove(at: index) }
+                }
             }
         }
-        return loopsInSight > 0
+        return loopsInSight > 0 ? next : nil
     }
 
     /// A loop has been lent that nobody looks at.

@@ -1,11 +1,8 @@
-// The thread that looks about every millisecond while any loop of the process is lent, and sleeps when none has been for
-// a while. What it sees and does is for each `LoopWatch` to know.
+// The thread that looks every few milliseconds while any loop of the process is lent, and sleeps when none has been for
+// a while. What it sees and does, and when it is to look again, is for each `LoopWatch` to know.
 
 /// `@unchecked Sendable`: `watches` is a lock, and of `selector` any thread may call `wake`; only the thread itself waits.
 package final class WatchThread: @unchecked Sendable {
-    /// A loan that three looks have seen has lasted for twice as long.
-    private static let interval = Duration.milliseconds(1)
-
     private static let only = Lock<WatchThread?>(nil)
 
     /// The one that all share, started by the first who needs it. It never ends.
@@ -36,12 +33,18 @@ package final class WatchThread: @unchecked Sendable {
     }
 
     private func run() {
+        var pause = EventLoop.timeBetweenLooks
         while true {
             let isResting = watches.withLock { $0.isEmpty }
-            _ = selector.wait(isResting ? nil : Self.interval)
-            for watch in watches.withLock({ $0 }) where !watch.look() {
-                // Unless it has something to look at by now, and believes that it stands there.
-                watches.withLock { watches in watches.removeAll { $0 === watch && $0.loopsInSight == 0 } }
+            _ = selector.wait(isResting ? nil : pause)
+            pause = EventLoop.timeBetweenLooks
+            for watch in watches.withLock({ $0 }) {
+                if let next = watch.look() {
+                    pause = min(pause, next)
+                } else {
+                    // Unless it has something to look at by now, and believes that it stands there.
+                    watches.withLock { watches in watches.removeAll { $0 === watch && $0.loopsInSight == 0 } }
+                }
             }
         }
     }

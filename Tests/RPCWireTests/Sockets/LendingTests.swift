@@ -86,7 +86,7 @@ import Testing
         let before = await lent.loop.perform { SystemThread.current }
         for _ in 0..<20 {
             await lent.block(on: barrier)
-            lent.look(times: 2)
+            lent.look(times: 1)
             barrier.open()
             #expect(await lent.loop.perform { SystemThread.current } == before)
         }
