@@ -26,7 +26,7 @@ import Testing
         #expect(lookout.isWorthwhile)
     }
 
-    @Test(arguments: [(20_000, 25_000), (45_000, 30_000), (120_000, 80_000), (240_000, 160_000)] as [(Int64, Int64)])
+    @Test(arguments: [(20_000, 25_000), (45_000, 30_000), (120_000, 80_000), (600_000, 400_000)] as [(Int64, Int64)])
     func `it looks out for two thirds of the sleeps that it spares`(_ sleep: Int64, _ time: Int64) {
         var lookout = Lookout.brief
         for _ in 0..<8 { lookout.slept(nanoseconds: sleep) }
@@ -43,9 +43,9 @@ import Testing
         #expect((60_000..<90_000).contains(lookout.time))
     }
 
-    @Test func `however slow the machine, sleeps of a quarter of a millisecond are slept`() {
+    @Test func `however slow the machine, sleeps of more than half a millisecond are slept`() {
         for var lookout in [Lookout.brief, .long] {
-            for _ in 0..<10_000 { lookout.slept(nanoseconds: 240_001) }
+            for _ in 0..<10_000 { lookout.slept(nanoseconds: 600_001) }
             #expect(!lookout.isWorthwhile)
         }
     }
@@ -62,30 +62,6 @@ import Testing
             #expect(!goesOn(.brief, finding: worthIt + 1))
             #expect(goesOn(.long, finding: worthIt + 1))
         }
-    }
-
-    @Test(arguments: [15_000, 40_000, 90_000] as [Int64], [Lookout.brief, .long])
-    func `two ends that sleep come to look out both, however long waking takes`(_ waking: Int64, _ lookout: Lookout) {
-        var ends = [lookout, lookout]
-        // What each does before the other can go on.
-        let work: Int64 = 8_000
-        // When each began to wait, which is when it was done: from then on the other has something to do.
-        var (now, waiting) = (0 as Int64, [0, 0] as [Int64])
-        for turn in 0..<100 {
-            let end = turn % 2
-            let (hasFound, time) = (now - waiting[end] <= ends[end].time, ends[end].time)
-            if ends[end].isWorthwhile {
-                ends[end].lookedOut(for: min(now - waiting[end], time), hasFound: hasFound)
-                if !hasFound { now += waking }
-            } else {
-                now += waking
-                ends[end].slept(nanoseconds: now - waiting[end])
-            }
-            now += work
-            waiting[end] = now
-        }
-        for end in ends { #expect(end.isWorthwhile) }
-        #expect(now - waiting[0] <= work)
     }
 
     @Test func `two short sleeps for each long one prove nothing`() {
