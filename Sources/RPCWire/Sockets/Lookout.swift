@@ -16,6 +16,9 @@ struct Lookout {
     /// does in between. One that was longer for another reason is looked out for in vain, seldom.
     private static let longestShortSleep: Int64 = 600_000
 
+    /// What is over sooner was no sleep, in nanoseconds: something was there already, and looking out would have spared nothing.
+    private static let shortestSleep: Int64 = 5_000
+
     /// How many in a row tell what the next wait will be like.
     private static let proof = 8
     /// Having found less than that before it gave up it wants twice the proof next time: where others want the processors
@@ -74,6 +77,7 @@ struct Lookout {
 
     /// The loop has slept for so long without looking out before.
     mutating func slept(nanoseconds duration: Int64) {
+        guard duration >= Self.shortestSleep else { return }
         guard duration <= Self.longestShortSleep else { return shortSleeps = max(shortSleeps - 2, 0) }
         shortSleep = shortSleeps == 0 ? duration : shortSleep + (duration - shortSleep) / Int64(Self.proof)
         shortSleeps += 1

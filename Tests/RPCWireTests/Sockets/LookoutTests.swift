@@ -43,6 +43,17 @@ import Testing
         #expect((60_000..<90_000).contains(lookout.time))
     }
 
+    @Test func `a sleep that was over at once tells nothing`() {
+        var lookout = Lookout.brief
+        for _ in 0..<8 {
+            for _ in 0..<100 { lookout.slept(nanoseconds: 2_000) }
+            #expect(!lookout.isWorthwhile)
+            lookout.slept(nanoseconds: 120_000)
+        }
+        #expect(lookout.isWorthwhile)
+        #expect(lookout.time == 80_000)
+    }
+
     @Test func `however slow the machine, sleeps of more than half a millisecond are slept`() {
         for var lookout in [Lookout.brief, .long] {
             for _ in 0..<10_000 { lookout.slept(nanoseconds: 600_001) }
