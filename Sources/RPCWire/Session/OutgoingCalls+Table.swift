@@ -77,9 +77,12 @@ extension OutgoingCalls {
         for case let entry? in old { entries[home(entry.id)] = entry }
     }
 
-    /// After many calls at a time the next deadline finds few, and each look for one goes through all places.
+    /// More places than these are not kept for calls that may come: after many calls at a time the next deadline finds few, and
+    /// each look for one goes through all places.
+    private static var mostPlacesKept: Int { 1_024 }
+
     @usableFromInline
     mutating func letGoOfRoom() {
-        if count == 0, entries.count > 1_024 { entries = [] }
+        if count == 0, entries.count > Self.mostPlacesKept { entries = [] }
     }
 }

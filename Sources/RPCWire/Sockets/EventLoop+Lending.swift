@@ -1,7 +1,7 @@
 // How a loop goes on when its thread does not. Before the thread runs code that is not the library's it lends the loop,
-// and takes it back before it touches it again; meanwhile the loop's watch looks, and when it has seen the same
-// loan two milliseconds ago another thread takes the loop over, unless this one has only waited for a processor. The
-// former finds out when it comes back, and ends.
+// and takes it back before it touches it again; meanwhile the loop's watch looks, and when it still sees a loan
+// that it has seen two milliseconds before another thread takes the loop over, unless this one has only waited for a
+// processor. The former finds out when it comes back, and ends.
 
 import Synchronization
 

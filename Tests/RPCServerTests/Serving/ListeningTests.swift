@@ -27,7 +27,7 @@ import Testing
     }
 
     @Test func `one server listens on many addresses`() async throws {
-        let folder = try TemporaryFolder()
+        let folder = TemporaryFolder()
         let server = RPCServer()
         server.export(GreeterProxy(EnglishGreeter()))
         let urls = [
@@ -68,7 +68,7 @@ import Testing
     }
 
     @Test func `when one address of several cannot be had, none is left`() async throws {
-        let folder = try TemporaryFolder()
+        let folder = TemporaryFolder()
         let server = RPCServer()
         await #expect(throws: ListenError.self) { try await server.run("unix://\(folder.path)/socket", "tcp://?:1") }
         #expect(!FileManager.default.fileExists(atPath: "\(folder.path)/socket"))
@@ -102,16 +102,4 @@ import Testing
         await server.stop()
         #expect(server.connectionCount == 0)
     }
-}
-
-/// A folder of its own for one test, with a path short enough for sockets.
-final class TemporaryFolder {
-    let path: String
-
-    init() throws {
-        path = "/tmp/rpc-\(UUID().uuidString.prefix(8))"
-        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
-    }
-
-    deinit { try? FileManager.default.removeItem(atPath: path) }
 }

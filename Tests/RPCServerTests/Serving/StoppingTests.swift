@@ -83,7 +83,7 @@ import Testing
     }
 
     @Test func `a server that nobody holds any more lets its address go`() async throws {
-        let folder = try TemporaryFolder()
+        let folder = TemporaryFolder()
         let url = "unix://\(folder.path)/socket"
         var server: RPCServer? = RPCServer()
         try await server?.listen(on: url)

@@ -76,7 +76,7 @@ import Testing
     @Test(arguments: EventLoop.Backend.allCases)
     func `does not speak for looking out if it is the first one`(backend: EventLoop.Backend) async throws {
         try await withPairs(backend) { loop, first, _ in
-            for _ in 0..<8 { loop.lookout.slept(nanoseconds: 0) }
+            for _ in 0..<8 { loop.lookout.slept(nanoseconds: 20_000) }
             for _ in 0..<15 { loop.lookout.lookedOut(for: Lookout.long.time, hasFound: false) }
             for _ in 0..<10 {
                 Self.write("there", to: first)

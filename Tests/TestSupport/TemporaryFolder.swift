@@ -6,18 +6,18 @@
     import Darwin
 #endif
 
-/// A folder for one test, removed after it.
-final class TemporaryFolder: Sendable {
-    let path: String
+/// A folder for one test, removed after it. Its path is short enough for sockets.
+package final class TemporaryFolder: Sendable {
+    package let path: String
 
-    init() {
-        var name = Array("/tmp/rpc-cache-XXXXXX".utf8CString)
+    package init() {
+        var name = Array("/tmp/rpc-test-XXXXXX".utf8CString)
         mkdtemp(&name)
         path = name.withUnsafeBufferPointer { $0.baseAddress.map { String(cString: $0) } ?? "" }
     }
 
     deinit {
-        guard path.hasPrefix("/tmp/rpc-cache-"), let folder = opendir(path) else { return }
+        guard path.hasPrefix("/tmp/rpc-test-"), let folder = opendir(path) else { return }
         while let entry = readdir(folder) {
             let name = withUnsafeBytes(of: entry.pointee.d_name) {
                 String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
