@@ -26,9 +26,9 @@ package struct Absence: Sendable {
 }
 
 extension EventLoop {
-    /// How long a loan that has been seen once may last; and until when a new one is seen at the latest, since whoever looks
-    /// takes a processor away from those who work.
+    /// How long a loan may last that has been seen.
     private static let longestLoan = Duration.milliseconds(2)
+    /// The next look where none has been seen. Not sooner: whoever looks takes a processor away from those who work.
     static let timeBetweenLooks = Duration.milliseconds(4)
     /// A thread that has computed for so long meanwhile did not just wait for a processor.
     private static let longestComputation = longestLoan.nanoseconds * 3 / 4

@@ -15,7 +15,6 @@ struct Lookout {
     /// which take 15 to 90 microseconds each, as the machine has it, and 250 where others want it too; and what the other end
     /// does in between. One that was longer for another reason is looked out for in vain, seldom.
     private static let longestShortSleep: Int64 = 600_000
-
     /// What is over sooner was no sleep, in nanoseconds: something was there already, and looking out would have spared nothing.
     private static let shortestSleep: Int64 = 5_000
 

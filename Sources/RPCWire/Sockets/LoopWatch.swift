@@ -52,16 +52,16 @@ package final class LoopWatch: Sendable {
     package func look() -> Duration? {
         var next = EventLoop.timeBetweenLooks
         for loop in state.withLock({ $0.loops }) {
-            if let time = loop.look() {
-                next = min(next, time)
-            } else {
-                state.withLock { state in
-                    // Once: it may be lent again by now, and stand there a second time.
-                    if let index = state.loops.firstIndex(where: { $0 === loop }) { state.loops.remove(at: index) }
-                }
-            }
+            if let time = loop.look() { next = min(next, time) } else { lookAway(from: loop) }
         }
         return loopsInSight > 0 ? next : nil
+    }
+
+    private func lookAway(from loop: EventLoop) {
+        state.withLock { state in
+            // Once: it may be lent again by now, and stand there a second time.
+            if let index = state.loops.firstIndex(where: { $0 === loop }) { state.loops.remove(at: index) }
+        }
     }
 
     /// A loop has been lent that nobody looks at.

@@ -94,6 +94,23 @@ import Testing
         lent.loop.shutdown()
     }
 
+    @Test func `a loan that has been seen is looked at again soon, and a loop that rests not any more`() async throws {
+        let lent = try LentLoop()
+        let barrier = Barrier()
+        let task = await lent.block(on: barrier)
+        #expect(lent.watch.look() == .milliseconds(2))
+        barrier.open()
+        await task.value
+        await lent.loop.perform {}
+        var looks = 0
+        while let next = lent.watch.look(), looks < 10 {
+            #expect(next == .milliseconds(4))
+            looks += 1
+        }
+        #expect((1...3).contains(looks))
+        lent.loop.shutdown()
+    }
+
     @Test func `a job that is expected to block has another thread go on without a look`() async throws {
         let lent = try LentLoop()
         let loop = lent.loop

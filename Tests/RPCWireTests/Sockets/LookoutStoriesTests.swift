@@ -30,7 +30,7 @@ import Testing
     }
 
     @Test(arguments: [100_000, 300_000, 590_000] as [Int64], [Lookout.brief, .long])
-    func `where the other end takes its time looking out costs a fiftieth of a processor`(
+    func `where the other end takes its time looking out costs less than a fiftieth of a processor`(
         _ gap: Int64, _ lookout: Lookout
     ) {
         var (lookout, lookedOut) = (lookout, 0 as Int64)
