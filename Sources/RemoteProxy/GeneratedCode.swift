@@ -1,6 +1,6 @@
 // The border between the compiler plugin and the library: what `@Service` writes calls only what stands here, plus
 // `ArgumentComparison`, the conformances to `ServiceProxy` and `ServiceMethodName`, the initialisers of `Method`, `Post`,
-// `MethodTable` (of `ServiceMethod`s), `ServiceDescription`, `MethodSignature.Parameter`, `WeakSubject` and `ObjectIsGone`, the cases of
+// `MethodTable` (of `ServiceMethod`s), `ServiceDescription`, `MethodSignature.Parameter`, `WeakSubject`, the cases of
 // `MethodSignature.Effect`, and `Subject._call` and `.post`. Changing any of these changes the plugin's expansion tests in
 // the same commit.
 //

@@ -148,7 +148,7 @@ struct RequirementRules {
     /// Whether the generated proxy has a member of that name itself, or every Swift type has.
     static func isReserved(_ name: String) -> Bool {
         [
-            "proxySubject", "asService", "methodTable", "_weakReference", "init", "self", "Self", "Type", "Protocol",
+            "proxySubject", "asService", "methodTable", "init", "self", "Self", "Type", "Protocol",
         ].contains(name) || ServiceExpansion.memberTypes.contains(name)
     }
 }

@@ -21,38 +21,13 @@ extension ServiceExpansion {
     }
 
     /// A static function beside a requirement of that name is no conflict.
-    var weakReferences: [[String]] {
-        let weak = SourceLines.block(
-            "\(access)nonisolated static func weak(_ object: \(service) & Swift.AnyObject) -> Self",
-            weakly(around: ("Self(subject: RemoteProxy.WeakSubject<\(service)>(", "))")))
-        // Asked of 'Any', since the compiler warns where it knows the answer.
-        let reference = SourceLines.block(
-            "\(access)nonisolated static func \(weakReference(to: service))",
-            [
-                "guard Swift.type(of: object as Any) is Swift.AnyClass,",
-                "    let object = (object as Any) as? \(service) & Swift.AnyObject",
-                "else { return nil }",
-            ] + weakly(around: ("return ", "")))
-        return [
-            [
-                "/// A proxy that does not keep its object alive. When the object is gone, calls throw `RPCError` with the",
-                "/// code `.subjectGone` and posts vanish.",
-            ] + weak,
-            reference,
-        ]
-    }
-
-    /// What gives an object back for as long as somebody else keeps it.
-    private func weakly(around: (String, String)) -> [String] {
+    var weakProxy: [String] {
         [
-            "\(around.0){ [weak object] () throws(RemoteProxy.ObjectIsGone) -> \(service) in",
-            "    guard let object else { throw RemoteProxy.ObjectIsGone() }",
-            "    return object",
-            "}\(around.1)",
+            "/// A proxy that does not keep its object alive. When the object is gone, calls throw `RPCError` with the",
+            "/// code `.subjectGone` and posts vanish.",
         ]
-    }
-
-    func weakReference(to service: String) -> String {
-        "_weakReference(to object: \(service)) -> (@Sendable () throws(RemoteProxy.ObjectIsGone) -> \(service))?"
+            + SourceLines.block(
+                "\(access)nonisolated static func weak(_ object: \(service) & Swift.AnyObject) -> Self",
+                ["Self(subject: RemoteProxy.WeakSubject<\(service)>(object, of: object))"])
     }
 }

@@ -19,7 +19,7 @@ struct ServiceExpansion {
     /// The whole expansion.
     var source: String {
         let witnesses = model.requirements.map(witness)
-        let members = [subject] + witnesses + [methodTable] + weakReferences + [methodNames, methodList]
+        let members = [subject] + witnesses + [methodTable, weakProxy, methodNames, methodList]
         return (head + SourceLines.block(declaration(conforms: true), SourceLines.paragraphs(members))).joined(
             separator: "\n") + "\n"
     }

@@ -24,7 +24,6 @@ struct ServiceStub {
                 "\(access)nonisolated var asService: \(service) { \(conforms ? "self" : Self.nothing) }",
                 "\(access)nonisolated static var methodTable: RemoteProxy.MethodTable<\(service)> { \(Self.nothing) }",
                 "\(access)nonisolated static func weak(_ object: \(service) & Swift.AnyObject) -> Self { \(Self.nothing) }",
-                "\(access)nonisolated static func \(expansion.weakReference(to: service)) { nil }",
             ],
             expansion.methodNames,
             conforms ? witnesses.compactMap(\.self) : [],

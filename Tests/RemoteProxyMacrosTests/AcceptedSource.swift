@@ -182,13 +182,12 @@ enum AcceptedSource {
             func add(_ a: ProxiedService) async throws {}
         }
         nonisolated func name<Proxy: ServiceProxy>(_ name: Proxy.MethodName, of proxy: Proxy) -> Swift.String { name.name }
-        nonisolated func useLedger(_ ledger: RealLedger, _ other: any Ledger, _ bound: any Bound & AnyObject) async throws {
+        nonisolated func useLedger(_ ledger: RealLedger, _ bound: any Bound & AnyObject) async throws {
             let proxy = LedgerProxy.weak(ledger)
             proxy.weak(1)
             _ = [name(.weak, of: proxy), name(.`over(b:)`, of: proxy), name(.init(name: "x"), of: proxy)]
-            _ = try? LedgerProxy._weakReference(to: other)?()
             let weakly: any Bound = BoundProxy.weak(bound)
-            _ = (weakly, BoundProxy._weakReference(to: weakly))
+            _ = weakly
         }
         @MainActor func useWeakly(_ view: RealView) { ViewProxy.weak(view).clear() }
         @MainActor func useWeakly(_ view: any BoundMain) { BoundMainProxy.weak(view).plain(a: 1) }

@@ -35,20 +35,7 @@ enum Golden {
             /// A proxy that does not keep its object alive. When the object is gone, calls throw `RPCError` with the
             /// code `.subjectGone` and posts vanish.
             public nonisolated static func weak(_ object: any Calculator & Swift.AnyObject) -> Self {
-                Self(subject: RemoteProxy.WeakSubject<any Calculator>({ [weak object] () throws(RemoteProxy.ObjectIsGone) -> any Calculator in
-                    guard let object else { throw RemoteProxy.ObjectIsGone() }
-                    return object
-                }))
-            }
-
-            public nonisolated static func _weakReference(to object: any Calculator) -> (@Sendable () throws(RemoteProxy.ObjectIsGone) -> any Calculator)? {
-                guard Swift.type(of: object as Any) is Swift.AnyClass,
-                    let object = (object as Any) as? any Calculator & Swift.AnyObject
-                else { return nil }
-                return { [weak object] () throws(RemoteProxy.ObjectIsGone) -> any Calculator in
-                    guard let object else { throw RemoteProxy.ObjectIsGone() }
-                    return object
-                }
+                Self(subject: RemoteProxy.WeakSubject<any Calculator>(object, of: object))
             }
 
             /// The names of Calculator's methods, for code that names one without calling it.

@@ -295,7 +295,6 @@ struct Refusal: CustomTestStringConvertible {
                 public nonisolated var asService: any House & Swift.Sendable { self }
                 public nonisolated static var methodTable: RemoteProxy.MethodTable<any House & Swift.Sendable> { Swift.fatalError() }
                 public nonisolated static func weak(_ object: any House & Swift.Sendable & Swift.AnyObject) -> Self { Swift.fatalError() }
-                public nonisolated static func _weakReference(to object: any House & Swift.Sendable) -> (@Sendable () throws(RemoteProxy.ObjectIsGone) -> any House & Swift.Sendable)? { nil }
 
                 /// The names of House's methods, for code that names one without calling it.
                 public nonisolated struct MethodName: RemoteProxy.ServiceMethodName {

@@ -19,10 +19,6 @@ public protocol ServiceProxy<ProxiedService>: Sendable {
 
     /// A proxy that forwards to the given subject, for instance one of your own.
     init(subject: any Subject<ProxiedService>)
-
-    /// What gives an object back for as long as somebody else keeps it; nil when it is not an instance of a class and
-    /// so cannot be referred to weakly. Generated, because only code that knows the protocol can hold one weakly.
-    static func _weakReference(to object: ProxiedService) -> (@Sendable () throws(ObjectIsGone) -> ProxiedService)?
 }
 
 extension ServiceProxy {

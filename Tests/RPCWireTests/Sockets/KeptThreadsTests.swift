@@ -62,19 +62,19 @@ import Testing
         @Test func `a thread that computes is not replaced while more is to be done than can be`() async throws {
             let lent = try LentLoop()
             let isOver = Flag()
-            defer { isOver.isSet.store(true, ordering: .relaxed) }
+            defer { isOver.raise() }
             await lent.loop.perform { lent.loop.noteOverload(true) }
             let isComputing = Flag()
             Task(executorPreference: lent.loop) {
-                isComputing.isSet.store(true, ordering: .relaxed)
-                while !isOver.isSet.load(ordering: .relaxed) {}
+                isComputing.raise()
+                while !isOver.isRaised {}
             }
-            await until { isComputing.isSet.load(ordering: .relaxed) }
+            await until { isComputing.isRaised }
             lent.look(times: 30)
             #expect(lent.takeovers.withLock { $0 } == 0)
             lent.loop.noteOverload(false)
             lent.lookUntilReplaced()
-            isOver.isSet.store(true, ordering: .relaxed)
+            isOver.raise()
             await until { lent.watch.blockedThreads == 0 }
             await lent.loop.perform { lent.loop.noteOverload(true) }
             // One that sleeps is, all the same.
@@ -90,19 +90,19 @@ import Testing
     @Test func `of threads that compute one is replaced, of threads that sleep all`() async throws {
         let lent = try LentLoop()
         let isOver = Flag()
-        defer { isOver.isSet.store(true, ordering: .relaxed) }
+        defer { isOver.raise() }
         var threads: [Int32] = []
         for _ in 0..<2 {
             let isComputing = Flag()
             let computing = await handedOver { answer in
                 Task(executorPreference: lent.loop) {
                     answer(SystemThread.systemNumber)
-                    isComputing.isSet.store(true, ordering: .relaxed)
-                    while !isOver.isSet.load(ordering: .relaxed) {}
+                    isComputing.raise()
+                    while !isOver.isRaised {}
                 }
             }
             // Answering may have to wait for a moment, in which the thread sleeps.
-            await until { isComputing.isSet.load(ordering: .relaxed) }
+            await until { isComputing.isRaised }
             threads.append(computing)
             if threads.count == 1 { lent.lookUntilReplaced() }
         }
@@ -112,7 +112,7 @@ import Testing
             #expect(lent.takeovers.withLock { $0 } == 1)
             #expect(lent.complaints.all == [])
         #endif
-        isOver.isSet.store(true, ordering: .relaxed)
+        isOver.raise()
         await until { lent.watch.blockedThreads == 0 }
         let barrier = Barrier()
         for count in 1...3 {

@@ -39,15 +39,15 @@ import Testing
         let lent = try LentLoop()
         let loop = lent.loop
         let (hasBegun, isOver) = (Barrier(), Flag())
-        defer { isOver.isSet.store(true, ordering: .relaxed) }
+        defer { isOver.raise() }
         let task = Task(executorPreference: loop) {
             hasBegun.open()
-            while !isOver.isSet.load(ordering: .relaxed) { loop.goOut(loop.comeIn()) }
+            while !isOver.isRaised { loop.goOut(loop.comeIn()) }
         }
         _ = await blocking { hasBegun.wait() }
         lent.lookUntilReplaced()
         await loop.perform {}
-        isOver.isSet.store(true, ordering: .relaxed)
+        isOver.raise()
         await task.value
         loop.shutdown()
     }

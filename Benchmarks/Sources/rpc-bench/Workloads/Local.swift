@@ -10,8 +10,8 @@ extension Workload {
         name: "local", summary: "each local proxy against the direct existential call",
         goal: Goal("ratio", .atMost(10)),
         kind: .alone { seconds in
-            let (object, other) = (WoodenAbacus(), WoodenAbacus())
-            let kinds = LocalKind.all(around: object, and: other)
+            let (object, other, apart) = (WoodenAbacus(), WoodenAbacus(), WoodenAbacus())
+            let kinds = LocalKind.all(around: object, and: other, apart: apart)
             let share = seconds / Double(kinds.count + LocalShape.allCases.count)
             var figures = Figures()
             var direct: [LocalShape: Double] = [:]
@@ -26,7 +26,7 @@ extension Workload {
                 if kind.isBound { worst = max(worst, ratio) }
             }
             figures["ratio"] = worst
-            withExtendedLifetime(other) {}
+            withExtendedLifetime((other, apart)) {}
             return figures
         })
 

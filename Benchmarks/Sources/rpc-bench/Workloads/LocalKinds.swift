@@ -9,7 +9,8 @@ struct LocalKind: Sendable {
     /// Whether the goal of the workload is for it.
     var isBound = false
 
-    static func all(around object: WoodenAbacus, and other: WoodenAbacus) -> [LocalKind] {
+    /// - Parameter apart: for what changes how the object is counted from then on, whoever keeps it.
+    static func all(around object: WoodenAbacus, and other: WoodenAbacus, apart: WoodenAbacus) -> [LocalKind] {
         let plain = AbacusProxy(object)
         let fresh = plain.cached(in: .memory, CachePolicy(freshFor: .seconds(3_600)))
         let policy = Policy { _ in .allow }
@@ -22,7 +23,8 @@ struct LocalKind: Sendable {
             LocalKind(name: "proxy_post", abacus: plain, shape: .post, isBound: true),
             LocalKind(name: "weak", abacus: AbacusProxy.weak(object), isBound: true),
             LocalKind(name: "weak_post", abacus: AbacusProxy.weak(object), shape: .post, isBound: true),
-            LocalKind(name: "weak_by_hand_post", abacus: WeakReference(object), shape: .post),
+            LocalKind(name: "weak_reference_post", abacus: WeakReference(object), shape: .post),
+            LocalKind(name: "weak_by_hand_post", abacus: WeakByHand(apart), shape: .post),
             LocalKind(name: "lazy", abacus: lazy),
             LocalKind(name: "lazy_post", abacus: lazy, shape: .post),
             LocalKind(name: "lazy_idle", abacus: AbacusProxy.lazy(keepingAlive: .seconds(60)) { object }),
@@ -56,9 +58,18 @@ private struct SameQuestion: Abacus {
     func note(_ number: Int) { abacus.note(number) }
 }
 
-/// What one would write without a proxy.
+/// What one would write where a protocol is nothing for `@Service`.
 extension WeakReference: Abacus where Object: Abacus {
     func add(_ a: Int, _ b: Int) async throws -> Int { try await object?.add(a, b) ?? 0 }
     func total() async throws -> Int { try await object?.total() ?? 0 }
     func note(_ number: Int) { object?.note(number) }
+}
+
+/// What one would write without the library.
+private final class WeakByHand: Abacus, @unchecked Sendable {
+    private weak var abacus: WoodenAbacus?
+    init(_ abacus: WoodenAbacus) { self.abacus = abacus }
+    func add(_ a: Int, _ b: Int) async throws -> Int { try await abacus?.add(a, b) ?? 0 }
+    func total() async throws -> Int { try await abacus?.total() ?? 0 }
+    func note(_ number: Int) { abacus?.note(number) }
 }

@@ -54,7 +54,7 @@ extension ServiceProxy {
 
     private static func member(_ receiver: ProxiedService) -> MulticastSubject<ProxiedService>.Member {
         // A proxy is a class where its protocol asks for one, but still a value in all but name.
-        if !(receiver is any ServiceProxy<ProxiedService>), let object = _weakReference(to: receiver) {
+        if !(receiver is any ServiceProxy<ProxiedService>), let object = WeakValue(receiver) {
             return .init(receiver: .object(object), identity: ObjectIdentifier(receiver as AnyObject))
         }
         return .init(receiver: .value(subject(of: receiver)), identity: nil)

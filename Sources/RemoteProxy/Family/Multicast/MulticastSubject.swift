@@ -8,7 +8,7 @@ final class MulticastSubject<Service: Sendable>: Subject {
     final class Member: Sendable {
         enum Receiver: Sendable {
             /// An object that somebody else keeps.
-            case object(@Sendable () throws(ObjectIsGone) -> Service)
+            case object(WeakValue<Service>)
             /// A proxy or another value, which only the multicast may have.
             case value(any Subject<Service>)
         }
@@ -24,7 +24,7 @@ final class MulticastSubject<Service: Sendable>: Subject {
         }
 
         var isGone: Bool {
-            if case .object(let object) = receiver { (try? object()) == nil } else { false }
+            if case .object(let object) = receiver { object.isGone } else { false }
         }
     }
 
@@ -55,7 +55,7 @@ final class MulticastSubject<Service: Sendable>: Subject {
             switch member.receiver {
             case .value(let subject): subject.post(post, arguments, now: now)
             case .object(let object):
-                do { now(try object()) } catch { isAnyGone = true }
+                do { now(try object.value()) } catch { isAnyGone = true }
             }
         }
         if isAnyGone { remove(where: \.isGone) }

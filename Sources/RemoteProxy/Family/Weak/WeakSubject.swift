@@ -3,12 +3,10 @@
 /// Forwards to an object for as long as somebody else keeps it. Afterwards calls throw `RPCError` with the code
 /// `.subjectGone`, `.notExecuted`, and posts vanish.
 public struct WeakSubject<Service: Sendable>: Subject {
-    private let object: @Sendable () throws(ObjectIsGone) -> Service
+    private let object: WeakValue<Service>
 
-    /// Made by generated code.
-    /// - Parameter object: Gives the object for as long as it is there. It throws and does not answer nil, since an
-    ///   optional of a type that only the caller knows costs more than the weak reference.
-    public init(_ object: @escaping @Sendable () throws(ObjectIsGone) -> Service) { self.object = object }
+    /// Made by generated code, which names the object twice: as what it does, and as the instance of a class that it is.
+    public init(_ service: Service, of object: AnyObject) { self.object = WeakValue(service, of: object) }
 
     /// Calls the object, which stays until the call has ended.
     @inline(__always)
@@ -17,7 +15,7 @@ public struct WeakSubject<Service: Sendable>: Subject {
     ) async throws -> Result {
         let object: Service
         do {
-            object = try self.object()
+            object = try self.object.value()
         } catch {
             throw RPCError.objectIsGone(method.signature.service)
         }
@@ -27,14 +25,8 @@ public struct WeakSubject<Service: Sendable>: Subject {
     /// Delivers the post if the object is still there.
     @inline(__always)
     public func post<Arguments>(_ post: Post<Service, Arguments>, _ arguments: Arguments, now: (Service) -> Void) {
-        do { now(try object()) } catch {}
+        do { now(try object.value()) } catch {}
     }
-}
-
-/// What a weak reference throws when there is nothing left that it refers to.
-public struct ObjectIsGone: Error {
-    /// Made by generated code.
-    public init() {}
 }
 
 extension RPCError {

@@ -98,18 +98,4 @@ private final class RealBell: Bell {
         #expect(gone == nil)
         proxy.ring(2)
     }
-
-    @Test func `only instances of classes have weak references`() throws {
-        var door = RealDoor()
-        let reference = try #require(DoorProxy._weakReference(to: door))
-        #expect(try reference() as? RealDoor === door)
-        door = RealDoor()
-        #expect(throws: ObjectIsGone.self) { _ = try reference() }
-        #expect(DoorProxy._weakReference(to: PaperDoor()) == nil)
-        #expect(DoorProxy._weakReference(to: DoorProxy(PaperDoor())) == nil)
-        let guarded = GuardedDoor()
-        #expect(try DoorProxy._weakReference(to: guarded)?() as? GuardedDoor === guarded)
-        let bound = RealBoundDoor()
-        #expect(try BoundDoorProxy._weakReference(to: bound)?() === bound)
-    }
 }
