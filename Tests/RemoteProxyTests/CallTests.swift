@@ -70,6 +70,40 @@ import Testing
         #expect(loop.now == Instant(nanoseconds: 30_000_000_000))
     }
 
+    @Test(arguments: [
+        (timeout: Duration.milliseconds(999), end: Duration.milliseconds(999)), (.seconds(1), .milliseconds(992)),
+    ])
+    func `what others have done before a call is taken off a long timeout alone`(
+        timeout: Duration, end: Duration
+    ) throws {
+        var configuration = RPCClient.Configuration()
+        configuration.timeout = timeout
+        let (client, loop) = (network.client(configuration), network.loop)
+        let call = Task(executorPreference: loop) {
+            loop.lateness = .milliseconds(8)
+            loop.submit { loop.lateness = .zero }
+            return try await ProbeProxy(client).wait(1, milliseconds: 60_000)
+        }
+        #expect(throws: RPCError.self) { try loop.complete { try await call.value } }
+        #expect(loop.now == Instant(nanoseconds: 0).advanced(by: end))
+    }
+
+    @Test func `nothing is taken off a deadline`() throws {
+        let (proxy, loop) = (ProbeProxy(network.client()), network.loop)
+        loop.pass(.milliseconds(10))
+        let call = Task(executorPreference: loop) {
+            loop.lateness = .milliseconds(8)
+            loop.submit { loop.lateness = .zero }
+            return try await CallScope.with(CallScope(deadline: Instant(nanoseconds: 5_000_000))) {
+                try await proxy.echo(1)
+            }
+        }
+        let error = try #require(throws: RPCError.self) { try loop.complete { try await call.value } }
+        #expect(error.code == .deadlineExceeded)
+        #expect(error.outcome == .notExecuted)
+        #expect(probe.executed.isEmpty)
+    }
+
     @Test func `a call that takes too long ends at its deadline and stops the subject`() throws {
         let proxy = ProbeProxy(network.client())
         let error = try #require(throws: RPCError.self) {

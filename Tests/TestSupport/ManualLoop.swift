@@ -7,6 +7,7 @@ import Synchronization
 package final class ManualLoop: Loop {
     private struct State {
         var now = Instant(nanoseconds: 0)
+        var lateness: Duration = .zero
         /// What has been taken is nil; all before `first` has been.
         var queue: [Item?] = []
         var first = 0
@@ -72,7 +73,14 @@ package final class ManualLoop: Loop {
 
     package init() {}
 
-    package var now: Instant { state.withLock { $0.now } }
+    package var now: Instant { state.withLock { $0.now.advanced(by: .zero - $0.lateness) } }
+    package func lookAtClock() -> Instant { state.withLock { $0.now } }
+    /// How long ago the clock has been read for those who go by `now`.
+    package var lateness: Duration {
+        get { state.withLock { $0.lateness } }
+        set { state.withLock { $0.lateness = newValue } }
+    }
+
     /// It never sleeps, but may say that it will.
     package var staysAwake: Bool {
         get { state.withLock { $0.staysAwake } }

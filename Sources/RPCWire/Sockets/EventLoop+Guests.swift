@@ -30,8 +30,8 @@ extension EventLoop {
             && attention.load(ordering: .relaxed) != .ended
     }
 
-    /// Guests who have the thread one after the other and pay for it together: reading the clock for each of them is a part of
-    /// a call that can be measured.
+    /// Guests who have the thread one after the other, pay for it together, and share one time until they go: reading the clock
+    /// for each of them is a part of a call that can be measured.
     struct Stay {
         static let mostGuests = 8
 
@@ -48,12 +48,12 @@ extension EventLoop {
             return true
         }
         (stay, timeOfThisItem) = (nil, nil)
-        hasGuest = true
+        guestsSince = present.begin
         lend(forLong: false)
         job.runSynchronously(on: .pool)
         guard takeBack() else { return false }
-        hasGuest = false
-        // Who has called has looked at the clock. Who has not may have taken long, and the turn is to end then.
+        guestsSince = nil
+        // Who has called was asked for little else. Who has not may have taken long, and the turn is to end then.
         if timeOfThisItem == nil { timeOfThisItem = MonotonicClock.now }
         stay = Stay(begin: present.begin, guests: present.guests + 1)
         return true
@@ -73,7 +73,7 @@ extension EventLoop {
 
     /// By another thread, which goes on for one that a guest keeps.
     func wasKept() {
-        hasGuest = false
+        guestsSince = nil
         hospitality.wasAbused(at: MonotonicClock.now)
     }
 }

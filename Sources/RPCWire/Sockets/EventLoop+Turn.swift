@@ -17,7 +17,7 @@ extension EventLoop {
     /// The life of a thread from when it has the loop until there is nothing left to do, or until it has lost the loop.
     func live() {
         threadNumber.store(SystemThread.systemNumber, ordering: .relaxed)
-        if hasGuest { wasKept() }
+        if guestsSince != nil { wasKept() }
         // With one processor there is nobody who could bring about what the loop looks out for.
         looksOut = SystemThread.processors > 1
         repeat {
@@ -67,8 +67,8 @@ extension EventLoop {
             }
             let known = timeOfThisItem
             timeOfThisItem = nil
-            // Read seldom, but who has read it anyway is believed.
-            if known ?? end > end || count % 8 == 0 && MonotonicClock.now > end { break }
+            // Read seldom, and who has read it anyway is believed.
+            if known.map({ $0 > end }) ?? (count % 8 == 0 && MonotonicClock.now > end) { break }
         }
         return true
     }

@@ -24,6 +24,10 @@ struct Lookout {
     /// too, sleeps are short and still nothing comes in time while one looks out.
     private static let worthTheProof = 128
     private static let mostProof = 1_024
+    /// For how long only one place is looked at, in nanoseconds, and for what part of the time in which nothing has come from
+    /// elsewhere: nobody who calls from time to time is late by more than a hundredth of that time for another's sake.
+    static let longestNeglect: Int64 = 50_000
+    static let silencePerNeglect: Int64 = 100
     /// How much trust there is at first, and at most. It outlasts the proof: looking out pays when both ends do it, and this one
     /// goes on until the other has found that its sleeps are short now.
     private static let mostTrust = 4 * proof
@@ -35,8 +39,6 @@ struct Lookout {
     private let countsAllFinds: Bool
     /// What takes longer to come was not worth looking for.
     private var longestFind: Int64
-    /// For how long only one place is looked at, in nanoseconds.
-    var longestNeglect: Int64 { leastTime / 5 }
 
     /// What speaks for looking out. A miss weighs twice as much as a hit, so that a wait which comes to nothing every
     /// second time, as between calls that are made now and then, is slept through.
@@ -52,7 +54,9 @@ struct Lookout {
     /// From where something came last, and how often in a row before that.
     private var last = UInt64.max
     private var repetitions = 0
-    private var lookedEverywhereAt = Instant(nanoseconds: .min)
+    /// Since when there has been nothing from anywhere else; known from the first look everywhere on.
+    private var aloneSince: Instant?
+    private var looksEverywhereAt = Instant(nanoseconds: .min)
 
     private init(atLeast leastTime: Int64, countsAllFinds: Bool) {
         (self.leastTime, self.countsAllFinds) = (leastTime, countsAllFinds)
@@ -91,18 +95,20 @@ struct Lookout {
     /// The only place to look at; nil is everywhere. Where something has come from again and again it can be taken without
     /// asking first whether it is there, but what has come elsewhere waits no longer than it must.
     func likeliest(at now: Instant) -> UInt64? {
-        guard repetitions >= Self.proof, now < lookedEverywhereAt.advanced(byNanoseconds: longestNeglect) else {
-            return nil
-        }
-        return last
+        repetitions >= Self.proof && now < looksEverywhereAt ? last : nil
     }
 
-    mutating func lookedEverywhere(at now: Instant) { lookedEverywhereAt = now }
+    mutating func lookedEverywhere(at now: Instant) {
+        let start = aloneSince ?? now
+        aloneSince = start
+        let neglect = min(start.nanoseconds(to: now) / Self.silencePerNeglect, Self.longestNeglect)
+        looksEverywhereAt = now.advanced(byNanoseconds: neglect)
+    }
 
     /// The system has told of something that has come there.
     mutating func came(from tag: UInt64) {
-        repetitions = tag == last ? min(repetitions + 1, Self.proof) : 0
-        last = tag
+        guard tag != last else { return repetitions = min(repetitions + 1, Self.proof) }
+        (last, repetitions, aloneSince) = (tag, 0, nil)
     }
 
     /// Whether nothing has come from anywhere else lately.

@@ -4,7 +4,8 @@
 // moved by hand, so that whole conversations replay from a seed.
 
 package protocol Loop: TaskExecutor {
-    /// The monotonic clock: fresh, but on the loop itself the same throughout one piece of work.
+    /// The monotonic clock: fresh, but on the loop itself the same throughout one piece of work, and for callers that go on
+    /// there one right after the other, eight at most, the same for all.
     var now: Instant { get }
 
     /// The time as it is, for work that has taken long. On the loop, where it is `now` from here on.

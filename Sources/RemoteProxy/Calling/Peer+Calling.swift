@@ -6,6 +6,9 @@ import RPCWire
 import Synchronization
 
 extension Peer {
+    /// In nanoseconds: so long that nobody sees a few milliseconds less.
+    private static let longTimeout: Int64 = 1_000_000_000
+
     /// Sends a call and waits for its end, however it ends.
     func perform(_ call: OutgoingCall) async -> CallEnd {
         await _RemoteCall(.passUnretained(call), through: self).run()
@@ -25,7 +28,7 @@ extension Peer {
     func start(_ call: OutgoingCall, for waiter: Waiter) {
         let presence = call.presence
         let isOnLoop = presence.isHere
-        let now = loop.now
+        let now = beginning(of: call)
         call.begin(at: now, timeout)
         // Nobody else looks at it before the call is in the table.
         call.waiter = waiter
@@ -41,6 +44,12 @@ extension Peer {
         // The caller waits now, or has been refused and there is nothing to send.
         after.perform(self, isLast: true)
         loop.goOut(presence)
+    }
+
+    /// From when its timeout counts. For callers that go on one after the other on the loop `now` is when the first of them
+    /// did, and what they do until they call may be seen where the timeout is short, or the caller has set a deadline.
+    private func beginning(of call: OutgoingCall) -> Instant {
+        call.deadline < .distantFuture || timeout < Self.longTimeout ? loop.lookAtClock() : loop.now
     }
 
     private func enter(

@@ -124,6 +124,32 @@ private actor CallingActor {
         await place.end()
     }
 
+    @Test func `has the time of those who came right before it, up to eight`() async throws {
+        let place = try await HospitableLoop()
+        let loop = place.loop
+        await loop.perform { loop.answer(onlyOf: nil) {} }
+        let (callers, times) = (Lock<[UnsafeContinuation<Void, Never>]>([]), Lock<[Instant]>([]))
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<9 {
+                group.addTask {
+                    await withUnsafeContinuation { caller in callers.withLock { $0.append(caller) } }
+                    let presence = loop.comeIn()
+                    #expect(presence.isHere)
+                    times.withLock { $0.append(loop.now) }
+                    loop.goOut(presence)
+                }
+            }
+            await until { callers.withLock { $0.count } == 9 }
+            loop.submit {
+                loop.answer(onlyOf: nil) { for caller in callers.withLock({ $0 }) { caller.resume() } }
+            }
+        }
+        let seen = times.withLock { $0 }
+        #expect(Set(seen.prefix(8)).count == 1)
+        #expect(seen[8] > seen[0])
+        await place.end()
+    }
+
     @Test func `has what is bound to its task`() async throws {
         let place = try await HospitableLoop()
         let calculator = CalculatorProxy(place.client())

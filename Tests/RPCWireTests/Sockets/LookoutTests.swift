@@ -146,20 +146,35 @@ import Testing
         #expect(needed == [16, 32, 64, 128, 256, 512, 1_024, 1_024, 1_024, 1_024])
     }
 
+    /// For how long only the place is looked at where something has come from last, if all has come from there for so long.
+    private static func neglect(after silence: Int64, _ lookout: inout Lookout) -> Int64 {
+        lookout.lookedEverywhere(at: Instant(nanoseconds: 0))
+        let now = Instant(nanoseconds: silence)
+        lookout.lookedEverywhere(at: now)
+        return (0...).first { lookout.likeliest(at: now.advanced(byNanoseconds: $0)) == nil } ?? 0
+    }
+
     @Test func `it looks at one place where all has come from lately, and everywhere from time to time`() {
         var lookout = Self.trusting
-        let start = Instant(nanoseconds: 1_000_000)
+        let longEnough = Lookout.longestNeglect * Lookout.silencePerNeglect
         for _ in 0..<8 { lookout.came(from: 7) }
-        lookout.lookedEverywhere(at: start)
-        #expect(lookout.likeliest(at: start) == nil)
+        #expect(Self.neglect(after: longEnough, &lookout) == 0)
         lookout.came(from: 7)
-        #expect(lookout.likeliest(at: start) == 7)
-        #expect(lookout.likeliest(at: start.advanced(byNanoseconds: Lookout.long.longestNeglect - 1)) == 7)
-        #expect(lookout.likeliest(at: start.advanced(byNanoseconds: Lookout.long.longestNeglect)) == nil)
-        lookout.lookedEverywhere(at: start.advanced(byNanoseconds: Lookout.long.longestNeglect))
-        #expect(lookout.likeliest(at: start.advanced(byNanoseconds: Lookout.long.longestNeglect)) == 7)
+        #expect(lookout.likeliest(at: Instant(nanoseconds: longEnough)) == 7)
+        #expect(Self.neglect(after: longEnough, &lookout) == Lookout.longestNeglect)
+        #expect(Self.neglect(after: longEnough * 10, &lookout) == Lookout.longestNeglect)
+    }
+
+    @Test func `who has not been heard of for some time waits for a hundredth of it for another's sake`() {
+        var lookout = Self.trusting
+        for _ in 0..<9 { lookout.came(from: 7) }
+        #expect(Self.neglect(after: 1_000, &lookout) == 10)
+        #expect(Self.neglect(after: 1_000_000, &lookout) == 10_000)
         lookout.came(from: 8)
-        #expect(lookout.likeliest(at: start.advanced(byNanoseconds: Lookout.long.longestNeglect)) == nil)
+        for _ in 0..<9 { lookout.came(from: 7) }
+        let now = Instant(nanoseconds: 2_000_000)
+        lookout.lookedEverywhere(at: now)
+        #expect(lookout.likeliest(at: now) == nil)
     }
 
     @Test func `where two take turns it looks at both`() {

@@ -7,7 +7,7 @@ import Testing
 @testable import RPCWire
 
 @Suite(.waitsForOthers) struct `A look at one stream` {
-    private static let start = Instant(nanoseconds: 1_000_000)
+    private static let start = Instant(nanoseconds: Lookout.longestNeglect * Lookout.silencePerNeglect)
 
     /// A loop that looks out and never by itself: what is done to it is done in one piece of work.
     private func withPairs(
@@ -25,6 +25,8 @@ import Testing
             }
             loop.lookout = .long
             for _ in 0..<20 { loop.lookout.came(from: tag) }
+            // For so long that nothing else is expected.
+            loop.lookout.lookedEverywhere(at: Instant(nanoseconds: 0))
             loop.lookout.lookedEverywhere(at: Self.start)
             body(loop, first, second)
         }
@@ -56,7 +58,7 @@ import Testing
             #expect(loop.look(at: Self.start))
             #expect(!loop.look(at: Self.start))
             #expect(second.farReceiver.text == "")
-            #expect(loop.look(at: Self.start.advanced(byNanoseconds: Lookout.long.longestNeglect)))
+            #expect(loop.look(at: Self.start.advanced(byNanoseconds: Lookout.longestNeglect)))
             #expect(second.farReceiver.text == "second\n")
         }
     }
