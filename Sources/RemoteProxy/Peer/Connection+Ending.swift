@@ -49,6 +49,18 @@ extension Connection {
         stream.abort()
     }
 
+    /// The other end says that it has more than this one has sent: it counts wrong, or a byte has changed on the way. Which calls
+    /// it would still run and answer nobody knows, so the session ends here, and with it every connection that serves it.
+    func endMiscounted() {
+        let why = "\(stream.remoteAddress) says that it has more of the session than it was sent"
+        peer.log("closed the connection: \(why)")
+        gate.verdict = why
+        _ = phase.closed()
+        if session.connection !== self { session.connection?.replaced() }
+        session.end(why)
+        stream.abort()
+    }
+
     /// Begins nothing new; what runs goes on. The connection ends when the last call has answered: a peer of our own
     /// kind is told, and closes its end when it has all its answers, so that a call on its way here is refused and
     /// not lost; for another peer this end closes. Safe from anywhere.

@@ -50,6 +50,7 @@ extension Connection {
                 return stream.abort()
             }
             session = known
+            guard session.canHave(progress) else { return endMiscounted() }
             resume(from: progress)
         } else {
             session.outlive(as: welcome.session, grace: welcome.grace.map { .milliseconds($0) })
@@ -103,6 +104,7 @@ extension Connection {
         // It may have ended while the connection was on its way here; the client will be told so when it comes again.
         stream.open(self)
         guard session.isResumable, phase.greeted() else { return stream.abort() }
+        guard session.canHave(received) else { return endMiscounted() }
         keepAlive()
         agreement.isOurKind = true
         session.assumedTimeout = hello.timeout

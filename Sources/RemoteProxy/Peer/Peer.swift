@@ -114,6 +114,9 @@ package final class Peer: Sendable {
     /// The most bytes that a message to the other end may have.
     var frameLimit: Int { state.withLock { $0.frameLimit } }
 
+    /// The highest number that a call or a post has had.
+    var lastNumber: Int64 { state.withLock { $0.outgoing.nextID - 1 } }
+
     func connectionWanted() {
         state.withLock { $0.onWanted }?()
     }

@@ -99,6 +99,12 @@ extension Session {
         graceTimer = nil
     }
 
+    /// Whether the other end can have come so far with what this one sends. Where nothing is kept nothing is counted, and nothing
+    /// depends on it.
+    func canHave(_ progress: Progress) -> Bool {
+        !isResumable || progress.replies <= replies.last && progress.requests <= peer.lastNumber
+    }
+
     /// Both ends are ours: the session is to outlive its connection, if there is room for it.
     /// - Parameters:
     ///   - id: what the end that listens has named it; nil at that end.

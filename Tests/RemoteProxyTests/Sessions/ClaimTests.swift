@@ -77,8 +77,8 @@ import Testing
         #expect(network.sessions.keptReplies == 1)
     }
 
-    @Test(arguments: [Int.min, -1, Int.max])
-    func `numbers that make no sense harm nobody`(_ number: Int) throws {
+    @Test(arguments: [Int.min, -1])
+    func `numbers below zero harm nobody`(_ number: Int) throws {
         let (first, session) = try begin()
         first.say(echo(1, id: 1))
         first.say(
@@ -89,6 +89,60 @@ import Testing
         #expect(second.take().first?.contains("resumed") == true)
         second.say(echo(2, id: 2))
         #expect(second.take() == [#"{"jsonrpc":"2.0","id":2,"result":2}"#])
+    }
+
+    @Test(arguments: [(requests: 1, replies: 0), (0, 2), (Int.max, Int.max)])
+    func `who comes back with more than was sent is turned away, and the session is over`(
+        requests: Int, replies: Int
+    ) throws {
+        let (first, session) = try begin()
+        let (neighbour, _) = try begin()
+        first.say(echo(1, id: 1))
+        _ = first.take()
+        let second = try resume(session, requests: requests, replies: replies)
+        #expect(second.take().isEmpty)
+        #expect(second.hasEnded && first.hasEnded)
+        let third = try resume(session)
+        #expect(third.take().first?.contains("resumed") == false)
+        neighbour.say(echo(2, id: 1))
+        #expect(neighbour.take() == [#"{"jsonrpc":"2.0","id":1,"result":2}"#])
+        #expect(probe.executed == [1, 2])
+    }
+
+    @Test func `who says that it has more than was sent is turned away at once`() throws {
+        let (end, session) = try begin()
+        end.say(echo(1, id: 1))
+        end.say(#"{"jsonrpc":"2.0","method":"rpc.received","params":{"requests":0,"replies":1}}"#)
+        #expect(!end.hasEnded)
+        end.say(
+            #"{"jsonrpc":"2.0","method":"rpc.received","params":{"requests":0,"replies":2}}"# + "\n" + echo(2, id: 2))
+        #expect(end.hasEnded)
+        #expect(end.take().count == 1)
+        #expect(probe.executed == [1])
+        #expect(try resume(session).take().first?.contains("resumed") == false)
+    }
+
+    @Test func `a client whose server has more than it was sent begins anew, and its call ends`() throws {
+        let client = network.client()
+        let proxy = ProbeProxy(client)
+        #expect(try network.loop.complete { try await proxy.echo(1) } == 1)
+        let known = try #require(client.peer.resumableSession)
+        // One changed digit on the way is enough: the server believes that calls have come which never did.
+        #expect(network.sessions.claim(known.id, by: nil)?.receipts.request(1_000, isPost: false, bytes: 0) == true)
+        // The next one has left, and is lost on the way.
+        var faults = WireFaults()
+        faults.isHeld = true
+        network.inject(faults)
+        let call = Task(executorPreference: network.loop) { try await proxy.wait(2, milliseconds: 60_000) }
+        network.loop.run()
+        network.inject(WireFaults())
+        network.cut()
+        let error = try #require(throws: RPCError.self) { try network.loop.complete { try await call.value } }
+        #expect(error.code == .connectionLost)
+        #expect(error.outcome == .unknown)
+        #expect(network.loop.now < Instant(nanoseconds: 1_000_000_000))
+        #expect(try network.loop.complete { try await proxy.echo(3) } == 3)
+        #expect(probe.executed == [1, 3])
     }
 
     @Test func `of two that claim a session the later has it, and the former is closed`() throws {
