@@ -31,17 +31,22 @@ extension EventLoop {
     }
 
     /// Guests who have the thread one after the other, pay for it together, and share one time until they go: reading the clock
-    /// for each of them is a part of a call that can be measured.
+    /// for each of them is a part of a call that can be measured. Where guests have stayed for long each is on its own, so that
+    /// the turn ends behind one that takes long before it calls.
     struct Stay {
-        static let mostGuests = 8
+        private static let mostGuests = 8
 
         let begin: Instant
         var guests = 0
+
+        func isOver(_ hospitality: Hospitality) -> Bool {
+            guests == Self.mostGuests || !hospitality.isAtEase
+        }
     }
 
     /// Answers whether the loop is still this thread's.
     func host(_ job: UnownedJob, _ stay: inout Stay?) -> Bool {
-        if let full = stay, full.guests == Stay.mostGuests { stay = Stay(begin: leave(full)) }
+        if let last = stay, last.isOver(hospitality) { stay = Stay(begin: leave(last)) }
         let present = stay ?? Stay(begin: now)
         guard hospitality.isOpen(at: present.begin), canHost else {
             globalConcurrentExecutor.enqueue(ExecutorJob(job))
@@ -53,7 +58,8 @@ extension EventLoop {
         job.runSynchronously(on: .pool)
         guard takeBack() else { return false }
         guestsSince = nil
-        // Who has called was asked for little else. Who has not may have taken long, and the turn is to end then.
+        // Who has called has the time of the stay, which is read again soon. Who has not may have taken long, and the turn is to
+        // end then.
         if timeOfThisItem == nil { timeOfThisItem = MonotonicClock.now }
         stay = Stay(begin: present.begin, guests: present.guests + 1)
         return true

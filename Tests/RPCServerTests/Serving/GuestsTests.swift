@@ -101,23 +101,13 @@ private actor CallingActor {
     @Test func `that takes long without a call keeps others waiting, but neither timers nor sockets`() async throws {
         let place = try await HospitableLoop()
         let loop = place.loop
-        await loop.perform { loop.answer(onlyOf: nil) {} }
-        let (callers, gone) = (Lock<[UnsafeContinuation<Void, Never>]>([]), Lock(0))
-        let goneWhenDue = Lock<Int?>(nil)
-        await withTaskGroup(of: Void.self) { group in
-            for _ in 0..<8 {
-                group.addTask {
-                    await withUnsafeContinuation { caller in callers.withLock { $0.append(caller) } }
-                    let end = MonotonicClock.now.advanced(by: .microseconds(1_500))
-                    while MonotonicClock.now < end {}
-                    gone.withLock { $0 += 1 }
-                }
-            }
-            await until { callers.withLock { $0.count } == 8 }
-            loop.submit {
-                loop.schedule(at: loop.now) { goneWhenDue.withLock { $0 = gone.withLock { $0 } } }
-                loop.answer(onlyOf: nil) { for caller in callers.withLock({ $0 }) { caller.resume() } }
-            }
+        let (gone, goneWhenDue) = (Lock(0), Lock<Int?>(nil))
+        await place.host(8) {
+            loop.schedule(at: loop.now) { goneWhenDue.withLock { $0 = gone.withLock { $0 } } }
+        } each: {
+            let end = MonotonicClock.now.advanced(by: .microseconds(1_500))
+            while MonotonicClock.now < end {}
+            gone.withLock { $0 += 1 }
         }
         await until { goneWhenDue.withLock { $0 } != nil }
         #expect(goneWhenDue.withLock { $0 } == 1)
@@ -126,23 +116,12 @@ private actor CallingActor {
 
     @Test func `has the time of those who came right before it, up to eight`() async throws {
         let place = try await HospitableLoop()
-        let loop = place.loop
-        await loop.perform { loop.answer(onlyOf: nil) {} }
-        let (callers, times) = (Lock<[UnsafeContinuation<Void, Never>]>([]), Lock<[Instant]>([]))
-        await withTaskGroup(of: Void.self) { group in
-            for _ in 0..<9 {
-                group.addTask {
-                    await withUnsafeContinuation { caller in callers.withLock { $0.append(caller) } }
-                    let presence = loop.comeIn()
-                    #expect(presence.isHere)
-                    times.withLock { $0.append(loop.now) }
-                    loop.goOut(presence)
-                }
-            }
-            await until { callers.withLock { $0.count } == 9 }
-            loop.submit {
-                loop.answer(onlyOf: nil) { for caller in callers.withLock({ $0 }) { caller.resume() } }
-            }
+        let (loop, times) = (place.loop, Lock<[Instant]>([]))
+        await place.host(9) {
+            let presence = loop.comeIn()
+            #expect(presence.isHere)
+            times.withLock { $0.append(loop.now) }
+            loop.goOut(presence)
         }
         let seen = times.withLock { $0 }
         #expect(Set(seen.prefix(8)).count == 1)

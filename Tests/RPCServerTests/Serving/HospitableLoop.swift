@@ -49,6 +49,29 @@ struct HospitableLoop {
         } while SystemThread.current != thread && !Task.isCancelled
     }
 
+    /// Has so many guests, one right after the other, and returns when they have gone.
+    /// - Parameter first: done on the loop right before they come.
+    func host(
+        _ count: Int, first: @escaping @Sendable () -> Void = {}, each: @escaping @Sendable () async -> Void
+    ) async {
+        // Whoever comes after a lull is not welcome.
+        await loop.perform { loop.answer(onlyOf: nil) {} }
+        let waiting = Lock<[UnsafeContinuation<Void, Never>]>([])
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<count {
+                group.addTask {
+                    await withUnsafeContinuation { guest in waiting.withLock { $0.append(guest) } }
+                    await each()
+                }
+            }
+            await until { waiting.withLock { $0.count } == count }
+            loop.submit {
+                first()
+                loop.answer(onlyOf: nil) { for guest in waiting.withLock({ $0 }) { guest.resume() } }
+            }
+        }
+    }
+
     func end() async {
         await server.stop()
         loop.shutdown()
