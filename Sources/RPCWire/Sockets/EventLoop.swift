@@ -144,6 +144,11 @@ package final class EventLoop: Loop, @unchecked Sendable {
         return now
     }
 
+    package var recently: Instant {
+        guard isCurrent, let timeOfThisItem else { return MonotonicClock.atLastTick }
+        return timeOfThisItem
+    }
+
     /// Whether nothing is left to do in this turn behind what now runs, and no stream waits for its end.
     var isAtEndOfTurn: Bool { queue.isEmpty && unflushed.isEmpty && !hasMail.load(ordering: .relaxed) }
 

@@ -38,6 +38,23 @@ package enum MonotonicClock {
     package static var now: Instant {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)
-        return Instant(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
+        return Instant(time)
+    }
+
+    /// What `now` was at the system's last tick, some milliseconds ago: a fifth of the price.
+    package static var atLastTick: Instant {
+        #if os(Linux)
+            var time = timespec()
+            clock_gettime(CLOCK_MONOTONIC_COARSE, &time)
+            return Instant(time)
+        #else
+            return now
+        #endif
+    }
+}
+
+extension Instant {
+    fileprivate init(_ time: timespec) {
+        self.init(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
     }
 }

@@ -11,6 +11,9 @@ package protocol Loop: TaskExecutor {
     /// The time as it is, for work that has taken long. On the loop, where it is `now` from here on.
     func lookAtClock() -> Instant
 
+    /// Some milliseconds before `now` at most, for those who would not see them: it costs less.
+    var recently: Instant { get }
+
     /// Resumes callers who have their answers; `resume` does nothing else. Tasks that would go on in the ordinary pool may go
     /// on here instead, soon after this. On the loop.
     /// - Parameter peer: whose only caller this is; nil when others wait as well.
@@ -60,6 +63,7 @@ extension Loop {
     package func answer(onlyOf peer: ObjectIdentifier?, _ resume: () -> Void) { resume() }
 
     package func lookAtClock() -> Instant { now }
+    package var recently: Instant { now }
     package func lend(forLong: Bool) {}
     package func noteOverload(_ lasts: Bool) {}
     package func comeIn() -> Presence { isCurrent ? .atHome : .elsewhere }

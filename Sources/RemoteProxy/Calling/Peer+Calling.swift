@@ -46,10 +46,10 @@ extension Peer {
         loop.goOut(presence)
     }
 
-    /// From when its timeout counts. For callers that go on one after the other on the loop `now` is when the first of them
-    /// did, and what they do until they call may be seen where the timeout is short, or the caller has set a deadline.
+    /// From when its timeout counts. Some milliseconds are seen where it is short, or where the caller has set a deadline; for
+    /// others to read the clock would be a part of the call that can be measured.
     private func beginning(of call: OutgoingCall) -> Instant {
-        call.deadline < .distantFuture || timeout < Self.longTimeout ? loop.lookAtClock() : loop.now
+        call.deadline < .distantFuture || timeout < Self.longTimeout ? loop.lookAtClock() : loop.recently
     }
 
     private func enter(

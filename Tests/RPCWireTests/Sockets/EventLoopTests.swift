@@ -143,6 +143,13 @@ struct EventLoopTests {
         }
     }
 
+    @Test(.waitsForOthers) func `what the clock said at the last tick is not ahead of it, and follows it`() async {
+        let isBehind = (0..<1_000).allSatisfy { _ in MonotonicClock.atLastTick <= MonotonicClock.now }
+        #expect(isBehind)
+        let now = MonotonicClock.now
+        await until { MonotonicClock.atLastTick > now }
+    }
+
     @Test func `a cancelled timer lets go of its work at once`() throws {
         final class Witness: Sendable {}
         let loop = try EventLoop(name: "test")
