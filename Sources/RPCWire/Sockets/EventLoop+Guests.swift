@@ -30,37 +30,29 @@ extension EventLoop {
             && attention.load(ordering: .relaxed) != .ended
     }
 
-    /// Guests who have the thread one after the other, pay for it together, and share one time until they go: reading the clock
-    /// for each of them is a part of a call that can be measured. Where guests have stayed for long each is on its own, so that
-    /// the turn ends behind one that takes long before it calls.
+    /// Guests who have the thread one after the other and pay for it together: reading the clock for each of them is a part of
+    /// a call that can be measured.
     struct Stay {
-        private static let mostGuests = 8
+        static let mostGuests = 8
 
         let begin: Instant
         var guests = 0
-
-        func isOver(_ hospitality: Hospitality) -> Bool {
-            guests == Self.mostGuests || !hospitality.isAtEase
-        }
     }
 
     /// Answers whether the loop is still this thread's.
     func host(_ job: UnownedJob, _ stay: inout Stay?) -> Bool {
-        if let last = stay, last.isOver(hospitality) { stay = Stay(begin: leave(last)) }
+        if let full = stay, full.guests == Stay.mostGuests { stay = Stay(begin: leave(full)) }
         let present = stay ?? Stay(begin: now)
         guard hospitality.isOpen(at: present.begin), canHost else {
             globalConcurrentExecutor.enqueue(ExecutorJob(job))
             return true
         }
         (stay, timeOfThisItem) = (nil, nil)
-        guestsSince = present.begin
+        hasGuest = true
         lend(forLong: false)
         job.runSynchronously(on: .pool)
         guard takeBack() else { return false }
-        guestsSince = nil
-        // Who has called has the time of the stay, which is read again soon. Who has not may have taken long, and the turn is to
-        // end then.
-        if timeOfThisItem == nil { timeOfThisItem = MonotonicClock.now }
+        hasGuest = false
         stay = Stay(begin: present.begin, guests: present.guests + 1)
         return true
     }
@@ -79,7 +71,7 @@ extension EventLoop {
 
     /// By another thread, which goes on for one that a guest keeps.
     func wasKept() {
-        guestsSince = nil
+        hasGuest = false
         hospitality.wasAbused(at: MonotonicClock.now)
     }
 }

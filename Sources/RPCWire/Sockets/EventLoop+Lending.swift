@@ -49,8 +49,8 @@ extension EventLoop {
         let thread = SystemThread.current
         if ownership.isHeld(by: thread) { return .atHome }
         guard let loan = ownership.comeIn(thread) else { return .elsewhere }
-        // The other code may have taken long. That of guests has not, or another thread would have the loop.
-        timeOfThisItem = guestsSince
+        // The other code may have taken long.
+        timeOfThisItem = nil
         return .visiting(loan)
     }
 

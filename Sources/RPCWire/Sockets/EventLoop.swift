@@ -78,8 +78,8 @@ package final class EventLoop: Loop, @unchecked Sendable {
     @exclusivity(unchecked) var looksOut = false
     @exclusivity(unchecked) var lookout: Lookout
     @exclusivity(unchecked) var hospitality: Hospitality
-    /// While a guest has the thread: since when it and those before it have.
-    @exclusivity(unchecked) var guestsSince: Instant?
+    /// A guest has the thread.
+    @exclusivity(unchecked) var hasGuest = false
     let readBuffer = ReadBuffer()
     /// Streams that have queued output in this turn, and the list that becomes this one next time.
     @exclusivity(unchecked) var unflushed: ContiguousArray<SocketStream> = []

@@ -53,15 +53,12 @@ package struct Hospitality {
 
     func isOpen(at now: Instant) -> Bool { now >= opensAt }
 
-    /// Guests have not stayed for longer than they earned for some time.
-    var isAtEase: Bool { saved == Self.mostSaved }
-
     /// Guests have gone that stayed so many nanoseconds in all.
     mutating func left(at now: Instant, after stay: Int64, guests: Int = 1) {
         let stay = isAlone ? max(0, stay - Self.longestAlone) : stay
         let most = Self.mostSaved + earned * Int64(guests - 1)
         saved = min(saved + earned * Int64(guests) - min(stay, most), Self.mostSaved)
-        if isAtEase { nextClosure = Self.firstClosure }
+        if saved == Self.mostSaved { nextClosure = Self.firstClosure }
         if saved < 0 { close(at: now) }
     }
 

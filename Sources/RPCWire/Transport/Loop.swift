@@ -4,14 +4,13 @@
 // moved by hand, so that whole conversations replay from a seed.
 
 package protocol Loop: TaskExecutor {
-    /// The monotonic clock: fresh, but on the loop itself the same throughout one piece of work, and for callers that go on
-    /// there one right after the other, eight at most, the same for all.
+    /// The monotonic clock: fresh, but on the loop itself the same throughout one piece of work.
     var now: Instant { get }
 
     /// The time as it is, for work that has taken long. On the loop, where it is `now` from here on.
     func lookAtClock() -> Instant
 
-    /// Some milliseconds before `now` at most, for those who would not see them: it costs less.
+    /// What `now` was some milliseconds ago, for those who would not see them: it costs less.
     var recently: Instant { get }
 
     /// Resumes callers who have their answers; `resume` does nothing else. Tasks that would go on in the ordinary pool may go

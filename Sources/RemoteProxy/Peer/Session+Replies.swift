@@ -37,7 +37,11 @@ extension Session {
             batchesKeep(collected.change)
             guard let reply = collected.reply else { return }
             if collected.isTooLarge { overran(.maximumFrameSize) }
-            reply.withUnsafeBytes { connection?.send($0, isLast: isLast) }
+            reply.withUnsafeBytes { reply in
+                // Then it is a single answer and no batch, and counts as one at the other end.
+                if collected.isTooLarge, isResumable { keep(reply, to: .null) }
+                connection?.send(reply, isLast: isLast)
+            }
         } else {
             if isResumable { keep(answer, to: id) }
             connection?.send(answer, isLast: isLast)

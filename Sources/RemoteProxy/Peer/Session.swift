@@ -99,10 +99,9 @@ extension Session {
         graceTimer = nil
     }
 
-    /// Whether the other end can have come so far with what this one sends. Where nothing is kept nothing is counted, and nothing
-    /// depends on it.
+    /// Whether the other end can have come so far with what this one sends. Where no answers are kept none are counted.
     func canHave(_ progress: Progress) -> Bool {
-        !isResumable || progress.replies <= replies.last && progress.requests <= peer.lastNumber
+        progress.requests <= peer.lastNumber && (progress.replies <= replies.last || !isResumable)
     }
 
     /// Both ends are ours: the session is to outlive its connection, if there is room for it.

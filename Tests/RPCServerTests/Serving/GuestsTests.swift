@@ -98,11 +98,11 @@ private actor CallingActor {
         await place.end()
     }
 
-    @Test func `that takes long without a call keeps others waiting, but neither timers nor sockets`() async throws {
+    @Test func `that takes long keeps others waiting, but timers and sockets for no more than eight`() async throws {
         let place = try await HospitableLoop()
         let loop = place.loop
         let (gone, goneWhenDue) = (Lock(0), Lock<Int?>(nil))
-        await place.host(8) {
+        await place.host(16) {
             loop.schedule(at: loop.now) { goneWhenDue.withLock { $0 = gone.withLock { $0 } } }
         } each: {
             let end = MonotonicClock.now.advanced(by: .microseconds(1_500))
@@ -110,22 +110,7 @@ private actor CallingActor {
             gone.withLock { $0 += 1 }
         }
         await until { goneWhenDue.withLock { $0 } != nil }
-        #expect(goneWhenDue.withLock { $0 } == 1)
-        await place.end()
-    }
-
-    @Test func `has the time of those who came right before it, up to eight`() async throws {
-        let place = try await HospitableLoop()
-        let (loop, times) = (place.loop, Lock<[Instant]>([]))
-        await place.host(9) {
-            let presence = loop.comeIn()
-            #expect(presence.isHere)
-            times.withLock { $0.append(loop.now) }
-            loop.goOut(presence)
-        }
-        let seen = times.withLock { $0 }
-        #expect(Set(seen.prefix(8)).count == 1)
-        #expect(seen[8] > seen[0])
+        #expect((1...8).contains(goneWhenDue.withLock { $0 } ?? 0))
         await place.end()
     }
 

@@ -50,31 +50,6 @@ import Testing
         #expect(eight.isOpen(at: after(now)))
     }
 
-    @Test func `after a long stay, or a closure, it is not at ease until others have earned it`() {
-        var hospitality = Self.lively
-        #expect(hospitality.isAtEase)
-        hospitality.left(at: after(1_000_000), after: 1_000_000, guests: 8)
-        #expect(!hospitality.isAtEase && hospitality.isOpen(at: after(1_000_000)))
-        hospitality.left(at: after(9_000_000), after: 8_000_000, guests: 8)
-        let opening = after(9_000_000 + Hospitality.firstClosure)
-        #expect(hospitality.isOpen(at: opening) && !hospitality.isAtEase)
-        // A guest that goes at once saves what it has earned.
-        let missing = (Hospitality.mostSaved - Hospitality.savedAtOpening) / Self.earned
-        for _ in 1..<missing { hospitality.left(at: opening, after: 0) }
-        #expect(!hospitality.isAtEase)
-        hospitality.left(at: opening, after: 0)
-        #expect(hospitality.isAtEase)
-    }
-
-    @Test func `eight guests share a stay, and while it is not at ease each has one of its own`() {
-        let stay = EventLoop.Stay(begin: Self.start, guests: 1)
-        var hospitality = Self.lively
-        #expect(!stay.isOver(hospitality))
-        #expect(EventLoop.Stay(begin: Self.start, guests: 8).isOver(hospitality))
-        hospitality.left(at: after(1_000_000), after: 1_000_000)
-        #expect(stay.isOver(hospitality))
-    }
-
     @Test(arguments: [1, 8]) func `one that stays for long is forgiven, and those who were with it`(guests: Int) {
         var hospitality = Self.lively
         hospitality.left(at: after(50_000_000), after: 50_000_000, guests: guests)

@@ -122,6 +122,19 @@ import Testing
         #expect(try resume(session).take().first?.contains("resumed") == false)
     }
 
+    @Test func `that the answers to a batch are too long is one answer, and counts`() throws {
+        var settings = Peer.Settings()
+        settings.frames.maximumFrameSize = 600
+        let end = try HandwrittenEnd(SimulatedNetwork(settings: settings))
+        end.say(#"{"jsonrpc":"2.0","id":0,"method":"rpc.hello","params":{"protocol":1}}"#)
+        _ = end.take()
+        end.say("[" + (1...12).map { #"{"jsonrpc":"2.0","method":"a","id":\#($0)}"# }.joined(separator: ",") + "]")
+        let answers = end.take()
+        #expect(answers.count == 1 && answers.first?.hasPrefix("{") == true, "\(answers)")
+        end.say(#"{"jsonrpc":"2.0","method":"rpc.received","params":{"requests":0,"replies":1}}"#)
+        #expect(!end.hasEnded)
+    }
+
     @Test func `a client whose server has more than it was sent begins anew, and its call ends`() throws {
         let client = network.client()
         let proxy = ProbeProxy(client)
