@@ -73,7 +73,7 @@ import Testing
     @Test(arguments: [
         (timeout: Duration.milliseconds(999), end: Duration.milliseconds(999)), (.seconds(1), .milliseconds(992)),
     ])
-    func `what others have done before a call is taken off a long timeout alone`(
+    func `a long timeout counts from the last tick of the clock, a short one from now`(
         timeout: Duration, end: Duration
     ) throws {
         var configuration = RPCClient.Configuration()

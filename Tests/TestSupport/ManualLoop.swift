@@ -73,9 +73,9 @@ package final class ManualLoop: Loop {
 
     package init() {}
 
-    package var now: Instant { state.withLock { $0.now.advanced(by: .zero - $0.lateness) } }
-    package func lookAtClock() -> Instant { state.withLock { $0.now } }
-    /// How long ago the clock has been read for those who go by `now`.
+    package var now: Instant { state.withLock { $0.now } }
+    package var recently: Instant { state.withLock { $0.now.advanced(by: .zero - $0.lateness) } }
+    /// How long ago the system's last tick was.
     package var lateness: Duration {
         get { state.withLock { $0.lateness } }
         set { state.withLock { $0.lateness = newValue } }
