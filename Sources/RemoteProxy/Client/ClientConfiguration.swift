@@ -16,7 +16,8 @@ extension RPCClient {
         }
 
         /// What a call may take, all in all: waiting for a connection, the way there, the work, the way back.
-        /// Shortened by `withTimeout` and by the deadline of a call being served.
+        /// Shortened by `withTimeout` and by the deadline of a call being served. One of a second or more may be over some
+        /// milliseconds early.
         public var timeout: Duration = .seconds(30)
         /// What one attempt to connect may take, greeting included.
         public var connectTimeout: Duration = .seconds(10)
