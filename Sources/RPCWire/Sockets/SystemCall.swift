@@ -41,7 +41,7 @@ package enum MonotonicClock {
         return Instant(time)
     }
 
-    /// What `now` was at the system's last tick, some milliseconds ago: a fifth of the price.
+    /// What `now` was at the system's last tick, some milliseconds ago: an eighth of the price.
     package static var atLastTick: Instant {
         #if os(Linux)
             var time = timespec()

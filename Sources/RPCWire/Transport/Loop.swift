@@ -62,7 +62,6 @@ extension Loop {
     package func answer(onlyOf peer: ObjectIdentifier?, _ resume: () -> Void) { resume() }
 
     package func lookAtClock() -> Instant { now }
-    package var recently: Instant { now }
     package func lend(forLong: Bool) {}
     package func noteOverload(_ lasts: Bool) {}
     package func comeIn() -> Presence { isCurrent ? .atHome : .elsewhere }

@@ -52,7 +52,7 @@ struct HospitableLoop {
     /// Has so many guests, one right after the other, and returns when they have gone.
     /// - Parameter first: done on the loop right before they come.
     func host(
-        _ count: Int, first: @escaping @Sendable () -> Void = {}, each: @escaping @Sendable () async -> Void
+        _ count: Int, first: @escaping @Sendable () -> Void, each: @escaping @Sendable () async -> Void
     ) async {
         // Whoever comes after a lull is not welcome.
         await loop.perform { loop.answer(onlyOf: nil) {} }
