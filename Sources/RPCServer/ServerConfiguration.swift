@@ -110,8 +110,8 @@ extension RPCServer {
         public var maximumHolds = 1_000
         /// Whether addresses may be listened on that other machines can reach though there are no tokens.
         public var allowsOtherMachines = false
-        /// Told, in a line of text, what no caller gets to hear.
-        public var log: @Sendable (String) -> Void = { _ in }
+        /// Told, in a line of text, what no caller gets to hear. The default writes it to standard error.
+        public var log: @Sendable (String) -> Void = StandardStream.log
 
         /// All defaults.
         public init() {}

@@ -16,6 +16,7 @@ extension RPCClient.Configuration {
     package static var patient: Self {
         var configuration = Self()
         configuration.timeout = .seconds(3_600)
+        configuration.log = { _ in }
         return configuration
     }
 }

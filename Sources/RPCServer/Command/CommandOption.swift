@@ -1,5 +1,7 @@
 // One option of the command line: how it is written, what the help says of it, what it does to the settings.
 
+import RPCWire
+
 struct CommandOption: Sendable {
     typealias Apply = @Sendable (_ value: String, _ settings: inout CommandSettings) throws(CommandFault) -> Void
 
@@ -52,17 +54,4 @@ struct CommandFault: Error, Hashable {
     let text: String
 
     init(_ text: String) { self.text = text.onOneLine }
-}
-
-extension String {
-    /// With control characters spelled out: whoever chose the text must not be able to write lines of his own into a
-    /// log, nor to command the terminal that shows it.
-    var onOneLine: String {
-        guard unicodeScalars.contains(where: \.isControl) else { return self }
-        return unicodeScalars.map { $0.isControl ? $0.escaped(asASCII: true) : String($0) }.joined()
-    }
-}
-
-extension Unicode.Scalar {
-    fileprivate var isControl: Bool { properties.generalCategory == .control || value == 0x2028 || value == 0x2029 }
 }

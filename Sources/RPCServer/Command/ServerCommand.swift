@@ -78,7 +78,8 @@ public struct ServerCommand: Sendable {
     private func serve(_ settings: CommandSettings, as program: String) async throws {
         let log: @Sendable (String) -> Void = { StandardStream.error.write(line: "\(program): \($0.onOneLine)") }
         var configuration = settings.configuration
-        if !settings.isQuiet { configuration.log = log }
+        configuration.log = log
+        if settings.isQuiet { configuration.log = { _ in } }
         DroppedPosts.log(to: configuration.log)
         let server = RPCServer(configuration)
         let signals = try watchSignals(server)

@@ -57,8 +57,11 @@ extension RPCClient {
         /// while any comes, instead of while that is cheaper than being woken: with objects that take as long to answer, and
         /// processors to spare, nobody has to be woken for a call then. An idle client uses no processor time either way.
         public var adaptiveSpinning = false
-        /// Told, in a line of text, what no caller gets to hear: ignored messages, posts that could not be sent.
-        public var log: @Sendable (String) -> Void = { _ in }
+        /// How many lines are logged in ten seconds; the rest are counted.
+        public var maximumLogLines = 1_000
+        /// Told, in a line of text, what no caller gets to hear: ignored messages, posts that could not be sent. The default
+        /// writes it to standard error.
+        public var log: @Sendable (String) -> Void = StandardStream.log
 
         /// All defaults.
         public init() {}

@@ -32,7 +32,7 @@ final class Reconnector: Sendable {
         state = Lock(State(machine: Reconnection(backoff: configuration.backoff)))
         peer = Peer(
             runner: RequestRunner(loop: dialer.loop), exports: exports, settings: configuration.peerSettings,
-            log: configuration.log)
+            log: LogValve(most: configuration.maximumLogLines, on: dialer.loop, write: configuration.log).log)
         peer.whenConnectionWanted { [weak self] in self?.wanted() }
     }
 

@@ -29,7 +29,9 @@ extension ErrorObject {
         } else {
             // The text stays here: it may hold paths, names or secrets. The number ties the two ends together.
             let reference = String(UInt32.random(in: .min ... .max), radix: 36)
-            log("\(service.name) threw an undeclared error, reference \(reference): \(error)")
+            log(
+                "\(service.name) threw an undeclared error, reference \(reference): \(error); "
+                    + "callers get it if @Service(errors:) lists \(type(of: error))")
             self.init(
                 code: ErrorCode.internalError,
                 message: "\(service.name) failed; its log has the details under the reference \(reference)")

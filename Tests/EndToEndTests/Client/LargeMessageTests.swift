@@ -11,7 +11,7 @@ import Testing
     /// Takes a second or two where nothing is optimised: it has to be more than is allowed by default.
     @Test func `what is too large by default goes there and back when both ends allow more`() async throws {
         let size = RPCClient.Configuration().maximumFrameSize + 1
-        var (server, client) = (RPCServer.Configuration(), RPCClient.Configuration.patient)
+        var (server, client) = (RPCServer.Configuration.quiet, RPCClient.Configuration.patient)
         (server.maximumFrameSize, client.maximumFrameSize) = (2 * size, 2 * size)
         try await withServer("tcp://127.0.0.1:0", server) { url in
             let text = String(repeating: "x", count: size)
@@ -23,7 +23,7 @@ import Testing
     @Test func `what is too large for the server is refused by name, the call that opens the connection too`()
         async throws
     {
-        var configuration = RPCServer.Configuration()
+        var configuration = RPCServer.Configuration.quiet
         configuration.maximumFrameSize = 100_000
         try await withServer("tcp://127.0.0.1:0", configuration) { url in
             let echo = EchoProxy(RPCClient(url, .patient))

@@ -8,7 +8,7 @@ import TestSupport
 
 /// Runs `body` with the URL of a server that hosts the sample services, and stops the server afterwards.
 func withServer<Result>(
-    _ url: String = "tcp://127.0.0.1:0", _ configuration: RPCServer.Configuration = .init(),
+    _ url: String = "tcp://127.0.0.1:0", _ configuration: RPCServer.Configuration = .quiet,
     exporting proxies: [any ServiceProxy] = samples(), named name: String? = nil, grace: Duration = .zero,
     _ body: (String) async throws -> Result
 ) async throws -> Result {
@@ -22,6 +22,15 @@ func withServer<Result>(
     } catch {
         await server.stop(grace: grace)
         throw error
+    }
+}
+
+extension RPCServer.Configuration {
+    /// The defaults of a server that logs nothing: what a test does to it is no news.
+    static var quiet: RPCServer.Configuration {
+        var configuration = RPCServer.Configuration()
+        configuration.log = { _ in }
+        return configuration
     }
 }
 

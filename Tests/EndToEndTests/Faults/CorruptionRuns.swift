@@ -12,7 +12,7 @@ import Testing
 
 extension FaultRuns {
     @Test func `a byte that changes in every megabyte ends no process, and each call ends in time`() async throws {
-        var configuration = RPCServer.Configuration()
+        var configuration = RPCServer.Configuration.quiet
         configuration.frameTime = .milliseconds(100)
         configuration.minimumRate = 10_000_000
         let server = RPCServer(configuration)

@@ -25,7 +25,7 @@ extension FaultRuns {
 
     private func foundOut() async throws {
         let (givenUp, giveUps) = AsyncStream.makeStream(of: Instant.self)
-        var configuration = RPCServer.Configuration()
+        var configuration = RPCServer.Configuration.quiet
         (configuration.keepaliveInterval, configuration.keepaliveTimeout) = Self.keepalive
         configuration.log = { line in
             if line.contains("keepaliveTimeout") { giveUps.yield(MonotonicClock.now) }

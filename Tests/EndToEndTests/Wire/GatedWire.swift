@@ -13,7 +13,7 @@ func withGate(
     _ configure: (inout RPCServer.Configuration) -> Void = { _ in },
     _ body: @escaping @Sendable (_ server: RPCServer, _ url: String) throws -> Void
 ) async throws {
-    var configuration = RPCServer.Configuration()
+    var configuration = RPCServer.Configuration.quiet
     // A loop that is late on a busy machine would be counted among the limits that were met.
     configuration.maximumBlockedThreads = 0
     configure(&configuration)

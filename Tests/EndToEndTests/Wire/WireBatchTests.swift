@@ -13,7 +13,7 @@ import Testing
     }
 
     @Test func `as many members as allowed are all answered, one more is refused as a whole`() async throws {
-        var configuration = RPCServer.Configuration()
+        var configuration = RPCServer.Configuration.quiet
         configuration.maximumBatch = 100
         try await withWire(configuration) { url in
             let client = try RawClient(url)
@@ -60,7 +60,7 @@ import Testing
     }
 
     @Test func `answers that together are too large become one error`() async throws {
-        var configuration = RPCServer.Configuration()
+        var configuration = RPCServer.Configuration.quiet
         configuration.maximumFrameSize = 4_096
         try await withWire(configuration) { url in
             let text = String(repeating: "é", count: 700)

@@ -16,7 +16,7 @@ import Testing
     func `a message at the limit is taken; one byte more is answered and ends the connection`(
         framing: WireFraming
     ) async throws {
-        var configuration = RPCServer.Configuration()
+        var configuration = RPCServer.Configuration.quiet
         configuration.maximumFrameSize = 1_000
         try await withWire(configuration) { url in
             let client = try RawClient(url, framing)
@@ -32,7 +32,7 @@ import Testing
 
     @Test(arguments: [[0, 0xFF, 0xFF, 0xFF], [0x7F, 0xFF, 0xFF, 0xFF], [0xFF, 0xFF, 0xFF, 0xFF], [0x80, 0, 0, 1]])
     func `a length over the limit is refused before a byte of it has come`(length: [UInt8]) async throws {
-        var configuration = RPCServer.Configuration()
+        var configuration = RPCServer.Configuration.quiet
         configuration.maximumFrameSize = 1 << 20
         try await withWire(configuration) { url in
             let client = try RawClient(url, .lengthPrefixed)
@@ -44,7 +44,7 @@ import Testing
     }
 
     @Test func `a line without an end is refused when it is too long`() async throws {
-        var configuration = RPCServer.Configuration()
+        var configuration = RPCServer.Configuration.quiet
         configuration.maximumFrameSize = 10_000
         try await withWire(configuration) { url in
             let client = try RawClient(url)
@@ -55,7 +55,7 @@ import Testing
     }
 
     @Test func `headers have limits of their own`() async throws {
-        var configuration = RPCServer.Configuration()
+        var configuration = RPCServer.Configuration.quiet
         configuration.maximumHeaderBlock = 200
         configuration.maximumHeaderLines = 3
         try await withWire(configuration) { url in
@@ -74,7 +74,7 @@ import Testing
     }
 
     @Test func `a reply over the limit becomes an error and the connection goes on`() async throws {
-        var configuration = RPCServer.Configuration()
+        var configuration = RPCServer.Configuration.quiet
         configuration.maximumFrameSize = 1_000
         try await withWire(configuration) { url in
             let client = try RawClient(url)
@@ -87,7 +87,7 @@ import Testing
 
     @Test(arguments: [("[", "]"), (#"{"a":"#, "}")])
     func `nesting is read as deep as allowed and no deeper`(open: String, close: String) async throws {
-        var configuration = RPCServer.Configuration()
+        var configuration = RPCServer.Configuration.quiet
         configuration.maximumDepth = 64
         try await withWire(configuration) { url in
             let client = try RawClient(url)
@@ -122,7 +122,7 @@ import Testing
     }
 
     @Test func `more calls at a time than allowed are refused as busy, and only those`() async throws {
-        var configuration = RPCServer.Configuration()
+        var configuration = RPCServer.Configuration.quiet
         configuration.maximumRequestsInFlight = 3
         try await withWire(configuration) { url in
             let later = { (id: Int) in #"{"jsonrpc":"2.0","method":"Echo.later","params":["x",60000],"id":\#(id)}"# }
@@ -177,7 +177,7 @@ import Testing
     }
 
     @Test func `a message as long as allowed is taken by itself, whatever calls may hold`() async throws {
-        var configuration = RPCServer.Configuration()
+        var configuration = RPCServer.Configuration.quiet
         configuration.maximumFrameSize = 50_000
         configuration.maximumBytesInFlight = 1
         configuration.maximumBytesInAll = 1
@@ -188,7 +188,7 @@ import Testing
     }
 
     @Test func `calls that are quickly done are never too many, however they come`() async throws {
-        var configuration = RPCServer.Configuration()
+        var configuration = RPCServer.Configuration.quiet
         configuration.maximumRequestsInFlight = 2
         try await withWire(configuration) { url in
             let client = try RawClient(url)

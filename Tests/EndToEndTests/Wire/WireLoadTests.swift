@@ -11,7 +11,7 @@ import Testing
     func `each of many pipelined calls is answered once while a neighbour is served`(framing: WireFraming) async throws
     {
         let count = 20_000
-        var configuration = RPCServer.Configuration()
+        var configuration = RPCServer.Configuration.quiet
         // A debug build on a busy machine takes its time.
         configuration.maximumWait = .zero
         try await withWire(configuration) { url in

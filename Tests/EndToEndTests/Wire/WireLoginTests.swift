@@ -194,7 +194,7 @@ import Testing
     }
 
     private static func greeterServer() async throws -> (server: RPCServer, url: String) {
-        var configuration = RPCServer.Configuration()
+        var configuration = RPCServer.Configuration.quiet
         locked(&configuration)
         let server = RPCServer(configuration)
         server.export(GreeterProxy(WhoIsThere()))

@@ -47,6 +47,15 @@ import Testing
         // Nothing is left to do, so nobody is woken.
         #expect(loop.nextDeadline == nil)
     }
+
+    @Test func `cuts what is too long for a line, and says how long it was`() {
+        let lines = Lock<[String]>([])
+        let valve = LogValve(most: 3, on: ManualLoop()) { line in lines.withLock { $0.append(line) } }
+        let (fits, tooLong) = (String(repeating: "a", count: 8_192), String(repeating: "ü", count: 8_192))
+        valve.log(fits)
+        valve.log(tooLong)
+        #expect(lines.withLock { $0 } == [fits, String(repeating: "ü", count: 4_096) + "… (16384 bytes)"])
+    }
 }
 
 @Suite struct `Names of limits` {

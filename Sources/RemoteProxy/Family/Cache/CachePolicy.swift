@@ -1,5 +1,7 @@
 // What a cache is told: where it keeps results, how old they may be shown, how many there may be.
 
+import RPCWire
+
 /// Where a cache keeps what it has seen.
 public enum CachePlace: Sendable, Hashable {
     /// In this process, until the last copy of the proxy is gone.
@@ -33,8 +35,9 @@ public struct CachePolicy: Sendable {
     public var pauseAfterFailure: Duration = .seconds(1)
     /// How long the file is left alone after it has been written.
     public var pauseAfterWriting: Duration = .seconds(1)
-    /// Told what went wrong with the file, for people. Calls never fail because of that.
-    public var log: @Sendable (String) -> Void = { _ in }
+    /// Told what went wrong with the file, for people, and what cannot be cached at all. Calls never fail because of that. The
+    /// default writes it to standard error.
+    public var log: @Sendable (String) -> Void = StandardStream.log
 
     /// The defaults.
     public init() {}

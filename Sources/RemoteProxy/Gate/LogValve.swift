@@ -1,16 +1,17 @@
-// Lines on their way into a log, no more than a disk can bear: what is over the limit is left out, and how much that was
-// is said when it is over.
+// Lines on their way into a log, no more and no longer ones than a disk can bear: what is over the limit is left out, and how
+// much that was is said when it is over.
 
-import RPCWire
-import RemoteProxy
+package import RPCWire
 
-final class LogValve: Sendable {
+package final class LogValve: Sendable {
     private struct State {
         var rate: RateLimit
         var leftOut = 0
     }
 
     private static let window = Duration.seconds(10)
+    /// What is longer is cut: it may be what the other end has said.
+    private static let longestLine = 8_192
 
     private let loop: any Loop
     private let write: @Sendable (String) -> Void
@@ -20,7 +21,7 @@ final class LogValve: Sendable {
     /// - Parameters:
     ///   - most: how many lines may be written in ten seconds.
     ///   - overran: told of each line that is left out.
-    init(
+    package init(
         most: Int, on loop: any Loop, overran: @escaping @Sendable () -> Void = {},
         write: @escaping @Sendable (String) -> Void
     ) {
@@ -30,16 +31,22 @@ final class LogValve: Sendable {
         state = Lock(State(rate: RateLimit(most: most, per: Self.window)))
     }
 
-    func log(_ line: String) {
+    package func log(_ line: String) {
         let now = loop.now
         let (isAdmitted, windowEnd) = state.withLock { state -> (Bool, Instant?) in
             guard !state.rate.admits(at: now) else { return (true, nil) }
             state.leftOut += 1
             return (false, state.leftOut == 1 ? state.rate.windowEnd : nil)
         }
-        if isAdmitted { return write(line) }
+        if isAdmitted { return write(Self.cut(line)) }
         overran()
         if let windowEnd { loop.schedule(at: windowEnd) { [self] in tell() } }
+    }
+
+    private static func cut(_ line: String) -> String {
+        let count = line.utf8.count
+        guard count > longestLine else { return line }
+        return "\(String(decoding: line.utf8.prefix(longestLine), as: UTF8.self))… (\(count) bytes)"
     }
 
     private func tell() {

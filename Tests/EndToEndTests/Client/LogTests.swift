@@ -1,0 +1,45 @@
+// What no caller gets to hear is told to somebody, whether a log was set or not.
+
+import Protocols
+import RPCServer
+import RPCWire
+import RemoteProxy
+import TestSupport
+import Testing
+
+@Suite(.waitsForOthers) struct Logs {
+    private struct Failure: Error { let path = "/etc/private" }
+
+    private struct FailingGreeter: Greeter {
+        func greet(_ name: String) async throws -> String { throw Failure() }
+    }
+
+    /// In a process of its own, whose standard error is read.
+    @Test func `nobody has to set one to be told`() async throws {
+        let result = try await #require(processExitsWith: .success, observing: [\.standardErrorContent]) {
+            let server = RPCServer()
+            server.export(GreeterProxy(FailingGreeter()))
+            let client = RPCClient(try await server.listen(on: "tcp://127.0.0.1:0"))
+            _ = try? await GreeterProxy(client).greet("you")
+            client.close()
+            CounterProxy(client).note("lost")
+            await server.stop(grace: .zero)
+        }
+        let lines = String(decoding: result.standardErrorContent, as: UTF8.self).split(separator: "\n")
+        let undeclared = try #require(lines.first { $0.hasPrefix("RemoteProxy: Greeter threw an undeclared error") })
+        #expect(undeclared.contains("/etc/private"))
+        #expect(undeclared.hasSuffix("callers get it if @Service(errors:) lists Failure"))
+        #expect(lines.contains("RemoteProxy: a post was not sent: the client was closed (-32053, notExecuted)"))
+    }
+
+    @Test func `a client writes no more lines than it may`() {
+        let lines = Lock<[String]>([])
+        var configuration = RPCClient.Configuration.patient
+        configuration.maximumLogLines = 2
+        configuration.log = { line in lines.withLock { $0.append(line) } }
+        let client = RPCClient("tcp://127.0.0.1:1", configuration)
+        client.close()
+        for _ in 0..<5 { CounterProxy(client).note("lost") }
+        #expect(lines.withLock { $0.count } == 2)
+    }
+}
