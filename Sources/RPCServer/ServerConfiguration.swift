@@ -111,7 +111,7 @@ extension RPCServer {
         /// Whether addresses may be listened on that other machines can reach though there are no tokens.
         public var allowsOtherMachines = false
         /// Told, in a line of text, what no caller gets to hear. The default writes it to standard error.
-        public var log: @Sendable (String) -> Void = StandardStream.log
+        public var log: @Sendable (String) -> Void = LogStream.log
 
         /// All defaults.
         public init() {}

@@ -76,7 +76,7 @@ public struct ServerCommand: Sendable {
     }
 
     private func serve(_ settings: CommandSettings, as program: String) async throws {
-        let log: @Sendable (String) -> Void = { StandardStream.error.write(line: "\(program): \($0.onOneLine)") }
+        let log: @Sendable (String) -> Void = { LogStream.error.write(line: "\(program): \($0.onOneLine)") }
         var configuration = settings.configuration
         configuration.log = log
         if settings.isQuiet { configuration.log = { _ in } }

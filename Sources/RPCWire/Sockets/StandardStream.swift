@@ -36,11 +36,6 @@ package enum StandardStream: Int32, Sendable {
     }
 }
 
-extension StandardStream {
-    /// The log of who has set none.
-    package static let log: @Sendable (String) -> Void = { error.write(line: "RemoteProxy: \($0.onOneLine)") }
-}
-
 extension String {
     /// With control characters spelled out: whoever chose the text must not be able to write lines of his own into a
     /// log, nor to command the terminal that shows it.

@@ -61,7 +61,7 @@ extension RPCClient {
         public var maximumLogLines = 1_000
         /// Told, in a line of text, what no caller gets to hear: ignored messages, posts that could not be sent. The default
         /// writes it to standard error.
-        public var log: @Sendable (String) -> Void = StandardStream.log
+        public var log: @Sendable (String) -> Void = LogStream.log
 
         /// All defaults.
         public init() {}

@@ -10,7 +10,7 @@ import Testing
     @Test func `are counted, and told of when there are twice as many`() {
         let lines = Lock<[String]>([])
         DroppedPosts.log { line in lines.withLock { $0.append(line) } }
-        defer { DroppedPosts.log(to: StandardStream.log) }
+        defer { DroppedPosts.log(to: LogStream.log) }
         let proxy = WorkshopProxy.unbound(limit: 2, on: ManualLoop())
         let before = DroppedPosts.count
         for number in 0..<before + 12 { proxy.note("\(number)") }

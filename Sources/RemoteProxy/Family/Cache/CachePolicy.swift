@@ -37,7 +37,7 @@ public struct CachePolicy: Sendable {
     public var pauseAfterWriting: Duration = .seconds(1)
     /// Told what went wrong with the file, for people, and what cannot be cached at all. Calls never fail because of that. The
     /// default writes it to standard error.
-    public var log: @Sendable (String) -> Void = StandardStream.log
+    public var log: @Sendable (String) -> Void = LogStream.log
 
     /// The defaults.
     public init() {}

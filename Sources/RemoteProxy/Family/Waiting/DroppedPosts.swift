@@ -9,7 +9,7 @@ public enum DroppedPosts {
     private struct State {
         var count = 0
         var nextLine = 1
-        var log: @Sendable (String) -> Void = StandardStream.log
+        var log: @Sendable (String) -> Void = LogStream.log
     }
 
     private static let state = Lock(State())
