@@ -18,7 +18,8 @@ package final class LogStream: Sendable {
     /// Never waits for a reader.
     package func write(line: String) {
         leftOut.withLock { leftOut in
-            if leftOut > 0, offer("\(leftOut) \(leftOut == 1 ? "line was" : "lines were") left out: nobody read the log") {
+            let missing = leftOut == 1 ? "line was" : "lines were"
+            if leftOut > 0, offer("\(leftOut) \(missing) left out: nobody read the log") {
                 leftOut = 0
             }
             if leftOut > 0 || !offer(line) { leftOut += 1 }
