@@ -1,13 +1,13 @@
-// Holds the reader to the public JSON parsing suite that lies beside the repository: the first letter of a file's name
-// says what must become of it.
+// Holds the reader to the public JSON parsing suite.
 
 import Foundation
 import JSONCodec
+import TestSupport
 import Testing
 
-@Suite struct `JSON parsing suite` {
+@Suite(.enabled(if: ParsingSuite.isPresent)) struct `JSON parsing suite` {
     @Test func `every file is read or refused as the first letter of its name says`() throws {
-        let files = try suiteFiles()
+        let files = try ParsingSuite.files()
         #expect(files.count > 300)
         for file in files {
             let accepted = accepts(try Data(contentsOf: file))
@@ -20,7 +20,7 @@ import Testing
     }
 
     @Test func `a text is read or refused alike in the midst of another`() throws {
-        for file in try suiteFiles() {
+        for file in try ParsingSuite.files() {
             let text = try Data(contentsOf: file)
             let accepted = accepts(text)
             for (before, after) in [
@@ -44,15 +44,5 @@ import Testing
                 return false
             }
         }
-    }
-
-    private func suiteFiles() throws -> [URL] {
-        var root = URL(filePath: #filePath)
-        while !FileManager.default.fileExists(atPath: root.appending(path: "Package.swift").path) {
-            root.deleteLastPathComponent()
-        }
-        let folder = root.deletingLastPathComponent().appending(path: "shared/data/json-parsing")
-        return try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
-            .filter { $0.pathExtension == "json" }
     }
 }

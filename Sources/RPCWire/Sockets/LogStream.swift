@@ -18,15 +18,16 @@ package final class LogStream: Sendable {
     /// Never waits for a reader.
     package func write(line: String) {
         leftOut.withLock { leftOut in
-            let missing = leftOut == 1 ? "line was" : "lines were"
-            if leftOut > 0, offer("\(leftOut) \(missing) left out: nobody read the log") {
+            if leftOut > 0 {
+                let lines = leftOut == 1 ? "line was" : "lines were"
+                guard offer("\(leftOut) \(lines) left out: nobody read the log") else { return leftOut += 1 }
                 leftOut = 0
             }
-            if leftOut > 0 || !offer(line) { leftOut += 1 }
+            if !offer(line) { leftOut = 1 }
         }
     }
 
-    /// Answers whether there was room for its beginning at least.
+    /// Answers whether there was room, for its beginning at least: what does not follow then is missing.
     private func offer(_ line: String) -> Bool {
         var bytes = ContiguousArray(line.utf8)
         bytes.append(UInt8(ascii: "\n"))

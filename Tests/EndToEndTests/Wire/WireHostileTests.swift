@@ -102,8 +102,9 @@ import Testing
         }
     }
 
-    @Test func `the public JSON suite is judged alike as messages and as parameters`() async throws {
-        let files = try suiteFiles()
+    @Test(.enabled(if: ParsingSuite.isPresent))
+    func `the public JSON suite is judged alike as messages and as parameters`() async throws {
+        let files = try ParsingSuite.files()
         #expect(files.count > 300)
         try await withWire { url in
             let client = try RawClient(url, .headers)
@@ -126,15 +127,5 @@ import Testing
             }
             #expect(try brief(client.ask(Said.value)) == "1=0")
         }
-    }
-
-    private func suiteFiles() throws -> [URL] {
-        var root = URL(filePath: #filePath)
-        while !FileManager.default.fileExists(atPath: root.appending(path: "Package.swift").path) {
-            root.deleteLastPathComponent()
-        }
-        let folder = root.deletingLastPathComponent().appending(path: "shared/data/json-parsing")
-        return try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
-            .filter { $0.pathExtension == "json" }
     }
 }

@@ -1,27 +1,18 @@
 import Foundation
 import RPCWire
+import TestSupport
 import Testing
 
-/// The public parser suite beside the repository: y_ must parse, n_ must not, i_ either.
-struct MessageParsingSuiteTests {
-    static let suite = URL(fileURLWithPath: #filePath).appendingPathComponent("../../../../../shared/data/json-parsing")
-        .standardizedFileURL
-
-    static func files(_ prefix: String) throws -> [URL] {
-        try FileManager.default.contentsOfDirectory(at: suite, includingPropertiesForKeys: nil)
-            .filter { $0.lastPathComponent.hasPrefix(prefix) && $0.pathExtension == "json" }
-    }
-
-    static var isPresent: Bool { FileManager.default.fileExists(atPath: suite.path) }
-
+/// Holds the decoder of messages to the public JSON parsing suite.
+@Suite(.enabled(if: ParsingSuite.isPresent)) struct MessageParsingSuiteTests {
     static func frame(_ data: Data, before: String = "", after: String = "") -> Bytes {
         bytes(Array(before.utf8) + data + Array(after.utf8))
     }
 
     static let before = #"{"jsonrpc":"2.0","method":"m","params":["#
 
-    @Test(.enabled(if: isPresent)) func `what must not parse is refused, alone and as a parameter`() throws {
-        let files = try Self.files("n_")
+    @Test func `what must not parse is refused, alone and as a parameter`() throws {
+        let files = try ParsingSuite.files("n")
         #expect(files.count > 180)
         for file in files {
             let data = try Data(contentsOf: file)
@@ -36,8 +27,8 @@ struct MessageParsingSuiteTests {
     /// No value at all is no JSON, but may stand inside an array.
     static let completed: Set = ["n_structure_no_data.json", "n_single_space.json"]
 
-    @Test(.enabled(if: isPresent)) func `what must parse is accepted as a parameter and never refused alone`() throws {
-        let files = try Self.files("y_")
+    @Test func `what must parse is accepted as a parameter and never refused alone`() throws {
+        let files = try ParsingSuite.files("y")
         #expect(files.count > 90)
         for file in files {
             let data = try Data(contentsOf: file)
@@ -47,8 +38,8 @@ struct MessageParsingSuiteTests {
         }
     }
 
-    @Test(.enabled(if: isPresent)) func `what may parse ends one way or the other`() throws {
-        for file in try Self.files("i_") {
+    @Test func `what may parse ends one way or the other`() throws {
+        for file in try ParsingSuite.files("i") {
             #expect(!summary(Self.frame(try Data(contentsOf: file))).isEmpty)
         }
     }
