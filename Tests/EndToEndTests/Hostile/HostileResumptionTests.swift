@@ -73,8 +73,9 @@ import Testing
             }
             for hostile in costly { try await Self.call(try ScriptedServer(hostile.script), times: 2) }
             let after = try ProcessMemory.peak()
-            // Beside other tests it is 27 to 38 MB, mostly what is kept for the next large message.
-            guard after - before < 64 << 20 else {
+            // On a slow machine it is 27 to 38 MB. A fast one fills, before the call is over, the output that a peer may leave
+            // unread, 16 MiB: 64 to 69 MB, since that is in twice the memory and once more while it moves there.
+            guard after - before < 96 << 20 else {
                 throw FaultToolError("\(after - before) bytes more than \(before)")
             }
         }
