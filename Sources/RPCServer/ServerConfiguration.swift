@@ -46,7 +46,8 @@ extension RPCServer {
         /// How long it may take to answer that before it is disconnected. Peers that are not made with this library are
         /// asked by the system, which answers for a machine and not for a program.
         public var keepaliveTimeout: Duration = .seconds(5)
-        /// How many calls of all connections may run at the same time; more are refused with `.busy`.
+        /// How many calls of all connections may run at the same time; more are refused with `.busy`, except one of each
+        /// connection that has none, if it came with less than 4 KiB of arguments.
         public var maximumRequestsInAll = 8_192
         /// How long calls may go on waiting for their turn; then new ones are refused with `.busy` until it is better. Zero
         /// for ever. A burst is not refused, only what comes when calls have waited too long for a tenth of a second, or
@@ -72,7 +73,7 @@ extension RPCServer {
         /// it is less one more begins, however long it is; then more are refused with `.busy`. What an object makes of its
         /// arguments may be larger, and is its own.
         public var maximumBytesInFlight = 16 * 1_024 * 1_024
-        /// The same for all connections together, counted to 4 KiB for each.
+        /// The same for all connections together, counted to 4 KiB for each, with the same exception.
         public var maximumBytesInAll = 256 * 1_024 * 1_024
         /// The most bytes that one message may have, either way.
         public var maximumFrameSize = 16 * 1_024 * 1_024

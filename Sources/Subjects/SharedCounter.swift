@@ -7,10 +7,15 @@ import Synchronization
 package final class SharedCounter: Counter {
     /// How many notes are kept; the oldest go first.
     package static let maximumNotes = 1_000
+    /// How many bytes they may have together.
+    package static let maximumBytes = 1 << 20
 
     private struct State {
         var value = 0
         var notes: [String] = []
+        var bytes = 0
+
+        mutating func dropOldest() { bytes -= notes.removeFirst().utf8.count }
     }
 
     private let state = Mutex(State())
@@ -34,7 +39,8 @@ package final class SharedCounter: Counter {
     package func note(_ text: String) {
         state.withLock { state in
             state.notes.append(text)
-            if state.notes.count > Self.maximumNotes { state.notes.removeFirst() }
+            state.bytes += text.utf8.count
+            while state.notes.count > Self.maximumNotes || state.bytes > Self.maximumBytes { state.dropOldest() }
         }
     }
 

@@ -18,6 +18,7 @@ package struct FrameDecoder: Sendable {
     private var partial = PartialFrame()
     private var state = State.start
     private var failure: FramingError?
+    private var hasEnded = false
     /// Whether white space came before the first byte that says something.
     private var hasLeadingBlanks = false
 
@@ -49,9 +50,15 @@ package struct FrameDecoder: Sendable {
         unread.append(bytes)
     }
 
-    /// The next whole frame, or nil when more bytes are needed. Empty frames and blank lines are passed over: they
-    /// say nothing, and some peers send them to keep a connection open. After an error the decoder is finished and
-    /// goes on throwing the same one.
+    /// No more bytes come. A last line need not have an end.
+    package mutating func end() {
+        hasEnded = true
+        if framing == .lines { append(Bytes("\n")) }
+    }
+
+    /// The next whole frame, or nil when more bytes are needed. A frame or a line in which nothing stands is empty: some
+    /// peers send them to keep a connection open, and whoever passes them over counts how many. After an error the decoder
+    /// is finished and goes on throwing the same one.
     package mutating func next() throws(FramingError) -> Bytes? {
         // Nearly every frame between ends of our own kind; behind a failure nothing is unread.
         if case .lengthPrefixed? = framing, case .start = state,
@@ -68,6 +75,7 @@ package struct FrameDecoder: Sendable {
                     return frame
                 }
             }
+            if hasEnded, isInsideFrame { throw .cutOff }
             return nil
         } catch {
             failure = error
@@ -81,9 +89,9 @@ package struct FrameDecoder: Sendable {
     private mutating func step() throws(FramingError) -> Bytes? {
         if case .body(let length) = state { return readBody(length) }
         switch framing {
-        case .lengthPrefixed: try readPrefix()
+        case .lengthPrefixed: return try readPrefix()
         case .lines: return try readLine()
-        case .headers: try readHeaders()
+        case .headers: return try readHeaders()
         case nil: try detectFraming()
         }
         return nil
@@ -101,7 +109,7 @@ package struct FrameDecoder: Sendable {
 
     // MARK: Length and body
 
-    private mutating func readPrefix() throws(FramingError) {
+    private mutating func readPrefix() throws(FramingError) -> Bytes? {
         var (value, count): (UInt32, Int) = (0, 0)
         if case .prefix(let begun, let bytes) = state { (value, count) = (begun, bytes) }
         let taken = min(4 - count, unread.frontCount)
@@ -112,13 +120,15 @@ package struct FrameDecoder: Sendable {
         count += taken
         guard count == 4 else {
             state = .prefix(value: value, bytes: count)
-            return
+            return nil
         }
-        beginBody(try checked(length: Int(clamping: value), against: limits))
+        return beginBody(try checked(length: Int(clamping: value), against: limits))
     }
 
-    private mutating func beginBody(_ length: Int) {
+    /// Nil unless that is all of the frame.
+    private mutating func beginBody(_ length: Int) -> Bytes? {
         state = length == 0 ? .start : .body(length: length)
+        return length == 0 ? .empty : nil
     }
 
     private mutating func readBody(_ length: Int) -> Bytes? {
@@ -149,7 +159,7 @@ package struct FrameDecoder: Sendable {
         let isBlank = line.withUnsafeBytes { leadingBlanks(in: $0) == $0.count }
         let text = line.withoutCarriageReturn ?? line
         guard text.count <= limit else { throw tooLarge }
-        return isBlank ? nil : text
+        return isBlank ? .empty : text
     }
 
     /// The bytes up to the next line feed, which is taken and not returned; nil, with everything gathered, when there
@@ -171,7 +181,7 @@ package struct FrameDecoder: Sendable {
 
     // MARK: Headers
 
-    private mutating func readHeaders() throws(FramingError) {
+    private mutating func readHeaders() throws(FramingError) -> Bytes? {
         var (block, bytes) = (HeaderBlock(), 0)
         if case .headers(let begun, let count) = state { (block, bytes) = (begun, count) }
         // The line feed counts as well.
@@ -179,7 +189,7 @@ package struct FrameDecoder: Sendable {
         guard let line = try takeLine(room: room, otherwise: .headerBlockTooLarge(limit: limits.maximumHeaderBlock))
         else {
             state = .headers(block, bytes: bytes)
-            return
+            return nil
         }
         guard let text = line.withoutCarriageReturn else { throw .header(.noCarriageReturn) }
         if text.isEmpty {
@@ -188,5 +198,6 @@ package struct FrameDecoder: Sendable {
         }
         try text.withUnsafeBytes { (text) throws(FramingError) in try block.read(text, limits: limits) }
         state = .headers(block, bytes: bytes + line.count + 1)
+        return nil
     }
 }

@@ -11,6 +11,8 @@ package enum FramingError: Error, Sendable, Hashable {
     case headerBlockTooLarge(limit: Int)
     case tooManyHeaderLines(limit: Int)
     case header(HeaderFault)
+    /// No more comes, and the last frame is not whole.
+    case cutOff
 
     /// What is wrong with a header block.
     package enum HeaderFault: String, Sendable, Hashable {
@@ -37,7 +39,7 @@ extension FramingError {
         case .frameTooLarge: .maximumFrameSize
         case .headerBlockTooLarge: .maximumHeaderBlock
         case .tooManyHeaderLines: .maximumHeaderLines
-        case .http, .unrecognised, .header: nil
+        case .http, .unrecognised, .header, .cutOff: nil
         }
     }
 
@@ -71,6 +73,7 @@ extension FramingError: CustomStringConvertible {
         case .tooManyHeaderLines(let limit):
             "a header block is over the limit of \(limit) lines (maximumHeaderLines)"
         case .header(let fault): fault.rawValue
+        case .cutOff: "the connection ended inside a message"
         }
     }
 }

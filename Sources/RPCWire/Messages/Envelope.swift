@@ -149,7 +149,7 @@ struct Envelope: ~Copyable {
         switch id {
         case .present(let id): identifier = id
         case .absent: identifier = nil
-        case .wrong: return invalid("id must be a string, a number or null")
+        case .wrong: return invalid("id must be a string, a number or null, of \(RPCIdentifier.longest) bytes at most")
         }
         let arguments: Range<Int>
         switch params {

@@ -3,12 +3,28 @@
 
 package import JSONCodec
 
-package enum RPCIdentifier: Hashable, Sendable {
+package enum RPCIdentifier: Sendable {
     case null
     case integer(Int64)
     /// Any other number, as written.
     case number(String)
     case string(String)
+
+    /// The most bytes that a text may have, since calls are looked for by their ids.
+    package static let longest = 1_024
+}
+
+extension RPCIdentifier: Equatable {
+    /// Byte for byte: two strings may be equal and not be spelled alike.
+    package static func == (one: RPCIdentifier, other: RPCIdentifier) -> Bool {
+        switch (one, other) {
+        case (.null, .null): true
+        case (.integer(let one), .integer(let other)): one == other
+        case (.number(let one), .number(let other)), (.string(let one), .string(let other)):
+            one.utf8.count == other.utf8.count && one.utf8.elementsEqual(other.utf8)
+        default: false
+        }
+    }
 }
 
 extension RPCIdentifier {
@@ -24,7 +40,7 @@ extension RPCIdentifier {
         }
     }
 
-    /// Reads the value at the cursor, which stands in `text`; nil when it has a type that an id may not have.
+    /// Reads the value at the cursor, which stands in `text`; nil when it has a type or a length that an id may not have.
     @inline(__always)
     init?(_ reader: inout JSONReader, in text: UnsafeRawBufferPointer) throws(JSONError) {
         switch try reader.peek() {
@@ -42,6 +58,7 @@ extension RPCIdentifier {
             _ = try reader.skipValue()
             return nil
         }
+        if textCount > Self.longest { return nil }
     }
 
     package func append(to output: JSONOutput) {

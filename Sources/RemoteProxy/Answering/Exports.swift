@@ -57,6 +57,14 @@ package final class Exports: Sendable {
         table.withLock { $0.services }
     }
 
+    /// What there is, for somebody who has asked for something else.
+    var listing: String {
+        let names = services.compactMap { $0.signatures.first?.path(on: $0.object) }
+        if names.isEmpty { return "nothing is exported" }
+        let first = "what there is: \(names.prefix(10).joined(separator: ", "))"
+        return names.count > 10 ? "\(first) and \(names.count - 10) more, which rpc.discover lists" : first
+    }
+
     var discovery: Bytes {
         table.withLock { table in
             if let known = table.discovery { return known }

@@ -8,7 +8,7 @@ extension HeldObjects {
         _ExportedMethod(SystemMethod.hold, shape: .call) { call in
             let request: HoldRequest = try self.decode(call.params, of: SystemMethod.hold)
             // The name is kept for as long as the hold.
-            guard request.name.hasPrefix("~"), request.name.utf8.count <= 64, !request.name.contains("]") else {
+            guard request.name.utf8.count <= 64, request.name.hasPrefix("~"), !request.name.contains("]") else {
                 throw RPCError.nameOfHold
             }
             try await self.hold(request)
@@ -24,15 +24,14 @@ extension HeldObjects {
     }
 
     private func decode<Request: Decodable>(_ params: UnsafeRawBufferPointer, of method: String) throws -> Request {
-        do {
-            guard params.isEmpty else { return try decodeJSON(Request.self, from: params) }
-            return try Request(json: Bytes("{}"))
-        } catch {
-            let reason = (error as? DecodingError)?.explanation ?? "\(error)"
-            throw RPCError(
-                .invalidArguments, "\(method) was called with wrong parameters: \(reason)", outcome: .notExecuted)
+        guard params.count <= Self.mostParams else {
+            throw RPCError.wrongParameters(of: method, "they have more than \(Self.mostParams) bytes")
         }
+        return try Request(of: method, params)
     }
+
+    /// Names are compared as texts, which takes long for long ones.
+    private static var mostParams: Int { 4_096 }
 }
 
 extension _ExportedMethod {

@@ -98,7 +98,7 @@ final class HeldObjects: Sendable {
         let outer = state.withLock { $0.held[object]?.object }
         let export = outer?.export ?? object
         guard let subject = exports.object(export) else {
-            throw export.contains("[~") ? RPCError.holdEnded : RPCError.noSuchObject(export)
+            throw export.contains("[~") ? RPCError.holdEnded : RPCError.noSuchObject(export, exports)
         }
         guard let outer else { return Held(export, try await subject(lease), inside: nil) }
         return try await outer.entered { Held(export, try await subject(lease), inside: outer) }

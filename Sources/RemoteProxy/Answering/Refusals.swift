@@ -47,15 +47,14 @@ extension ErrorObject {
     /// Says what is there instead, since a wrong name is the commonest mistake of a hand-written client.
     static func unknown(_ method: Bytes, _ exports: Exports) -> ErrorObject {
         // Cut, or a name as long as a frame would be answered with as much.
-        let name = String(method.description.prefix(200))
-        let service = String(name.prefix { $0 != "." && $0 != "[" })
-        let there = exports.services.first { $0.signatures.first?.service == service }
+        let name = method[0..<200].description
+        let service = name.prefix { $0 != "." && $0 != "[" }
+        let there = exports.services.first { $0.signatures.first.map { $0.service == service } == true }
         if there != nil, let end = name.lastIndex(of: "."), exports.object(String(name[..<end])) == nil {
-            return ErrorObject(RPCError.noSuchObject(String(name[..<end])))
+            return ErrorObject(RPCError.noSuchObject(String(name[..<end]), exports))
         }
         let hint =
-            there.map { "\(service) has \($0.signatures.map(\.name).joined(separator: ", "))" }
-            ?? "rpc.discover lists what there is"
+            there.map { "\(service) has \($0.signatures.map(\.name).joined(separator: ", "))" } ?? exports.listing
         return ErrorObject(RPCError(.unimplemented, "there is no method \(name); \(hint)", outcome: .notExecuted))
     }
 }

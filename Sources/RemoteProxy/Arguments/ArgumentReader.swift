@@ -11,8 +11,7 @@ public struct ArgumentReader {
     private enum Form {
         case none
         case positional
-        /// Where each name's value stands; of duplicates, the last.
-        case named([String: Range<Int>])
+        case named
     }
 
     private let bytes: UnsafeRawBufferPointer
@@ -71,11 +70,24 @@ public struct ArgumentReader {
             let there = try attempt(name) { reader throws(JSONError) in try reader.nextElement() }
             if !there { form = .none }
             return there
-        case .named(let members):
-            guard let range = members[name.description] else { return false }
-            reader = JSONReader(UnsafeRawBufferPointer(rebasing: bytes[range]))
-            return true
+        case .named:
+            reader = JSONReader(bytes)
+            return try attempt(name) { reader throws(JSONError) in try Self.moves(&reader, to: name) }
         }
+    }
+
+    /// Looks through all members, of which there are few, and keeps none: a peer may send any number of others. Of duplicates
+    /// the last counts. False when there is none of that name.
+    private static func moves(_ reader: inout JSONReader, to name: StaticString) throws(JSONError) -> Bool {
+        var value: JSONReader?
+        try reader.enterObject()
+        while let key = try reader.nextMember() {
+            if key.matches(name) { value = reader }
+            _ = try reader.skipValue()
+        }
+        guard let value else { return false }
+        reader = value
+        return true
     }
 
     private mutating func decode<Value: Decodable>(_ name: StaticString) throws -> Value {
@@ -104,23 +116,11 @@ public struct ArgumentReader {
         var reader = JSONReader(params)
         guard !params.isEmpty else { return (reader, .none) }
         do throws(JSONError) {
-            let form = try open(&reader)
-            return (reader, form)
+            if case .object = try reader.peek() { return (reader, .named) }
+            try reader.enterArray()
+            return (reader, .positional)
         } catch {
             throw ArgumentFault.parameters("\(error)")
         }
-    }
-
-    private static func open(_ reader: inout JSONReader) throws(JSONError) -> Form {
-        guard case .object = try reader.peek() else {
-            try reader.enterArray()
-            return .positional
-        }
-        var members: [String: Range<Int>] = [:]
-        try reader.enterObject()
-        while let key = try reader.nextMember() {
-            members[try key.string()] = try reader.skipValue()
-        }
-        return .named(members)
     }
 }

@@ -58,8 +58,13 @@ extension Connection {
 
     /// `rpc.authenticate`, the login of foreign clients.
     func authenticate(_ request: Request, in batch: BatchReply?) {
-        let shown = request.params.flatMap { $0.withUnsafeBytes { try? decodeJSON(ShownToken.self, from: $0) } }
-        guard let shown else { return session.answer(request.id, with: .unauthenticated, in: batch) }
+        let shown: ShownToken
+        do {
+            shown = try ShownToken(of: SystemMethod.authenticate, request)
+        } catch {
+            let why = gate.login.isLocked ? .unauthenticated : ErrorObject(error)
+            return session.answer(request.id, with: why, in: batch)
+        }
         guard lets(in: request, showing: shown.token) else { return }
         session.answer(request.id, in: batch) { output in
             output.append(#"{"name":"#)

@@ -15,6 +15,10 @@ extension Session {
     @inline(never)
     private var overrunBeyondShare: Limit? { tally.flatMap { traffic?.overrun(on: $0.takeUnretainedValue()) } }
 
+    /// Whether a request may begin although all connections together have as many as they may: a small one of a session that has
+    /// none, or a few sessions could keep all others out.
+    func isFirstAndSmall(_ request: Request) -> Bool { calls.count == 0 && request.paramsCount < 4_096 }
+
     func answerBusy(_ request: Request, _ limit: Limit, in batch: BatchReply?) {
         wasBusy(limit)
         let most = limit == .maximumBytesInAll ? traffic?.maximumBytes : traffic?.maximumRequests

@@ -60,7 +60,12 @@ extension Connection {
     }
 
     func accept(hello request: Request, in batch: BatchReply?) {
-        let hello = request.params.flatMap { try? Hello(json: $0) } ?? Hello()
+        let hello: Hello
+        do {
+            hello = try Hello(of: SystemMethod.hello, request).checked()
+        } catch {
+            return session.answer(request.id, with: ErrorObject(error), in: batch)
+        }
         guard lets(in: request, showing: hello.token) else { return }
         if case .accepted(let table) = role, phase.step == .greeting, batch == nil, let resumption = hello.resume,
             let known = table.claim(resumption.session, by: peer.identity)

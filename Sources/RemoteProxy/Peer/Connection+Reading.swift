@@ -26,6 +26,8 @@ extension Connection {
                     return finishIfAnswered()
                 }
                 noteFraming()
+                // It says nothing, but has taken time.
+                if frame.isEmpty { continue }
                 if case .accepted = role {
                     if !gate.login.isLocked, let request = messages.decodeRequest(frame) {
                         accept(request, in: consume frame, by: session)
@@ -146,6 +148,7 @@ extension Connection {
         if gate.login.isLocked, error.limit == .maximumFrameSize {
             return endGate(.loginInput, gate.explanation(of: .loginInput))
         }
+        if error == .cutOff { return refuseHalf(error) }
         session.overran(error.limit)
         if let text = error.plainAnswer {
             text.withUnsafeBytes { _ = stream.append($0, framing: .lines) }
@@ -158,6 +161,13 @@ extension Connection {
         // Whoever resumed would send the same again.
         session.endWithConnection()
         refuseFurther()
+    }
+
+    /// Of a peer that says no more. It still gets the answers to all else.
+    private func refuseHalf(_ error: FramingError) {
+        session.answer(.null, with: ErrorObject(code: error.code, message: "\(error)"), in: nil)
+        peer.log("ignored the last message of \(stream.remoteAddress): \(error)")
+        finishIfAnswered()
     }
 
     private func refuseFurther() {

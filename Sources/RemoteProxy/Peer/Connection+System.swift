@@ -92,12 +92,6 @@ struct Progress: Codable {
     }
 }
 
-extension Decodable {
-    init(json: Bytes) throws {
-        self = try json.withUnsafeBytes { try decodeJSON(Self.self, from: $0) }
-    }
-}
-
 extension Request {
     /// Whether the name is one of the protocol's own.
     var isSystem: Bool {

@@ -164,8 +164,14 @@ extension Connection: ByteStreamReceiver {
     /// only ended its questions, as `nc -N` does: it gets the answers that come soon. One that has left in good order has
     /// its posts delivered.
     package func peerFinished() -> Bool {
+        guard case .accepted = role, phase.step != .over else { return false }
+        // One of our own kind says again over the next connection what has not come whole over this one.
+        if !isOurKind {
+            frames.end()
+            if reading == .now { readFrames() }
+        }
         let isOwed = session.calls.count > 0 && !session.isResumable
-        guard case .accepted = role, phase.step != .over, isOwed || reading != .now else { return false }
+        guard phase.step != .over, isOwed || reading != .now else { return false }
         phase.left()
         stream.loop.schedule(at: stream.loop.now.advanced(by: peer.settings.halfCloseGrace)) { [self] in
             if !session.isResumable, session.connection === self {

@@ -17,12 +17,13 @@ private struct ErrorDetails: Codable {
 
 extension ErrorObject {
     /// The answer to a call whose subject threw.
-    init(_ error: any Error, thrownBy service: ServiceDescription, log: (String) -> Void) {
+    /// - Parameter method: by its name on the wire.
+    init(_ error: any Error, thrownBy method: String, of service: ServiceDescription, log: (String) -> Void) {
         if let declared = service.errors.lazy.compactMap({ ErrorObject(error, declaredAs: $0) }).first {
             self = declared
         } else if let error = error as? RPCError {
             // Only the message travels.
-            if let cause = error.underlying { log("\(service.name): \(error.message), because of \(cause)") }
+            if let cause = error.underlying { log("\(method): \(error.message), because of \(cause)") }
             self.init(error)
         } else if error is CancellationError {
             self.init(code: ErrorCode.cancelled, message: "the subject was cancelled")
@@ -30,11 +31,11 @@ extension ErrorObject {
             // The text stays here: it may hold paths, names or secrets. The number ties the two ends together.
             let reference = String(UInt32.random(in: .min ... .max), radix: 36)
             log(
-                "\(service.name) threw an undeclared error, reference \(reference): \(error); "
+                "\(method) threw an undeclared error, reference \(reference): \(error); "
                     + "callers get it if @Service(errors:) lists \(type(of: error))")
             self.init(
                 code: ErrorCode.internalError,
-                message: "\(service.name) failed; its log has the details under the reference \(reference)")
+                message: "\(method) failed; its log has the details under the reference \(reference)")
         }
     }
 

@@ -8,6 +8,8 @@ extension Session {
     /// more is served at the pace of its subjects instead of being refused. Fewer, and nobody would see that more comes
     /// than can be done.
     private static var mostWaiting: (ofSession: Int, inAll: Int) { (256, 4_096) }
+    /// The most bytes of a name that is looked at as a text. It may be as long as a message.
+    private static var longestOtherName: Int { 1_024 }
 
     /// When the next request is to be read. Asked before each.
     @inline(__always)
@@ -26,13 +28,23 @@ extension Session {
     func accept(_ request: consuming Request, from connection: Connection, in batch: BatchReply?) {
         guard isNew(request, from: connection) else { return refuseRepeated(request, in: batch) }
         // The name lies in the request, which is still needed behind this.
-        guard
-            let method = methods.method(named: request.methodName, in: exports) ?? method(ofHold: request.method)
-        else {
-            if request.isSystem { return connection.accept(system: request, in: batch) }
-            return answer(request.id, with: .unknown(request.method, exports), in: batch)
+        guard let method = methods.method(named: request.methodName, in: exports) else {
+            return acceptOther(request, from: connection, in: batch)
         }
         start(method, for: request, from: connection, in: batch)
+    }
+
+    /// One that names no export: it is for what is held, or for the protocol itself.
+    private func acceptOther(_ request: Request, from connection: Connection, in batch: BatchReply?) {
+        let name = request.method
+        if name.count <= Self.longestOtherName {
+            // Without making room for holds where nobody asks for any.
+            if name.mayNameHold, let method = held.method(named: name) {
+                return start(method, for: request, from: connection, in: batch)
+            }
+            if request.isSystem { return connection.accept(system: request, in: batch) }
+        }
+        answer(request.id, with: .unknown(name, exports), in: batch)
     }
 
     func start(
@@ -43,7 +55,9 @@ extension Session {
         // sent like a post, and any number of those would run.
         let id = request.id
         let isPost = id == nil && method.isPost
-        if !isPost, let limit = overrunInAll { return answerBusy(request, limit, in: batch) }
+        if !isPost, let limit = overrunInAll, !isFirstAndSmall(request) {
+            return answerBusy(request, limit, in: batch)
+        }
         let now = loop.now
         if let id, let limit = runner.congestion(forSessionWith: waitingRequests, at: now) {
             wasBusy(limit)
@@ -84,12 +98,10 @@ extension Session {
     /// A request that has come before is never run again. If it still runs, or if its answer is still kept, the answer
     /// comes without being asked for.
     private func refuseRepeated(_ request: Request, in batch: BatchReply?) {
-        guard let id = request.id, !calls.isRunning(id) else { return }
+        // In a batch the others would wait for it.
+        guard let id = request.id, batch != nil || !calls.isRunning(id) else { return }
         answer(id, with: .repeated, in: batch)
     }
-
-    /// Without making room for holds where nobody asks for any.
-    private func method(ofHold name: Bytes) -> _ExportedMethod? { name.mayNameHold ? held.method(named: name) : nil }
 
     /// When the other end stops waiting, as far as it told.
     private func deadline(of request: Request, from connection: Connection, at now: Instant) -> Instant {

@@ -5,9 +5,9 @@ import JSONCodec
 import RPCWire
 
 extension Session {
-    /// Answers without running anything. Notifications are never answered.
+    /// Answers without running anything. Notifications are never answered; that one was refused is told to the log.
     func answer(_ id: RPCIdentifier?, with error: ErrorObject, in batch: BatchReply?) {
-        guard let id else { return }
+        guard let id else { return peer.log("refused a post from \(address): \(error.message)") }
         let output = JSONOutput()
         MessageEncoder.writeFailure(id: id, error: error, in: output)
         send(output.bytes, to: id, in: batch, over: connection)

@@ -157,12 +157,11 @@ extension Session {
     }
 
     private func write(_ error: any Error, to request: borrowing IncomingRequest, in output: JSONOutput) {
-        let object = ErrorObject(error, thrownBy: request.method.service, log: peer.log)
+        let method = request.method
+        guard let id = request.id else { return peer.log("the post \(method.signature.wireName) failed: \(error)") }
+        let object = ErrorObject(error, thrownBy: method.signature.wireName, of: method.service, log: peer.log)
         output.removeAll()
-        MessageEncoder.writeFailure(id: request.id ?? .null, error: object, in: output)
-        if request.id == nil {
-            peer.log("the post \(request.method.signature.wireName) failed: \(error)")
-        }
+        MessageEncoder.writeFailure(id: id, error: object, in: output)
     }
 
     private func writeTooLarge(_ request: borrowing IncomingRequest, in output: JSONOutput) {

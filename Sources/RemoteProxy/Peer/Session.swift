@@ -75,6 +75,8 @@ package final class Session: @unchecked Sendable {
     /// Where the other end calls from now.
     var address: String { shared.withLock { $0.address } }
 
+    static let lengthOfID = 32
+
     private static func makeID() -> String {
         var random = SystemRandomNumberGenerator()
         let halves = (random.next() as UInt64, random.next() as UInt64)

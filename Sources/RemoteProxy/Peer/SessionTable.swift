@@ -70,7 +70,9 @@ package final class SessionTable: Sendable {
     /// The session with this id, which from now on counts as claimed; nil if there is none, or if it belongs to another:
     /// nobody can tell which.
     func claim(_ id: String, by identity: Identity?) -> Session? {
-        state.withLock { state in
+        // Any longer one would take its time to be looked for.
+        guard id.utf8.count == Session.lengthOfID else { return nil }
+        return state.withLock { state in
             guard let session = state.entries[id]?.session, session.peer.identity == identity else { return nil }
             state.entries[id]?.leftAt = nil
             return session

@@ -89,10 +89,16 @@ public struct MethodSignature: Sendable, Hashable {
     public var effect: Effect { shared.facts.effect }
 
     /// What the method is called on the wire when no object is named: `Service.method`.
-    public var wireName: String { "\(service).\(name)" }
+    public var wireName: String { wireName(on: nil) }
 
     /// What it is called on the wire: `Service[object].method` for one of several objects.
-    func wireName(on object: String?) -> String { object.map { "\(service)[\($0)].\(name)" } ?? wireName }
+    func wireName(on object: String?) -> String {
+        // What the protocol itself has belongs to no service.
+        service.isEmpty ? name : "\(path(on: object)).\(name)"
+    }
+
+    /// The same without the method.
+    func path(on object: String?) -> String { object.map { "\(service)[\($0)]" } ?? service }
 
     var opening: String { shared.opening }
 

@@ -96,10 +96,20 @@ import Testing
                 #expect(try brief(client.ask(#"{"jsonrpc":"2.0","method":"rpc.ping","id":2}"#)) == "2=null")
             }
             let late = try RawClient(url)
-            let refusal = try late.ask(Said.value)
-            #expect(try brief(refusal) == "1!-32009")
-            #expect(refusal?.contains("3 requests of all connections are running (maximumRequestsInAll)") == true)
-            #expect(server.counters.running == 3 && server.counters.overruns == ["maximumRequestsInAll": 1])
+            // One small one each may always run, and no large one.
+            #expect(try brief(late.ask(Said.value)) == "1=0")
+            let large = String(repeating: "x", count: 5_000)
+            for call in [Said.value, #"{"jsonrpc":"2.0","method":"Echo.text","params":["\#(large)"],"id":1}"#] {
+                if call == Said.value { late.say(Said.later(60_000, id: 2)) }
+                let refusal = try late.ask(call)
+                #expect(try brief(refusal) == "1!-32009")
+                #expect(refusal?.contains("3 requests of all connections are running (maximumRequestsInAll)") == true)
+                if call != Said.value { continue }
+                #expect(server.counters.running == 4)
+                late.say(#"{"jsonrpc":"2.0","method":"$/cancelRequest","params":{"id":2}}"#)
+                #expect(try brief(late.hear()) == "2!-32800")
+            }
+            #expect(server.counters.running == 3 && server.counters.overruns == ["maximumRequestsInAll": 2])
             clients[0].say(#"{"jsonrpc":"2.0","method":"$/cancelRequest","params":{"id":1}}"#)
             #expect(try brief(clients[0].hear()) == "1!-32800")
             #expect(try brief(late.ask(Said.value)) == "1=0")

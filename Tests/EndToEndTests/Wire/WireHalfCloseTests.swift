@@ -38,4 +38,28 @@ import Testing
             #expect(try client.rest() == "")
         }
     }
+
+    @Test func `a last line needs no end`() async throws {
+        try await withWire { url in
+            let client = try RawClient(url)
+            client.send(#"{"jsonrpc":"2.0","method":"Calculator.add","params":[1,2],"id":1}"# + "\n" + Said.later(50, id: 2))
+            client.finish()
+            #expect(try brief(client.hear()) == "1=3")
+            #expect(try brief(client.hear()) == #"2="x""#)
+            #expect(try client.rest() == "")
+        }
+    }
+
+    @Test(arguments: WireFraming.allCases)
+    func `half a message is told that it is, and the rest is answered`(_ framing: WireFraming) async throws {
+        try await withWire { url in
+            let client = try RawClient(url, framing)
+            client.say(Said.later(50, id: 1))
+            client.send(Array(framing.frame(Said.value).dropLast(5)))
+            client.finish()
+            #expect(try brief(client.hear()) == "null!-32700")
+            #expect(try brief(client.hear()) == #"1="x""#)
+            #expect(try client.rest() == "")
+        }
+    }
 }

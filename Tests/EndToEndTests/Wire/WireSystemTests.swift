@@ -124,4 +124,38 @@ import Testing
             #expect(divide.result?.schema.type == "integer")
         }
     }
+
+    @Test(arguments: [
+        (#"{"timeout":1.5}"#, "at .timeout: "), (#"{"timeout":-1}"#, "at .timeout: it is below zero"),
+        (#"{"protocol":"1"}"#, "at .protocol: "), (#"{"token":7}"#, "at .token: "),
+        (#"{"resume":{"session":""}}"#, "at .resume: the member 'received' is missing"),
+    ])
+    func `a hello that cannot be understood is told why`(params: String, why: String) async throws {
+        try await withWire { url in
+            let client = try RawClient(url)
+            let answer = try client.ask(#"{"jsonrpc":"2.0","method":"rpc.hello","params":\#(params),"id":0}"#)
+            #expect(try brief(answer) == "0!-32602")
+            #expect(answer?.contains("rpc.hello was called with wrong parameters: \(why)") == true)
+            #expect(try client.ask(Said.hello)?.contains(#""session":"#) == true)
+        }
+    }
+
+    @Test func `where nobody has to log in, a login that cannot be understood is told why`() async throws {
+        try await withWire { url in
+            let answer = try RawClient(url).ask(#"{"jsonrpc":"2.0","method":"rpc.authenticate","id":1}"#)
+            #expect(try brief(answer) == "1!-32602")
+            #expect(answer?.contains("the member 'token' is missing") == true)
+        }
+    }
+
+    @Test func `a batch in a session is answered also when it says again what still runs`() async throws {
+        try await withWire { url in
+            let client = try RawClient(url)
+            client.say(Said.hello)
+            _ = try client.hear()
+            client.say(Said.later(60_000, id: 1))
+            client.say("[\(Said.later(60_000, id: 1)),\(Said.value.replacing("1}", with: "2}"))]")
+            #expect(try brief(client.hear()) == "[1!-32600, 2=0]")
+        }
+    }
 }

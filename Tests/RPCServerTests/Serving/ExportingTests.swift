@@ -26,6 +26,7 @@ import Testing
         #expect(try await GreeterProxy(client, named: "bert").greet("you") == "bert greets you")
         let odd = GreeterProxy(client, named: "with ] and \"quotes\"")
         #expect(try await odd.greet("you") == "with ] and \"quotes\" greets you")
+        let there = "Greeter[anna], Greeter[bert], Greeter[with ] and \"quotes\"]"
         for missing in ["carl", nil] {
             let error = await #expect(throws: RPCError.self) {
                 try await GreeterProxy(client, named: missing).greet("you")
@@ -33,7 +34,7 @@ import Testing
             #expect(error?.code == .unimplemented)
             #expect(error?.outcome == .notExecuted)
             let object = missing.map { "Greeter[\($0)]" } ?? "Greeter"
-            #expect(error?.message == "there is no object \(object); rpc.discover lists what there is")
+            #expect(error?.message == "there is no object \(object); what there is: \(there)")
         }
         await server.stop()
     }
@@ -123,7 +124,7 @@ import Testing
         #expect(error.code == .internalError)
         #expect(error.outcome == .executed)
         #expect(error.data == nil)
-        let text = "Greeter failed; its log has the details under the reference "
+        let text = "Greeter.greet failed; its log has the details under the reference "
         #expect(error.message.hasPrefix(text))
         #expect(!error.message.contains("private") && !error.message.contains("hunter2"))
         let reference = error.message.dropFirst(text.count)

@@ -9,7 +9,7 @@ struct Cut: Equatable, CustomStringConvertible {
     var description: String { "\(frames.prefix(5)) … (\(frames.count)), \(error.map { "\($0)" } ?? "no error")" }
 }
 
-/// Feeds the pieces to a decoder and takes every frame as soon as it is whole.
+/// Feeds the pieces to a decoder and takes every frame as soon as it is whole, but for those in which nothing stands.
 func cut(_ pieces: some Sequence<some Collection<UInt8>>, limits: FrameLimits = .init(), framing: Framing? = nil) -> Cut
 {
     var decoder = FrameDecoder(limits: limits, framing: framing)
@@ -17,7 +17,7 @@ func cut(_ pieces: some Sequence<some Collection<UInt8>>, limits: FrameLimits = 
     for piece in pieces {
         decoder.append(bytes(piece))
         do {
-            while let frame = try decoder.next() { cut.frames.append(frame.description) }
+            while let frame = try decoder.next() { if !frame.isEmpty { cut.frames.append(frame.description) } }
         } catch {
             cut.error = error
         }

@@ -73,7 +73,20 @@ import Testing
         #expect(try second.next()?.description == (framing == .lines ? "[11122]" : "[11222]"))
     }
 
-    @Test func `empty frames and blank lines are passed over`() {
+    @Test(arguments: [
+        (Framing.lengthPrefixed, "\0\0\0\0"), (.lines, "\n"), (.lines, " \t\r\n"), (.headers, "Content-Length: 0\r\n\r\n"),
+    ])
+    func `a frame in which nothing stands comes out empty, so that it can be counted`(
+        framing: Framing, text: String
+    ) throws {
+        var decoder = FrameDecoder(framing: framing)
+        decoder.append(bytes(Array(String(repeating: text, count: 3).utf8)))
+        for _ in 0..<3 { #expect(try decoder.next()?.isEmpty == true) }
+        #expect(try decoder.next() == nil)
+        #expect(decoder.count == 3)
+    }
+
+    @Test func `what stands between empty frames and blank lines is found`() {
         let prefix: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 2, 0x5B, 0x5D, 0, 0, 0, 0]
         for size in 1...prefix.count { #expect(cut(prefix.pieces(of: size)) == Cut(frames: ["[]"])) }
         let lines = Array("\n\r\n \t\n[1]  \r\n\r\n\n {}\n \r\n[2]\r\n".utf8)

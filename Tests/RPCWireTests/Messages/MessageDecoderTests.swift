@@ -18,9 +18,22 @@ struct MessageDecoderTests {
     }
 
     @Test func `ids that differ in type or spelling are different`() {
-        let ids = Self.identifiers.map { id in MessageDecoder.identifier(in: Bytes(#"{"id":\#(id)}"#)) }
-        #expect(Set(ids).count == Self.identifiers.count)
+        // Two spellings of one character.
+        let spelled = [#""\u00e9""#, #""e\u0301""#]
+        let ids = (Self.identifiers + spelled.dropFirst()).map { id in
+            MessageDecoder.identifier(in: Bytes(#"{"id":\#(id)}"#))
+        }
         #expect(!ids.contains(nil))
+        for (index, id) in ids.enumerated() { #expect(ids.firstIndex(of: id) == index) }
+    }
+
+    @Test func `an id has so many bytes at most, and a longer one is refused under null`() {
+        let longest = #""\#(String(repeating: "0", count: RPCIdentifier.longest))""#
+        #expect(summary(#"{"jsonrpc":"2.0","method":"m","id":\#(longest)}"#) == ["call \(longest) m"])
+        let longer = #""0\#(longest.dropFirst())"#
+        #expect(summary(#"{"jsonrpc":"2.0","method":"m","id":\#(longer)}"#) == ["invalid null -32600"])
+        #expect(summary(#"{"jsonrpc":"2.0","result":1,"id":\#(longer)}"#) == ["ignored"])
+        #expect(MessageDecoder.identifier(in: Bytes(#"{"id":\#(longer)}"#)) == nil)
     }
 
     @Test(arguments: ["true", "false", "[]", "[1]", "{}"])

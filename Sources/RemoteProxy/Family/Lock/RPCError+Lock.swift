@@ -29,10 +29,8 @@ extension RPCError {
         "rpc.hold was called with a wrong name: it begins with '~', has no ']', is at most 64 bytes long and not in use",
         outcome: .notExecuted)
 
-    static func noSuchObject(_ object: String) -> RPCError {
-        RPCError(
-            .unimplemented, "there is no object \(object.prefix(200)); rpc.discover lists what there is",
-            outcome: .notExecuted)
+    static func noSuchObject(_ object: String, _ exports: Exports) -> RPCError {
+        RPCError(.unimplemented, "there is no object \(object); \(exports.listing)", outcome: .notExecuted)
     }
 
     static func tooManyHolds(_ limit: Int) -> RPCError {
