@@ -7,7 +7,7 @@ import Synchronization
 package final class SharedCounter: Counter {
     /// How many notes are kept; the oldest go first.
     package static let maximumNotes = 1_000
-    /// How many bytes they may have together.
+    /// How many bytes they may have together; the newest is kept however long it is.
     package static let maximumBytes = 1 << 20
 
     private struct State {
@@ -40,7 +40,9 @@ package final class SharedCounter: Counter {
         state.withLock { state in
             state.notes.append(text)
             state.bytes += text.utf8.count
-            while state.notes.count > Self.maximumNotes || state.bytes > Self.maximumBytes { state.dropOldest() }
+            while state.notes.count > 1, state.notes.count > Self.maximumNotes || state.bytes > Self.maximumBytes {
+                state.dropOldest()
+            }
         }
     }
 

@@ -142,7 +142,10 @@ extension Peer {
             leaving = state.leaving
             let removed = state.outgoing.expire(at: now)
             let why = state.whyUnavailable
-            ended = state.waiters(of: removed) { $0 ? .failed(.deadlineExceeded) : .failed(.unavailable(why)) }
+            let isLost = state.connection == nil && leaving.isEmpty
+            ended = state.waiters(of: removed) { wasSent in
+                .failed(wasSent ? .deadlineExceeded(isLost ? why : nil) : .unavailable(why))
+            }
             var after = abandon(removed, &state)
             state.wakeAt = state.outgoing.nextDeadline ?? .distantFuture
             if state.wakeAt < .distantFuture { after.wakeAt = state.wakeAt }

@@ -3,8 +3,14 @@
 import RPCWire
 
 extension RPCError {
-    static let deadlineExceeded = RPCError(
-        .deadlineExceeded, "no reply came within the time allowed for the call", outcome: .unknown)
+    static let deadlineExceeded = deadlineExceeded(nil)
+
+    /// - Parameter why: why there is no connection any more over which a reply could have come.
+    static func deadlineExceeded(_ why: String?) -> RPCError {
+        let text = "no reply came within the time allowed for the call"
+        let more = why.map { "; the connection is lost and was not made again: \($0)" } ?? ""
+        return RPCError(.deadlineExceeded, text + more, outcome: .unknown)
+    }
 
     static func unavailable(_ why: String) -> RPCError {
         RPCError(

@@ -93,7 +93,9 @@ final class Reconnector: Sendable {
                 state.connection = connection
                 return true
             }
-            if isCurrent { connection.open() } else { stream.abort() }
+            guard isCurrent else { return stream.abort() }
+            peer.waitsForGreeting(from: stream.remoteAddress)
+            connection.open()
         }
     }
 

@@ -157,6 +157,11 @@ extension Connection {
             noteFraming()
             session.answer(.null, with: ErrorObject(code: error.code, message: "\(error)"), in: nil)
         }
+        if case .dialled = role, phase.step == .greeting {
+            gate.verdict = "\(stream.remoteAddress) does not answer as a server of this kind does: \(error)"
+        } else {
+            gate.verdict = "what \(stream.remoteAddress) sent cannot be read: \(error)"
+        }
         peer.log("closed \(stream.remoteAddress): \(error)")
         // Whoever resumed would send the same again.
         session.endWithConnection()

@@ -113,6 +113,15 @@ extension Peer {
         state.withLock { $0.whyUnavailable = why }
     }
 
+    /// A connection is made, but not of use yet. If that stays so, callers are told, unless another one has failed before: then
+    /// they are told why.
+    func waitsForGreeting(from address: String) {
+        state.withLock { state in
+            guard state.whyUnavailable == State.noConnection else { return }
+            state.whyUnavailable = "\(address) has taken the connection and not answered the greeting"
+        }
+    }
+
     /// Ends everything pending at once. Calls made later fail at once with `reason`.
     package func close(_ reason: RPCError = .closed(outcome: .notExecuted)) {
         var ended: [Waiter] = []

@@ -43,7 +43,8 @@ package final class Peer: Sendable {
         var wakeAt = Instant.distantFuture
         var timer: (any LoopTimer)?
         /// Why there is no connection, for the callers that run out of time waiting for one.
-        var whyUnavailable = "no connection was made"
+        var whyUnavailable = noConnection
+        static let noConnection = "no connection was made"
         /// A task is about to flush for all who are not on the loop.
         var isFlushPromised = false
         /// Connections that take no new calls but still owe answers to some.

@@ -42,6 +42,18 @@ import Testing
         #expect(probe.executed == [1])
     }
 
+    @Test func `a call whose time is over before the client is back is told that the connection is lost`() throws {
+        var configuration = RPCClient.Configuration()
+        configuration.timeout = .seconds(5)
+        let proxy = ProbeProxy(network.client(configuration))
+        let call = call { try await proxy.wait(1, milliseconds: 100) }
+        network.cut()
+        network.isServing = false
+        let error = try error(of: call)
+        #expect(error.code == .deadlineExceeded && error.outcome == .unknown)
+        #expect(error.message.contains("; the connection is lost and was not made again: "))
+    }
+
     @Test func `of a hundred calls none is lost or run twice, however often the connection breaks`() throws {
         let proxy = ProbeProxy(network.client())
         let calls = (0..<100).map { number in
