@@ -51,6 +51,9 @@ struct Tour {
         } catch {
             throw Difference("what listens at \(url) does not answer JSON-RPC: \(error)")
         }
+        if methods.contains("\"code\":\(RPCError.Code.unauthenticated.rawValue)") {
+            throw Difference("the server at \(url) wants a token; start rpc-server without tokens for the tour")
+        }
         for service in ["Calculator", "Greeter", "Echo", "Counter"] where !methods.contains("\"\(service).") {
             throw Difference("the server at \(url) has no \(service); start rpc-server, which has all that is toured")
         }

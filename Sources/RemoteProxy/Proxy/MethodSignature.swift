@@ -105,3 +105,11 @@ public struct MethodSignature: Sendable, Hashable {
     /// Whether the method may run a second time where nobody knows whether it ran: it is `@ReadOnly` or `@Idempotent`.
     public var isRepeatable: Bool { effect != .changes }
 }
+
+extension MethodSignature: CustomStringConvertible {
+    /// Like a declaration: `Calculator.add(a: Int, b: Int) -> Int`.
+    public var description: String {
+        let list = parameters.map { "\($0.name): \($0.type)" }.joined(separator: ", ")
+        return "\(wireName)(\(list))\(result.map { " -> \($0)" } ?? "")"
+    }
+}

@@ -26,7 +26,8 @@ import Testing
             await server.stop(grace: .zero)
         }
         let lines = String(decoding: result.standardErrorContent, as: UTF8.self).split(separator: "\n")
-        let undeclared = try #require(lines.first { $0.hasPrefix("RemoteProxy: Greeter.greet threw an undeclared error") })
+        let beginning = "RemoteProxy: Greeter.greet threw an undeclared error"
+        let undeclared = try #require(lines.first { $0.hasPrefix(beginning) })
         #expect(undeclared.contains("/etc/private"))
         #expect(undeclared.hasSuffix("callers get it if @Service(errors:) lists Failure"))
         #expect(lines.contains("RemoteProxy: a post was not sent: the client was closed (-32053, notExecuted)"))

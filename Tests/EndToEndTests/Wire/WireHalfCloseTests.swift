@@ -42,7 +42,8 @@ import Testing
     @Test func `a last line needs no end`() async throws {
         try await withWire { url in
             let client = try RawClient(url)
-            client.send(#"{"jsonrpc":"2.0","method":"Calculator.add","params":[1,2],"id":1}"# + "\n" + Said.later(50, id: 2))
+            client.say(#"{"jsonrpc":"2.0","method":"Calculator.add","params":[1,2],"id":1}"#)
+            client.send(Said.later(50, id: 2))
             client.finish()
             #expect(try brief(client.hear()) == "1=3")
             #expect(try brief(client.hear()) == #"2="x""#)

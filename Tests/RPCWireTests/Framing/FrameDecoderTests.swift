@@ -74,7 +74,8 @@ import Testing
     }
 
     @Test(arguments: [
-        (Framing.lengthPrefixed, "\0\0\0\0"), (.lines, "\n"), (.lines, " \t\r\n"), (.headers, "Content-Length: 0\r\n\r\n"),
+        (Framing.lengthPrefixed, "\0\0\0\0"), (.lines, "\n"), (.lines, " \t\r\n"),
+        (.headers, "Content-Length: 0\r\n\r\n"),
     ])
     func `a frame in which nothing stands comes out empty, so that it can be counted`(
         framing: Framing, text: String

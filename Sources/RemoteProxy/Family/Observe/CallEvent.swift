@@ -21,3 +21,17 @@ public struct CallEvent: Sendable {
     /// How it ended.
     public let outcome: Outcome
 }
+
+extension CallEvent: CustomStringConvertible {
+    /// What happened in one line: what was called, for whom, how it ended, and how long it took.
+    public var description: String {
+        let whom = caller.map { " for \($0.address)" } ?? ""
+        let end =
+            switch outcome {
+            case .returned: "returned"
+            case .threw(let error): "threw \(error)"
+            case .posted: "was posted"
+            }
+        return "\(method)\(whom) \(end) after \(duration)"
+    }
+}

@@ -1,0 +1,25 @@
+// What the compiler says of an argument that cannot travel. Generated code finds these where nothing else fits; without
+// them the compiler would have as many opinions as there are overloads, and none of them would name the reason.
+
+extension ArgumentReader {
+    /// Reads no argument.
+    @available(*, unavailable, message: "this argument is not Decodable: arguments of a @Service are Codable")
+    @_disfavoredOverload
+    public mutating func next<Value>(_ name: StaticString) throws -> Value { throw ArgumentFault.missing(name) }
+}
+
+extension ArgumentWriter {
+    /// Writes no argument.
+    @available(*, unavailable, message: "this argument is not Encodable: arguments of a @Service are Codable")
+    public mutating func write<Value>(_ value: Value) throws {}
+}
+
+extension ArgumentComparison {
+    /// Compares nothing.
+    @available(*, unavailable, message: "this argument is not Encodable: arguments of a @Service are Codable")
+    public static func isSame<Value>(_ one: Value, _ other: Value) -> Bool { false }
+
+    /// Hashes nothing.
+    @available(*, unavailable, message: "this argument is not Encodable: arguments of a @Service are Codable")
+    public static func hash<Value>(_ value: Value, into hasher: inout Hasher) {}
+}
