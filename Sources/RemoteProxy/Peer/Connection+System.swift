@@ -49,7 +49,8 @@ extension Connection {
         case SystemMethod.goodbye where isNotice:
             session.saidGoodbye()
         default:
-            // Notifications under `$/` are optional by convention and never answered; requests are.
+            // Notifications under `$/` are optional by convention and neither answered nor told of; requests are.
+            if request.id == nil, request.isOptional { return }
             session.answer(request.id, with: .unknown(request.method, peer.exports), in: batch)
         }
     }
@@ -93,10 +94,11 @@ struct Progress: Codable {
 }
 
 extension Request {
+    /// Whether nobody minds if it is not known.
+    var isOptional: Bool { withExtendedLifetime(self) { methodName.starts(with: "$/".utf8) } }
+
     /// Whether the name is one of the protocol's own.
-    var isSystem: Bool {
-        withExtendedLifetime(self) { methodName.starts(with: "rpc.".utf8) || methodName.starts(with: "$/".utf8) }
-    }
+    var isSystem: Bool { isOptional || withExtendedLifetime(self) { methodName.starts(with: "rpc.".utf8) } }
 }
 
 extension RPCIdentifier {

@@ -1,5 +1,6 @@
 // What is not JSON-RPC: browsers, other protocols, broken JSON. Nothing of it is executed.
 
+import RPCServer
 import TestSupport
 import Testing
 
@@ -137,5 +138,26 @@ import Testing
             #expect(try brief(client.ask("{}")) == "null!-32600")
             #expect(try brief(client.ask(Self.value)) == "1=0")
         }
+    }
+
+    @Test func `of a post that nobody takes the log is told, and what there is`() async throws {
+        let log = LoggedLines()
+        var configuration = RPCServer.Configuration()
+        configuration.log = log.add
+        try await withWire(configuration) { url in
+            let client = try RawClient(url)
+            for method in ["Counter.notice", "Counter[x].note", "Nobody.note", "$/optional"] {
+                client.say(#"{"jsonrpc":"2.0","method":"\#(method)"}"#)
+            }
+            #expect(try brief(client.ask(Self.value)) == "1=0")
+        }
+        let there = "what there is: Calculator, Greeter, Echo, Counter"
+        let texts = [
+            "there is no method Counter.notice; Counter has increment, next, value, note, notes",
+            "there is no object Counter[x]; \(there)", "there is no method Nobody.note; \(there)",
+        ]
+        let refusals = log.lines.filter { $0.hasPrefix("refused a post from tcp://127.0.0.1:") }
+        #expect(refusals.count == texts.count)
+        for (refusal, text) in zip(refusals, texts) { #expect(refusal.hasSuffix(text), "\(refusal)") }
     }
 }

@@ -88,6 +88,23 @@ final class Events: Sendable {
         #expect(try network.loop.complete { try await exported.add(1) } == 2)
         #expect(addresses.withLock { $0 } == ["memory:left", nil])
     }
+
+    @Test func `an event says in a line what has happened`() throws {
+        let lines = Lock<[String]>([])
+        let exported = AccountProxy(account).observed(clock: { [loop = network.loop] in loop.now }) { event in
+            lines.withLock { $0.append("\(event)") }
+        }
+        network.exports.add(exported, named: nil)
+        _ = try network.loop.complete { [network] in try await AccountProxy(network.client()).balance() }
+        _ = try? network.loop.complete { try await exported.withdraw(5, for: "fun", by: "me") }
+        exported.note("hello")
+        #expect(
+            lines.withLock { $0 } == [
+                "Account.balance() -> Int for memory:left returned after 0.0 seconds",
+                "Account.withdraw(amount: Int, purpose: String, by: String) -> Int threw overdrawn after 0.0 seconds",
+                "Account.note(text: String) was posted after 0.0 seconds",
+            ])
+    }
 }
 
 /// Fifteen lines that a user may write: the first call of each method is let through, all later ones are not.
