@@ -9,6 +9,8 @@ package final class Exports: Sendable {
         var methods = MethodIndex()
         /// In the order of export, for discovery: the object's name and its methods.
         var services: [(object: String?, signatures: [MethodSignature])] = []
+        /// What each service has, by its name: there may be thousands of objects of one.
+        var signatures: [String: [MethodSignature]] = [:]
         /// How each object is held, by its wire name without a method.
         var holds: [String: @Sendable (Duration) async throws -> Hold] = [:]
         /// What `rpc.discover` answers, once somebody has asked since the last change.
@@ -34,6 +36,7 @@ package final class Exports: Sendable {
             }
             table.services.removeAll { $0.object == object && $0.signatures.first?.service == service }
             table.services.append((object, entries.map(\.signature)))
+            table.signatures[service] = entries.map(\.signature)
             table.holds[object.map { "\(service)[\($0)]" } ?? service] = { try await subject.hold(for: $0) }
             table.discovery = nil
             return replaced
@@ -57,12 +60,17 @@ package final class Exports: Sendable {
         table.withLock { $0.services }
     }
 
+    /// What a service has of which there is an object; nil if there is none.
+    func signatures(of service: String) -> [MethodSignature]? { table.withLock { $0.signatures[service] } }
+
     /// What there is, for somebody who has asked for something else.
     var listing: String {
-        let names = services.compactMap { $0.signatures.first?.path(on: $0.object) }
+        let services = services
+        // The others are not looked at: there may be thousands, and somebody may ask for nothing else.
+        let names = services.prefix(10).compactMap { $0.signatures.first?.path(on: $0.object) }
         if names.isEmpty { return "nothing is exported" }
-        let first = "what there is: \(names.prefix(10).joined(separator: ", "))"
-        return names.count > 10 ? "\(first) and \(names.count - 10) more, which rpc.discover lists" : first
+        let first = "what there is: \(names.joined(separator: ", "))"
+        return services.count > 10 ? "\(first) and \(services.count - 10) more, which rpc.discover lists" : first
     }
 
     var discovery: Bytes {

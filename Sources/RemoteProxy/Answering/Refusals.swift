@@ -48,13 +48,13 @@ extension ErrorObject {
     static func unknown(_ method: Bytes, _ exports: Exports) -> ErrorObject {
         // Cut, or a name as long as a frame would be answered with as much.
         let name = method[0..<200].description
-        let service = name.prefix { $0 != "." && $0 != "[" }
-        let there = exports.services.first { $0.signatures.first.map { $0.service == service } == true }
+        let service = String(name.prefix { $0 != "." && $0 != "[" })
+        let there = exports.signatures(of: service)
         if there != nil, let end = name.lastIndex(of: "."), exports.object(String(name[..<end])) == nil {
             return ErrorObject(RPCError.noSuchObject(String(name[..<end]), exports))
         }
         let hint =
-            there.map { "\(service) has \($0.signatures.map(\.name).joined(separator: ", "))" } ?? exports.listing
+            there.map { "\(service) has \($0.map(\.name).joined(separator: ", "))" } ?? exports.listing
         return ErrorObject(RPCError(.unimplemented, "there is no method \(name); \(hint)", outcome: .notExecuted))
     }
 }

@@ -19,7 +19,8 @@ extension Connection {
         case .single(.request(let request)):
             switch request.method.description {
             case SystemMethod.hello, SystemMethod.authenticate: accept(system: request, in: nil)
-            default: session.answer(request.id, with: .unauthenticated, in: nil)
+            // Strangers write nothing into the log either.
+            default: if request.id != nil { session.answer(request.id, with: .unauthenticated, in: nil) }
             }
         case .single(.invalid(let id, let error)): session.answer(id, with: error, in: nil)
         case .single: break
