@@ -51,11 +51,11 @@ extension EventLoop {
         guard let loan = ownership.comeIn(thread) else { return .elsewhere }
         // The other code may have taken long.
         timeOfThisItem = nil
-        return .visiting(loan)
+        return .visiting(loan, asGuest: hasGuest)
     }
 
     package func goOut(_ presence: Presence) {
-        guard case .visiting(let loan) = presence else { return }
+        guard case .visiting(let loan, _) = presence else { return }
         ownership.goOut(loan)
         // As for a loan that begins: a watch may have gone to sleep meanwhile.
         if attention.load(ordering: .relaxed) != .lively { drawAttention() }

@@ -3,7 +3,8 @@
 // Two conformers: `EventLoop` waits on real sockets; the tests' `ManualLoop` runs when told to, on a clock that is
 // moved by hand, so that whole conversations replay from a seed.
 
-package protocol Loop: TaskExecutor {
+/// A serial executor too, though no actor's: for tasks that are known to prefer it, which the runtime then need not ask.
+package protocol Loop: TaskExecutor, SerialExecutor {
     /// The monotonic clock: fresh, but on the loop itself the same throughout one piece of work.
     var now: Instant { get }
 

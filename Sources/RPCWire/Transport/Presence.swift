@@ -8,10 +8,13 @@ package enum Presence: Sendable {
     /// It was there anyway.
     case atHome
     /// It is there for as long as it does not go out; then the loan goes on.
-    case visiting(Loan)
+    /// - Parameter asGuest: it is a task of the pool's, and none that prefers the loop.
+    case visiting(Loan, asGuest: Bool)
 
     @usableFromInline
     package struct Loan: Sendable { let word: UInt }
 
+    /// Whether it is a task that prefers the loop.
+    @inlinable package var isResident: Bool { if case .visiting(_, asGuest: false) = self { true } else { false } }
     @inlinable package var isHere: Bool { if case .elsewhere = self { false } else { true } }
 }

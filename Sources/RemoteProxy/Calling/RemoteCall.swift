@@ -7,7 +7,7 @@ import RPCWire
 /// A call on its way to an object elsewhere. Opaque outside the library.
 public struct _RemoteCall {
     // Neither is counted: the subject that the call is made through keeps the peer, and whoever has this has the call to
-    // itself, until it has its result.
+    // itself, until it has its result. Two words, as which `suspend` hands them to C.
     private let peer: Unmanaged<Peer>
     private let call: Unmanaged<OutgoingCall>
 
@@ -29,13 +29,11 @@ public struct _RemoteCall {
         return try result(of: method)
     }
 
-    /// Sends it and waits for its end. Inlined, since each function that awaits another looks afterwards whether it is
-    /// still where it belongs, which costs as much as anything else in a call. It is nowhere else before it waits, so the
-    /// standard library's form of the continuation serves that does not look then either.
+    /// Sends it and waits for its end. Inlined, since an async function that need not be called costs nothing.
     @inlinable @inline(__always)
     nonisolated(nonsending) func run() async {
         begin()
-        await _unsafeInheritExecutor_withUnsafeContinuation { start(for: $0) }
+        await suspend(self) { Self.start(from: $0, $1, for: $2, executor: $3) }
         if !endWatch() { await waitOn() }
     }
 
@@ -57,9 +55,23 @@ public struct _RemoteCall {
         call._withUnsafeGuaranteedRef { call in peer._withUnsafeGuaranteedRef { $0.begin(call) } }
     }
 
+    /// - Parameters: what a value of this type consists of, its caller, and where that goes on, unless at an actor.
     @usableFromInline
-    func start(for waiter: UnsafeContinuation<Void, Never>) {
-        call._withUnsafeGuaranteedRef { call in peer._withUnsafeGuaranteedRef { $0.start(call, for: waiter) } }
+    static func start(
+        from peer: UnsafeRawPointer, _ call: UnsafeRawPointer, for waiter: UnsafeRawPointer,
+        executor: UnsafeMutableRawPointer?
+    ) {
+        let (peer, call) = (Unmanaged<Peer>.fromOpaque(peer), Unmanaged<OutgoingCall>.fromOpaque(call))
+        let waiter = unsafeBitCast(waiter, to: Waiter.self)
+        call._withUnsafeGuaranteedRef { call in
+            peer._withUnsafeGuaranteedRef { peer in
+                // The runtime would find the same by looking up what the task prefers, under a lock of the task.
+                if let executor, call.presence.isResident {
+                    executor.storeBytes(of: peer.loop.asUnownedSerialExecutor(), as: UnownedSerialExecutor.self)
+                }
+                peer.start(call, for: waiter)
+            }
+        }
     }
 
     /// The caller has been woken, and nobody watches it any more. Answers whether the call has ended.
@@ -112,3 +124,11 @@ public struct _RemoteCall {
             outcome: .executed, underlying: error)
     }
 }
+
+/// Waits until the continuation is resumed that `begin` is given, and goes on where the task belongs without looking whether it
+/// is there (`CSystem/Suspension.c`): each look costs as much as anything else in a call, and the caller takes one anyway.
+@usableFromInline @_silgen_name("remoteproxy_suspend")
+nonisolated(nonsending) func suspend(
+    _ call: _RemoteCall,
+    _ begin: @convention(c) (UnsafeRawPointer, UnsafeRawPointer, UnsafeRawPointer, UnsafeMutableRawPointer?) -> Void
+) async
