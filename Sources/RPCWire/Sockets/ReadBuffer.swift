@@ -24,13 +24,14 @@ final class ReadBuffer {
         case failed(SystemError)
     }
 
-    func read(from socket: Socket, generously: Bool, deliver: (Bytes) -> Void) -> Outcome {
-        generously ? readGenerously(socket, deliver) : readUsually(socket, deliver)
+    /// - Parameter looks: how often to look before it would block.
+    func read(from socket: Socket, generously: Bool, looks: Int = 1, deliver: (Bytes) -> Void) -> Outcome {
+        generously ? readGenerously(socket, looks, deliver) : readUsually(socket, looks, deliver)
     }
 
-    private func readUsually(_ socket: Socket, _ deliver: (Bytes) -> Void) -> Outcome {
+    private func readUsually(_ socket: Socket, _ looks: Int, _ deliver: (Bytes) -> Void) -> Outcome {
         let window = UnsafeMutableRawBufferPointer(rebasing: chunk.memory[used...])
-        switch socket.receive(window) {
+        switch socket.receive(window, looks: looks) {
         case .bytes(0): return .endOfStream
         case .wouldBlock: return .wouldBlock
         case .failed(let error): return .failed(error)
@@ -48,9 +49,9 @@ final class ReadBuffer {
         }
     }
 
-    private func readGenerously(_ socket: Socket, _ deliver: (Bytes) -> Void) -> Outcome {
+    private func readGenerously(_ socket: Socket, _ looks: Int, _ deliver: (Bytes) -> Void) -> Outcome {
         var chunk = largeChunk.take() ?? ByteChunk(capacity: ReadBuffer.generous)
-        let transfer = socket.receive(chunk.memory)
+        let transfer = socket.receive(chunk.memory, looks: looks)
         if case .bytes(let count) = transfer, count > 0 { deliver(Bytes(chunk, 0..<count)) }
         if isKnownUniquelyReferenced(&chunk) { largeChunk = chunk }
         switch transfer {

@@ -51,8 +51,16 @@ package final class Socket: Sendable {
         }
     }
 
-    func receive(_ window: UnsafeMutableRawBufferPointer) -> Transfer {
-        SystemCall.transfer("recv") { system_receive(descriptor, window.baseAddress, window.count) }
+    /// - Parameter looks: how often to look before there is nothing.
+    func receive(_ window: UnsafeMutableRawBufferPointer, looks: Int = 1) -> Transfer {
+        var left = looks
+        while true {
+            let transfer = SystemCall.transfer("recv") {
+                system_receive(descriptor, window.baseAddress, window.count)
+            }
+            left -= 1
+            guard case .wouldBlock = transfer, left > 0 else { return transfer }
+        }
     }
 
     func shutdownSending() { _ = shutdown(descriptor, Int32(SHUT_WR)) }

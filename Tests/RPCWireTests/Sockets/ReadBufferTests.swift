@@ -41,12 +41,26 @@ struct ReadBufferTests {
         #expect(places.count == 1)
     }
 
+    @Test(arguments: [false, true]) func `who looks again sees what has come meanwhile`(generously: Bool) throws {
+        let (near, far) = try Socket.pair()
+        try SystemThread.start(name: "writer") { far.write("late") }
+        var received: Bytes?
+        let outcome = ReadBuffer().read(from: near, generously: generously, looks: .max, deliver: { received = $0 })
+        guard case .delivered = outcome else {
+            Issue.record("\(outcome)")
+            return
+        }
+        #expect(received?.description == "late")
+    }
+
     @Test func `an empty socket would block, and a closed one is at its end`() throws {
         let (near, far) = try Socket.pair()
         let buffer = ReadBuffer()
-        guard case .wouldBlock = buffer.read(from: near, generously: false, deliver: { _ in }) else {
-            Issue.record("not empty")
-            return
+        for looks in [1, 4] {
+            guard case .wouldBlock = buffer.read(from: near, generously: false, looks: looks, deliver: { _ in }) else {
+                Issue.record("not empty")
+                return
+            }
         }
         far.close()
         for generously in [false, true] {
