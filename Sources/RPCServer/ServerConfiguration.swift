@@ -103,7 +103,8 @@ extension RPCServer {
         public var maximumSessions = 10_000
         /// How many answers of one session may wait for the client to acknowledge them; above that, calls wait to begin.
         public var maximumKeptReplies = 1_024
-        /// The same in bytes. An answer that is ready when there is too much is sent once and not kept.
+        /// The same in bytes. An answer that is ready when there is too much is sent once and not kept. What never began is
+        /// answered all the same: when twice as much waits, the session ends with its connection.
         public var maximumKeptReplyBytes = 4 * 1_024 * 1_024
         /// The same in bytes for all sessions together. Above that, calls of those that have such answers wait to begin.
         public var maximumKeptReplyBytesInAll = 256 * 1_024 * 1_024

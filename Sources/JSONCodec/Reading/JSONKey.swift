@@ -5,6 +5,9 @@ package struct JSONKey {
     let base: UnsafePointer<UInt8>
     let text: JSONText
 
+    /// How many bytes it has as it is written.
+    package var length: Int { text.end &- text.start }
+
     package func matches(_ name: StaticString) -> Bool {
         matches(UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount))
     }

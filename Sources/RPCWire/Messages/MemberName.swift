@@ -15,7 +15,10 @@ enum MemberName: UInt64, CaseIterable {
 
     /// For a name that is written with escapes or blanks; nil if it is none of these.
     init?(_ key: JSONKey) {
-        guard let name = Self.allCases.first(where: { key.matches($0.text) }) else { return nil }
+        // A character takes six at most. What is longer is not looked at, and what is not is looked at once: there may be millions.
+        guard key.length <= 6 * 8, let text = try? key.string(), text.utf8.count <= 8,
+            let name = Self(rawValue: text.utf8.reversed().reduce(0) { $0 << 8 | UInt64($1) }), name.text == text
+        else { return nil }
         self = name
     }
 

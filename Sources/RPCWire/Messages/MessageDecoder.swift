@@ -75,9 +75,10 @@ package struct MessageDecoder: Sendable {
         return .batch(messages)
     }
 
-    /// The id in the parameters of a cancellation, which are `{"id":…}`.
+    /// The id in the parameters of a cancellation, which are `{"id":…}`; of far more than that nothing is read.
     package static func identifier(in params: Bytes) -> RPCIdentifier? {
-        params.withUnsafeBytes { bytes in
+        guard params.count <= 16 * RPCIdentifier.longest else { return nil }
+        return params.withUnsafeBytes { bytes in
             var reader = JSONReader(bytes)
             var id: RPCIdentifier?
             do throws(JSONError) {

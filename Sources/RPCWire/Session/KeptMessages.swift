@@ -28,6 +28,8 @@ package struct KeptMessages: ~Copyable, Sendable {
 
     @usableFromInline package private(set) var count = 0
     package private(set) var byteCount = 0
+    /// Of all but the large ones.
+    package var byteCountOfSmall: Int { bytes.count }
     @inlinable package var isEmpty: Bool { count == 0 }
 
     /// Keeps a message, whose number is to be higher than all before.

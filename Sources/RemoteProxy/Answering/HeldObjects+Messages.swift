@@ -6,7 +6,7 @@ import RPCWire
 extension HeldObjects {
     var begin: _ExportedMethod {
         _ExportedMethod(SystemMethod.hold, shape: .call) { call in
-            let request: HoldRequest = try self.decode(call.params, of: SystemMethod.hold)
+            let request = try HoldRequest(of: SystemMethod.hold, call.params)
             // The name is kept for as long as the hold.
             guard request.name.utf8.count <= 64, request.name.hasPrefix("~"), !request.name.contains("]") else {
                 throw RPCError.nameOfHold
@@ -18,20 +18,10 @@ extension HeldObjects {
 
     var end: _ExportedMethod {
         _ExportedMethod(SystemMethod.release, shape: .post) { call in
-            self.release(try self.decode(call.params, of: SystemMethod.release))
+            self.release(try ReleaseRequest(of: SystemMethod.release, call.params))
             call.answerNothing()
         }
     }
-
-    private func decode<Request: Decodable>(_ params: UnsafeRawBufferPointer, of method: String) throws -> Request {
-        guard params.count <= Self.mostParams else {
-            throw RPCError.wrongParameters(of: method, "they have more than \(Self.mostParams) bytes")
-        }
-        return try Request(of: method, params)
-    }
-
-    /// Names are compared as texts, which takes long for long ones.
-    private static var mostParams: Int { 4_096 }
 }
 
 extension _ExportedMethod {

@@ -10,7 +10,7 @@ extension Session {
         guard let id else { return peer.log("refused a post from \(address): \(error.message)") }
         let output = JSONOutput()
         MessageEncoder.writeFailure(id: id, error: error, in: output)
-        send(output.bytes, to: id, in: batch, over: connection)
+        send(output.bytes, to: id, in: batch, over: connection, hasBegun: false)
     }
 
     func answer(_ id: RPCIdentifier?, in batch: BatchReply?, result write: (JSONOutput) -> Void) {
@@ -19,15 +19,17 @@ extension Session {
         MessageEncoder.openResult(id: id, in: output)
         write(output)
         MessageEncoder.closeResult(in: output)
-        send(output.bytes, to: id, in: batch, over: connection)
+        send(output.bytes, to: id, in: batch, over: connection, hasBegun: false)
     }
 
     /// Sends one answer, alone or as part of its batch, over the connection that serves the session now. If there is
     /// none the answer goes out over the next.
-    /// - Parameter isLast: the calling code does nothing more in this turn.
+    /// - Parameters:
+    ///   - isLast: the calling code does nothing more in this turn.
+    ///   - hasBegun: whether it is what became of a call that has begun.
     func send(
         _ answer: UnsafeRawBufferPointer, to id: RPCIdentifier, in batch: BatchReply?, over connection: Connection?,
-        isLast: Bool = false
+        isLast: Bool = false, hasBegun: Bool = true
     ) {
         guard connection?.mayAnswer(answer.count) != false else { return }
         if let batch {
@@ -43,7 +45,7 @@ extension Session {
                 connection?.send(reply, isLast: isLast)
             }
         } else {
-            if isResumable { keep(answer, to: id) }
+            if isResumable { if hasBegun { keep(answer, to: id) } else { keepOther(answer) } }
             connection?.send(answer, isLast: isLast)
         }
     }
@@ -83,6 +85,26 @@ extension Session {
         let output = JSONOutput()
         MessageEncoder.writeFailure(id: id, error: .notKept(limit, of: bytes), in: output)
         replies.keep(output.bytes, number: replies.last + 1)
+    }
+
+    /// Nothing holds up what need not begin, and so a peer that acknowledges nothing could have any number of such answers kept:
+    /// it loses its way back.
+    @inline(never)
+    private func keepOther(_ answer: UnsafeRawBufferPointer) {
+        replies.keep(answer, number: replies.last + 1)
+        noteReplies()
+        guard let limit = overrunByOthers else { return }
+        overran(limit)
+        let what = "\(replies.count) answers were not acknowledged (\(limit))"
+        peer.log("the session of \(address) ends with its connection: \(what)")
+        endWithConnection()
+    }
+
+    private var overrunByOthers: Limit? {
+        let kept = replies.byteCountOfSmall
+        guard kept >= 16 * Self.little else { return nil }
+        if kept / 2 >= peer.settings.maximumKeptReplyBytes { return .maximumKeptReplyBytes }
+        return table?.keepsTooMuch == true ? .maximumKeptReplyBytesInAll : nil
     }
 
     /// What stands against keeping one more answer, of this length. A single one may be as long as an answer can be.

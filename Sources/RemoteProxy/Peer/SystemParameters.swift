@@ -3,13 +3,18 @@
 import JSONCodec
 import RPCWire
 
+/// None of them needs more bytes. A message may have many more, which take long to look through.
+private let mostBytes = 16 << 10
+
 extension Decodable {
     init(json: Bytes) throws {
+        guard json.count <= mostBytes else { throw TooManyBytes() }
         self = try json.withUnsafeBytes { try decodeJSON(Self.self, from: $0) }
     }
 
     /// Reads what a message of that method came with, of which nothing is the same as `{}`.
     init(of method: String, _ params: UnsafeRawBufferPointer) throws(RPCError) {
+        guard params.count <= mostBytes else { throw .wrongParameters(of: method, TooManyBytes().description) }
         do {
             self = try params.isEmpty ? Self(json: Bytes("{}")) : decodeJSON(Self.self, from: params)
         } catch {
@@ -27,4 +32,8 @@ extension RPCError {
     static func wrongParameters(of method: String, _ reason: String) -> RPCError {
         RPCError(.invalidArguments, "\(method) was called with wrong parameters: \(reason)", outcome: .notExecuted)
     }
+}
+
+private struct TooManyBytes: Error, CustomStringConvertible {
+    var description: String { "they have more than \(mostBytes) bytes" }
 }

@@ -140,6 +140,18 @@ import Testing
         }
     }
 
+    @Test(arguments: ["rpc.hello", "rpc.authenticate", "rpc.hold"])
+    func `what is said to the protocol itself has so many bytes at most`(method: String) async throws {
+        try await withWire { url in
+            let params = #"{"name":"~a","token":"\#(String(repeating: "x", count: 20_000))"}"#
+            let client = try RawClient(url)
+            let answer = try client.ask(#"{"jsonrpc":"2.0","method":"\#(method)","params":\#(params),"id":0}"#)
+            #expect(try brief(answer) == "0!-32602")
+            let why = "\(method) was called with wrong parameters: they have more than 16384 bytes"
+            #expect(answer?.contains(why) == true)
+        }
+    }
+
     @Test func `where nobody has to log in, a login that cannot be understood is told why`() async throws {
         try await withWire { url in
             let answer = try RawClient(url).ask(#"{"jsonrpc":"2.0","method":"rpc.authenticate","id":1}"#)

@@ -34,6 +34,22 @@ struct MessageDecoderTests {
         #expect(summary(#"{"jsonrpc":"2.0","method":"m","id":\#(longer)}"#) == ["invalid null -32600"])
         #expect(summary(#"{"jsonrpc":"2.0","result":1,"id":\#(longer)}"#) == ["ignored"])
         #expect(MessageDecoder.identifier(in: Bytes(#"{"id":\#(longer)}"#)) == nil)
+        for (blanks, isRead) in [(1_000, true), (100_000, false)] {
+            let padded = Bytes(#"{"id":1\#(String(repeating: " ", count: blanks))}"#)
+            #expect((MessageDecoder.identifier(in: padded) != nil) == isRead)
+        }
+    }
+
+    @Test func `a member has its name however that is written, and no other that looks like it`() {
+        let escaped = "id".unicodeScalars.map { "\\u00" + String($0.value, radix: 16) }.joined()
+        for name in [escaped, #"\u0069d"#, #"i\u0064"#] {
+            #expect(summary(#"{"jsonrpc":"2.0","method":"m","\#(name)":1}"#) == ["call 1 m"])
+        }
+        let whole = "jsonrpc".unicodeScalars.map { "\\u00" + String($0.value, radix: 16) }.joined()
+        #expect(summary(#"{"\#(whole)":"2.0","method":"m","id":1}"#) == ["call 1 m"])
+        for name in [#"id\u0000"#, #"\u0000id"#, #"i\u0064\n"#, #"\n"#, #"\u0049d"#, #"\u00e9d"#, #"methods\u0000"#] {
+            #expect(summary(#"{"jsonrpc":"2.0","method":"m","\#(name)":1}"#) == ["notification m"])
+        }
     }
 
     @Test(arguments: ["true", "false", "[]", "[1]", "{}"])

@@ -115,4 +115,27 @@ import Testing
         #expect(error.outcome == .executed)
         #expect(error.message.contains("maximumKeptReplyBytes"))
     }
+
+    @Test func `what never began is told so, however much else is kept`() throws {
+        var settings = Peer.Settings()
+        settings.maximumKeptReplyBytes = 1
+        let network = SimulatedNetwork(settings: settings)
+        network.exports.add(ProbeProxy(probe), named: nil)
+        let client = network.client()
+        let (proxy, nobody) = (ProbeProxy(client), ProbeProxy(client, named: "nobody"))
+        #expect(try network.loop.complete { try await proxy.echo(1) } == 1)
+        // The server answers, and nothing of it arrives.
+        var faults = WireFaults()
+        faults.isHeld = true
+        network.injectFromServer(faults)
+        let calls = (0..<20).map { _ in Task(executorPreference: network.loop) { try await nobody.echo(1) } }
+        network.loop.run()
+        #expect(network.sessions.keptReplies >= calls.count)
+        network.cut()
+        for call in calls {
+            let error = try #require(throws: RPCError.self) { try network.loop.complete { try await call.value } }
+            #expect(error.outcome == .notExecuted)
+        }
+        #expect(try network.loop.complete { try await proxy.echo(2) } == 2)
+    }
 }
