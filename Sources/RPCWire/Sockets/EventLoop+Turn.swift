@@ -80,7 +80,7 @@ extension EventLoop {
         return takeBack()
     }
 
-    private func flushStreams() {
+    func flushStreams() {
         guard !unflushed.isEmpty else { return }
         swap(&unflushed, &flushing)
         for stream in flushing { stream.flushAtEndOfTurn() }

@@ -4,11 +4,11 @@ import Synchronization
 
 extension EventLoop {
     /// Waits until there is something to do, and delivers what has come: without sleeping for as long as looking out is
-    /// worth it.
+    /// worth it, unless it is a caller elsewhere who would be woken by what comes: then it is for that one to look out.
     func receive() {
         if !idleWork.isEmpty, MonotonicClock.now >= idleWorkIsDue { doIdleWork() }
         guard looksOut else { return sleep(isNoted: false) }
-        guard lookout.isWorthwhile else { return sleep(isNoted: true) }
+        guard lookout.isWorthwhile, !isCallerElsewhere else { return sleep(isNoted: true) }
         if hasLookedOut || !lookOut() { sleep(isNoted: false) }
     }
 
@@ -18,7 +18,7 @@ extension EventLoop {
         hasLookedOut = false
         // What is left for when there is nothing else to do comes before sleep.
         let time = idleWork.isEmpty ? timeToSleep(from: start) : 0
-        let count = selector.wait(nanoseconds: time)
+        let count = isCallerElsewhere ? doze(nanoseconds: time) : selector.wait(nanoseconds: time)
         // Whatever was known is older than the sleep.
         timeOfThisItem = nil
         if isNoted, time != 0 {
@@ -75,6 +75,7 @@ extension EventLoop {
         guard queue.isEmpty, unflushed.isEmpty, !hasMail.load(ordering: .acquiring) else { return 0 }
         timers.dropCancelledFirst()
         let until = timers.nextDeadline ?? .distantFuture
+        wakesAt = until
         // Under the lock, so that whoever posts either is seen here or sees that a wake-up is due.
         let isFree = inbox.withLock { inbox in
             guard inbox.items.isEmpty else { return false }
@@ -91,7 +92,10 @@ extension EventLoop {
         for index in 0..<count {
             let event = selector.event(index)
             if looksOut { lookout.came(from: event.tag) }
-            registrations[event.tag]?.ready(event.readiness)
+            if let handler = registrations[event.tag] {
+                isCallerElsewhere = false
+                handler.ready(event.readiness)
+            }
             timeOfThisItem = nil
         }
     }

@@ -33,6 +33,8 @@ final class LateSelector: Selector, Sendable {
         try found().change(descriptor, interest, tag: tag)
     }
 
+    var canBeChangedDuringWait: Bool { real?.canBeChangedDuringWait ?? false }
+
     func remove(_ descriptor: Int32) { real?.remove(descriptor) }
 
     func wait(nanoseconds: Int64?) -> Int {

@@ -123,7 +123,12 @@ extension SocketStream: Selectable {
     func setInterest(_ wanted: Interest) {
         guard wanted != interest, outcome == nil else { return }
         interest = wanted
-        guard let registration else { return }
+        changeRegistration()
+    }
+
+    func changeRegistration() {
+        guard outcome == nil, let registration else { return }
+        let wanted = isMuted ? interest.subtracting(.reading) : interest
         do throws(SystemError) {
             try eventLoop.change(registration, wanted)
         } catch {

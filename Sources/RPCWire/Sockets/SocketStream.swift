@@ -1,6 +1,8 @@
 // A connected socket as a stream of messages. Queues what is appended, sends it from whichever thread flushes, tells
 // the receiver on the loop what arrives and how it ended. This file is what everybody may call from anywhere.
 
+import Synchronization
+
 /// `@unchecked Sendable`: `outgoing` is a lock; `flight` belongs to whoever holds the writer's place in it; what stands
 /// under "The loop's own" is touched only on the loop.
 package final class SocketStream: ByteStream, @unchecked Sendable {
@@ -15,6 +17,8 @@ package final class SocketStream: ByteStream, @unchecked Sendable {
     let limits: OutputLimits
     let pausesReading: Bool
     let outgoing = Lock(Outgoing())
+    /// What comes wakes nobody: it is looked for by who waits for it. Written on the loop.
+    let silence = Atomic(false)
     /// What the present writer is sending.
     @exclusivity(unchecked) var flight = SendBuffer()
 
@@ -22,6 +26,8 @@ package final class SocketStream: ByteStream, @unchecked Sendable {
     @exclusivity(unchecked) var receiver: (any ByteStreamReceiver)?
     var registration: Registration?
     @exclusivity(unchecked) var interest: Interest = .reading
+    /// How many have looked for it so.
+    @exclusivity(unchecked) var substitutes = 0
     /// The last read was so big that the next gets more room.
     @exclusivity(unchecked) var readsMuch = false
     /// Already on the loop's list of streams to flush.
@@ -83,7 +89,15 @@ package final class SocketStream: ByteStream, @unchecked Sendable {
     }
 
     package func flush(isLast: Bool) {
-        if eventLoop.isCurrent, !(isLast && eventLoop.isAtEndOfTurn) { flushLater() } else { writeQueued() }
+        guard eventLoop.isCurrent else { return writeQueued() }
+        // Whoever waits on the loop does not look for the answer.
+        if isMuted { unmute() }
+        if isLast && eventLoop.isAtEndOfTurn { writeQueued() } else { flushLater() }
+    }
+
+    package func lookOut(isAlone: Bool, until hasCome: () -> Bool) {
+        if isAlone { eventLoop.standIn(for: self, until: hasCome) }
+        if isMuted, !hasCome() { eventLoop.submit { [self] in unmute() } }
     }
 
     package func finish() {

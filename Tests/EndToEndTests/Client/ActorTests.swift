@@ -50,4 +50,24 @@ private actor Clerk {
             }
         }
     }
+
+    /// Those of the main one look for their answers themselves, as long as they are alone.
+    @Test @MainActor func `goes on while others call too, here and there`() async throws {
+        try await withServer { @MainActor url in
+            let client = RPCClient(url, .patient)
+            let calculator = CalculatorProxy(client)
+            for round in 0..<10 {
+                for number in 0..<50 { try #require(await calculator.add(number, round) == number + round) }
+                try await withThrowingTaskGroup { group in
+                    for executor in [nil, client.executor] {
+                        group.addTask(executorPreference: executor) {
+                            for number in 0..<20 { try #require(await calculator.add(number, 2) == number + 2) }
+                        }
+                    }
+                    for number in 0..<50 { try #require(await calculator.add(number, 1) == number + 1) }
+                    try await group.waitForAll()
+                }
+            }
+        }
+    }
 }
