@@ -25,8 +25,15 @@ public struct RPCError: Error, Sendable {
     public var data: String?
     /// The local fault behind this one, if there is one.
     public var underlying: (any Error)?
+    /// Whether this is how a call ended that a proxy made. An object that lets such an error pass has begun itself, whatever
+    /// the error says of the inner call.
+    var endedCall = false
 
-    /// Makes an error. A subject may throw one to choose the code and the message that its caller sees.
+    /// Makes an error. An object may throw one to choose the code and the message that its caller sees.
+    ///
+    /// Its outcome is then the object's word on its own work: `.notExecuted` says that it has done nothing, so that the call
+    /// may be made again, as in `RPCError(.busy, "try later", outcome: .notExecuted)`. An error that the object itself
+    /// caught from a call and throws on says nothing of its own work: `.notExecuted` becomes `.executed` then.
     public init(
         _ code: Code, _ message: String, outcome: Outcome, data: String? = nil, underlying: (any Error)? = nil
     ) {

@@ -33,14 +33,34 @@ import Testing
         #expect(error.outcome == .notExecuted)
     }
 
-    @Test func `what a subject could not reach is its answer, not a sign that the server leaves`() throws {
+    @Test func `an object says of itself that it has done nothing, which is no sign that the server leaves`() throws {
         let proxy = ProbeProxy(network.client())
         let error = try #require(throws: RPCError.self) { try network.loop.complete { try await proxy.refuse(1) } }
         #expect(error.code == .unavailable)
-        #expect(error.outcome == .executed)
+        #expect(error.outcome == .notExecuted)
         #expect(error.message == "upstream is away")
         #expect(error.data == #""not JSON""#)
         #expect(probe.executed == [1])
+        #expect(network.dials == 1)
+    }
+
+    @Test func `what an object could not reach in turn was executed all the same`() throws {
+        let upstream = SimulatedNetwork(loop: network.loop)
+        upstream.exports.add(ProbeProxy(RecordingProbe(network.loop)), named: nil)
+        network.exports.add(ProbeProxy(AskingUpstream(upstream: ProbeProxy(upstream.client()))), named: "asking")
+        let proxy = ProbeProxy(network.client(), named: "asking")
+        let error = try #require(throws: RPCError.self) { try network.loop.complete { try await proxy.refuse(1) } }
+        #expect(error.message == "upstream is away")
+        #expect(error.outcome == .executed)
+    }
+
+    @Test(arguments: [#"{"draining":true}"#, #"{"outcome":"unknown"}"#, #"{"type":"ProbeFailure","error":1}"#])
+    func `the data of an object's own error is not taken for the library's`(_ data: String) throws {
+        network.exports.add(ProbeProxy(Feigning(data: data)), named: "feigning")
+        let proxy = ProbeProxy(network.client(), named: "feigning")
+        let error = try #require(throws: RPCError.self) { try network.loop.complete { try await proxy.refuse(1) } }
+        #expect(error.data == data)
+        #expect(error.outcome == .notExecuted)
         #expect(network.dials == 1)
     }
 
@@ -267,4 +287,28 @@ import Testing
         #expect(try loop.complete { try await next.value } == 2)
         #expect(network.dials > 1)
     }
+}
+
+/// Lets the errors of the calls that it makes pass.
+private struct AskingUpstream: Probe {
+    let upstream: ProbeProxy
+
+    func echo(_ number: Int) async throws -> Int { try await upstream.echo(number) }
+    func fail(_ number: Int) async throws -> Int { try await upstream.fail(number) }
+    func wait(_ number: Int, milliseconds: Int) async throws -> Int { number }
+    func refuse(_ number: Int) async throws -> Int { try await upstream.refuse(number) }
+    func note(_ number: Int) {}
+}
+
+/// Throws errors with data that the library uses itself.
+private struct Feigning: Probe {
+    let data: String
+
+    func echo(_ number: Int) async throws -> Int { number }
+    func fail(_ number: Int) async throws -> Int { number }
+    func wait(_ number: Int, milliseconds: Int) async throws -> Int { number }
+    func refuse(_ number: Int) async throws -> Int {
+        throw RPCError(.unavailable, "upstream is away", outcome: .notExecuted, data: data)
+    }
+    func note(_ number: Int) {}
 }

@@ -49,18 +49,20 @@ public final class _ExportedMethod: Sendable {
         self.init(signature: signature, service: service, supports: supports, object: _ExportedObject(()), run: answer)
     }
 
-    /// What `run` has thrown, as the caller or the log is to be told.
-    func explained(_ error: any Error) -> any Error {
+    /// What `run` has thrown, as the caller or the log is to be told, and what became of the work.
+    func explained(_ error: any Error) -> (error: any Error, outcome: RPCError.Outcome) {
         switch error {
         case is NeverBegan:
-            return RPCError(.cancelled, "cancelled before it began", outcome: .notExecuted)
+            (RPCError(.cancelled, "cancelled before it began", outcome: .notExecuted), .notExecuted)
         case let fault as ArgumentFault:
-            return RPCError(.invalidArguments, fault.explanation(for: signature), outcome: .notExecuted)
-        case var result as UnencodableResult:
-            result.method = signature.wireName
-            return result
+            (RPCError(.invalidArguments, fault.explanation(for: signature), outcome: .notExecuted), .notExecuted)
+        case let failure as ChainFailure:
+            (failure.error, failure.outcome)
+        case let error as RPCError:
+            (error, error.outcome)
         default:
-            return error
+            // The object is the whole chain, and has begun.
+            (error, .executed)
         }
     }
 }
@@ -77,7 +79,7 @@ extension Method: ServiceMethod {
         return _ExportedMethod(
             signature: signature, service: service, supports: { try await subject.supports(signature) }
         ) { call in
-            try call.answer(await subject.call(self, call.arguments(Arguments.self)))
+            try call.answer(await subject.answer(self, call.arguments(Arguments.self)))
         }
     }
 }

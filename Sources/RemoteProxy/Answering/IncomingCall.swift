@@ -82,8 +82,7 @@ extension Error {
     var isBeforeSubject: Bool { self is NeverBegan || self is ArgumentFault }
 }
 
-/// Never listed in `@Service(errors:)`, so that its text, which is the subject's own, goes into the log and nowhere else.
+/// A result that cannot be encoded. Its text, which is the object's own, goes into the log and nowhere else.
 struct UnencodableResult: Error {
-    var method = ""
     let error: any Error
 }

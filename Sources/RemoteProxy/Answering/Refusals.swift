@@ -35,10 +35,10 @@ extension ErrorObject {
                     + "not acknowledged (\(limit))", outcome: .executed))
     }
 
-    /// Marked, so that the caller's end can tell it from what a subject threw: only this one means that the connection
-    /// takes no more calls, and that the call may go elsewhere.
+    /// Marked, so that the other end can tell it from what an object threw: only this one means that the connection takes no
+    /// more calls, and that the call may go elsewhere.
     static let draining = ErrorObject(
-        RPCError(.unavailable, "the server is stopping", outcome: .notExecuted, data: drainMark))
+        code: ErrorCode.unavailable, message: "the server is stopping", data: Bytes(drainMark))
 
     private static let drainMark = "{\"draining\":true}"
 
@@ -60,10 +60,9 @@ extension ErrorObject {
 }
 
 extension Error where Self == RPCError {
-    /// What a stopped request answers when its subject threw.
-    static func stopped(_ stop: IncomingCalls.Stop, _ error: any Error) -> any Error {
-        let outcome = (error as? RPCError)?.outcome == .notExecuted ? RPCError.Outcome.notExecuted : .executed
-        return switch stop {
+    /// What a stopped request answers when it ended with an error.
+    static func stopped(_ stop: IncomingCalls.Stop, outcome: RPCError.Outcome) -> RPCError {
+        switch stop {
         case .cancelled: RPCError(.cancelled, "cancelled by the caller", outcome: outcome)
         case .deadline: RPCError(.deadlineExceeded, "the time allowed for the call ran out", outcome: outcome)
         }

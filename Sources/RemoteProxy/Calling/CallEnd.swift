@@ -15,7 +15,7 @@ enum CallEnd: Sendable {
     /// This end gave up on it.
     indirect case failed(RPCError)
     /// The caller's task was cancelled.
-    case cancelled
+    case cancelled(wasSent: Bool)
 }
 
 /// A reply on its way to the caller that waits for it.

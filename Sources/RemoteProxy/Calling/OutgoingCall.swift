@@ -73,7 +73,7 @@ final class OutgoingCall: @unchecked Sendable {
     var hasEnded: Bool { isOver.load(ordering: .acquiring) }
 
     /// By the caller, when it has ended: the call is the caller's alone again.
-    func comeBack() -> CallEnd { end.take() ?? .cancelled }
+    func comeBack() -> CallEnd { end.take() ?? .cancelled(wasSent: true) }
 
     /// To be given once more. Hardly ever has it been given before.
     @inline(__always)

@@ -43,7 +43,9 @@ extension Peer {
             if !isOnLoop { (connection, isAlone) = (state.connection, state.outgoing.count == 0) }
             return enter(call, at: now, isOnLoop: isOnLoop, &state)
         }
-        if let refusal { call.leave(refusal.error(call, self).map { .failed($0) } ?? .cancelled)?.resume() }
+        if let refusal {
+            call.leave(refusal.error(call, self).map { .failed($0) } ?? .cancelled(wasSent: false))?.resume()
+        }
         // The caller waits now, or has been refused and there is nothing to send.
         after.perform(self, isLast: true)
         loop.goOut(presence)
@@ -83,7 +85,7 @@ extension Peer {
                 return AfterLock()
             }
             guard let removed = state.outgoing.withdraw(id) else { return AfterLock() }
-            waiter = call.leave(.cancelled)
+            waiter = call.leave(.cancelled(wasSent: removed.wasSent))
             return abandon([removed], &state)
         }
         waiter?.resume()

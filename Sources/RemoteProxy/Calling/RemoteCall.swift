@@ -84,9 +84,11 @@ public struct _RemoteCall {
         peer._withUnsafeGuaranteedRef { $0.spareCalls.give(call.takeRetainedValue()) }
         switch end {
         case .result(let json): return try Self.decode(json, of: method.signature)
-        case .failure(let error): throw Self.error(error.thrown(by: method.service), mayHaveRun)
-        case .failed(let error): throw error
-        case .cancelled: throw CancellationError()
+        case .failure(let error): throw Self.error(error.thrown(by: method.service), mayHaveRun).thrownByProxy
+        case .failed(let error): throw error.thrownByProxy
+        case .cancelled(let wasSent):
+            method.progress?.note(wasSent || mayHaveRun ? .unknown : .notExecuted)
+            throw CancellationError()
         }
     }
 
@@ -113,15 +115,17 @@ public struct _RemoteCall {
         peer._withUnsafeGuaranteedRef { $0.spareCalls.give(call.takeRetainedValue()) }
         return RPCError(
             .invalidArguments, "the arguments of \(signature.wireName) cannot be encoded: \(error)",
-            outcome: .notExecuted, underlying: error)
+            outcome: .notExecuted, underlying: error
+        ).thrownByProxy
     }
 
     @inline(never)
-    private static func notDecoded(_ signature: MethodSignature, _ type: Any.Type, _ error: any Error) -> RPCError {
+    private static func notDecoded(_ signature: MethodSignature, _ type: Any.Type, _ error: any Error) -> any Error {
         let reason = (error as? DecodingError)?.explanation ?? "\(error)"
         return RPCError(
             .invalidReply, "the result of \(signature.wireName) is not a \(type): \(reason)",
-            outcome: .executed, underlying: error)
+            outcome: .executed, underlying: error
+        ).thrownByProxy
     }
 }
 

@@ -3,7 +3,7 @@
 
 import RPCWire
 
-struct RemoteSubject<Service: Sendable>: Subject {
+struct RemoteSubject<Service: Sendable>: EndSubject {
     let peer: Peer
     /// The service's name.
     let service: String
@@ -17,7 +17,16 @@ struct RemoteSubject<Service: Sendable>: Subject {
     func call<Arguments, Result>(
         _ method: Method<Service, Arguments, Result>, _ arguments: Arguments
     ) async throws -> Result {
-        try await _call(method, arguments)
+        guard let progress = method.progress else { return try await _call(method, arguments) }
+        progress.begin(.unknown)
+        do {
+            let result = try await _call(method, arguments)
+            progress.end(.unknown, as: .executed)
+            return result
+        } catch {
+            progress.end(.unknown, as: error.outcomeOfRemoteCall)
+            throw error
+        }
     }
 
     func _remoteCall(_ signature: MethodSignature) -> _RemoteCall? {
@@ -45,5 +54,13 @@ struct RemoteSubject<Service: Sendable>: Subject {
         let call = peer.newCall(in: scope)
         call.open(signature, to: object(in: scope))
         return call
+    }
+}
+
+extension Error {
+    /// What became of a call to the other end that ended so. Of one that was cancelled, `_RemoteCall` has noted it.
+    fileprivate var outcomeOfRemoteCall: RPCError.Outcome {
+        if let error = self as? RPCError { return error.outcome }
+        return self is CancellationError ? .notExecuted : .executed
     }
 }

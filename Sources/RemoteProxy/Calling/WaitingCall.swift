@@ -12,6 +12,6 @@ struct WaitingCall {
     /// - Parameter end: taken out, since a copy would be counted.
     @inline(__always)
     func leave(_ end: inout CallEnd) -> Waiter? {
-        reference._withUnsafeGuaranteedRef { $0.leave(exchange(&end, with: .cancelled)) }
+        reference._withUnsafeGuaranteedRef { $0.leave(exchange(&end, with: .cancelled(wasSent: true))) }
     }
 }

@@ -115,7 +115,7 @@ extension Connection {
         case .failure(let id, let error):
             noteReply(size, isPong: false)
             guard !isHello(id) else { return isTurnedAway(error) ? turnBack() : welcomed(nil) }
-            if error.isDraining {
+            if isOurKind, error.isDraining {
                 leave(because: error.message)
                 peer.refused(id, over: self)
             } else {

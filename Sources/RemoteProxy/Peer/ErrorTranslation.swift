@@ -16,9 +16,14 @@ private struct ErrorDetails: Codable {
 }
 
 extension ErrorObject {
-    /// The answer to a call whose subject threw.
-    /// - Parameter method: by its name on the wire.
-    init(_ error: any Error, thrownBy method: String, of service: ServiceDescription, log: (String) -> Void) {
+    /// The answer to a call that ended with an error.
+    /// - Parameters:
+    ///   - outcome: what became of the work, for an error that does not say so itself.
+    ///   - method: by its name on the wire.
+    init(
+        _ error: any Error, _ outcome: RPCError.Outcome, thrownBy method: String, of service: ServiceDescription,
+        log: (String) -> Void
+    ) {
         if let declared = service.errors.lazy.compactMap({ ErrorObject(error, declaredAs: $0) }).first {
             self = declared
         } else if let error = error as? RPCError {
@@ -26,24 +31,26 @@ extension ErrorObject {
             if let cause = error.underlying { log("\(method): \(error.message), because of \(cause)") }
             self.init(error)
         } else if error is CancellationError {
-            self.init(code: ErrorCode.cancelled, message: "the subject was cancelled")
+            self.init(RPCError(.cancelled, "the subject was cancelled", outcome: outcome))
         } else {
             // The text stays here: it may hold paths, names or secrets. The number ties the two ends together.
             let reference = String(UInt32.random(in: .min ... .max), radix: 36)
-            log(
-                "\(method) threw an undeclared error, reference \(reference): \(error); "
-                    + "callers get it if @Service(errors:) lists \(type(of: error))")
-            self.init(
-                code: ErrorCode.internalError,
-                message: "\(method) failed; its log has the details under the reference \(reference)")
+            if let result = error as? UnencodableResult {
+                log("the result of \(method) cannot be encoded, reference \(reference): \(result.error)")
+            } else {
+                log(
+                    "\(method) threw an undeclared error, reference \(reference): \(error); "
+                        + "callers get it if @Service(errors:) lists \(type(of: error))")
+            }
+            let text = "\(method) failed; its log has the details under the reference \(reference)"
+            self.init(RPCError(.internalError, text, outcome: outcome))
         }
     }
 
     init(_ error: RPCError) {
-        let expected = error.code.usualOutcome
         var data = error.data.map { isJSON($0) ? $0 : quoted($0) }
-        if error.outcome != expected {
-            // An outcome that the code alone does not tell goes around the data.
+        if error.outcome != error.code.usualOutcome || data.map({ Bytes($0) })?.looksLikeDetails == true {
+            // An outcome that the code alone does not tell goes around the data, and around data that could be taken for it.
             data = "{\"outcome\":\"\(error.outcome.rawValue)\"\(data.map { ",\"data\":\($0)" } ?? "")}"
         }
         self.init(code: error.code.rawValue, message: error.message, data: data.map { Bytes($0) })
@@ -108,7 +115,14 @@ private func member(_ name: String, of object: Bytes) -> Bytes? {
     }
 }
 
-/// A subject may put any text into an error; on the wire stands JSON, or the whole reply would be none.
+extension Bytes {
+    /// Whether these are details as the library itself sends them: an object may put the same into an error of its own.
+    fileprivate var looksLikeDetails: Bool {
+        ["outcome", "type", "draining"].contains { member($0, of: self) != nil }
+    }
+}
+
+/// An object may put any text into an error; on the wire stands JSON, or the whole reply would be none.
 private func isJSON(_ text: String) -> Bool {
     Bytes(text).withUnsafeBytes { bytes in
         var reader = JSONReader(bytes)

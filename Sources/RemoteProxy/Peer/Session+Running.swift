@@ -125,8 +125,8 @@ extension Session {
         requestEnded()
         connection?.answered()
         if let failure {
-            let error = request.method.explained(failure)
-            write(stop.map { .stopped($0, error) } ?? error, to: request, in: output)
+            let (error, outcome) = request.method.explained(failure)
+            write(stop.map { .stopped($0, outcome: outcome) } ?? error, outcome, to: request, in: output)
         } else {
             MessageEncoder.closeResult(in: output)
         }
@@ -156,10 +156,13 @@ extension Session {
                 + "it: what blocks belongs on a thread of its own (maximumBlockedThreads). This is told once")
     }
 
-    private func write(_ error: any Error, to request: borrowing IncomingRequest, in output: JSONOutput) {
+    private func write(
+        _ error: any Error, _ outcome: RPCError.Outcome, to request: borrowing IncomingRequest, in output: JSONOutput
+    ) {
         let method = request.method
         guard let id = request.id else { return peer.log("the post \(method.signature.wireName) failed: \(error)") }
-        let object = ErrorObject(error, thrownBy: method.signature.wireName, of: method.service, log: peer.log)
+        let object = ErrorObject(
+            error, outcome, thrownBy: method.signature.wireName, of: method.service, log: peer.log)
         output.removeAll()
         MessageEncoder.writeFailure(id: id, error: object, in: output)
     }
@@ -169,6 +172,6 @@ extension Session {
         let name = request.method.signature.wireName
         overran(.maximumFrameSize)
         let text = "the reply of \(name) has \(size) bytes; a frame may have \(limit) (maximumFrameSize)"
-        write(RPCError(.responseTooLarge, text, outcome: .executed), to: request, in: output)
+        write(RPCError(.responseTooLarge, text, outcome: .executed), .executed, to: request, in: output)
     }
 }

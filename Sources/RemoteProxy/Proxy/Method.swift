@@ -10,6 +10,9 @@ public struct Method<Service: Sendable, Arguments: MethodArguments, Result: Coda
     let invoke: @Sendable (Service, Arguments) async throws -> Result
     /// Answers a call from the wire.
     let answer: @Sendable (_IncomingCall) async throws -> Void
+    /// Where the end of a chain tells how far it has come with this call; nil unless the other end of a connection waits for
+    /// the chain.
+    var progress: CallProgress?
 
     /// Made by generated code. Inlined there, so that a call is answered by one function in which all types are known.
     @inlinable
@@ -48,6 +51,6 @@ public struct Method<Service: Sendable, Arguments: MethodArguments, Result: Coda
     /// Calls the method on an object that is here. What a subject that has the object does in the end.
     /// - Throws: what the object throws.
     public func callAsFunction(on object: Service, _ arguments: Arguments) async throws -> Result {
-        try await invoke(object, arguments)
+        try await run(on: object, arguments)
     }
 }

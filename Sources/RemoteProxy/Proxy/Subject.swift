@@ -51,8 +51,13 @@ extension Subject {
     nonisolated(nonsending) public func _call<Arguments, Result>(
         _ method: Method<Service, Arguments, Result>, _ arguments: Arguments
     ) async throws -> Result {
-        guard let remote = _remoteCall(method.signature) else { return try await call(method, arguments) }
+        guard let remote = _remoteCall(method.signature) else {
+            do { return try await call(method, arguments) } catch { throw thrownByProxy(error) }
+        }
         defer { extendLifetime(self) }
         return try await remote.perform(method, arguments)
     }
 }
+
+@usableFromInline @inline(never)
+func thrownByProxy(_ error: any Error) -> any Error { error.thrownByProxy }

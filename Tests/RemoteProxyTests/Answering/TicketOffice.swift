@@ -26,6 +26,7 @@ struct TicketOffice: Tickets {
         case "fail": throw TicketFailure.soldOut
         case "wait": try? await loop.sleep(for: .milliseconds(1_000))
         case "linger": try? await loop.sleep(for: .seconds(60))
+        case "give up": try await loop.sleep(for: .seconds(3_600))
         case "cancel": withUnsafeCurrentTask { $0?.cancel() }
         case "leave":
             let deadline = CallScope.current?.deadline

@@ -37,6 +37,8 @@ struct CachingSubject<Service: Sendable>: WrappingSubject {
     ) async throws -> KnownResult<Arguments, Result> {
         while true {
             let found: any CachedResult
+            // The call that it may wait for can be another caller's.
+            method.progress?.note(.unknown)
             switch store.find(key) {
             case .known(let result, let ticket):
                 if let ticket { fetch(ticket, method, arguments) }

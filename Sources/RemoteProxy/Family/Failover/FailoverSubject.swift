@@ -3,7 +3,7 @@
 package import RPCWire
 import Synchronization
 
-final class FailoverSubject<Service: Sendable>: Subject {
+final class FailoverSubject<Service: Sendable>: EndSubject {
     private let members: [any Subject<Service>]
     /// Where members are at the other end of a connection, which may be missing.
     private let ends: [FarEnd?]
@@ -33,6 +33,8 @@ final class FailoverSubject<Service: Sendable>: Subject {
         }
         members[start].post(post, arguments, now: now)
     }
+
+    var isKnownToTell: Bool { members.allSatisfy(\.tellsProgress) }
 
     func supports(_ method: MethodSignature) async throws -> Bool {
         try await first(isRepeatable: true) { try await $0.supports(method) }

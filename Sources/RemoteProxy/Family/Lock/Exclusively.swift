@@ -21,7 +21,8 @@ extension ServiceProxy {
     public func exclusively<Result>(
         lease: Duration = .seconds(30), _ body: () async throws -> Result
     ) async throws -> Result {
-        let hold = try await proxySubject.hold(for: lease)
+        let hold: Hold
+        do { hold = try await proxySubject.hold(for: lease) } catch { throw error.thrownByProxy }
         defer { hold.release() }
         return try await hold.entered(body)
     }

@@ -2,7 +2,7 @@
 
 import RPCWire
 
-final class MulticastSubject<Service: Sendable>: Subject {
+final class MulticastSubject<Service: Sendable>: EndSubject {
     /// One of the many. A class, so that the size of a list of them does not depend on the service: finding out costs more
     /// than a post.
     final class Member: Sendable {

@@ -15,6 +15,6 @@ extension ServiceProxy {
         guard let entry = Self.methodTable.entries.first(where: { $0.signature.name == method.name }) else {
             return false
         }
-        return try await proxySubject.supports(entry.signature)
+        do { return try await proxySubject.supports(entry.signature) } catch { throw error.thrownByProxy }
     }
 }

@@ -29,6 +29,8 @@ public struct WeakSubject<Service: Sendable>: Subject {
     }
 }
 
+extension WeakSubject: EndSubject {}
+
 extension RPCError {
     @inline(never)
     fileprivate static func objectIsGone(_ service: String) -> RPCError {

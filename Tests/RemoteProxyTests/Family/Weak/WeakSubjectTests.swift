@@ -21,6 +21,16 @@ private final class RealDoor: Door {
     func knock(_ number: Int) { numbers.withLock { $0.append(number) } }
 }
 
+/// Opens another door in turn.
+private final class OuterDoor: Door {
+    private let inner: DoorProxy
+
+    init(inner: DoorProxy) { self.inner = inner }
+
+    func open(_ number: Int) async throws -> Int { try await inner.open(number) }
+    func knock(_ number: Int) {}
+}
+
 private actor GuardedDoor: Door {
     func open(_ number: Int) async throws -> Int { number }
     nonisolated func knock(_ number: Int) {}
@@ -67,9 +77,16 @@ private final class RealBell: Bell {
         #expect(error?.message.contains("Door") == true)
     }
 
-    @Test func `what the object could not reach in turn was executed all the same`() async throws {
+    @Test func `an object says of itself that it has done nothing`() async throws {
         let door = RealDoor()
         let error = await #expect(throws: RPCError.self) { try await DoorProxy.weak(door).open(-1) }
+        #expect(error?.code == .busy)
+        #expect(error?.outcome == .notExecuted)
+    }
+
+    @Test func `what the object could not reach in turn was executed all the same`() async throws {
+        let outer = OuterDoor(inner: DoorProxy(RealDoor()))
+        let error = await #expect(throws: RPCError.self) { try await DoorProxy.weak(outer).open(-1) }
         #expect(error?.code == .busy)
         #expect(error?.outcome == .executed)
     }
