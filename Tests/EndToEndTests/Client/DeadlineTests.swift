@@ -2,6 +2,7 @@
 
 import Protocols
 import RPCServer
+import RPCWire
 import RemoteProxy
 import TestSupport
 import Testing
@@ -46,6 +47,49 @@ import Testing
                     #expect(words.last == "false")
                 }
             }
+        }
+    }
+}
+
+@Suite(.waitsForOthers) struct `Calls with little time` {
+    /// Notes which calls have begun, and takes as long as a call's time.
+    private final class Register: Calculator {
+        private let begun = Lock<Set<Int>>([])
+
+        func hasBegun(_ number: Int) -> Bool { begun.withLock { $0.contains(number) } }
+
+        func add(_ a: Int, _ b: Int) async throws -> Int {
+            begun.withLock { _ = $0.insert(a) }
+            try await Task.sleep(for: .milliseconds(b))
+            return a
+        }
+        func divide(_ a: Int, by b: Int) async throws -> Int { a / b }
+    }
+
+    @Test(arguments: ["plain", "locked"])
+    func `are never told that they ran if they did not`(_ kind: String) async throws {
+        let register = Register()
+        let plain = CalculatorProxy(register)
+        try await withServer(exporting: [kind == "plain" ? plain : plain.locked()]) { url in
+            let calculator = CalculatorProxy(RPCClient(url))
+            _ = try await calculator.add(-1, 0)
+            let outcomes = await withTaskGroup(of: (Int, RPCError.Outcome?).self) { group in
+                for number in 0..<400 {
+                    group.addTask {
+                        do {
+                            _ = try await withTimeout(.milliseconds(1 + number % 12)) {
+                                try await calculator.add(number, 3)
+                            }
+                            return (number, nil)
+                        } catch {
+                            return (number, (error as? RPCError)?.outcome)
+                        }
+                    }
+                }
+                return await group.reduce(into: []) { $0.append($1) }
+            }
+            for case (let number, .executed?) in outcomes { #expect(register.hasBegun(number), "\(number)") }
+            for case (let number, .notExecuted?) in outcomes { #expect(!register.hasBegun(number), "\(number)") }
         }
     }
 }
