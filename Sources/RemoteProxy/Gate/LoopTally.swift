@@ -8,6 +8,8 @@ package final class LoopTally: Sendable {
     let calls = Atomic(0)
     let running = Atomic(0)
     let bytes = Atomic(0)
+    /// Of requests that wait with their connections.
+    let waitingBytes = Atomic(0)
     private let busyHere = Atomic(0)
     private let busyInAll = Atomic(0)
     private let fullHere = Atomic(0)
@@ -37,6 +39,9 @@ package final class LoopTally: Sendable {
 
     /// The requests of a session hold more than it has said before, or less.
     package func holds(_ change: Int) { add(change, to: bytes) }
+
+    /// Requests that wait with their connection take so many bytes more, or less.
+    func waits(_ change: Int) { add(change, to: waitingBytes) }
 
     /// A request was refused because as many were running as may, on its connection or on all together, or because too
     /// many were waiting. A flood is refused here, so this counts like calls.

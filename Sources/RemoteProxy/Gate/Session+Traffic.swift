@@ -32,6 +32,12 @@ extension Session {
         if let limit { traffic?.overran(limit) }
     }
 
+    /// Requests that wait with their connection take so many bytes more, or less.
+    func tellWaiting(_ change: Int) { tally?.takeUnretainedValue().waits(change) }
+
+    /// Whether the requests that wait with all connections together take as much as they may.
+    var waitsTooMuchInAll: Bool { traffic.map { $0.waitingBytes >= $0.maximumBytes } ?? false }
+
     @inline(__always)
     func requestBegan() {
         tally?._withUnsafeGuaranteedRef { $0.began() }

@@ -62,5 +62,6 @@ package final class Traffic: Sendable {
 
     package var calls: Int { tallies.reduce(0) { $0 + $1.calls.load(ordering: .relaxed) } }
     package var bytes: Int { tallies.reduce(0) { $0 + $1.bytes.load(ordering: .relaxed) } }
+    var waitingBytes: Int { tallies.reduce(0) { $0 + $1.waitingBytes.load(ordering: .relaxed) } }
     package var running: Int { tallies.reduce(0) { $0 + $1.running.load(ordering: .relaxed) } }
 }

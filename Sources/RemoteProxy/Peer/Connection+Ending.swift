@@ -15,7 +15,7 @@ extension Connection {
     /// Ends the connection when all that is owed over it has been said. What runs for a session that goes on is answered
     /// over the next one.
     func finishIfAnswered() {
-        guard isEnding || !isOurKind && session.calls.isDrained else { return }
+        guard waiting.isEmpty, isEnding || !isOurKind && session.calls.isDrained else { return }
         // After this turn, so that the last answer is in the queue before the connection finishes.
         stream.loop.submit { [stream] in stream.finish() }
     }
@@ -69,8 +69,8 @@ extension Connection {
             session.calls.drain()
             if isOurKind {
                 notify(SystemMethod.drain)
-            } else if session.calls.isDrained {
-                stream.finish()
+            } else {
+                finishIfAnswered()
             }
         }
     }

@@ -1,10 +1,11 @@
-// The reading side of a connection: frames to messages, each message to where it belongs. On the loop.
+// The reading side of a connection: frames to messages, each message to where it belongs. Replies are delivered as soon as
+// they are read; requests that may not begin yet wait in `waiting` (`Connection+Waiting`). On the loop.
 
 import RPCWire
 
 extension Connection {
     /// How many frames one turn takes before the rest waits.
-    private static let framesPerTurn = 256
+    static let framesPerTurn = 256
 
     func readFrames() {
         reading = .now
@@ -14,11 +15,9 @@ extension Connection {
         var session = session
         while !phase.isOver {
             if session !== self.session { session = self.session }
-            switch session.nextRequest {
-            case .now where budget > 0: budget -= 1
-            case .stalled: return reading = .stalled
-            default: return readLater()
-            }
+            if let limit = waiting.isEmpty ? nil : overrunByWaiting { return pauseReading(limit) }
+            guard budget > 0 else { return readLater() }
+            budget -= 1
             do {
                 guard let frame = try frames.next() else {
                     looked()
@@ -30,30 +29,44 @@ extension Connection {
                 if frame.isEmpty { continue }
                 if case .accepted = role {
                     if !gate.login.isLocked, let request = messages.decodeRequest(frame) {
-                        accept(request, in: consume frame, by: session)
+                        if mayBegin(session) {
+                            accept(request, in: consume frame, by: session)
+                        } else {
+                            keepWaiting(frame)
+                        }
                     } else {
-                        accept(messages.decode(frame), size: frame.count)
+                        acceptOrKeep(messages.decode(frame), frame)
                     }
                     _ = phase.greeted()
                 } else if let reply = messages.decodeReply(frame) {
                     accept(reply, in: frame)
                 } else {
-                    accept(messages.decode(frame), size: frame.count)
+                    acceptOrKeep(messages.decode(frame), frame)
                 }
             } catch {
+                guard waiting.isEmpty else {
+                    // Not before the requests that came whole. The decoder says the same again.
+                    reading = .paused
+                    return
+                }
                 return refuse(error)
             }
         }
     }
 
-    private func readLater() {
-        reading = .later
-        stream.loop.submit { [self] in readFrames() }
+    /// Any message but the plainest ones.
+    @inline(__always)
+    private func acceptOrKeep(_ incoming: consuming Incoming, _ frame: Bytes) {
+        if gate.login.isLocked || mayBegin(session) || passesWaiting(incoming) {
+            accept(incoming, size: frame.count)
+        } else {
+            keepWaiting(frame)
+        }
     }
 
-    @inline(__always)
-    func unstall() {
-        if reading == .stalled { readLater() }
+    func readLater() {
+        reading = .later
+        stream.loop.submit { [self] in readFrames() }
     }
 
     private func note(_ end: CallEnd, to id: RPCIdentifier) {
@@ -74,7 +87,7 @@ extension Connection {
     }
 
     @inline(__always)
-    private func accept(_ incoming: consuming Incoming, size: Int) {
+    func accept(_ incoming: consuming Incoming, size: Int) {
         if gate.login.isLocked { return acceptLocked(incoming) }
         switch consume incoming {
         case .single(let message): accept(message, in: nil, size: size)
@@ -138,7 +151,7 @@ extension Connection {
 
     /// What comes most to who is dialled. No ping: the number of one is negative, which no plain request's is.
     @inline(__always)
-    private func accept(_ request: PlainRequest, in frame: consuming Bytes, by session: Session) {
+    func accept(_ request: PlainRequest, in frame: consuming Bytes, by session: Session) {
         session.accept(Request(request, in: frame), from: self, in: nil)
         if !request.isAnswered { reportReceipts() }
     }

@@ -103,7 +103,7 @@ extension Request {
 
 extension RPCIdentifier {
     /// The `id` in the parameters of a cancellation.
-    fileprivate init?(cancelParams params: Bytes) {
+    init?(cancelParams params: Bytes) {
         guard let id = MessageDecoder.identifier(in: params) else { return nil }
         self = id
     }

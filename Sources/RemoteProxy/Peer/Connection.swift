@@ -29,13 +29,13 @@ package final class Connection: @unchecked Sendable {
         package init() {}
     }
 
-    /// Whether frames that have come are dealt with now.
+    /// Whether frames that have come are read now.
     enum Reading {
         case now
-        /// When it is their turn.
+        /// In the loop's next turn.
         case later
-        /// When a request has begun or ended.
-        case stalled
+        /// When fewer requests wait.
+        case paused
     }
 
     package let stream: any ByteStream
@@ -51,6 +51,13 @@ package final class Connection: @unchecked Sendable {
     @exclusivity(unchecked) var phase = ConnectionPhase()
     @exclusivity(unchecked) var reading = Reading.now
     @exclusivity(unchecked) var frames: FrameDecoder
+    /// Requests that may not begin yet.
+    @exclusivity(unchecked) var waiting = WaitingFrames()
+    /// The loop is about to look whether they may.
+    @exclusivity(unchecked) var isBeginning = false
+    var hasToldOfPause = false
+    /// The other end says no more, and waits for what it has asked for.
+    var hasPeerFinished = false
     /// Replies that have been read and not handed on yet.
     @exclusivity(unchecked) var replies: [CallReply] = []
     let messages: MessageDecoder
@@ -171,8 +178,18 @@ extension Connection: ByteStreamReceiver {
             if reading == .now { readFrames() }
         }
         let isOwed = session.calls.count > 0 && !session.isResumable
-        guard phase.step != .over, isOwed || reading != .now else { return false }
+        guard phase.step != .over, isOwed || reading != .now || !waiting.isEmpty else { return false }
         phase.left()
+        hasPeerFinished = true
+        allHaveBegun()
+        return true
+    }
+
+    /// When the other end says no more, its last calls get some time from when they have begun.
+    func allHaveBegun() {
+        finishIfAnswered()
+        guard hasPeerFinished, waiting.isEmpty, phase.step != .over else { return }
+        hasPeerFinished = false
         stream.loop.schedule(at: stream.loop.now.advanced(by: peer.settings.halfCloseGrace)) { [self] in
             if !session.isResumable, session.connection === self {
                 if session.calls.count > 0 { session.overran(.halfCloseGrace) }
@@ -180,7 +197,6 @@ extension Connection: ByteStreamReceiver {
             }
             stream.finish()
         }
-        return true
     }
 
     package func ended(_ end: StreamEnd, sent: UInt64) {
@@ -191,6 +207,7 @@ extension Connection: ByteStreamReceiver {
             case .failed(let text), .overrun(_, let text): text
             }
         _ = phase.closed()
+        dropWaiting()
         closeGate(end)
         session.lost(self, sent: sent, why: why)
         events.ended(self, why)

@@ -4,16 +4,24 @@
 import RPCWire
 
 extension Session {
-    /// How many requests of one session, and of all, may wait for a worker before the rest waits too. A peer that pipelines
-    /// more is served at the pace of its subjects instead of being refused. Fewer, and nobody would see that more comes
-    /// than can be done.
+    /// How many requests of one session, and of all, may wait for a worker before the rest waits with the connection. A peer
+    /// that pipelines more is served at the pace of its objects instead of being refused. With fewer an overload would not be
+    /// seen.
     private static var mostWaiting: (ofSession: Int, inAll: Int) { (256, 4_096) }
     /// The most bytes of a name that is looked at as a text. It may be as long as a message.
     private static var longestOtherName: Int { 1_024 }
 
-    /// When the next request is to be read. Asked before each.
+    /// When the next request may begin. Asked before each.
+    enum Turn {
+        case now
+        /// To be asked again in the loop's next turn.
+        case later
+        /// To be asked again when a request has begun or ended.
+        case stalled
+    }
+
     @inline(__always)
-    var nextRequest: Connection.Reading {
+    var nextRequest: Turn {
         let backlog = runner.backlog
         if waitingRequests > 0 {
             // There are as many as may be, but not all of them have begun: whether the next one is one too many is known

@@ -8,6 +8,11 @@ extension Session {
         stopWorkers(in: calls.sessionEnded())
     }
 
+    /// Whether the call that a cancellation is about has been admitted.
+    func runs(canceledBy request: Request) -> Bool {
+        request.params.flatMap(RPCIdentifier.init(cancelParams:)).map { calls.isRunning($0) } ?? false
+    }
+
     func cancelRequest(_ id: RPCIdentifier) {
         guard let slot = calls.cancel(id) else { return connection?.cancelledNothing() ?? () }
         stopWorkers(in: [slot])

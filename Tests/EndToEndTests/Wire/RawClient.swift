@@ -104,9 +104,12 @@ final class RawClient {
     func send(_ text: String) { send(Array(text.utf8)) }
 
     /// Sends while the caller goes on, for more than fits between the two ends.
-    func sendBeside(_ bytes: [UInt8]) {
+    func sendBeside(_ bytes: [UInt8], thenFinish isAll: Bool = false) {
         let descriptor = descriptor
-        Thread.detachNewThread { Self.send(bytes, to: descriptor) }
+        Thread.detachNewThread {
+            Self.send(bytes, to: descriptor)
+            if isAll { shutdown(descriptor, Int32(SHUT_WR)) }
+        }
     }
 
     func say(_ message: String) { send(framing.frame(message)) }

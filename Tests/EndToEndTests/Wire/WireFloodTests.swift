@@ -3,6 +3,7 @@
 import Foundation
 import Protocols
 import RPCServer
+import RPCWire
 import RemoteProxy
 import TestSupport
 import Testing
@@ -70,6 +71,30 @@ import Testing
             #expect(answered.count == count)
             #expect(subject.most <= 64 && subject.most > 0)
             #expect(server.counters.overruns["maximumUnknownCancels"] == nil)
+        }
+    }
+
+    /// More than may run wait, and none is refused. Reading pauses when those that wait have too many bytes.
+    @Test func `calls beyond the limits wait, and the sender when they take too much memory`() async throws {
+        let lines = Lock<[String]>([])
+        try await withGate(exporting: [EchoProxy(SlowEcho())]) {
+            $0.maximumRequestsInFlight = 64
+            $0.maximumBytesInFlight = 100_000
+            $0.log = { line in lines.withLock { $0.append(line) } }
+        } _: { server, url in
+            let count = 5_000
+            let client = try RawClient(url)
+            client.sendBeside(Array((1...count).map { Said.later(1, id: $0) + "\n" }.joined().utf8))
+            var answered = Set<String>()
+            for _ in 0..<count { answered.insert(try brief(client.hear())) }
+            #expect(answered.count == count && answered.allSatisfy { $0.contains("=") })
+            #expect(server.counters.overruns["maximumBytesInFlight"] ?? 0 >= 1)
+            #expect(server.counters.overruns["maximumRequestsInFlight"] == nil)
+            let told = lines.withLock {
+                $0.filter { $0.contains("reading from tcp://127.0.0.1") && $0.contains("pauses") }
+            }
+            #expect(told.count == 1)
+            #expect(told.first?.contains("(maximumBytesInFlight)") == true)
         }
     }
 

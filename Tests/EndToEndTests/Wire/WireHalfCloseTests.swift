@@ -1,6 +1,9 @@
 // A peer that ends its questions and still listens, as `nc -N` does after its last line: it gets all its answers, and
 // then the end.
 
+import Protocols
+import RPCServer
+import RemoteProxy
 import TestSupport
 import Testing
 
@@ -17,6 +20,18 @@ import Testing
             let heard = try (0..<count).map { _ in try brief(client.hear()) }
             let expected = Set((0..<count).map { "\($0)=\($0 + 1)" })
             #expect(Set(heard) == expected)
+            #expect(try client.rest() == "")
+        }
+    }
+
+    @Test func `calls that waited for their turn when the end came are answered`() async throws {
+        try await withGate(exporting: [EchoProxy(SlowEcho())]) {
+            $0.maximumRequestsInFlight = 64
+        } _: { _, url in
+            let client = try RawClient(url)
+            client.sendBeside(Array((0..<3_000).map { Said.later(1, id: $0) + "\n" }.joined().utf8), thenFinish: true)
+            let heard = try (0..<3_000).map { _ in try brief(client.hear()) }
+            #expect(Set(heard).count == 3_000 && heard.allSatisfy { $0.contains("=") })
             #expect(try client.rest() == "")
         }
     }
