@@ -11,8 +11,6 @@ struct MacroDiagnostic: Error, Equatable {
 
     var message: String
     var place: Place
-    /// Whether the proxy is written all the same.
-    var isWarning = false
 
     private init(_ message: String, at offset: Int) {
         self.message = message
@@ -52,20 +50,14 @@ extension MacroDiagnostic {
             at: offset)
     }
 
+    static func nested(_ name: String, at offset: Int) -> Self {
+        Self(
+            "'\(name)' must be at the top level or public: a Swift optimizer bug crashes release builds that use a nested, "
+                + "non-public service", at: offset)
+    }
+
     static func notUnderstood(at offset: Int) -> Self {
         Self("@Service does not understand this", at: offset)
-    }
-}
-
-// What is accepted with a word of caution.
-extension MacroDiagnostic {
-    static func overlooked(_ name: String, at offset: Int) -> Self {
-        var diagnostic = Self(
-            "in release builds the optimiser overlooks the proxy of '\(name)', because it is nested and not public, and "
-                + "may take your own type for every 'any \(name)'; move '\(name)' to the top level of its file",
-            at: offset)
-        diagnostic.isWarning = true
-        return diagnostic
     }
 }
 

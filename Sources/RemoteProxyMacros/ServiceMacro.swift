@@ -12,11 +12,7 @@ enum ServiceMacro {
         let model = rules.model(
             surroundings: (request.lexicalContext ?? []).map { EnclosingScope($0.source) },
             errors: ServiceAttribute.errors(in: request.attributeSyntax.source))
-        if rules.diagnostics.isEmpty {
-            return Expansion(
-                expandedSource: ServiceExpansion(model).source,
-                diagnostics: rules.warnings.map { .init($0, in: request) })
-        }
+        if rules.diagnostics.isEmpty { return Expansion(expandedSource: ServiceExpansion(model).source) }
         return Expansion(
             expandedSource: ServiceStub(syntax: syntax, model: model).source,
             diagnostics: rules.diagnostics.map { .init($0, in: request) })
@@ -38,7 +34,6 @@ extension Expansion.Diagnostic {
             }
         self.init(
             message: diagnostic.message,
-            severity: diagnostic.isWarning ? "warning" : "error",
             position: .init(fileName: location?.fileName ?? "", offset: (location?.offset ?? 0) + offset))
     }
 }

@@ -3,7 +3,6 @@
 /// Judges a protocol. One message per requirement: the first fault found.
 struct ServiceRules {
     private(set) var diagnostics: [MacroDiagnostic] = []
-    private(set) var warnings: [MacroDiagnostic] = []
     private let syntax: ProtocolSyntax
     private var plainName: String { SwiftName.plain(syntax.name) }
 
@@ -65,15 +64,16 @@ struct ServiceRules {
         }
     }
 
-    /// The optimiser overlooks proxies of protocols that no other module can see. At the top level another conformer
-    /// makes up for it; an extension of a nested proxy would not find the names of the types around it.
+    /// A protocol that no other module can see needs another conformer, or the optimiser of release builds overlooks its
+    /// proxy. At the top level `_OtherConformer` writes one. A nested protocol is refused instead: an extension of its
+    /// proxy would not find the names of the types around it.
     private mutating func judgeVisibility(_ model: inout ProtocolModel, _ surroundings: [EnclosingScope]) {
         let isInlinable = syntax.declaration.attributes.contains { $0.name == "usableFromInline" }
         let isVisible = model.access == .public || model.access == .package || isInlinable
         if surroundings.isEmpty {
             model.isOverlooked = !isVisible
         } else if !isVisible || surroundings.contains(where: \.isHidden) {
-            warnings.append(.overlooked(plainName, at: syntax.nameOffset))
+            diagnostics.append(.nested(plainName, at: syntax.nameOffset))
         }
     }
 

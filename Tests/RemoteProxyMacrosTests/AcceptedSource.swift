@@ -118,19 +118,11 @@ enum AcceptedSource {
             ) async throws
                 -> Int
         }
-        enum Outer {
+        public enum Outer {
             @Service
-            protocol Inner: Sendable { func f(_ i: Local) async throws -> Int
+            public protocol Inner: Sendable { func f(_ i: Local) async throws -> Int
               func g() }
-            nonisolated struct Local: Codable, Sendable {}
-        }
-        extension Outer {
-            @Service
-            fileprivate protocol Priv: Sendable { func f() async throws -> Int
-              func g() }
-            @Service
-            private protocol Priv2: Sendable { func f(_ x: Int) async throws -> Int
-              func g() }
+            nonisolated public struct Local: Codable, Sendable {}
         }
         @Service fileprivate protocol Top1: Sendable { func f(_ x: Int) async throws -> Int
               func g() }
