@@ -18,10 +18,14 @@
 /// adds the first overload gives the one that was there another wire name, and clients built before get `.unimplemented`
 /// from it. Where such clients are about, give the new method a name of its own.
 ///
-/// - Parameter errors: Error types that travel as themselves. A caller catches them as the Swift type the subject
-///   threw; any other error arrives as `RPCError` with the code `.internalError` and no text of the original.
+/// - Parameters:
+///   - name: What the service is called on the wire instead of the protocol's name, for instance because another protocol
+///     has that name: a literal like `"Ledger"` or `"bank.Ledger"`. Both ends must have the same.
+///   - errors: Error types that travel as themselves. A caller catches them as the Swift type the subject threw; any other
+///     error arrives as `RPCError` with the code `.internalError` and no text of the original. Types of the same name are
+///     told apart by how they are spelled here: `Login.Failure.self, Payment.Failure.self`.
 @attached(peer, names: suffixed(Proxy))
-public macro Service(errors: any (Error & Codable & Sendable).Type...) =
+public macro Service(name: String? = nil, errors: any (Error & Codable & Sendable).Type...) =
     #externalMacro(module: "RemoteProxyMacros", type: "ServiceMacro")
 
 /// Says that running a requirement of a service twice is the same as running it once, so that it may be sent again where

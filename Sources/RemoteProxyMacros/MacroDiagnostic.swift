@@ -126,6 +126,20 @@ extension MacroDiagnostic {
         return diagnostic
     }
 
+    static func repeatedError(_ type: String) -> Self {
+        var diagnostic = Self("'errors:' lists '\(type)' twice; remove one", at: 0)
+        diagnostic.place = .attribute
+        return diagnostic
+    }
+
+    static func wireName(_ spelling: String) -> Self {
+        var diagnostic = Self(
+            "\(spelling) cannot be the name of a service; write a literal like \"Ledger\" or \"bank.Ledger\": letters, "
+                + "digits and '_', the first no digit, parts joined by dots, the first part not 'rpc'", at: 0)
+        diagnostic.place = .attribute
+        return diagnostic
+    }
+
     static func shadowedName(_ name: String, at offset: Int) -> Self {
         Self(
             "a service cannot be named '\(name)', which means something else in a proxy; choose another name",

@@ -11,6 +11,8 @@ struct ProtocolModel {
 
     /// As the source spells it.
     var name: String
+    /// What the service is called on the wire.
+    var wireName = ""
     var access = Access.internal
     /// Whether the extension around it says so and the proxy need not repeat it.
     var inheritsAccess = false
@@ -29,7 +31,7 @@ struct ProtocolModel {
     var inherited: [String] = []
     var requirements: [Requirement] = []
     /// The arguments of `@Service(errors:)`.
-    var errors: [String] = []
+    var errors: [ServiceAttribute.DeclaredError] = []
     var names = GeneratedNames()
 
     var proxyName: String { SwiftName.spelled(SwiftName.plain(name) + "Proxy") }

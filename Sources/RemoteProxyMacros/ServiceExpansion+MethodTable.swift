@@ -37,8 +37,9 @@ extension ServiceExpansion {
     }
 
     private var description: String {
-        let errors = model.errors.isEmpty ? "" : ", errors: [\(model.errors.joined(separator: ", "))]"
-        let name = SwiftName.literal(SwiftName.plain(model.name))
+        let list = model.errors.map { "\(SwiftName.literal($0.type)): \($0.expression)" }.joined(separator: ", ")
+        let errors = list.isEmpty ? "" : ", errors: [\(list)]"
+        let name = SwiftName.literal(model.wireName)
         return "static let \(model.names.service) = RemoteProxy.ServiceDescription(\(name)\(errors))"
     }
 

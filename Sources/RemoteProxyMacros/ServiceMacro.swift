@@ -11,7 +11,7 @@ enum ServiceMacro {
         var rules = ServiceRules(syntax)
         let model = rules.model(
             surroundings: (request.lexicalContext ?? []).map { EnclosingScope($0.source) },
-            errors: ServiceAttribute.errors(in: request.attributeSyntax.source))
+            attribute: ServiceAttribute(request.attributeSyntax.source))
         if rules.diagnostics.isEmpty { return Expansion(expandedSource: ServiceExpansion(model).source) }
         return Expansion(
             expandedSource: ServiceStub(syntax: syntax, model: model).source,
@@ -35,27 +35,6 @@ extension Expansion.Diagnostic {
         self.init(
             message: diagnostic.message,
             position: .init(fileName: location?.fileName ?? "", offset: (location?.offset ?? 0) + offset))
-    }
-}
-
-/// The attribute as written: `@Service(errors: A.self, B.self)`.
-enum ServiceAttribute {
-    /// The expressions after `errors:`, as spelled. The compiler has checked them.
-    static func errors(in source: String) -> [String] {
-        var cursor = TokenCursor(source)
-        while !cursor.isAtEnd, !cursor.isAt("(") { cursor.advance() }
-        guard cursor.take("("), cursor.take("errors"), cursor.take(":") else { return [] }
-        var errors: [String] = []
-        while !cursor.isAtEnd, !cursor.isAt(")") {
-            let start = cursor.index
-            while !cursor.isAtEnd, !cursor.isAt(","), !cursor.isAt(")") {
-                let isBracket = cursor.isAt("(") || cursor.isAt("[") || cursor.isAt("<")
-                if !isBracket || cursor.isAt("<") || !cursor.skipBrackets() { cursor.advance() }
-            }
-            errors.append(cursor.spelling(since: start))
-            _ = cursor.take(",")
-        }
-        return errors
     }
 }
 

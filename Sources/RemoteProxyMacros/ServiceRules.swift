@@ -9,18 +9,18 @@ struct ServiceRules {
     init(_ syntax: ProtocolSyntax) { self.syntax = syntax }
 
     /// - Parameter surroundings: The declarations around the protocol, innermost first.
-    mutating func model(surroundings: [EnclosingScope] = [], errors: [String]) -> ProtocolModel {
+    mutating func model(surroundings: [EnclosingScope] = [], attribute: ServiceAttribute) -> ProtocolModel {
         var model = ProtocolModel(name: syntax.name)
         model.documentation = syntax.declaration.documentation
-        model.errors = errors
+        model.wireName = attribute.name ?? plainName
+        model.errors = attribute.errors
         let access = syntax.declaration.modifiers.lazy.compactMap(ProtocolModel.Access.init).first
         model.access = access ?? surroundings.first?.defaultAccess ?? .internal
         model.inheritsAccess = access == nil
         model.isNonisolated = syntax.declaration.modifiers.contains("nonisolated")
         model.attributes = syntax.declaration.attributes.filter(Self.isCarriedByType).map(\.spelling)
         judgeProtocol()
-        diagnostics += errors.compactMap { TokenCursor($0).firstUnqualified(of: ServiceExpansion.memberTypes) }
-            .prefix(1).map { .shadowedError($0) }
+        judge(attribute)
         judgeInheritance(&model)
         judgeVisibility(&model, surroundings)
         for member in syntax.members where !isPassedOver(member) {
@@ -47,6 +47,17 @@ struct ServiceRules {
 
     private static func isCarriedByType(_ attribute: AttributeSyntax) -> Bool {
         ["available", "MainActor", "Swift.MainActor", "_Concurrency.MainActor"].contains(attribute.name)
+    }
+
+    private mutating func judge(_ attribute: ServiceAttribute) {
+        if let spelling = attribute.refusedName { diagnostics.append(.wireName(spelling)) }
+        diagnostics += attribute.errors.compactMap {
+            TokenCursor($0.expression).firstUnqualified(of: ServiceExpansion.memberTypes)
+        }.prefix(1).map { .shadowedError($0) }
+        var types: Set<String> = []
+        diagnostics += attribute.errors.filter { !types.insert($0.type).inserted }.prefix(1).map {
+            .repeatedError($0.type)
+        }
     }
 
     private mutating func judgeProtocol() {

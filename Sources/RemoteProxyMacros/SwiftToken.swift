@@ -52,7 +52,8 @@ enum SwiftName {
         isWord(name) && !["inout", "let", "var"].contains(name) ? name : "`\(name)`"
     }
 
-    private static func isWord(_ name: String) -> Bool {
+    /// Whether it is an identifier that needs no back-ticks, or a keyword.
+    static func isWord(_ name: String) -> Bool {
         name.utf8.allSatisfy(SwiftLexer.continuesWord) && !(name.utf8.first.map(isDigit) ?? true)
     }
 

@@ -119,11 +119,13 @@ enum AcceptedSource {
                 -> Int
         }
         public enum Outer {
-            @Service
+            @Service(name: "outer.Inner", errors: Failure.self, Outer.Failure.self)
             public protocol Inner: Sendable { func f(_ i: Local) async throws -> Int
               func g() }
             nonisolated public struct Local: Codable, Sendable {}
+            nonisolated public enum Failure: Error, Codable { case b }
         }
+        @Service(name: "Renamed") protocol Named: Sendable { func f() }
         @Service fileprivate protocol Top1: Sendable { func f(_ x: Int) async throws -> Int
               func g() }
         @Service private protocol Top2: Sendable { func f(_ x: Int) async throws -> Int

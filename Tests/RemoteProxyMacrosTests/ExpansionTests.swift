@@ -197,13 +197,14 @@ struct ExpansionTests {
         #expect(expanding.lines(with: "// one of Marker, Module.Other: inherited").count == 1)
     }
 
-    @Test func `errors are repeated as they are written`() {
+    @Test func `errors are repeated as they are written, each under that name`() {
         let expanding = Expanding(
             "protocol P: Sendable {}",
             attribute: "@RemoteProxy.Service(\n  errors: A.self, // one\n  B.C<Int, Int>.self,\n)")
         #expect(
             expanding.lines(with: "ServiceDescription") == [
-                "static let service = RemoteProxy.ServiceDescription(\"P\", errors: [A.self, B.C<Int, Int>.self])"
+                #"static let service = RemoteProxy.ServiceDescription("P", "#
+                    + #"errors: ["A": A.self, "B.C<Int, Int>": B.C<Int, Int>.self])"#
             ])
     }
 

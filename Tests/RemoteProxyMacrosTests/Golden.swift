@@ -58,7 +58,7 @@ enum Golden {
 
             /// The methods of Calculator, typed.
             public nonisolated enum Methods {
-                static let service = RemoteProxy.ServiceDescription("Calculator", errors: [ArithmeticFailure.self])
+                static let service = RemoteProxy.ServiceDescription("Calculator", errors: ["ArithmeticFailure": ArithmeticFailure.self])
 
                 /// `add(_:to:)` of Calculator.
                 public static let add = RemoteProxy.Method<any Calculator, AddArguments, Int>(

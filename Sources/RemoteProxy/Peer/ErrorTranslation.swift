@@ -7,11 +7,14 @@ import RPCWire
 /// What stands in `error.data` between our own ends. Foreign peers may put anything there.
 private struct DeclaredError<Failure: Codable>: Codable {
     var type: String
+    var spelling: String?
     var error: Failure
 }
 
 private struct ErrorDetails: Codable {
     var type: String?
+    /// The type's spelling in `@Service(errors:)`, where that is not `type`.
+    var spelling: String?
     var outcome: String?
 }
 
@@ -24,7 +27,7 @@ extension ErrorObject {
         _ error: any Error, _ outcome: RPCError.Outcome, thrownBy method: String, of service: ServiceDescription,
         log: (String) -> Void
     ) {
-        if let declared = service.errors.lazy.compactMap({ ErrorObject(error, declaredAs: $0) }).first {
+        if let declared = service.declared(error) {
             self = declared
         } else if let error = error as? RPCError {
             // Only the message travels.
@@ -56,20 +59,24 @@ extension ErrorObject {
         self.init(code: error.code.rawValue, message: error.message, data: data.map { Bytes($0) })
     }
 
-    private init?<Failure: Error & Codable & Sendable>(_ error: any Error, declaredAs type: Failure.Type) {
+    /// Nil when the error is of another type, or cannot be encoded.
+    fileprivate init?<Failure: Error & Codable & Sendable>(
+        _ error: any Error, declaredAs type: Failure.Type, spelled spelling: String, by service: ServiceDescription
+    ) {
         guard let failure = error as? Failure else { return nil }
+        let names = service.wireNames(of: type, spelled: spelling)
         let output = JSONOutput()
-        let data = DeclaredError(type: String(describing: type), error: failure)
+        let data = DeclaredError(type: names.type, spelling: names.spelling, error: failure)
         guard (try? output.encode(data)) != nil else { return nil }
         self.init(
-            code: RPCError.Code.application.rawValue, message: "\(type).\(failure)",
+            code: RPCError.Code.application.rawValue, message: "\(names.spelling ?? names.type).\(failure)",
             data: Bytes(copying: output.bytes))
     }
 
     /// What the caller of a method of `service` catches.
     func thrown(by service: ServiceDescription) -> any Error {
         let details = data.flatMap { $0.withUnsafeBytes { try? decodeJSON(ErrorDetails.self, from: $0) } }
-        if let name = details?.type, let type = service.errors.first(where: { String(describing: $0) == name }),
+        if let name = details?.type, let type = service.errorType(named: name, spelling: details?.spelling),
             let failure = declared(as: type)
         {
             return failure
@@ -82,6 +89,16 @@ extension ErrorObject {
 
     private func declared<Failure: Error & Codable & Sendable>(as type: Failure.Type) -> (any Error)? {
         data?.withUnsafeBytes { try? decodeJSON(DeclaredError<Failure>.self, from: $0).error }
+    }
+}
+
+extension ServiceDescription {
+    /// A thrown error of a listed type as it travels; nil for any other.
+    fileprivate func declared(_ error: any Error) -> ErrorObject? {
+        for (spelling, type) in errors {
+            if let object = ErrorObject(error, declaredAs: type, spelled: spelling, by: self) { return object }
+        }
+        return nil
     }
 }
 

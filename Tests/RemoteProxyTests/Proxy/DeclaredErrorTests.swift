@@ -1,0 +1,90 @@
+// Listed errors across the wire: a type is never taken for another one, and ends of the first release understand as much
+// as before.
+
+import JSONCodec
+import RPCWire
+import TestSupport
+import Testing
+
+@testable import RemoteProxy
+
+private enum Login { enum Failure: Error, Codable, Hashable { case denied } }
+private enum Payment { enum Failure: Error, Codable, Hashable { case denied } }
+private enum Lonely: Error, Codable, Hashable { case denied }
+
+@Service(errors: Login.Failure.self, Payment.Failure.self)
+private protocol Shop: Sendable {
+    func login() async throws
+    func pay() async throws
+}
+
+private struct ClosedShop: Shop {
+    func login() async throws { throw Login.Failure.denied }
+    func pay() async throws { throw Payment.Failure.denied }
+}
+
+@Suite struct `Declared errors` {
+    private let both = ServiceDescription(
+        "Shop", errors: ["Login.Failure": Login.Failure.self, "Payment.Failure": Payment.Failure.self])
+    private let payment = ServiceDescription("Shop", errors: ["Payment.Failure": Payment.Failure.self])
+
+    @Test func `of two types with the same name each arrives as itself`() throws {
+        let network = SimulatedNetwork()
+        network.exports.add(ShopProxy(ClosedShop()), named: nil)
+        let shop = ShopProxy(network.client())
+        #expect(throws: Login.Failure.denied) { try network.loop.complete { try await shop.login() } }
+        #expect(throws: Payment.Failure.denied) { try network.loop.complete { try await shop.pay() } }
+    }
+
+    @Test func `a type has its spelling on the wire where its name alone is not enough`() {
+        #expect(
+            sent(Payment.Failure.denied, by: both)?.data?.description
+                == #"{"type":"Payment.Failure","error":{"denied":{}}}"#)
+        #expect(sent(Payment.Failure.denied, by: both)?.message == "Payment.Failure.denied")
+    }
+
+    /// The first release knows nothing but the unqualified name in `type`.
+    @Test func `the first release finds the name that it knows wherever that means one type`() {
+        #expect(
+            sent(Payment.Failure.denied, by: payment)?.data?.description
+                == #"{"type":"Failure","spelling":"Payment.Failure","error":{"denied":{}}}"#)
+        let unqualified = ServiceDescription("Shop", errors: ["Lonely": Lonely.self])
+        let data = sent(Lonely.denied, by: unqualified)?.data?.description
+        #expect(data == #"{"type":"Lonely","error":{"denied":{}}}"#)
+        #expect(sent(Lonely.denied, by: ServiceDescription("Shop", errors: [Lonely.self]))?.data?.description == data)
+    }
+
+    @Test func `the name that the first release sends is understood where it means one type`() {
+        let data = #"{"type":"Failure","error":{"denied":{}}}"#
+        #expect(received(data, by: payment) as? Payment.Failure == .denied)
+        #expect((received(data, by: both) as? RPCError)?.code == .application)
+    }
+
+    @Test func `a spelling that is not listed means no other type of that name`() {
+        let data = #"{"type":"Failure","spelling":"Login.Failure","error":{"denied":{}}}"#
+        #expect((received(data, by: payment) as? RPCError)?.code == .application)
+        #expect(received(data, by: both) as? Login.Failure == .denied)
+    }
+
+    @Test func `a type may be listed under two names`() {
+        let twice = ServiceDescription(
+            "Shop", errors: ["Payment.Failure": Payment.Failure.self, "F": Payment.Failure.self])
+        let data = sent(Payment.Failure.denied, by: twice)?.data?.description
+        #expect(data == #"{"type":"Failure","spelling":"Payment.Failure","error":{"denied":{}}}"#)
+        #expect(received(data ?? "", by: twice) as? Payment.Failure == .denied)
+    }
+
+    @Test func `of types without a spelling none is taken for another`() {
+        let plain = ServiceDescription("Shop", errors: [Login.Failure.self, Payment.Failure.self])
+        let data = sent(Payment.Failure.denied, by: plain)?.data?.description ?? ""
+        #expect((received(data, by: plain) as? RPCError)?.code == .application)
+    }
+
+    private func sent(_ error: any Error, by service: ServiceDescription) -> ErrorObject? {
+        ErrorObject(error, .executed, thrownBy: "Shop.pay", of: service, log: { _ in })
+    }
+
+    private func received(_ data: String, by service: ServiceDescription) -> any Error {
+        ErrorObject(code: 1, message: "denied", data: Bytes(data)).thrown(by: service)
+    }
+}
