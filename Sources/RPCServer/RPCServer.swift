@@ -27,13 +27,27 @@ public final class RPCServer: Sendable {
 
     /// Makes an object callable, under a name if there are several of one service. Any proxy will do: around an object
     /// that is here, or around another server's. Exporting again under the same name replaces the former.
+    ///
+    /// Two proxies are refused: one of a protocol whose name on the wire another exported protocol has, which
+    /// `@Service(name:)` can change, and one under a name that begins with `~`, `#` or `@`. What was exported before stays
+    /// as it is, and the log says why. Before the first address, `listen(on:)` and `run` throw the same.
     public func export(_ proxy: some ServiceProxy, named name: String? = nil) {
-        exports.add(proxy, named: name)
+        if let refusal = exports.add(proxy, named: name) { driver.valve.log(refusal) }
+    }
+
+    /// Takes back what was exported of a service, under that name or under none. Later calls throw `RPCError` with the code
+    /// `.unimplemented`, and discovery does not list the object. Calls that were accepted before run on. A connection may
+    /// keep the object alive until its next request.
+    /// - Returns: whether there was such an export.
+    @discardableResult
+    public func unexport(_ proxy: (some ServiceProxy).Type, named name: String? = nil) -> Bool {
+        exports.remove(proxy, named: name)
     }
 
     /// Listens on one more address and returns it, with the real port if it asked for port 0. Serves from then on.
     /// - Throws: `ListenError` when the address cannot be understood or had, or is not loopback while
-    ///   there are no `Configuration.tokens` and `Configuration.allowsOtherMachines` is false; `RPCError` with the code `.closed` after `stop`.
+    ///   there are no `Configuration.tokens` and `Configuration.allowsOtherMachines` is false, or is the first and a proxy
+    ///   was refused by `export`; `RPCError` with the code `.closed` after `stop`.
     @discardableResult
     public func listen(on url: String) async throws -> String {
         try await driver.listen(on: url)

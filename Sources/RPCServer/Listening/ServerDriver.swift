@@ -55,6 +55,7 @@ final class ServerDriver: Sendable {
     @discardableResult
     func listen(on url: String) async throws -> String {
         let endpoint = try self.endpoint(url)
+        try checkExports(for: url)
         let loop = try firstLoop(for: url)
         let listener: Listener
         do {
@@ -79,6 +80,13 @@ final class ServerDriver: Sendable {
             throw RPCError.closed(outcome: .notExecuted)
         }
         return listener.endpoint.description
+    }
+
+    /// Nothing is served at all where something that was to be exported is not. Later the log is enough: what has been
+    /// served until then goes on.
+    private func checkExports(for url: String) throws {
+        guard let refusal = exports.refusal, state.withLock({ $0.listeners.isEmpty }) else { return }
+        throw ListenError(url: url, description: "cannot serve \(url): \(refusal)")
     }
 
     private func endpoint(_ url: String) throws -> Endpoint {

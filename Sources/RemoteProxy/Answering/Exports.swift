@@ -5,79 +5,86 @@ import RPCWire
 import Synchronization
 
 package final class Exports: Sendable {
-    private struct Table {
-        var methods = MethodIndex()
-        /// In the order of export, for discovery: the object's name and its methods.
-        var services: [(object: String?, signatures: [MethodSignature])] = []
-        /// What each service has, by its name: there may be thousands of objects of one.
-        var signatures: [String: [MethodSignature]] = [:]
-        /// How each object is held, by its wire name without a method.
-        var holds: [String: @Sendable (Duration) async throws -> Hold] = [:]
+    private struct State {
+        var table = ExportTable()
         /// What `rpc.discover` answers, once somebody has asked since the last change.
         var discovery: Bytes?
+        /// Why the first proxy that was not exported was not.
+        var refusal: String?
     }
 
-    private let table = Lock(Table())
+    private let state = Lock(State())
     /// Grows with every change.
     let version = Atomic(1)
 
     package init() {}
 
-    /// Makes a proxy's methods callable as `Service.method`, or as `Service[name].method`. A later export under the
-    /// same name takes the place of the earlier one.
-    package func add<Proxy: ServiceProxy>(_ proxy: Proxy, named object: String?) {
-        let entries = Proxy.methodTable.entries
-        let service = Proxy.methodTable.service.name
-        let subject = proxy.proxySubject
-        let replaced = table.withLock { table in
-            let replaced = table
-            for entry in entries {
-                table.methods.set(Bytes(entry.signature.wireName(on: object)), entry._export(proxy))
+    /// Makes a proxy's methods callable as `Service.method`, or as `Service[name].method`. A later export of the same
+    /// protocol under the same name takes the place of the earlier one.
+    /// - Returns: why the proxy was not exported, and then all is as before; nil when it was.
+    @discardableResult
+    package func add(_ proxy: some ServiceProxy, named object: String?) -> String? {
+        let export = ExportTable.Export(proxy, named: object)
+        let (replaced, refusal) = state.withLock { state in
+            if let refusal = state.table.refusal(of: export) {
+                state.refusal = state.refusal ?? refusal
+                return (nil as ExportTable.Export?, refusal as String?)
             }
-            table.services.removeAll { $0.object == object && $0.signatures.first?.service == service }
-            table.services.append((object, entries.map(\.signature)))
-            table.signatures[service] = entries.map(\.signature)
-            table.holds[object.map { "\(service)[\($0)]" } ?? service] = { try await subject.hold(for: $0) }
-            table.discovery = nil
-            return replaced
+            state.discovery = nil
+            return (state.table.set(export), nil)
         }
-        // What nobody calls any more is let go outside the lock: its end may export something in turn.
+        if refusal == nil { version.add(1, ordering: .releasing) }
+        // What is exported no more is let go outside the lock: its end may export something in turn.
         withExtendedLifetime(replaced) {}
-        version.add(1, ordering: .releasing)
+        return refusal
     }
+
+    /// Takes back what is exported of this protocol under that name. Calls that were accepted run on.
+    /// - Returns: whether there was anything.
+    package func remove<Proxy: ServiceProxy>(_ proxy: Proxy.Type, named object: String?) -> Bool {
+        let path = MethodSignature.path(of: Proxy.methodTable.service.name, on: object)
+        let removed = state.withLock { state in
+            state.discovery = nil
+            return state.table.remove(path, of: Proxy.ProxiedService.self)
+        }
+        version.add(1, ordering: .releasing)
+        return withExtendedLifetime(removed) { removed != nil }
+    }
+
+    /// Why the first proxy that was not exported was not; nil when all were.
+    package var refusal: String? { state.withLock { $0.refusal } }
 
     /// The method of that name, whatever the connections have seen.
     func method(named name: Bytes) -> _ExportedMethod? {
-        name.withUnsafeBytes { name in table.withLock { $0.methods[name]?.method } }
+        name.withUnsafeBytes { name in state.withLock { $0.table.methods[name]?.method } }
     }
 
     /// How the object is held that has this wire name without a method.
-    func object(_ name: String) -> (@Sendable (Duration) async throws -> Hold)? { table.withLock { $0.holds[name] } }
-
-    var methods: MethodIndex { table.withLock { $0.methods } }
-
-    var services: [(object: String?, signatures: [MethodSignature])] {
-        table.withLock { $0.services }
+    func object(_ path: String) -> (@Sendable (Duration) async throws -> Hold)? {
+        state.withLock { $0.table.exports[path]?.hold }
     }
 
-    /// What a service has of which there is an object; nil if there is none.
-    func signatures(of service: String) -> [MethodSignature]? { table.withLock { $0.signatures[service] } }
+    var methods: MethodIndex { state.withLock { $0.table.methods } }
 
-    /// What there is, for somebody who has asked for something else.
+    /// What a service has of which there is an object; nil if there is none.
+    func signatures(of service: String) -> [MethodSignature]? {
+        state.withLock { $0.table.services[service]?.service.signatures }
+    }
+
+    /// What there is, for a caller that has asked for something else.
     var listing: String {
-        let services = services
         // The others are not looked at: there may be thousands, and somebody may ask for nothing else.
-        let names = services.prefix(10).compactMap { $0.signatures.first?.path(on: $0.object) }
+        let (names, count) = state.withLock { ($0.table.paths.prefix(10), $0.table.paths.count) }
         if names.isEmpty { return "nothing is exported" }
         let first = "what there is: \(names.joined(separator: ", "))"
-        return services.count > 10 ? "\(first) and \(services.count - 10) more, which rpc.discover lists" : first
+        return count > 10 ? "\(first) and \(count - 10) more, which rpc.discover lists" : first
     }
 
     var discovery: Bytes {
-        table.withLock { table in
-            if let known = table.discovery { return known }
-            let document = Discovery.document(of: table.services)
-            table.discovery = document
+        state.withLock { state in
+            if let known = state.discovery { return known }
+            let document = Discovery.document(of: state.table.listed)
+            state.discovery = document
             return document
         }
     }

@@ -128,8 +128,9 @@ final class HeldObjects: Sendable {
         let path = String(name[..<end.lowerBound]) + "]"
         let method = String(name[end.upperBound...])
         guard let held = state.withLock({ $0.held[path] }) else { return .ended(name) }
-        if let known = held.methods[method] { return known }
+        // Asked each time: the export may have been taken back.
         guard let plain = exports.method(named: Bytes("\(held.object.export).\(method)")) else { return nil }
+        if let known = held.methods[method] { return known }
         let object = held.object
         let view = _ExportedMethod(
             signature: plain.signature, service: plain.service, supports: plain.supports, isAlone: true,

@@ -29,6 +29,21 @@ struct MethodIndex: Sendable {
         places[place] = Entry(hash: hash, name: name, method: method)
     }
 
+    /// Takes out the method of that name, if there is one.
+    mutating func remove(_ name: Bytes) {
+        let mask = places.count - 1
+        var place = name.withUnsafeBytes { self.place(of: $0, Self.hash($0)) }
+        if places[place] == nil { return }
+        places[place] = nil
+        count -= 1
+        // The entries up to the next free place may stand there only because this one was in their way.
+        while let entry = places[(place + 1) & mask] {
+            place = (place + 1) & mask
+            places[place] = nil
+            places[entry.name.withUnsafeBytes { self.place(of: $0, entry.hash) }] = entry
+        }
+    }
+
     /// Where the name stands, or where it would.
     private func place(of name: UnsafeRawBufferPointer, _ hash: UInt64) -> Int {
         let mask = places.count - 1

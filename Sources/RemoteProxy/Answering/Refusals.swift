@@ -48,14 +48,23 @@ extension ErrorObject {
     static func unknown(_ method: Bytes, _ exports: Exports) -> ErrorObject {
         // Cut, or a name as long as a frame would be answered with as much.
         let name = method[0..<200].description
-        let service = String(name.prefix { $0 != "." && $0 != "[" })
-        let there = exports.signatures(of: service)
+        let (service, there) = service(in: name, exports)
         if there != nil, let end = name.lastIndex(of: "."), exports.object(String(name[..<end])) == nil {
             return ErrorObject(RPCError.noSuchObject(String(name[..<end]), exports))
         }
         let hint =
             there.map { "\(service) has \($0.map(\.name).joined(separator: ", "))" } ?? exports.listing
         return ErrorObject(RPCError(.unimplemented, "there is no method \(name); \(hint)", outcome: .notExecuted))
+    }
+
+    /// The exported service that a wire name begins with, and what it has. A service's name may have dots.
+    private static func service(in name: String, _ exports: Exports) -> (name: String, has: [MethodSignature]?) {
+        var service = name.prefix { $0 != "[" }
+        while true {
+            if let has = exports.signatures(of: String(service)) { return (String(service), has) }
+            guard let dot = service.lastIndex(of: ".") else { return (String(service), nil) }
+            service = service[..<dot]
+        }
     }
 }
 

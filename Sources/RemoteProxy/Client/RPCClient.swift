@@ -41,9 +41,23 @@ public final class RPCClient: Sendable {
 
     deinit { close() }
 
-    /// Makes an object at this end callable by the server's subjects, through `Caller.current`.
+    /// Makes an object at this end callable by the server's subjects, through `Caller.current`. Exporting again under the
+    /// same name replaces the former.
+    ///
+    /// Two proxies are refused: one of a protocol whose name on the wire another exported protocol has, which
+    /// `@Service(name:)` can change, and one under a name that begins with `~`, `#` or `@`. What was exported before stays
+    /// as it is, and the log says why.
     public func export(_ proxy: some ServiceProxy, named name: String? = nil) {
-        exports.add(proxy, named: name)
+        if let refusal = exports.add(proxy, named: name) { peer.log(refusal) }
+    }
+
+    /// Takes back what was exported of a service, under that name or under none. Later calls throw `RPCError` with the code
+    /// `.unimplemented`, and discovery does not list the object. Calls that were accepted before run on. The connection may
+    /// keep the object alive until its next request.
+    /// - Returns: whether there was such an export.
+    @discardableResult
+    public func unexport(_ proxy: (some ServiceProxy).Type, named name: String? = nil) -> Bool {
+        exports.remove(proxy, named: name)
     }
 
     /// Where the client's connection is served: one thread that all clients of a process share, or one that all those with

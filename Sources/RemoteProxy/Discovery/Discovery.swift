@@ -41,7 +41,7 @@ private struct OpenRPCMethod: Encodable {
     var result: Content?
 
     init(_ signature: MethodSignature, object: String?) {
-        name = object.map { "\(signature.service)[\($0)].\(signature.name)" } ?? signature.wireName
+        name = signature.wireName(on: object)
         params = signature.parameters.map { parameter in
             let schema = JSONSchema(swiftType: parameter.type)
             return Content(name: parameter.name, required: !schema.isOptional, schema: schema)

@@ -75,7 +75,7 @@ public struct MethodSignature: Sendable, Hashable {
     /// Hashes all of it.
     public func hash(into hasher: inout Hasher) { hasher.combine(shared.facts) }
 
-    /// The protocol's name.
+    /// The service's name on the wire: the protocol's, or the one given by `@Service(name:)`.
     public var service: String { shared.facts.service }
     /// The method's name; for overloads the full Swift name with its labels.
     public var name: String { shared.facts.name }
@@ -98,7 +98,9 @@ public struct MethodSignature: Sendable, Hashable {
     }
 
     /// The same without the method.
-    func path(on object: String?) -> String { object.map { "\(service)[\($0)]" } ?? service }
+    func path(on object: String?) -> String { Self.path(of: service, on: object) }
+
+    static func path(of service: String, on object: String?) -> String { object.map { "\(service)[\($0)]" } ?? service }
 
     var opening: String { shared.opening }
 

@@ -31,7 +31,7 @@ struct RemoteHold: Sendable {
 
     private static let count = Atomic(0)
 
-    private var path: String { object.map { "\(service)[\($0)]" } ?? service }
+    private var path: String { MethodSignature.path(of: service, on: object) }
 
     /// Waits at the other end until the object is this one's.
     func begin(_ lease: Duration) async throws {

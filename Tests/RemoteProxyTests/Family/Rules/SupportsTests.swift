@@ -54,13 +54,17 @@ private struct PlainFeed: Feed {
 
     @Test func `an answer holds for as long as the connection`() throws {
         let count = Lock(0)
-        network.exports.add(earlierFeed(counting: count), named: nil)
+        let earlier = earlierFeed(counting: count)
+        network.exports.add(earlier, named: nil)
         let feed = feed
         #expect(try loop.complete { try await feed.load() } == ["old"])
         for _ in 0..<3 { #expect(try supported(.load, of: feed)) }
         #expect(try supported(.loadPage, of: feed) == false)
         #expect(count.withLock { $0 } == 1)
         // The server comes back with a later build.
+        let proxy: any ServiceProxy.Type = type(of: earlier)
+        let wasThere = network.exports.remove(proxy, named: nil)
+        #expect(wasThere)
         network.exports.add(FeedProxy(PlainFeed()), named: nil)
         #expect(try supported(.loadPage, of: feed) == false)
         network.cut()
@@ -71,10 +75,12 @@ private struct PlainFeed: Feed {
     }
 
     @Test func `of several objects each has its own`() throws {
-        network.exports.add(FeedProxy(PlainFeed()), named: "new")
-        let named = FeedProxy(network.client(), named: "new")
-        #expect(try supported(.loadPage, of: named))
-        #expect(try supported(.load, of: FeedProxy(network.client(), named: "none")) == false)
+        let server = SimulatedNetwork(loop: loop)
+        server.exports.add(feed, named: nil)
+        server.exports.add(FeedProxy(PlainFeed()), named: "new")
+        #expect(try supported(.loadPage, of: FeedProxy(server.client())) == false)
+        #expect(try supported(.loadPage, of: FeedProxy(server.client(), named: "new")))
+        #expect(try supported(.load, of: FeedProxy(server.client(), named: "none")) == false)
     }
 
     @Test func `a gateway asks the server behind it`() throws {

@@ -1,0 +1,89 @@
+// Exporting and taking back through the public names, over a connection.
+
+import Protocols
+import RPCServer
+import RemoteProxy
+import Subjects
+import TestSupport
+import Testing
+
+import struct RPCWire.Lock
+
+@Service(name: "Greeter")
+private protocol OtherGreeter: Sendable {
+    func hello() async throws -> String
+}
+
+private struct Rival: OtherGreeter {
+    func hello() async throws -> String { "hello" }
+}
+
+/// Greets with the help of its caller.
+private struct AskingEcho: Echo {
+    func text(_ text: String) async throws -> String {
+        guard let caller = Caller.current else { return "nobody called" }
+        return try await GreeterProxy(caller).greet(text)
+    }
+    func record(_ record: Record) async throws -> Record { record }
+    func later(_ text: String, afterMilliseconds: Int) async throws -> String { text }
+}
+
+@Suite(.waitsForOthers) struct Exporting {
+    private let lines = Lock<[String]>([])
+
+    private var server: RPCServer {
+        var configuration = RPCServer.Configuration()
+        configuration.log = { [lines] line in lines.withLock { $0.append(line) } }
+        let server = RPCServer(configuration)
+        server.export(GreeterProxy(EnglishGreeter()))
+        return server
+    }
+
+    @Test func `a server that was given two protocols of the same name does not begin to serve`() async throws {
+        let server = server
+        server.export(OtherGreeterProxy(Rival()))
+        let error = await #expect(throws: ListenError.self) { try await server.run("tcp://127.0.0.1:0") }
+        #expect(error?.description.hasPrefix("cannot serve tcp://127.0.0.1:0: Greeter is not exported: ") == true)
+        #expect(lines.withLock { $0 }.filter { $0.contains("have the same name on the wire") }.count == 1)
+    }
+
+    @Test func `a server that serves already keeps what it has`() async throws {
+        let server = server
+        let client = RPCClient(try await server.listen(on: "tcp://127.0.0.1:0"), .patient)
+        server.export(OtherGreeterProxy(Rival()), named: "rival")
+        server.export(GreeterProxy(EnglishGreeter()), named: "#1")
+        #expect(lines.withLock { $0.count } == 2)
+        try #require(await GreeterProxy(client).greet("you") == "Hello, you!")
+        try await server.listen(on: "tcp://127.0.0.1:0")
+        await server.stop(grace: .zero)
+    }
+
+    @Test func `a server takes back what it has exported`() async throws {
+        let server = server
+        server.export(GreeterProxy(EnglishGreeter()), named: "other")
+        let client = RPCClient(try await server.listen(on: "tcp://127.0.0.1:0"), .patient)
+        let greeter = GreeterProxy(client, named: "other")
+        try #require(await greeter.greet("you") == "Hello, you!")
+        #expect(server.unexport(GreeterProxy.self, named: "other"))
+        #expect(!server.unexport(GreeterProxy.self, named: "other"))
+        let error = await #expect(throws: RPCError.self) { try await greeter.greet("you") }
+        #expect(error?.code == .unimplemented && error?.outcome == .notExecuted)
+        try #require(await GreeterProxy(client).greet("you") == "Hello, you!")
+        await server.stop(grace: .zero)
+    }
+
+    @Test func `a client takes back what it has exported, and keeps what it had when names clash`() async throws {
+        try await withServer(exporting: [EchoProxy(AskingEcho())]) { url in
+            var configuration = RPCClient.Configuration.patient
+            configuration.log = { [lines] line in lines.withLock { $0.append(line) } }
+            let client = RPCClient(url, configuration)
+            client.export(GreeterProxy(EnglishGreeter()))
+            client.export(OtherGreeterProxy(Rival()))
+            #expect(lines.withLock { $0 }.filter { $0.contains("have the same name on the wire") }.count == 1)
+            try #require(await EchoProxy(client).text("you") == "Hello, you!")
+            #expect(client.unexport(GreeterProxy.self))
+            let error = await #expect(throws: RPCError.self) { try await EchoProxy(client).text("you") }
+            #expect(error?.code == .unimplemented)
+        }
+    }
+}

@@ -1,0 +1,186 @@
+// What stands beside what among the exports of one end, and what takes the place of what.
+
+import JSONCodec
+import RPCWire
+import TestSupport
+import Testing
+
+@testable import RemoteProxy
+
+@Service
+private protocol Till: Sendable {
+    func count() async throws -> Int
+    func count(from start: Int) async throws -> Int
+}
+
+/// Another program's idea of the same name.
+@Service(name: "Till")
+private protocol OtherTill: Sendable {
+    func open() async throws -> Int
+    func count() async throws -> Int
+}
+
+@Service(name: "bank.Till")
+private protocol BankTill: Sendable {
+    func count() async throws -> Int
+    func count(from start: Int) async throws -> Int
+    func add(_ coins: Int)
+}
+
+private struct FullTill: Till, OtherTill {
+    var coins: Int
+    func count() async throws -> Int { coins }
+    func count(from start: Int) async throws -> Int { start + coins }
+    func open() async throws -> Int { coins }
+}
+
+private final class KeptTill: BankTill {
+    private let coins = Lock(0)
+    func count() async throws -> Int { coins.withLock { $0 } }
+    func count(from start: Int) async throws -> Int { coins.withLock { start + $0 } }
+    func add(_ coins: Int) { self.coins.withLock { $0 += coins } }
+}
+
+@Suite struct `Exported objects` {
+    private let network = SimulatedNetwork()
+    private var exports: Exports { network.exports }
+
+    @Test func `a second protocol of the same name is refused, and nothing is mixed`() throws {
+        #expect(exports.add(TillProxy(FullTill(coins: 1)), named: nil) == nil)
+        for name in [nil, "other"] {
+            let refusal = try #require(exports.add(OtherTillProxy(FullTill(coins: 2)), named: name))
+            #expect(refusal.contains("OtherTill") && refusal.contains("@Service(name:)"))
+            #expect(exports.refusal?.contains("Till is not exported") == true)
+        }
+        #expect(names == ["Till.count()", "Till.count(from:)"])
+        #expect(try count(TillProxy(network.client())) == 1)
+        #expect(call { try await OtherTillProxy(network.client()).open() }?.code == .unimplemented)
+    }
+
+    @Test func `a second export of the same protocol takes the place of the first, and of no other`() throws {
+        let till = TillProxy(network.client())
+        for (coins, name) in [(1, nil), (2, "left"), (3, nil)] as [(Int, String?)] {
+            #expect(exports.add(TillProxy(FullTill(coins: coins)), named: name) == nil)
+        }
+        #expect(try count(till) == 3)
+        #expect(try count(TillProxy(network.client(), named: "left")) == 2)
+        #expect(names == ["Till[left].count()", "Till[left].count(from:)", "Till.count()", "Till.count(from:)"])
+        #expect(exports.refusal == nil)
+    }
+
+    @Test func `a name may change hands when all of its objects are gone`() throws {
+        for name in [nil, "left"] { exports.add(TillProxy(FullTill(coins: 1)), named: name) }
+        #expect(exports.remove(TillProxy.self, named: nil))
+        #expect(exports.add(OtherTillProxy(FullTill(coins: 2)), named: nil) != nil)
+        #expect(!exports.remove(OtherTillProxy.self, named: "left"))
+        #expect(exports.remove(TillProxy.self, named: "left"))
+        #expect(exports.add(OtherTillProxy(FullTill(coins: 2)), named: nil) == nil)
+        #expect(names == ["Till.open", "Till.count"])
+    }
+
+    @Test(arguments: ["~1", "#1", "@1", "~"])
+    func `a name that is reserved is refused`(name: String) throws {
+        let refusal = try #require(exports.add(TillProxy(FullTill(coins: 1)), named: name))
+        #expect(refusal.contains("Till[\(name)]") && refusal.contains("reserved"))
+        #expect(names == [])
+    }
+
+    @Test func `a method is never hidden by one that another service spells in the same way`() {
+        struct Dotted: ServiceProxy {
+            typealias ProxiedService = any Till
+            typealias MethodName = TillProxy.MethodName
+            static let methodTable = MethodTable<any Till>(
+                ServiceDescription("bank"),
+                [Method<any Till, NoArguments, Int>("Till.add", of: ServiceDescription("bank")) { _, _ in 0 }])
+            let proxySubject: any Subject<any Till>
+            var asService: any Till { TillProxy(subject: proxySubject) }
+            init(subject: any Subject<any Till>) { proxySubject = subject }
+        }
+        exports.add(BankTillProxy(KeptTill()), named: nil)
+        #expect(exports.add(Dotted(FullTill(coins: 1)), named: nil)?.contains("bank.Till.add") == true)
+    }
+
+    @Test func `a service is called, posted to and asked for under the name it was given`() throws {
+        for name in [nil, "a.b"] {
+            exports.add(BankTillProxy(KeptTill()), named: name)
+            let till = BankTillProxy(network.client(), named: name)
+            till.add(2)
+            #expect(try network.loop.complete { try await till.count() } == 2)
+            #expect(try network.loop.complete { try await till.count(from: 5) } == 7)
+            #expect(try network.loop.complete { try await till.supports(.`count(from:)`) })
+        }
+        #expect(names.prefix(3) == ["bank.Till.count()", "bank.Till.count(from:)", "bank.Till.add"])
+        #expect(names.suffix(1) == ["bank.Till[a.b].add"])
+    }
+
+    @Test(arguments: [
+        ("bank.Till.take", "bank.Till has count(), count(from:), add"),
+        ("bank.Till[x].add", "there is no object bank.Till[x]"),
+        ("bank.take", "what there is: bank.Till"),
+    ])
+    func `a wrong method of a service with dots in its name is answered with what there is`(name: String, hint: String)
+    {
+        exports.add(BankTillProxy(KeptTill()), named: nil)
+        #expect(ErrorObject.unknown(Bytes(name), exports).message.contains(hint))
+    }
+
+    @Test func `what was taken back is not there, and what runs goes on`() throws {
+        let probe = RecordingProbe(network.loop)
+        exports.add(ProbeProxy(probe), named: "one")
+        exports.add(ProbeProxy(probe), named: nil)
+        let (proxy, loop) = (ProbeProxy(network.client(), named: "one"), network.loop)
+        let running = Task(executorPreference: loop) { try await proxy.wait(1, milliseconds: 10) }
+        loop.run()
+        #expect(probe.executed == [1])
+        #expect(exports.remove(ProbeProxy.self, named: "one"))
+        #expect(!exports.remove(ProbeProxy.self, named: "one"))
+        let error = call { try await proxy.echo(2) }
+        #expect(error?.code == .unimplemented && error?.outcome == .notExecuted)
+        #expect(try loop.complete { try await running.value } == 1)
+        #expect(try loop.complete { try await ProbeProxy(network.client()).echo(3) } == 3)
+        #expect(!names.contains { $0.hasPrefix("Probe[") } && names.contains("Probe.echo"))
+    }
+
+    @Test func `what was taken back is not there under a hold either`() throws {
+        exports.add(TillProxy(FullTill(coins: 1)).locked(clock: network.loop), named: nil)
+        let till = TillProxy(network.client())
+        let error = call { [exports] in
+            try await till.exclusively {
+                #expect(try await till.count() == 1)
+                #expect(exports.remove(TillProxy.self, named: nil))
+                return try await till.count()
+            }
+        }
+        #expect(error?.code == .unimplemented)
+    }
+
+    @Test func `any of many objects can be taken back, and the others are found`() throws {
+        for number in 0..<500 { exports.add(TillProxy(FullTill(coins: number)), named: "\(number)") }
+        for number in 0..<500 where number % 3 != 0 { #expect(exports.remove(TillProxy.self, named: "\(number)")) }
+        for number in 0..<500 {
+            let method = exports.method(named: Bytes("Till[\(number)].count()"))
+            #expect((method != nil) == (number % 3 == 0))
+        }
+    }
+
+    /// What discovery lists, in its order.
+    private var names: [String] {
+        struct Document: Decodable {
+            struct Method: Decodable { var name: String }
+            var methods: [Method]
+        }
+        let document = exports.discovery.withUnsafeBytes { try? decodeJSON(Document.self, from: $0) }
+        return document?.methods.map(\.name) ?? []
+    }
+
+    private func count(_ till: TillProxy) throws -> Int { try network.loop.complete { try await till.count() } }
+
+    private func call(_ body: @escaping @Sendable () async throws -> Int) -> RPCError? {
+        do {
+            _ = try network.loop.complete(body)
+            return nil
+        } catch {
+            return error as? RPCError
+        }
+    }
+}
