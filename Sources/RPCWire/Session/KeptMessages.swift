@@ -11,6 +11,8 @@ package struct KeptMessages: ~Copyable, Sendable {
         let isShared: Bool
         /// After it nobody wants the message any more, if it has not been sent by then.
         let deadline: Instant
+        /// It is not wanted any more, and has left the count; its bytes go with those before it.
+        var isDropped = false
     }
 
     /// All messages but the large ones, one behind the other: memory is taken once and used again, not once per message.
@@ -67,7 +69,10 @@ package struct KeptMessages: ~Copyable, Sendable {
     }
 
     /// The other end has everything up to this number.
-    package mutating func release(through number: Int64) {
+    /// - Returns: how many messages left the count.
+    @discardableResult
+    package mutating func release(through number: Int64) -> Int {
+        let before = count
         var end = firstByte
         while firstEntry < entries.count, entries[firstEntry].number <= number {
             let entry = entries[firstEntry]
@@ -76,19 +81,43 @@ package struct KeptMessages: ~Copyable, Sendable {
                 byteCount -= message.bytes.count
             }
             firstEntry += 1
-            count -= 1
+            if !entry.isDropped { count -= 1 }
         }
         byteCount -= end - firstByte
         bytes.removeFirst(end - firstByte)
         firstByte = end
         closeUp()
+        return before - count
+    }
+
+    /// Drops the messages that are not to be sent any more, wherever they stand.
+    /// - Returns: how many.
+    package mutating func drop(where isUnwanted: (_ length: Int, _ deadline: Instant) -> Bool) -> Int {
+        let before = count
+        var start = firstByte
+        for index in entries.indices[firstEntry...] {
+            let entry = entries[index]
+            let length = shared[entry.number]?.bytes.count ?? entry.end - start
+            start = entry.end
+            guard !entry.isDropped, isUnwanted(length, entry.deadline) else { continue }
+            entries[index].isDropped = true
+            count -= 1
+        }
+        if count == 0 { release(through: last) }
+        return before - count
+    }
+
+    /// The numbers of the messages that are kept, up to this one.
+    package func numbers(through number: Int64) -> [Int64] {
+        entries[firstEntry...].prefix { $0.number <= number }.filter { !$0.isDropped }.map(\.number)
     }
 
     /// What is kept, and when each message stops being wanted.
     package var messages: [(number: Int64, message: Bytes, deadline: Instant)] {
         var start = firstByte
-        return entries[firstEntry...].map { entry in
+        return entries[firstEntry...].compactMap { entry in
             defer { start = entry.end }
+            if entry.isDropped { return nil }
             if let message = shared[entry.number] { return (entry.number, message.bytes, entry.deadline) }
             let message = UnsafeRawBufferPointer(rebasing: bytes.bytes[start - firstByte..<entry.end - firstByte])
             return (entry.number, Bytes(copying: message), entry.deadline)

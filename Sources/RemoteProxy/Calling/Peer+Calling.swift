@@ -164,7 +164,7 @@ extension Peer {
     }
 
     /// Tells the peer that nobody waits any more for the calls that were sent.
-    private func abandon(_ removed: [OutgoingCalls<WaitingCall>.Removed], _ state: inout State) -> AfterLock {
+    func abandon(_ removed: [OutgoingCalls<WaitingCall>.Removed], _ state: inout State) -> AfterLock {
         var after = AfterLock(finished: state.takeFinishedLeavers())
         for call in removed where call.wasSent {
             let connection = state.connection(of: call)

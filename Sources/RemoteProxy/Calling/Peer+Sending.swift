@@ -10,16 +10,26 @@ extension Peer {
     func send(post call: OutgoingCall) {
         call.begin(at: loop.now, timeout)
         var refusal: Refusal?
+        var (isTold, more) = (true, 0)
         // What comes after a post may take long: only who is on the loop anyway leaves it to the end of the turn.
         let isOnLoop = loop.isCurrent
         let after = state.withLock { state -> AfterLock in
             refusal = state.refusal(of: call, settings)
-            guard refusal == nil else { return AfterLock() }
+            if let refusal {
+                isTold = state.isFirst(refusal)
+                return AfterLock()
+            }
+            if state.refusedPosts > 0 { more = state.takeRefused(settings) }
             return enter(post: call.message, deadline: call.deadline, isOnLoop: isOnLoop, &state)
         }
-        if let error = refusal?.error(call, self) { log("a post was not sent: \(error)") }
+        if isTold, let error = refusal?.error(call, self) { log("a post was not sent: \(error)") }
+        if more > 0 { log(Self.moreRefused(more)) }
         spareCalls.give(call)
         after.perform(self)
+    }
+
+    static func moreRefused(_ count: Int) -> String {
+        "\(LostPosts.text(count)) not sent either, for the reason that was told with the first"
     }
 
     private func enter(
@@ -66,18 +76,15 @@ extension Peer {
     }
 
     /// Sends the calls that wait, and the posts that the other end may not have, in the order of their numbers.
-    /// - Returns: how many posts are too late or too large to be sent, and have not been told of before.
+    /// - Returns: how many posts were lost, because they are too late or too large to be sent.
     func sendWaiting(over connection: Connection, _ state: inout State) -> Int {
-        var lost = 0
         var calls = state.outgoing.waiting[...]
         let now = loop.now
         let output = JSONOutput()
-        for (number, message, deadline) in state.posts.messages {
-            guard deadline > now, message.count <= state.frameLimit - 64 else {
-                lost += number > state.lastPostLost ? 1 : 0
-                state.lastPostLost = max(state.lastPostLost, number)
-                continue
-            }
+        let limit = state.frameLimit - 64
+        let lost = state.posts.drop { length, deadline in deadline <= now || length > limit }
+        state.lostPosts += lost
+        for (number, message, _) in state.posts.messages {
             while let (id, waiting) = calls.first, id < number {
                 calls.removeFirst()
                 dispatch(waiting.call, id, over: connection, at: now, &state.outgoing)
@@ -92,11 +99,6 @@ extension Peer {
         return lost
     }
 
-    /// A post reports nothing to its caller; the log is the only place left.
-    func tellOfLost(posts count: Int) {
-        if count > 0 { log("posts that were not sent, because they were too late or too large: \(count)") }
-    }
-
     /// The time left in milliseconds, for a peer of our own kind, and only when it is not what the peer assumes.
     private func timeLeft(for call: OutgoingCall, over connection: Connection, at now: Instant) -> Int64? {
         guard connection.isOurKind, call.deadline < .distantFuture else { return nil }
@@ -106,8 +108,35 @@ extension Peer {
         return max(0, now.nanoseconds(to: call.deadline) / 1_000_000) + 1
     }
 
-    /// The other end has all posts up to this number.
-    func acknowledged(posts number: Int64) {
-        state.withLock { $0.posts.release(through: number) }
+    /// The other end has all posts up to this number that it was given over this connection.
+    func acknowledged(posts number: Int64, over connection: Connection) {
+        let (settled, finished) = state.withLock { state in
+            if let given = state.unsettled[connection.number] {
+                let left = given.filter { $0 > number }
+                state.unsettled[connection.number] = left.isEmpty ? nil : left
+            } else {
+                state.posts.release(through: number)
+            }
+            return (state.takeSettled(), state.takeFinishedLeavers())
+        }
+        for connection in finished ?? [] { connection.finishWhenIdle() }
+        settled?()
+    }
+}
+
+extension Peer.State {
+    /// A post is refused. Answers whether the log is to be told now: of the first of many that are refused for the same reason,
+    /// and of each that is at fault itself.
+    mutating func isFirst(_ refusal: Refusal) -> Bool {
+        if case .tooLarge = refusal { return true }
+        refusedPosts += 1
+        return refusedPosts == 1
+    }
+
+    /// There is room again. How many refused posts the log is to be told of, once there is enough room for that to stay so.
+    mutating func takeRefused(_ settings: Peer.Settings) -> Int {
+        guard posts.byteCount <= settings.maximumPendingPostBytes / 2 else { return 0 }
+        defer { refusedPosts = 0 }
+        return refusedPosts - 1
     }
 }

@@ -14,7 +14,8 @@ import RPCWire
 /// Calls made while there is no connection wait for one until their own deadline. When a connection breaks and the server
 /// lives, its session goes on over the next one: no call or post is lost or run twice. When the server has restarted,
 /// calls that had been sent fail with `.connectionLost` and the outcome `.unknown`, but for those marked `@Idempotent` or
-/// `@ReadOnly`, which are sent again; those that provably never left are sent as well. A client that nobody holds any more, not even through a proxy, closes.
+/// `@ReadOnly`, which are sent again; those that provably never left are sent as well. A client that nobody holds any more, not even through a proxy,
+/// closes as by ``close()``.
 public final class RPCClient: Sendable {
     private let reconnector: Reconnector
     package let peer: Peer
@@ -77,11 +78,32 @@ public final class RPCClient: Sendable {
     /// The state now and every change of it, until the client is closed. Each access begins anew.
     public var states: AsyncStream<State> { reconnector.states.subscribe() }
 
-    /// Ends every pending call at once with the code `.closed`, and the connection. Never waits. Calls made later
-    /// throw the same.
+    /// Closes the client without waiting. Every pending call ends at once with the code `.closed`; calls made later throw the
+    /// same, and posts made later are dropped.
+    ///
+    /// Posts that are pending are sent in the background, over a connection that is still to be made if need be, and the
+    /// connection ends when the server has acknowledged them, after ``Configuration/postGrace`` at the latest. What is left
+    /// then is lost and told to ``Configuration/log`` in one line. Until then the server can call what this client exports.
+    /// The same happens when nobody holds the client any more. A process that ends sooner takes its posts with it: at the
+    /// end of a program, `await` ``finish()`` instead.
     public func close() {
         reconnector.close(because: .closed(outcome: .notExecuted))
     }
+
+    /// Closes the client as ``close()`` does, and returns when its pending posts are delivered and its connection has ended,
+    /// or when ``Configuration/postGrace`` is over.
+    ///
+    /// ```swift
+    /// let lost = await client.finish()
+    /// if lost > 0 { print("\(lost) posts may not have arrived") }
+    /// ```
+    ///
+    /// A server made with this library acknowledges posts; one that has them may still be running them. From any other it
+    /// cannot be known: posts count as delivered when they have been handed to a connection, which takes them to the server if
+    /// nothing breaks. After ``close()`` it waits for what that has begun. Cancelling the calling task does not shorten it.
+    /// - Returns: how many of the posts that were pending were not delivered, or may not have been; 0 when all arrived.
+    @discardableResult
+    public func finish() async -> Int { await reconnector.finish() }
 }
 
 extension RPCClient {
@@ -95,7 +117,7 @@ extension RPCClient {
         case connected
         /// The last attempt failed or the connection was lost; the next attempt is made then.
         case waiting(until: ContinuousClock.Instant)
-        /// Closed by its owner. The last state.
+        /// Closed by its owner; takes no more calls and posts. The last state, although posts may still be on their way.
         case closed
     }
 }

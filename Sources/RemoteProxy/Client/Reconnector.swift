@@ -4,22 +4,31 @@
 import RPCWire
 
 final class Reconnector: Sendable {
-    private struct State {
+    struct State {
         var machine: Reconnection
         /// The attempt or the connection that counts; whatever another one reports comes too late.
         var attempt = 0
         var connection: Connection?
         var giveUp: (@Sendable () -> Void)?
         var timer: (any LoopTimer)?
+        /// No calls and posts are taken any more; pending posts have until this timer's moment.
+        var isClosing = false
+        var graceTimer: (any LoopTimer)?
+        /// How many posts were lost; nil until the client has closed for good.
+        var lostPosts: Int?
+        /// The connection that was there then, until it has ended.
+        var last: Connection?
+        var finishing: [CheckedContinuation<Int, Never>] = []
     }
 
     let peer: Peer
     let states = StateBroadcast(RPCClient.State.idle)
-    private let dialer: Dialer
+    let dialer: Dialer
     private let framing: Framing
     private let connectTimeout: Duration
+    let postGrace: Duration
     private let chance: @Sendable () -> Double
-    private let state: Lock<State>
+    let state: Lock<State>
 
     init(
         _ dialer: Dialer, _ configuration: RPCClient.Configuration, exports: Exports,
@@ -29,6 +38,7 @@ final class Reconnector: Sendable {
         self.chance = chance
         framing = configuration.wireFraming
         connectTimeout = configuration.connectTimeout
+        postGrace = configuration.postGrace
         state = Lock(State(machine: Reconnection(backoff: configuration.backoff)))
         peer = Peer(
             runner: RequestRunner(loop: dialer.loop), exports: exports, settings: configuration.peerSettings,
@@ -41,7 +51,7 @@ final class Reconnector: Sendable {
         perform(state.withLock { $0.machine.wanted() })
     }
 
-    private func perform(_ action: Reconnection.Action) {
+    func perform(_ action: Reconnection.Action) {
         switch action {
         case .nothing: break
         case .dial: dial()
@@ -82,6 +92,7 @@ final class Reconnector: Sendable {
                 self?.lost(attempt, because: why) { machine, now, chance in machine.left(at: now, chance: chance) }
             }
             events.ended = { [weak self] connection, why in
+                self?.endedLast(connection)
                 let wasOfUse = connection.wasOfUse
                 self?.lost(attempt, because: why) { machine, now, chance in
                     machine.lost(at: now, chance: chance, wasOfUse: wasOfUse)
@@ -153,26 +164,5 @@ final class Reconnector: Sendable {
             return state.machine.phase == .closed
         }
         if isClosed { timer.cancel() }
-    }
-
-    func close(because reason: RPCError) {
-        let old = state.withLock { state -> State? in
-            guard state.machine.close() else { return nil }
-            state.attempt += 1
-            defer {
-                state.connection = nil
-                state.giveUp = nil
-                state.timer = nil
-            }
-            return state
-        }
-        guard let old else { return }
-        old.timer?.cancel()
-        old.giveUp?()
-        peer.close(reason)
-        old.connection?.sayGoodbye()
-        peer.runner.stop()
-        states.send(.closed)
-        states.finish()
     }
 }

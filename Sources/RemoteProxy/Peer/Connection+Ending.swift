@@ -37,6 +37,8 @@ extension Connection {
     func leave(because why: String) {
         guard peer.leave(self, why: why) else { return }
         session.endWithConnection()
+        // Or the other end could not say which of its posts have come.
+        if isOurKind { report(flush: false) }
         // What callers have queued here and promised to flush later is theirs to be sent.
         stream.flush()
         events.leaving(self, why)

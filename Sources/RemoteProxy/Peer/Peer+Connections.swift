@@ -16,15 +16,19 @@ extension Peer {
     func attach(_ connection: Connection, _ beginning: Beginning) {
         var ended: [Waiter] = []
         var former: Session?
+        var lost = LostPosts()
         var lostPosts = 0
+        var why = ""
+        var settled: (@Sendable () -> Void)?
         let isOpen = state.withLock { state in
-            guard state.closed == nil else { return false }
+            guard state.closed == nil || state.onSettled != nil else { return false }
             state.connection = connection
             if state.session !== connection.session { former = state.session }
             state.session = connection.session
             switch beginning {
             case .anew:
-                ended = state.beginAnew(because: "\(state.whyUnavailable); the server does not know the session")
+                why = "\(state.whyUnavailable); the server does not know the session"
+                (ended, lost) = state.beginAnew(because: why)
             case .resumed(let received): state.resume(over: connection, received)
             }
             // Made before it was known what the other end takes.
@@ -34,22 +38,29 @@ extension Peer {
                 ended += state.waiters(of: [removed]) { _ in .failed(error) }
             }
             lostPosts = sendWaiting(over: connection, &state)
+            if state.onSettled != nil { state.askForReport(connection) }
+            settled = state.takeSettled()
             return true
         }
         finish(ended)
+        tell(lost, because: why)
         tellOfLost(posts: lostPosts)
         former?.end("the other end does not know it any more")
         if isOpen { connection.stream.flush() } else { connection.stream.abort() }
+        settled?()
     }
 
     /// There is no way back to the session: its calls that may have arrived have no answer to wait for. On the loop.
     func sessionEnded(_ session: Session, _ why: String) {
-        let ended = state.withLock { state -> [Waiter] in
-            guard state.session === session, state.connection == nil else { return [] }
+        let (ended, lost, settled) = state.withLock { state -> ([Waiter], LostPosts, (@Sendable () -> Void)?) in
+            guard state.session === session, state.connection == nil else { return ([], LostPosts(), nil) }
             state.session = nil
-            return state.beginAnew(because: why)
+            let (ended, lost) = state.beginAnew(because: why)
+            return (ended, lost, state.takeSettled())
         }
         finish(ended)
+        tell(lost, because: why)
+        settled?()
     }
 
     /// The session whose connection was lost and that a new connection may go on with. On the loop.
@@ -77,6 +88,12 @@ extension Peer {
             state.session = nil
             state.abandoned = []
             state.leaving.append(connection)
+            let given = state.posts.numbers(through: state.lastPostGiven)
+            state.posts.release(through: state.lastPostGiven)
+            if !given.isEmpty {
+                state.unsettled[connection.number] = given
+                state.askForReport(connection)
+            }
             return state.takeFinishedLeavers()
         }
         for connection in finished ?? [] { connection.finishWhenIdle() }
@@ -88,9 +105,14 @@ extension Peer {
     func ended(_ connection: Connection, sent: UInt64, why: String, sessionGoesOn: Bool) {
         detach(connection, why: why)
         var ended: [Waiter] = []
+        var lost = LostPosts()
         var lostPosts = 0
+        var settled: (@Sendable () -> Void)?
         let after = state.withLock { state -> AfterLock in
             state.leaving.removeAll { $0 === connection }
+            lost.unacknowledged = state.unsettled.removeValue(forKey: connection.number)?.count ?? 0
+            state.lostPosts += lost.count
+            defer { settled = state.takeSettled() }
             guard !sessionGoesOn else {
                 state.outgoing.interrupted(stream: connection.number, sent: sent)
                 return AfterLock()
@@ -104,8 +126,10 @@ extension Peer {
             return AfterLock(flush: next)
         }
         finish(ended)
+        tell(lost, because: why)
         tellOfLost(posts: lostPosts)
         after.perform(self)
+        settled?()
     }
 
     /// Why there is no connection now, told to callers that run out of time waiting.
@@ -122,48 +146,21 @@ extension Peer {
         }
     }
 
-    /// Ends everything pending at once. Calls made later fail at once with `reason`.
-    package func close(_ reason: RPCError = .closed(outcome: .notExecuted)) {
-        var ended: [Waiter] = []
-        var timer: (any LoopTimer)?
-        var leaving: [Connection] = []
-        let session = state.withLock { state -> Session? in
-            guard state.closed == nil else { return nil }
-            state.closed = reason
-            swap(&timer, &state.timer)
-            swap(&leaving, &state.leaving)
-            state.posts.removeAll()
-            state.abandoned = []
-            let removed = state.outgoing.removeAll()
-            ended = state.waiters(of: removed) { wasSent in
-                var error = reason
-                if wasSent { error.outcome = .unknown }
-                return .failed(error)
-            }
-            defer { (state.connection, state.session) = (nil, nil) }
-            return state.session
-        }
-        timer?.cancel()
-        finish(ended)
-        for connection in leaving { connection.stream.finish() }
-        if let session { loop.submit { session.end("closed at this end") } }
-    }
-
     /// Calls without an end yet; for tests and statistics.
     package var pendingCalls: Int { state.withLock { $0.outgoing.count } }
     /// Posts that the other end may not have; for tests and statistics.
-    package var pendingPosts: Int { state.withLock { $0.posts.count } }
+    package var pendingPosts: Int { state.withLock { $0.pendingPosts } }
 }
 
 extension Peer.State {
     /// Another session begins. Of the former one's calls those that may have arrived have no answer to wait for; of its
     /// posts those that may have are not sent twice.
-    fileprivate mutating func beginAnew(because why: String) -> [Waiter] {
+    fileprivate mutating func beginAnew(because why: String) -> (ended: [Waiter], lost: LostPosts) {
         abandoned = []
-        posts.release(through: lastPostGiven)
-        return waiters(of: outgoing.restarted()) { _ in
-            .failed(.connectionLost(why))
-        }
+        let lost = LostPosts(unacknowledged: posts.release(through: lastPostGiven))
+        lostPosts += lost.count
+        let ended = waiters(of: outgoing.restarted()) { _ in .failed(.connectionLost(why)) }
+        return (ended, lost)
     }
 
     /// The session goes on. What the other end has is not sent again, and what nobody waits for any more it is told.

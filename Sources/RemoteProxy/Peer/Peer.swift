@@ -63,8 +63,18 @@ package final class Peer: Sendable {
         var posts = KeptMessages()
         /// The number of the last post that was given to a connection.
         var lastPostGiven: Int64 = 0
-        /// The number of the last post that the log was told was not sent.
-        var lastPostLost: Int64 = 0
+        /// The posts that were given to a connection in `leaving` and not acknowledged, by the number of the connection. They
+        /// are never sent again.
+        var unsettled: [Int: [Int64]] = [:]
+        /// How many posts were refused since the log was last told of one; that one included.
+        var refusedPosts = 0
+        /// How many posts were lost since no more are taken.
+        var lostPosts = 0
+        /// Called when no post is pending any more. Set while no calls and posts are taken but those made before are still sent.
+        var onSettled: (@Sendable () -> Void)?
+        /// Called when no calls and posts are taken any more, by the numbers of the watches.
+        var onClosed: [Int: @Sendable () -> Void] = [:]
+        var lastWatch = 0
         /// Calls that were sent and that nobody waits for any more; the other end may not know yet.
         var abandoned: Set<Int64> = []
     }
@@ -99,6 +109,11 @@ package final class Peer: Sendable {
         state = Lock(State(frameLimit: settings.value.frames.maximumFrameSize))
         timeout = settings.value.timeout.nanoseconds
         self.log = log
+    }
+
+    deinit {
+        let more = state.withLock { $0.refusedPosts } - 1
+        if more > 0 { log(Self.moreRefused(more)) }
     }
 
     /// Has `dial` called whenever a call waits and there is no connection.
@@ -145,10 +160,19 @@ extension Peer.State {
     /// A message that is would cost all who share the connection: the other end gives it up.
     func isTooLarge(_ call: OutgoingCall) -> Bool { call.count > frameLimit - 64 }
 
+    /// How many posts are not sent yet, or not acknowledged by the other end.
+    var pendingPosts: Int { posts.count + unsettled.values.reduce(0) { $0 + $1.count } }
+
+    /// What is to be done now that the last pending post is settled, if it is.
+    mutating func takeSettled() -> (@Sendable () -> Void)? {
+        guard onSettled != nil, pendingPosts == 0 else { return nil }
+        return onSettled.take()
+    }
+
     /// Connections from which nothing is awaited any more, if there are any.
     mutating func takeFinishedLeavers() -> [Connection]? {
         guard !leaving.isEmpty else { return nil }
-        let finished = leaving.filter { !outgoing.isWaiting(on: $0.number) }
+        let finished = leaving.filter { unsettled[$0.number] == nil && !outgoing.isWaiting(on: $0.number) }
         leaving.removeAll { connection in finished.contains { $0 === connection } }
         return finished
     }

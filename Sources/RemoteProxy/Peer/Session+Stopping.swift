@@ -20,6 +20,7 @@ extension Session {
 
     /// The other end has left in good order.
     func saidGoodbye() {
+        if table != nil { peer.otherEndLeft() }
         endWithConnection()
         stopWorkers(in: calls.peerLeft())
     }

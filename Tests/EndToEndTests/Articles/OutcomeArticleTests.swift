@@ -40,6 +40,13 @@ import Testing
         #expect(told == (outcome == .notExecuted ? [] : [outcome]))
     }
 
+    @Test func `finishing a client answers how many posts were left`() async throws {
+        let client = RPCClient("tcp://127.0.0.1:1")
+        let lost = await client.finish()
+        if lost > 0 { print("\(lost) posts may not have arrived") }
+        #expect(lost == 0)
+    }
+
     @Test func `a call in withTimeout is an ordinary call`() async throws {
         let shelf = ShelfProxy(Rack())
         try await shelf.append("Of Proxies")

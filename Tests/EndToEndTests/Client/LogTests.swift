@@ -37,10 +37,10 @@ import Testing
         let lines = Lock<[String]>([])
         var configuration = RPCClient.Configuration.patient
         configuration.maximumLogLines = 2
+        configuration.maximumFrameSize = 256
         configuration.log = { line in lines.withLock { $0.append(line) } }
         let client = RPCClient("tcp://127.0.0.1:1", configuration)
-        client.close()
-        for _ in 0..<5 { CounterProxy(client).note("lost") }
+        for _ in 0..<5 { CounterProxy(client).note(String(repeating: "too long ", count: 100)) }
         #expect(lines.withLock { $0.count } == 2)
     }
 }

@@ -74,6 +74,27 @@ import Testing
         #expect(error?.outcome == .notExecuted)
     }
 
+    @Test func `what a client has posted arrives, however soon afterwards it is closed or let go`() async throws {
+        let counter = SharedCounter()
+        try await withServer(exporting: [CounterProxy(counter)]) { url in
+            let client = RPCClient(url, .patient)
+            for number in 0..<300 { CounterProxy(client).note("closed \(number)") }
+            client.close()
+            try await until { try await counter.notes().count == 300 }
+            do {
+                let dropped = CounterProxy(RPCClient(url, .patient))
+                for number in 0..<300 { dropped.note("let go \(number)") }
+            }
+            try await until { try await counter.notes().count == 600 }
+            let finished = RPCClient(url, .patient)
+            for number in 0..<300 { CounterProxy(finished).note("finished \(number)") }
+            #expect(await finished.finish() == 0)
+            try await until { try await counter.notes().count == 900 }
+        }
+        let expected = ["closed", "let go", "finished"].flatMap { name in (0..<300).map { "\(name) \($0)" } }
+        #expect(try await counter.notes() == expected)
+    }
+
     @Test func `a client that nobody holds any more leaves its server`() async throws {
         let server = RPCServer()
         for proxy in samples() { server.export(proxy) }

@@ -70,6 +70,26 @@ import Testing
         #expect((kept.count, kept.byteCount) == (1, 5))
     }
 
+    @Test func `what is not wanted any more is dropped from anywhere`() {
+        var kept = KeptMessages()
+        for (number, text) in [(1, "one"), (2, "a longer one"), (3, "three"), (5, "another long one")]
+            as [(Int64, String)]
+        {
+            if number == 5 { kept.keep(shared: Bytes(text), number: number) } else { keep(text, number, in: &kept) }
+        }
+        #expect(kept.drop { length, _ in length > 5 } == 2)
+        #expect(kept.drop { length, _ in length > 5 } == 0)
+        #expect(texts(kept) == ["one", "three"])
+        #expect(kept.numbers(through: 2) == [1] && kept.numbers(through: 9) == [1, 3])
+        #expect(kept.count == 2)
+        #expect(kept.release(through: 2) == 1)
+        #expect(texts(kept) == ["three"])
+        #expect(kept.drop { _, _ in true } == 1)
+        #expect((kept.count, kept.byteCount) == (0, 0))
+        keep("six", 6, in: &kept)
+        #expect(texts(kept) == ["six"])
+    }
+
     @Test(arguments: [1, 2, 3] as [UInt64])
     func `it agrees with a list over random keeping and releasing`(seed: UInt64) {
         var random = SeededGenerator(seed: seed)

@@ -45,5 +45,5 @@ struct FarEnd: Sendable {
 }
 
 extension Peer {
-    fileprivate var isConnected: Bool { state.withLock { $0.connection != nil } }
+    fileprivate var isConnected: Bool { state.withLock { $0.connection != nil && $0.closed == nil } }
 }

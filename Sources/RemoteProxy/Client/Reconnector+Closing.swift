@@ -1,0 +1,94 @@
+// How a client closes: its calls end at once, its posts have a grace time, and then it is closed for good. Until then a timer
+// of the loop keeps the reconnector, since its client may be gone.
+
+import RPCWire
+
+extension Reconnector {
+    /// Begins to close. Returns at once. Does nothing the second time.
+    func close(because reason: RPCError) {
+        let isFirst = state.withLock { state in
+            defer { state.isClosing = true }
+            return !state.isClosing
+        }
+        guard isFirst else { return }
+        states.send(.closed)
+        states.finish()
+        let pending = peer.takeNoMore(reason) { [weak self] in self?.end() } ?? 0
+        guard pending > 0 else { return end() }
+        let timer = dialer.loop.schedule(at: dialer.loop.now.advanced(by: postGrace)) { [self] in end() }
+        let (hasEnded, waiting, action) = state.withLock { state in
+            state.graceTimer = timer
+            // The next attempt may be due too late.
+            let action = state.machine.waited()
+            return (state.machine.phase == .closed, action == .dial ? state.timer.take() : nil, action)
+        }
+        if hasEnded { timer.cancel() }
+        waiting?.cancel()
+        perform(action)
+    }
+
+    /// Closes, and returns how many posts were lost when that is done and the last connection has ended, or when the grace is
+    /// over.
+    func finish() async -> Int {
+        close(because: .closed(outcome: .notExecuted))
+        let timer = dialer.loop.schedule(at: dialer.loop.now.advanced(by: postGrace)) { [self] in
+            end()
+            tellFinishing()
+        }
+        defer { timer.cancel() }
+        return await withCheckedContinuation { continuation in
+            let lostPosts = state.withLock { state -> Int? in
+                if state.last == nil, let lostPosts = state.lostPosts { return lostPosts }
+                state.finishing.append(continuation)
+                return nil
+            }
+            if let lostPosts { continuation.resume(returning: lostPosts) }
+        }
+    }
+
+    /// Closes for good. Posts that are still pending are lost.
+    private func end() {
+        let old = state.withLock { state -> State? in
+            guard state.machine.close() else { return nil }
+            state.attempt += 1
+            state.last = state.connection
+            defer {
+                state.connection = nil
+                state.giveUp = nil
+                state.timer = nil
+                state.graceTimer = nil
+            }
+            return state
+        }
+        guard let old else { return }
+        old.timer?.cancel()
+        old.graceTimer?.cancel()
+        old.giveUp?()
+        let lostPosts = peer.end(because: "the client was closed, and \(postGrace) (postGrace) were not enough")
+        old.connection?.sayGoodbye()
+        peer.runner.stop()
+        let isOver = state.withLock { state in
+            state.lostPosts = lostPosts
+            return state.last == nil
+        }
+        if isOver { tellFinishing() }
+    }
+
+    /// A connection has ended.
+    func endedLast(_ connection: Connection) {
+        let isLast = state.withLock { state in
+            guard state.last === connection else { return false }
+            state.last = nil
+            return true
+        }
+        if isLast { tellFinishing() }
+    }
+
+    private func tellFinishing() {
+        let (finishing, lostPosts) = state.withLock { state in
+            defer { state.finishing = [] }
+            return (state.finishing, state.lostPosts ?? 0)
+        }
+        for continuation in finishing { continuation.resume(returning: lostPosts) }
+    }
+}
