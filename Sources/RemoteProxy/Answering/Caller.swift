@@ -33,9 +33,20 @@ public struct Caller: Sendable {
     /// It has run into a limit.
     func overran(_ limit: Limit) { end.overran(limit) }
 
-    /// Runs the action once, when the session is over and with it whatever is held for this caller; at once if it is
-    /// over already. Not on any particular thread.
-    package func whenGone(_ action: @escaping @Sendable () -> Void) { end.whenGone(action) }
+    /// Has the action called once, when this caller's session is over: the caller has left, or has not come back in time after
+    /// its connection was lost. If that is so already the action is called at once, before this returns.
+    ///
+    /// ```swift
+    /// func subscribe() async throws {
+    ///     guard let caller = Caller.current else { return }
+    ///     caller.whenGone { [seats] in seats.free(caller.session) }
+    /// }
+    /// ```
+    ///
+    /// Callable from anywhere. The action is called on no particular thread and must not block. It is kept until then and
+    /// cannot be taken back: ask once for each caller, not with each call. A proxy for the caller that was added to a
+    /// multicast proxy leaves that by itself, without this.
+    public func whenGone(_ action: @escaping @Sendable () -> Void) { end.whenGone(action) }
 }
 
 extension ServiceProxy {

@@ -8,7 +8,9 @@ extension ServiceProxy {
     /// ```
     ///
     /// Instances of classes are held weakly, as delegates are: one that is gone is left out and forgotten. Proxies and
-    /// other values are held, since nobody else may have them; so a `.weak(_:)` or a remote proxy can be a receiver too.
+    /// other values are held, since nobody else may have them; so a `.weak(_:)` or a remote proxy can be a receiver too. A
+    /// proxy for a ``Caller`` leaves when the caller's session is over, one for an object at the other end of an ``RPCClient``
+    /// when the client is closed; but not from behind a lazy, late-bound, counted or failover proxy.
     /// Receivers that are here are called one after the other, on the actor of the caller; what one does harms no other.
     ///
     /// Calls throw `RPCError` with the code `.unimplemented`, `.notExecuted`: there would be as many results as
@@ -17,7 +19,8 @@ extension ServiceProxy {
         Self(subject: MulticastSubject(receivers.map(member)))
     }
 
-    /// Adds a receiver to this multicast proxy. An instance of a class is one receiver however often it is added.
+    /// Adds a receiver to this multicast proxy. An instance of a class is one receiver however often it is added. A proxy for a
+    /// caller whose session is over is not added.
     /// - Returns: by what it is removed. The only way for a receiver that is a proxy or another value.
     /// - Throws: `RPCError` with the code `.unimplemented` when this is not a multicast proxy.
     @discardableResult

@@ -28,12 +28,64 @@ final class MulticastSubject<Service: Sendable>: EndSubject {
         }
     }
 
-    private let members: Lock<[Member]>
+    /// A member and its place in the order. What is watched for is let go with it.
+    struct Entry {
+        let number: Int
+        var member: Member?
+        var watch: PeerWatch?
+    }
+
+    /// In the order of their numbers, which is the order in which they were added. Those that have left by themselves leave
+    /// empty entries behind until these are half of all: so however many leave at a time, each costs little.
+    struct Members {
+        var entries: [Entry] = []
+        var lastNumber = 0
+        var emptyEntries = 0
+
+        mutating func append(_ member: Member) -> Int {
+            lastNumber += 1
+            entries.append(Entry(number: lastNumber, member: member))
+            return lastNumber
+        }
+
+        func index(of number: Int) -> Int? {
+            var range = entries.startIndex..<entries.endIndex
+            while let first = range.first {
+                let middle = first + range.count / 2
+                if entries[middle].number == number { return middle }
+                range = entries[middle].number < number ? middle + 1..<range.upperBound : first..<middle
+            }
+            return nil
+        }
+
+        /// Answers what has left, for the caller to let go of outside the lock.
+        mutating func remove(_ number: Int) -> Entry? {
+            guard let index = index(of: number), entries[index].member != nil else { return nil }
+            let removed = entries[index]
+            (entries[index].member, entries[index].watch) = (nil, nil)
+            emptyEntries += 1
+            if emptyEntries * 2 >= entries.count { removeAll { _ in false } }
+            return removed
+        }
+
+        /// Answers what was there before, for the caller to let go of outside the lock.
+        @discardableResult
+        mutating func removeAll(where isRemoved: (Member) -> Bool) -> [Entry] {
+            let before = entries
+            entries = before.filter { $0.member.map { !isRemoved($0) } ?? false }
+            emptyEntries = 0
+            return before
+        }
+    }
+
+    private let members = Lock(Members())
 
     init(_ members: [Member]) {
-        self.members = Lock([])
         for member in members { _ = add(member) }
     }
+
+    // The watches keep the members, and the members the watches.
+    deinit { withExtendedLifetime(members.withLock { $0.removeAll { _ in true } }) {} }
 
     /// Nobody could say whose result it should be.
     func call<Arguments, Result>(
@@ -49,13 +101,14 @@ final class MulticastSubject<Service: Sendable>: EndSubject {
     /// To those who are members now; one that comes or goes while this runs changes nothing.
     func post<Arguments>(_ post: Post<Service, Arguments>, _ arguments: Arguments, now: (Service) -> Void) {
         var isAnyGone = false
-        var present: [Member] = []
-        members.withLock { present = $0 }
-        for member in present {
-            switch member.receiver {
+        var present: [Entry] = []
+        members.withLock { present = $0.entries }
+        for entry in present {
+            switch entry.member?.receiver {
             case .value(let subject): subject.post(post, arguments, now: now)
             case .object(let object):
                 do { now(try object.value()) } catch { isAnyGone = true }
+            case nil: continue
             }
         }
         if isAnyGone { remove(where: \.isGone) }
@@ -63,28 +116,57 @@ final class MulticastSubject<Service: Sendable>: EndSubject {
 
     func supports(_ method: MethodSignature) async throws -> Bool { method.shape == .post }
 
-    var count: Int { members.withLock { $0.filter { !$0.isGone }.count } }
+    var count: Int { members.withLock { $0.entries.count { $0.member?.isGone == false } } }
 
-    /// An object is a member once, however often it is added. Answers by what it is removed.
+    /// An object is a member once, however often it is added. A proxy for a caller whose session is over, or through a client
+    /// that is closed, is none. Answers by what it is removed.
     func add(_ member: Member) -> MulticastMembership {
         // First of all: a new object may be where one was that is gone.
-        remove(where: \.isGone)
-        return members.withLock { members in
-            if let identity = member.identity, let known = members.first(where: { $0.identity == identity }) {
-                return known.membership
+        if member.identity != nil { remove(where: \.isGone) }
+        let (number, membership) = members.withLock { members -> (Int?, MulticastMembership) in
+            if let identity = member.identity,
+                let known = members.entries.lazy.compactMap(\.member).first(where: { $0.identity == identity })
+            {
+                return (nil, known.membership)
             }
-            members.append(member)
-            return member.membership
+            return (members.append(member), member.membership)
         }
+        if let number, case .value(let subject) = member.receiver, let peer = subject.farPeer {
+            removeWhenClosed(number, peer)
+        }
+        return membership
+    }
+
+    /// A member whose peer is closed can never be reached again.
+    private func removeWhenClosed(_ number: Int, _ peer: Peer) {
+        let watch = PeerWatch(peer) { [members] in Self.remove(number, from: members) }
+        guard let watch else { return Self.remove(number, from: members) }
+        // If it has been removed meanwhile, the watch ends here.
+        members.withLock { members in
+            guard let index = members.index(of: number), members.entries[index].member != nil else { return }
+            members.entries[index].watch = watch
+        }
+    }
+
+    private static func remove(_ number: Int, from members: Lock<Members>) {
+        withExtendedLifetime(members.withLock { $0.remove(number) }) {}
     }
 
     func remove(where isRemoved: (Member) -> Bool) {
         // What goes is let go outside the lock: its end may come back for it.
-        var before: [Member] = []
-        members.withLock { members in
-            before = members
-            members = members.filter { !isRemoved($0) }
+        withExtendedLifetime(members.withLock { $0.removeAll(where: isRemoved) }) {}
+    }
+}
+
+extension Subject {
+    /// The peer through which all calls of this stack go; nil where that is not known, or may be another later: behind a lazy
+    /// or late-bound proxy, and among several.
+    fileprivate var farPeer: Peer? {
+        let layers = sequence(first: self as any Subject<Service>) { ($0 as? any WrappingSubject<Service>)?.next }
+        // No stack is as deep as where it gives up, which is where one leads back to itself.
+        for layer in layers.prefix(1_000) {
+            if let remote = layer as? RemoteSubject<Service> { return remote.peer }
         }
-        withExtendedLifetime(before) {}
+        return nil
     }
 }

@@ -1,0 +1,142 @@
+// Receivers at the other end of sessions that end: what a multicast proxy and a proxy for one caller keep of them.
+
+import RPCWire
+import TestSupport
+import Testing
+
+@testable import RemoteProxy
+
+@Suite struct `Receivers that are gone` {
+    private let network = SimulatedNetwork()
+    private let log = Lock<[String]>([])
+
+    private var lines: [String] { log.withLock { $0 } }
+
+    /// A session of a listening end that no connection serves.
+    private func session(_ runner: RequestRunner) -> Session {
+        let peer = Peer(runner: runner, exports: network.exports) { [log] line in log.withLock { $0.append(line) } }
+        return Session(peer, in: SessionTable())
+    }
+
+    private func watches(_ session: Session) -> Int { session.peer.state.withLock { $0.onClosed.count } }
+
+    @Test func `of thirty thousand callers that are gone nothing stays, and what is posted goes to the others alone`() {
+        let runner = RequestRunner(loop: network.loop)
+        let near = RecordingProbe(network.loop)
+        let proxy = ProbeProxy.multicast([near])
+        weak var first: Peer?
+        let stays = session(runner)
+        do {
+            let sessions = (0..<30_000).map { _ in session(runner) }
+            first = sessions[0].peer
+            for session in sessions { _ = try? proxy.add(ProbeProxy(Caller(session))) }
+            _ = try? proxy.add(ProbeProxy(Caller(stays)))
+            #expect(proxy.receiverCount == 30_002)
+            for session in sessions { session.end("gone") }
+        }
+        #expect(proxy.receiverCount == 2 && first == nil)
+        for number in 0..<100 { proxy.note(number) }
+        #expect(near.noted == Array(0..<100))
+        #expect(stays.peer.pendingPosts == 100)
+        #expect(lines.isEmpty)
+    }
+
+    @Test func `a client that subscribes and closes leaves, whatever layers are around its proxy`() throws {
+        let proxy = ProbeProxy.multicast([])
+        network.exports.add(ProbeProxy(Subscribing(proxy)), named: nil)
+        let clients = [network.client(), network.client()]
+        let heard = clients.map { _ in RecordingProbe(network.loop) }
+        for (client, probe) in zip(clients, heard) {
+            client.export(ProbeProxy(probe))
+            #expect(try network.loop.complete { try await ProbeProxy(client).echo(1) } == 1)
+        }
+        #expect(proxy.receiverCount == 4)
+        network.loop.pretend { proxy.note(1) }
+        network.loop.run()
+        #expect(heard.map(\.noted) == [[1, 1], [1, 1]])
+        clients[0].close()
+        network.loop.run()
+        #expect(proxy.receiverCount == 2)
+        network.loop.pretend { proxy.note(2) }
+        network.loop.run()
+        #expect(heard.map(\.noted) == [[1, 1], [1, 1, 2, 2]])
+        clients[1].close()
+        network.loop.run()
+        #expect(proxy.receiverCount == 0)
+    }
+
+    @Test func `one that is gone before it is added is no receiver`() throws {
+        let gone = session(RequestRunner(loop: network.loop))
+        gone.end("gone")
+        let client = network.client()
+        client.close()
+        let proxy = ProbeProxy.multicast([ProbeProxy(Caller(gone))])
+        try proxy.add(ProbeProxy(client))
+        #expect(proxy.receiverCount == 0)
+    }
+
+    @Test func `a receiver that comes and goes many times leaves nothing at its session`() throws {
+        let session = session(RequestRunner(loop: network.loop))
+        let proxy = ProbeProxy.multicast([])
+        for _ in 0..<1_000 {
+            let membership = try proxy.add(ProbeProxy(Caller(session)))
+            #expect(watches(session) == 1)
+            try proxy.remove(membership)
+        }
+        #expect(watches(session) == 0)
+        for _ in 0..<1_000 { _ = ProbeProxy.multicast([ProbeProxy(Caller(session))]) }
+        #expect(watches(session) == 0)
+    }
+
+    @Test func `receivers that leave by themselves are found among others, in any order`() throws {
+        let runner = RequestRunner(loop: network.loop)
+        var random = SeededGenerator(seed: 7)
+        let sessions = (0..<200).map { _ in session(runner) }
+        let proxy = ProbeProxy.multicast(sessions.map { ProbeProxy(Caller($0)) })
+        for (index, session) in sessions.shuffled(using: &random).enumerated() {
+            session.end("gone")
+            #expect(proxy.receiverCount == 199 - index)
+        }
+    }
+
+    @Test func `posts to one that is gone leave a line for the first and one for the others`() {
+        do {
+            let gone = session(RequestRunner(loop: network.loop))
+            gone.end("as asked")
+            let proxy = ProbeProxy(Caller(gone))
+            for number in 0..<1_000 { proxy.note(number) }
+            #expect(lines == ["a post was not sent: the peer is gone: as asked (-32051, notExecuted)"])
+        }
+        #expect(lines.dropFirst() == ["999 posts were not sent either, for the reason that was told with the first"])
+    }
+
+    @Test
+    func `posts that wait for one that does not come back are told of in one line, and of one that has left in none`() {
+        let lost = session(RequestRunner(loop: network.loop))
+        for number in 0..<10 { ProbeProxy(Caller(lost)).note(number) }
+        lost.end("as asked")
+        #expect(lines.count == 1 && lines[0].hasPrefix("10 posts were not delivered: the peer is gone: as asked"))
+        let left = session(RequestRunner(loop: network.loop))
+        for number in 0..<10 { ProbeProxy(Caller(left)).note(number) }
+        network.loop.pretend { left.saidGoodbye() }
+        #expect(lines.count == 1)
+    }
+}
+
+/// Adds whoever calls to a multicast proxy: as it is, and inside two layers.
+private struct Subscribing: Probe {
+    let proxy: ProbeProxy
+
+    init(_ proxy: ProbeProxy) { self.proxy = proxy }
+
+    func echo(_ number: Int) async throws -> Int {
+        guard let caller = Caller.current else { return 0 }
+        try proxy.add(ProbeProxy(caller))
+        try proxy.add(ProbeProxy(caller).with(timeout: .seconds(1)).observed { _ in })
+        return number
+    }
+    func fail(_ number: Int) async throws -> Int { number }
+    func wait(_ number: Int, milliseconds: Int) async throws -> Int { number }
+    func refuse(_ number: Int) async throws -> Int { number }
+    func note(_ number: Int) {}
+}
