@@ -32,7 +32,6 @@ extension Peer {
         tell(
             LostPosts(unsent: count),
             because:
-                "they had waited until their deadline (timeout), or the other end takes no messages of their length "
-                + "(maximumFrameSize)")
+                "too late for their deadline (timeout), or longer than a message to the other end may be (maximumFrameSize)")
     }
 }

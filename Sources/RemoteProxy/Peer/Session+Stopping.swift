@@ -4,8 +4,9 @@
 import RPCWire
 
 extension Session {
+    /// No answer is awaited any more. Posts of an end that has left in good order still run: it was told that they have come.
     func stopRequests() {
-        stopWorkers(in: calls.sessionEnded())
+        stopWorkers(in: hasLeft ? calls.peerLeft() : calls.sessionEnded())
     }
 
     /// Whether the call that a cancellation is about has been admitted.
@@ -20,9 +21,10 @@ extension Session {
 
     /// The other end has left in good order.
     func saidGoodbye() {
+        hasLeft = true
         if table != nil { peer.otherEndLeft() }
         endWithConnection()
-        stopWorkers(in: calls.peerLeft())
+        stopRequests()
     }
 
     @inline(__always)

@@ -33,6 +33,8 @@ package final class Session: @unchecked Sendable {
     @exclusivity(unchecked) var connection: Connection?
     /// Whether the session goes on when its connection is lost.
     @exclusivity(unchecked) private(set) var isResumable = false
+    /// The other end has left in good order.
+    @exclusivity(unchecked) var hasLeft = false
     private var graceTimer: (any LoopTimer)?
     /// How long the other end waits for this one to come back, as it has told; after that there is no way back.
     private var grace: Duration?

@@ -17,8 +17,9 @@ final class InterleavingStory {
     private let history: CallHistory
     private let watch: InterleavingWatch
     private var calls: [Task<Void, Never>] = []
-    /// Some posts have found no connection in time, and the client has said so.
-    private let arePostsLost = Lock(false)
+    /// The posts that were lost, as the client has said.
+    private let toldPosts = Lock(ToldPosts())
+    private var (isClosed, refusedPosts) = (false, 0)
     /// Those that were told that the connection was lost.
     private let lost = Lock<[Int]>([])
     /// Nothing has happened after which something may be lost.
@@ -34,9 +35,7 @@ final class InterleavingStory {
         network.exports.add(SettlerProxy(ProbeSettler(probe: probe)), named: nil)
         var configuration = RPCClient.Configuration()
         configuration.timeout = Self.timeout
-        configuration.log = { [arePostsLost] line in
-            if line.hasPrefix("posts that were not sent") { arePostsLost.withLock { $0 = true } }
-        }
+        configuration.log = { [toldPosts] line in toldPosts.withLock { $0.note(line) } }
         client = network.client(configuration)
         watch = InterleavingWatch(network, probe, history, client.peer)
         network.loop.afterEachStep { [watch] in watch.look() }
@@ -92,7 +91,7 @@ final class InterleavingStory {
         case 9: network.isServing.toggle()
         case 10: lose("drain", network.drain)
         case 11: network.inject(someFaults("to the server"))
-        case 12 where Int.random(in: 0..<4, using: &random) == 0: lose("close", client.close)
+        case 12 where Int.random(in: 0..<4, using: &random) == 0: lose("close", close)
         case 13:
             note("all connections are given up by the client")
             network.giveUpSilentConnections()
@@ -114,6 +113,11 @@ final class InterleavingStory {
         note(what)
         isLossless = false
         event()
+    }
+
+    private func close() {
+        isClosed = true
+        client.close()
     }
 
     private func call() {
@@ -162,6 +166,7 @@ final class InterleavingStory {
 
     private func post() {
         note("post \(watch.posts)")
+        if isClosed { refusedPosts += 1 }
         ProbeProxy(client).note(watch.posted())
     }
 
@@ -201,13 +206,15 @@ final class InterleavingStory {
         var faults = broken.map { "\($0)" }
         if client.peer.pendingCalls > 0 { faults.append("\(client.peer.pendingCalls) calls are still in the table") }
         let lost = lost.withLock { $0 }
+        let missing = watch.posts - probe.noted.count - refusedPosts
+        if let fault = toldPosts.withLock({ $0 }).fault(missing: missing) { faults.append(fault) }
         if isLossless, !lost.isEmpty { faults.append("the calls \(lost) were lost") }
         return faults
     }
 
     /// Where posts were lost between others of one session, each counts as a session: order is all that is left to check.
     private var postsSeen: [PostSeen] {
-        let arePostsLost = arePostsLost.withLock { $0 }
+        let arePostsLost = toldPosts.withLock { $0.unsent > 0 }
         return probe.notedFrom.enumerated().map { index, post in
             PostSeen(CallName(0, post.number), session: arePostsLost ? "\(index)" : post.session)
         }

@@ -46,7 +46,10 @@ private struct Conversation {
         var faults = WireFaults()
         faults.breaksAt = (offset, how)
         network.injectOnce(faults, fromServer: fromServer)
-        client = network.client()
+        // That posts are lost where a session cannot go on is audited, and no news.
+        var configuration = RPCClient.Configuration()
+        configuration.log = { _ in }
+        client = network.client(configuration)
         client.export(ProbeProxy(clientProbe))
     }
 

@@ -48,6 +48,20 @@ import Testing
         #expect(connection.session.calls.count == 0)
     }
 
+    @Test func `those of an end that has left in good order still run when its session is over`() {
+        post("slow", milliseconds: 1_000)
+        for name in ["first", "second"] { post(name) }
+        loop.advance(by: .milliseconds(300))
+        #expect(log.withLock { $0.isEmpty })
+        loop.pretend {
+            connection.session.saidGoodbye()
+            connection.session.end("gone")
+        }
+        loop.advance(by: .seconds(2))
+        #expect(log.withLock { $0 } == ["slow", "first", "second"])
+        #expect(connection.session.calls.count == 0)
+    }
+
     @Test func `two that are cancelled one after the other keep nobody back`() {
         post("slow", id: .integer(1), milliseconds: 1_000)
         post("between")
