@@ -24,13 +24,17 @@ package final class SimulatedNetwork: Sendable {
     package let exports = Exports()
     private let runner: RequestRunner
     private let settings: Peer.Settings
+    private let log: @Sendable (String) -> Void
     private let state = Lock(State())
 
-    /// - Parameter loop: one that is shared with another network, for clients of both.
+    /// - Parameters:
+    ///   - loop: one that is shared with another network, for clients of both.
+    ///   - log: the server's.
     package init(
         settings: Peer.Settings = Peer.Settings(), loop: ManualLoop = ManualLoop(), maximumSessions: Int = 10_000,
-        maximumKeptReplyBytes: Int = 256 << 20
+        maximumKeptReplyBytes: Int = 256 << 20, log: @escaping @Sendable (String) -> Void = { _ in }
     ) {
+        self.log = log
         state.withLock {
             $0.sessions = SessionTable(limit: maximumSessions, maximumKeptReplyBytes: maximumKeptReplyBytes)
         }
@@ -151,7 +155,7 @@ package final class SimulatedNetwork: Sendable {
         }
         guard let number else { return .failure(DialError("the server is away")) }
         let (client, server) = InMemoryStream.pair(on: loop)
-        let peer = Peer(runner: runner, exports: exports, settings: settings)
+        let peer = Peer(runner: runner, exports: exports, settings: settings, log: log)
         var events = Connection.Events()
         events.replaced = { [self] heir in
             state.withLock { state in

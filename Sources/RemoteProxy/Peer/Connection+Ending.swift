@@ -17,7 +17,10 @@ extension Connection {
     func finishIfAnswered() {
         guard waiting.isEmpty, isEnding || !isOurKind && session.calls.isDrained else { return }
         // After this turn, so that the last answer is in the queue before the connection finishes.
-        stream.loop.submit { [stream] in stream.finish() }
+        stream.loop.submit { [self] in
+            // Without a goodbye the other end would stop the posts that it has not run yet.
+            if case .dialled = role, phase.isEnding { sayGoodbye() } else { stream.finish() }
+        }
     }
 
     /// Asked after every answer, so what is seldom true comes first.

@@ -11,13 +11,13 @@ final class InterleavingStory {
     private static let timeout = Duration.milliseconds(200)
 
     private var random: SeededGenerator
-    private let network = SimulatedNetwork()
+    private let network: SimulatedNetwork
     private let probe: RecordingProbe
     private let client: RPCClient
     private let history: CallHistory
     private let watch: InterleavingWatch
     private var calls: [Task<Void, Never>] = []
-    /// The posts that were lost, as the client has said.
+    /// The posts that were lost, as the client has said, or the server that had received them.
     private let toldPosts = Lock(ToldPosts())
     private var (isClosed, refusedPosts) = (false, 0)
     /// Those that were told that the connection was lost.
@@ -29,6 +29,7 @@ final class InterleavingStory {
 
     init(seed: UInt64) {
         random = SeededGenerator(seed: seed)
+        network = SimulatedNetwork { [toldPosts] line in toldPosts.withLock { $0.note(line) } }
         history = CallHistory { [loop = network.loop] in loop.now }
         probe = RecordingProbe(network.loop)
         network.exports.add(ProbeProxy(probe), named: nil)

@@ -1,4 +1,4 @@
-// What a client's log has told of lost posts, taken from its lines.
+// What the logs of a client and its server have told of lost posts, taken from their lines.
 
 struct ToldPosts {
     /// They were not delivered.
@@ -7,6 +7,8 @@ struct ToldPosts {
     var unacknowledged = 0
 
     mutating func note(_ line: String) {
+        // That a server has received it and did not run it.
+        if line.hasPrefix("the post Probe.note failed") { return unacknowledged += 1 }
         let words = line.split(separator: " ")
         guard let count = words.first.flatMap({ Int($0) }), words.count > 6, words[1].hasPrefix("post") else { return }
         if words[2] == "that" {
