@@ -59,8 +59,14 @@ package struct KeptMessages: ~Copyable, Sendable {
         byteCount += length
     }
 
-    /// As new. Called rather than another one put in its place: in release builds a soak then grew with each session, and
-    /// does not since the memory is given back here. Why is not known.
+    /// As new, with all memory given back. Call this; do not assign a new value in the place of the old one.
+    ///
+    /// An assignment can leak the old value in release builds, by a bug of the compiler (seen with Swift 6.3.1). A
+    /// noncopyable struct has a `deinit`, or has a member with one, and is larger than four words. Its module is another
+    /// one, or another file where modules are not compiled as a whole, so that the `deinit` is not inlined. The place is
+    /// not checked for exclusive access: it is `@exclusivity(unchecked)`, a local variable, or behind a pointer. Then the
+    /// optimizer assigns by the type's value witness `assignWithTake`, which the compiler has made a mere copy of the bytes:
+    /// the `deinit` of what stood there never runs.
     package mutating func removeAll() {
         bytes.letGo()
         entries = []

@@ -140,5 +140,5 @@ struct Outgoing: ~Copyable, Sendable {
     var isUnused: Bool { writer != .busy }
 
     /// Lets the memory go.
-    mutating func empty() { queued = SendBuffer() }
+    mutating func empty() { queued.letGo() }
 }

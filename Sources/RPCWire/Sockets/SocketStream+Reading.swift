@@ -147,7 +147,7 @@ extension SocketStream: Selectable {
         // If a writer still uses the descriptor, it comes back here.
         guard let ending else { return }
         outcome = ending
-        flight = SendBuffer()
+        flight.letGo()
         patience?.cancel()
         lingering?.cancel()
         (patience, lingering) = (nil, nil)

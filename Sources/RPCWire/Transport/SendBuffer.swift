@@ -70,7 +70,8 @@ package struct SendBuffer: ~Copyable, @unchecked Sendable {
         shared = SharedMessage(left[count - own..<left.count])
     }
 
-    /// Empties the buffer and keeps nothing.
+    /// Empties the buffer and keeps nothing. Call this instead of assigning a new buffer, for the reason that
+    /// `KeptMessages.removeAll` gives.
     package mutating func letGo() {
         (start, end) = (0, 0)
         shared = nil

@@ -123,7 +123,7 @@ final class Wire: Sendable {
             case .finishing: ends[side].phase = .ended(.local)
             case .ended: return false
             }
-            ends[side].queued = SendBuffer()
+            ends[side].queued.letGo()
             return true
         }
         guard isFirst else { return }
