@@ -2,6 +2,10 @@
 // else: with it a web page would talk to this port through the browser of whoever reads the page.
 
 extension Framing {
+    /// The longest message that a length-prefixed connection can begin with: the first byte of a longer length is not 0x00.
+    /// A connection that has a longer one to begin with begins with an empty frame.
+    static let longestFirstLength = 0xFF_FFFF
+
     /// - Parameters:
     ///   - byte: the first byte that is not white space.
     ///   - isFirst: whether no white space came before it. A line may be indented; nothing else may.

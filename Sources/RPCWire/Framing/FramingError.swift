@@ -64,6 +64,9 @@ extension FramingError: CustomStringConvertible {
         switch self {
         case .http: "this port speaks JSON-RPC 2.0, not HTTP"
         case .unrecognised(0x16): "this port does not speak TLS"
+        case .unrecognised(let byte) where (0x01...0x08).contains(byte):
+            "the first byte, 0x\(hexadecimal(byte)), begins no known framing; a length-prefixed connection whose first message "
+                + "has 16 MiB or more begins with an empty frame, 0x00000000"
         case .unrecognised(let byte): "the first byte, 0x\(hexadecimal(byte)), begins no known framing"
         case .frameTooLarge(let length?, let limit):
             "a message of \(length) bytes is over the limit of \(limit) (maximumFrameSize)"

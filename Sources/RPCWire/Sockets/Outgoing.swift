@@ -39,17 +39,24 @@ struct Outgoing: ~Copyable, Sendable {
     private(set) var appended: UInt64 = 0
     private(set) var sent: UInt64 = 0
 
+    /// Whether this end has dialled, so that its first byte tells the framing.
+    private let tellsFraming: Bool
+
+    init(tellsFraming: Bool = true) { self.tellsFraming = tellsFraming }
+
     var waiting: Int { Int(clamping: appended - sent) }
 
     /// Answers the offset of the message, and whether it was one too many.
     mutating func append(
         _ payload: UnsafeRawBufferPointer, framing: Framing, limit: Int
     ) -> (offset: UInt64, isOverLimit: Bool) {
-        append(limit) { $0.append(payload, framing: framing) }
+        let isFirst = appended == 0 && tellsFraming
+        return append(limit) { $0.append(payload, framing: framing, isFirst: isFirst) }
     }
 
     mutating func append(shared message: Bytes, framing: Framing, limit: Int) -> (offset: UInt64, isOverLimit: Bool) {
-        append(limit) { $0.append(shared: message, framing: framing) }
+        let isFirst = appended == 0 && tellsFraming
+        return append(limit) { $0.append(shared: message, framing: framing, isFirst: isFirst) }
     }
 
     @inline(__always)

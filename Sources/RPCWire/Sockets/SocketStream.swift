@@ -16,7 +16,7 @@ package final class SocketStream: ByteStream, @unchecked Sendable {
     let socket: Socket
     let limits: OutputLimits
     let pausesReading: Bool
-    let outgoing = Lock(Outgoing())
+    let outgoing: Lock<Outgoing>
     /// What comes wakes nobody: it is looked for by who waits for it. Written on the loop.
     let silence = Atomic(false)
     /// What the present writer is sending.
@@ -44,8 +44,8 @@ package final class SocketStream: ByteStream, @unchecked Sendable {
     var lingering: (any LoopTimer)?
     @exclusivity(unchecked) var outcome: (end: StreamEnd, sent: UInt64)?
 
-    /// - Parameter pausesReading: whether a peer that does not read is not read from either. For servers: if both ends
-    ///   did so, two that have much to say to each other would wait for ever.
+    /// - Parameter pausesReading: whether a peer that does not read is not read from either. For servers, whose peers have
+    ///   dialled: if both ends did so, two that have much to say to each other would wait for ever.
     package init(
         _ socket: Socket, on loop: EventLoop, remoteAddress: String, limits: OutputLimits = OutputLimits(),
         pausesReading: Bool = false
@@ -55,6 +55,7 @@ package final class SocketStream: ByteStream, @unchecked Sendable {
         self.remoteAddress = remoteAddress
         self.limits = limits
         self.pausesReading = pausesReading
+        outgoing = Lock(Outgoing(tellsFraming: !pausesReading))
         peerUser = socket.peerUser
         socket.prepareForMessages(limits)
     }

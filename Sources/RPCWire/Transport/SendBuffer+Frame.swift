@@ -1,9 +1,15 @@
 // A message as it stands on the wire.
 
 extension SendBuffer {
-    package mutating func append(_ payload: UnsafeRawBufferPointer, framing: Framing) {
+    /// Appends one whole frame.
+    /// - Parameters:
+    ///   - payload: for lines it must not hold a line feed; JSON text that we write never does. It has at most as many bytes
+    ///     as four bytes can tell; a session refuses to send long before that.
+    ///   - isFirst: whether the frame tells the other end the framing: it begins a connection that this end has dialled.
+    package mutating func append(_ payload: UnsafeRawBufferPointer, framing: Framing, isFirst: Bool = false) {
         switch framing {
         case .lengthPrefixed:
+            if isFirst { beginLengthPrefixed(by: payload.count) }
             append(UInt32(clamping: payload.count), payload)
         case .lines:
             append(payload)
@@ -15,14 +21,23 @@ extension SendBuffer {
     }
 
     /// The same for a message that others have as well. It is copied where its framing wants something behind it.
-    package mutating func append(shared message: Bytes, framing: Framing) {
+    package mutating func append(shared message: Bytes, framing: Framing, isFirst: Bool = false) {
         let nothing = UnsafeRawBufferPointer(start: nil, count: 0)
         switch framing {
-        case .lengthPrefixed: append(UInt32(clamping: message.count), nothing)
+        case .lengthPrefixed:
+            if isFirst { beginLengthPrefixed(by: message.count) }
+            append(UInt32(clamping: message.count), nothing)
         case .lines: return append(message.memory, framing: .lines)
         case .headers: appendHeaders(of: message.count)
         }
         append(shared: message)
+    }
+
+    /// The first byte of a connection tells the framing, and the length of a message of 16 MiB or more does not begin with
+    /// the byte that tells this one. An empty frame does, and says nothing else: whoever reads passes it over.
+    private mutating func beginLengthPrefixed(by count: Int) {
+        guard count > Framing.longestFirstLength else { return }
+        append(0, UnsafeRawBufferPointer(start: nil, count: 0))
     }
 
     private mutating func appendHeaders(of count: Int) {

@@ -1,5 +1,6 @@
 // The three framings as strict peers write and read them.
 
+import RPCServer
 import TestSupport
 import Testing
 
@@ -36,6 +37,20 @@ import Testing
             #expect(try client.hear(bytes: answer.utf8.count) == answer)
             client.finish()
             #expect(try client.rest() == "")
+        }
+    }
+
+    /// What is to be sent before it tells the framing, since the first byte of its length does not.
+    @Test func `a length-prefixed connection can begin with a call of 16 MiB, behind an empty frame`() async throws {
+        try await withGate {
+            $0.maximumFrameSize = 32 << 20
+        } _: { _, url in
+            let text = String(repeating: "x", count: 16 << 20)
+            let call = #"{"jsonrpc":"2.0","method":"Echo.text","params":["\#(text)"],"id":1}"#
+            let client = try RawClient(url, .lengthPrefixed)
+            client.sendBeside([0, 0, 0, 0] + client.framing.frame(call))
+            let answer = try client.hear()
+            #expect(answer?.utf8.count == text.utf8.count + #"{"jsonrpc":"2.0","id":1,"result":""}"#.utf8.count)
         }
     }
 

@@ -40,11 +40,11 @@ extension Array<UInt8> {
 }
 
 func framed(_ texts: some Sequence<String>, _ framing: Framing) -> [UInt8] {
-    var sink: [UInt8] = []
+    var buffer = SendBuffer()
     for var text in texts {
-        text.withUTF8 { FrameEncoder.write(UnsafeRawBufferPointer($0), framing: framing, into: &sink) }
+        text.withUTF8 { buffer.append(UnsafeRawBufferPointer($0), framing: framing) }
     }
-    return sink
+    return Array(buffer.bytes)
 }
 
 let allFramings: [Framing] = [.lengthPrefixed, .lines, .headers]
