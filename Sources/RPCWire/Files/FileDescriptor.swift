@@ -24,13 +24,13 @@ final class FileDescriptor: Sendable {
         }
     }
 
-    /// Writes all or throws.
+    /// Writes all or throws; EFBIG beyond a limit on the size of files.
     func write(_ bytes: [UInt8]) throws(SystemError) {
         var written = 0
         while written < bytes.count {
             let (start, count) = (written, bytes.count - written)
             written += try SystemCall.make("write") {
-                bytes.withUnsafeBytes { CSystem.write(number, $0.baseAddress.map { $0 + start }, count) }
+                bytes.withUnsafeBytes { system_write_file(number, $0.baseAddress.map { $0 + start }, count) }
             }
         }
     }

@@ -35,7 +35,7 @@ package final class LogStream: Sendable {
             var rest = bytes[...]
             while !rest.isEmpty {
                 let piece = UnsafeRawBufferPointer(rebasing: rest.prefix(Self.piece))
-                let count = hasRoom ? CSystem.write(descriptor, piece.baseAddress, piece.count) : 0
+                let count = hasRoom ? system_write_file(descriptor, piece.baseAddress, piece.count) : 0
                 if count > 0 {
                     rest = rest.dropFirst(count)
                 } else if count == 0 || system_errno() != EINTR {

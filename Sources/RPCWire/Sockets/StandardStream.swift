@@ -15,7 +15,7 @@ package enum StandardStream: Int32, Sendable {
         bytes.withUnsafeBytes { bytes in
             var rest = bytes[...]
             while !rest.isEmpty {
-                let count = CSystem.write(rawValue, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+                let count = system_write_file(rawValue, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
                 if count >= 0 {
                     rest = rest.dropFirst(count)
                 } else if system_errno() == EAGAIN {

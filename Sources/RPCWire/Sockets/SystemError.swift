@@ -15,14 +15,24 @@ package struct SystemError: Error, Hashable, CustomStringConvertible {
     init(_ call: String) { self.init(call, code: system_errno()) }
 
     package var description: String {
-        "\(call): \(SystemError.names[code] ?? "errno \(code)") (\(String(cString: strerror(code))))"
+        "\(call): \(SystemError.names[code] ?? "errno \(code)") (\(String(cString: strerror(code)))\(limit))"
+    }
+
+    /// The limit of the process that was met, as a shell calls it.
+    private var limit: String {
+        switch code {
+        case EMFILE: "; the limit is ulimit -n"
+        case EFBIG where call == "write": "; the limit may be ulimit -f"
+        default: ""
+        }
     }
 
     /// The system has numbers and sentences for errors, but people search for the names.
     private static let names: [Int32: String] = [
         EACCES: "EACCES", EADDRINUSE: "EADDRINUSE", EADDRNOTAVAIL: "EADDRNOTAVAIL", EAFNOSUPPORT: "EAFNOSUPPORT",
         EAGAIN: "EAGAIN", EBADF: "EBADF", ECONNABORTED: "ECONNABORTED", ECONNREFUSED: "ECONNREFUSED",
-        ECONNRESET: "ECONNRESET", EEXIST: "EEXIST", EHOSTDOWN: "EHOSTDOWN", EHOSTUNREACH: "EHOSTUNREACH",
+        ECONNRESET: "ECONNRESET", EEXIST: "EEXIST", EFBIG: "EFBIG", EHOSTDOWN: "EHOSTDOWN",
+        EHOSTUNREACH: "EHOSTUNREACH",
         EINTR: "EINTR", EINVAL: "EINVAL", EIO: "EIO", EISCONN: "EISCONN", EISDIR: "EISDIR", ELOOP: "ELOOP",
         EMFILE: "EMFILE", EMSGSIZE: "EMSGSIZE", ENAMETOOLONG: "ENAMETOOLONG", ENETDOWN: "ENETDOWN",
         ENETRESET: "ENETRESET", ENETUNREACH: "ENETUNREACH", ENFILE: "ENFILE", ENOBUFS: "ENOBUFS", ENOENT: "ENOENT",

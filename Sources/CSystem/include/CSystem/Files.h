@@ -2,10 +2,14 @@
 #ifndef CSYSTEM_FILES_H
 #define CSYSTEM_FILES_H
 
+#include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
 
 /// Never waits, not even for the other end of a pipe that was put there; new files are for the own user only.
 static inline int system_open_file(const char *path, int flags) {
@@ -14,5 +18,34 @@ static inline int system_open_file(const char *path, int flags) {
 
 /// Takes the lock of an open file or fails with EWOULDBLOCK; it ends with the descriptor.
 static inline int system_lock_file(int descriptor) { return flock(descriptor, LOCK_EX | LOCK_NB); }
+
+/// `write` to what may be a file. Beyond a limit on the size of files (`ulimit -f`) it fails with EFBIG like any other call;
+/// the signal that goes with it, SIGXFSZ, ends the process unless it is blocked. It comes to the thread that writes, so it is
+/// blocked and taken there, and what it means in the rest of the process stays as it is.
+static inline ssize_t system_write_file(int descriptor, const void *bytes, size_t count) {
+    sigset_t limit, before, pending;
+    sigemptyset(&limit);
+    sigaddset(&limit, SIGXFSZ);
+    (void)pthread_sigmask(SIG_BLOCK, &limit, &before);
+    // One that was sent from elsewhere before is not ours to take.
+    sigemptyset(&pending);
+    (void)sigpending(&pending);
+    int was_pending = sigismember(&pending, SIGXFSZ);
+    ssize_t written = write(descriptor, bytes, count);
+    int code = errno;
+    if (written < 0 && code == EFBIG && !was_pending) {
+#ifdef __linux__
+        struct timespec none = {0, 0};
+        while (sigtimedwait(&limit, NULL, &none) < 0 && errno == EINTR) {}
+#else
+        int number;
+        (void)sigpending(&pending);
+        if (sigismember(&pending, SIGXFSZ)) (void)sigwait(&limit, &number);
+#endif
+    }
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    errno = code;
+    return written;
+}
 
 #endif

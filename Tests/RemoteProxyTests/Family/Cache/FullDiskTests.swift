@@ -37,6 +37,37 @@
         }
     }
 
+    @Suite struct `Limits on the size of files` {
+        /// In a process of its own, because the limit is the whole process's.
+        @Test func `beyond the limit calls go on and the log says why, and the signal still means what it did`() async {
+            await #expect(processExitsWith: .success) {
+                let (loop, heard, folder) = (ManualLoop(), Heard(), TemporaryFolder())
+                let shelf = CountingShelf(loop)
+                var policy = CachePolicy(freshFor: .seconds(100))
+                policy.log = heard.hear
+                let proxy = ShelfProxy(shelf).cached(
+                    in: .file(folder.path + "/shelf.cache"), methods: [.book], policy, .manual(loop))
+                // Threads of Swift's own pool block all signals; those on which caches write do not.
+                var ending = sigset_t()
+                sigaddset(&ending, SIGXFSZ)
+                pthread_sigmask(SIG_UNBLOCK, &ending, nil)
+                var limits = rlimit(rlim_cur: 16, rlim_max: rlim_t.max)
+                try #require(setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limits) == 0)
+                #expect(try loop.complete { try await proxy.book(1) } == "book 1, 1")
+                #expect(try loop.complete { await proxy.saveCache() } == false)
+                #expect(heard.all.count == 1)
+                #expect(heard.all.first?.contains("EFBIG") == true && heard.all.first?.contains("ulimit -f") == true)
+                limits.rlim_cur = rlim_t.max
+                try #require(setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limits) == 0)
+                #expect(try loop.complete { await proxy.saveCache() })
+                var (action, blocked) = (sigaction(), sigset_t())
+                sigaction(SIGXFSZ, nil, &action)
+                pthread_sigmask(SIG_BLOCK, nil, &blocked)
+                #expect(action.__sigaction_handler.sa_handler == nil && sigismember(&blocked, SIGXFSZ) == 0)
+            }
+        }
+    }
+
     /// A file system of 64 KiB.
     private final class SmallDisk: Sendable {
         let path: String
