@@ -13,6 +13,9 @@ package final class Listener: @unchecked Sendable {
 
     /// How many connections are taken in one turn.
     private static let acceptsPerTurn = 64
+    /// How many descriptors there must be beside those of the listener when it begins: one for a connection, and the three
+    /// that Swift's thread pool opens when it is first used, and without which it ends the process.
+    private static let leastRoom = 4
     /// How long nothing is accepted when the system has no room.
     private static let pause = Duration.milliseconds(100)
 
@@ -75,6 +78,23 @@ package final class Listener: @unchecked Sendable {
         }
         self.endpoint = Listener.bound(endpoint, socket)
         spare = system_open_spare()
+        guard spare >= 0, Listener.hasRoom else {
+            file?.remove()
+            throw ListenError(
+                "cannot listen on \(endpoint): too few file descriptors are left to serve a client; \(Listener.leastRoom) "
+                    + "have to be free once it listens, so raise the limit (ulimit -n)")
+        }
+    }
+
+    private static var hasRoom: Bool {
+        var opened: [Int32] = []
+        defer { for descriptor in opened { _ = CSystem.close(descriptor) } }
+        while opened.count < leastRoom {
+            let descriptor = system_open_spare()
+            guard descriptor >= 0 else { return false }
+            opened.append(descriptor)
+        }
+        return true
     }
 
     deinit { if spare >= 0 { _ = CSystem.close(spare) } }

@@ -24,11 +24,12 @@ final class ServerProgram {
     ///   - environment: added to the one of the tests.
     ///   - kilobytes: all the memory that it may have.
     init(
+    ///   - descriptors: how many files it may have open.
         _ arguments: String..., program: String = "rpc-server", environment: [String: String] = [:],
-        memory kilobytes: Int? = nil
+        memory kilobytes: Int? = nil, descriptors: Int? = nil
     ) throws {
         let program = try ChildProcess.built(program)
-        guard let kilobytes else {
+        guard let limit = kilobytes ?? descriptors else {
             process = try ChildProcess(program, arguments, environment: environment)
             return
         }

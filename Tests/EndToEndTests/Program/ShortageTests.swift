@@ -34,6 +34,30 @@ import Testing
     }
 }
 
+@Suite(.serialized, .waitsForOthers) struct `rpc-server with a low limit on descriptors` {
+    /// From too few to open a listener to enough for some connections.
+    @Test(arguments: 8...24)
+    func `serves and stops in order, or refuses to start and names the limit`(descriptors: Int) async throws {
+        try await blocking {
+            let server = try ServerProgram("--listen=tcp://127.0.0.1:0", descriptors: descriptors)
+            if let url = try? server.address() {
+                let client = try RawClient(url)
+                #expect(try brief(client.ask(Said.value)) == "1=0")
+                // Uses the pool of Swift's own.
+                client.say(#"{"jsonrpc":"2.0","method":"Echo.later","params":["done",1],"id":2}"#)
+                #expect(try brief(client.hear()) == "2=\"done\"")
+                client.finish()
+                server.signal(SIGTERM)
+                #expect(server.end() == .init(code: 0, output: "", errors: ""))
+            } else {
+                let end = server.end()
+                #expect(end.code == 1 && end.output == "" && end.errors.split(separator: "\n").count == 1)
+                #expect(end.errors.hasPrefix("rpc-server: ") && end.errors.contains("ulimit -n"), "\(end.errors)")
+            }
+        }.get()
+    }
+}
+
 #if os(Linux)
     @Suite(.waitsForOthers) struct `A server with little memory` {
         /// Those that came with more than they need keep what they need; of those that need much there are only so many.
