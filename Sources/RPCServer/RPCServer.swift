@@ -44,10 +44,24 @@ public final class RPCServer: Sendable {
         exports.remove(proxy, named: name)
     }
 
+    /// Replaces the list of tokens while the server runs, as after a change of its file.
+    ///
+    /// Returns at once; every login is judged by the new list from then on. Callers whose token stands in it with the same
+    /// name and roles notice nothing. All others that are in lose their connections and their sessions shortly after, as
+    /// soon as the threads that serve them come to it: their running calls are cancelled, and nothing can be resumed. That
+    /// includes callers that came in without a token, when there was no list before. Only callers on a Unix-domain socket
+    /// that have shown no token stay, because the system names their user.
+    ///
+    /// ```swift
+    /// server.reload(tokens: try TokenList(file: "/etc/greeter/tokens"))
+    /// ```
+    /// - Parameter tokens: takes the place of `Configuration.tokens`.
+    public func reload(tokens: TokenList) { driver.reload(tokens) }
+
     /// Listens on one more address and returns it, with the real port if it asked for port 0. Serves from then on.
     /// - Throws: `ListenError` when the address cannot be understood or had, or is not loopback while
-    ///   there are no `Configuration.tokens` and `Configuration.allowsOtherMachines` is false, or is the first and a proxy
-    ///   was refused by `export`; `RPCError` with the code `.closed` after `stop`.
+    ///   there are no tokens and `Configuration.allowsOtherMachines` is false, or is the first and a proxy was refused by
+    ///   `export`; `RPCError` with the code `.closed` after `stop`.
     @discardableResult
     public func listen(on url: String) async throws -> String {
         try await driver.listen(on: url)

@@ -18,7 +18,8 @@ extension RPCServer {
         /// nobody looks out.
         public var adaptiveSpinning = false
         /// The tokens of those who may call. Nil is everybody who can connect; otherwise a peer has to show one of them
-        /// before it can call anything, save one on a Unix-domain socket, whose user the system names.
+        /// before it can call anything, save one on a Unix-domain socket, whose user the system names. A server that runs
+        /// takes another list by `RPCServer.reload(tokens:)`.
         public var tokens: TokenList?
         /// How long a peer may take to show its token.
         public var loginTime: Duration = .seconds(5)
@@ -140,7 +141,7 @@ extension RPCServer.Configuration {
 
     private var gateSettings: Gate.Settings {
         var settings = Gate.Settings()
-        settings.tokens = tokens
+        settings.tokens = Lock(tokens)
         settings.loginTime = loginTime
         settings.loginDelay = loginDelay
         settings.loginInput = loginInput

@@ -18,9 +18,9 @@ enum CommandHelp {
             usage: \(program) [--listen URL]... [options]
 
             Serves JSON-RPC 2.0 until it is told to stop by SIGTERM or SIGINT; then running calls finish and it
-            exits with 0. A second signal ends it at once with 1. Prints 'listening on URL' for each address on
-            standard output and logs to standard error. Exits with 64 when the command line is wrong, and with 1
-            when it cannot listen.
+            exits with 0. A second signal ends it at once with 1. SIGHUP has it read the file of --tokens again.
+            Prints 'listening on URL' for each address on standard output and logs to standard error. Exits with
+            64 when the command line is wrong, and with 1 when it cannot listen.
 
             \(lines.joined(separator: "\n"))
             """

@@ -42,6 +42,9 @@ public struct ServerCommand: Sendable {
     /// program has to put away it puts away then, and when `main` returns it exits with 0. A second signal ends the
     /// process at once.
     ///
+    /// SIGHUP reads the file of `--tokens` again and passes it to `RPCServer.reload(tokens:)`. When the file cannot be used
+    /// the tokens stay as they are, and the log says why. Without such a file the signal is logged and ignored.
+    ///
     /// Where there is nothing to serve the process ends here: with 0 after `--help` and `--version`, 64 when the command
     /// line is wrong, 1 when an address cannot be had. Standard error then has one line that says why.
     /// - Parameter arguments: the program's name and what follows it.
@@ -82,7 +85,9 @@ public struct ServerCommand: Sendable {
         if settings.isQuiet { configuration.log = { _ in } }
         DroppedPosts.log(to: configuration.log)
         let server = RPCServer(configuration)
-        let signals = try watchSignals(server)
+        let signals = try watchSignals(server) { [log = configuration.log] in
+            Self.reloadTokens(of: server, from: settings.tokenFile, log: log)
+        }
         defer { signals.close() }
         try await export(server)
         do {
@@ -101,21 +106,37 @@ public struct ServerCommand: Sendable {
         await withTaskCancellationHandler {
             await server.waitUntilStopped()
         } onCancel: {
-            Task { await server.stop() }
+            Task(executorPreference: EventLoop.shared) { await server.stop() }
         }
     }
 
-    /// The first signal drains, the second does not wait.
-    private func watchSignals(_ server: RPCServer) throws -> SignalSource {
+    /// The first signal to end drains, the second does not wait.
+    private func watchSignals(_ server: RPCServer, reload: @escaping @Sendable () -> Void) throws -> SignalSource {
         ProcessSignal.ignoreBrokenPipes()
         let isStopping = Lock(false)
-        return try SignalSource([.terminate, .interrupt], on: .shared) { _ in
+        return try SignalSource([.terminate, .interrupt, .hangUp], on: .shared) { signal in
+            if signal == .hangUp { return reload() }
             let isSecond = isStopping.withLock { flag in
                 defer { flag = true }
                 return flag
             }
             if isSecond { ProcessEnvironment.exit(1) }
-            Task { await server.stop() }
+            // Not on the pool of Swift's own, which ends the process when its first use finds no descriptors.
+            Task(executorPreference: EventLoop.shared) { await server.stop() }
+        }
+    }
+
+    /// On the loop of the signals, so that of two reloads the later one counts. The file is small and never waited for.
+    private static func reloadTokens(
+        of server: RPCServer, from file: String?, log: @escaping @Sendable (String) -> Void
+    ) {
+        guard let file else { return log("ignored SIGHUP: there is no file of tokens to read again (--tokens)") }
+        do throws(TokenListError) {
+            let tokens = try TokenList(file: file)
+            server.reload(tokens: tokens)
+            log("read the token file \(file) again: \(tokens)")
+        } catch {
+            log("kept the tokens as they were: \(error)")
         }
     }
 

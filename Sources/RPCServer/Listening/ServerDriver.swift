@@ -23,6 +23,8 @@ final class ServerDriver: Sendable {
     let traffic: Traffic
     let valve: LogValve
     let peerSettings: Shared<Peer.Settings>
+    /// The tokens that are accepted now; those of the configuration until they are replaced.
+    private let tokens: Lock<TokenList?>
     let state: Lock<State>
     /// Where clients that have lost their connection find what was theirs.
     let sessions: SessionTable
@@ -42,6 +44,7 @@ final class ServerDriver: Sendable {
             overran: { traffic.overran(.maximumLogLines) }, write: configuration.log)
         var settings = configuration.peerSettings
         settings.gate.traffic = traffic
+        tokens = settings.gate.tokens
         peerSettings = Shared(settings)
         state = Lock(
             State(
@@ -89,6 +92,13 @@ final class ServerDriver: Sendable {
         throw ListenError(url: url, description: "cannot serve \(url): \(refusal)")
     }
 
+    /// The list first, so that whatever is not known here yet is judged by the new one.
+    func reload(_ list: TokenList) {
+        tokens.withLock { $0 = list }
+        for connection in state.withLock({ Array($0.connections.values) }) { connection.judgeAgain() }
+        sessions.judgeAgain()
+    }
+
     private func endpoint(_ url: String) throws -> Endpoint {
         let endpoint: Endpoint
         do throws(EndpointError) {
@@ -96,7 +106,7 @@ final class ServerDriver: Sendable {
         } catch {
             throw ListenError(url: url, description: error.description)
         }
-        guard endpoint.isLoopback || configuration.tokens != nil || configuration.allowsOtherMachines else {
+        guard endpoint.isLoopback || tokens.withLock({ $0 }) != nil || configuration.allowsOtherMachines else {
             throw ListenError(
                 url: url,
                 description: "\(url) can be reached from other machines, and there is nothing to keep strangers out: "

@@ -31,16 +31,17 @@ extension Connection {
 
     /// Judges what a hello or a login shows. False when its sender is not let in; then it has been answered.
     func lets(in request: Request, showing token: String?) -> Bool {
-        guard let tokens = gate.settings.tokens else { return true }
+        guard let tokens = gate.settings.tokens.withLock({ $0 }) else { return true }
         guard let token else {
             if gate.login.isLocked { session.answer(request.id, with: .unauthenticated, in: nil) }
             return !gate.login.isLocked
         }
-        guard gate.login.show(tokenOf: tokens.identity(for: token)) else {
+        guard gate.login.show(tokens.entry(for: token)) else {
             turnAway(request)
             return false
         }
         peer.identity = gate.login.identity
+        session.entry = gate.login.entry
         frames.limits = peer.settings.frames
         gate.settings.traffic?.count { $0.loggedIn += 1 }
         return true

@@ -1,13 +1,14 @@
 // Everything that one connection is watched for, in one place: who it is, whether it comes fast enough, whether it is
 // still there, whether it asks for too much. Values only; `Connection+Gate` feeds them and does what they decide.
 
-import RPCWire
+package import RPCWire
 
 package struct Gate {
     /// What a connection is held to. Zero times are no limits.
     package struct Settings: Sendable {
-        /// Who may come in; nil is everybody.
-        package var tokens: TokenList?
+        /// The tokens that let a peer in; nil lets everybody in. Behind a lock, because the list of a server that runs can
+        /// be replaced.
+        package var tokens = Lock<TokenList?>(nil)
         /// What this end shows when it is asked who it is.
         package var token: Token?
         package var loginTime: Duration = .seconds(5)
@@ -56,7 +57,7 @@ package struct Gate {
         let settings = shared.value
         self.shared = shared
         login = Login(
-            needsProof: isAccepted && settings.tokens != nil,
+            needsProof: isAccepted && settings.tokens.withLock { $0 } != nil,
             identity: isAccepted ? user.map { Identity(name: "uid:\($0)") } : nil,
             maximumInput: settings.loginInput, maximumOutput: settings.loginOutput)
         arrival = Punctuality(

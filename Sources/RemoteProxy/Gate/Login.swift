@@ -6,7 +6,8 @@ package struct Login: Sendable {
     private let maximumOutput: Int
     private var input = 0
     private var output = 0
-    private var hasShownToken = false
+    /// The line of the token list whose token was shown last.
+    package private(set) var entry: TokenList.Entry?
     /// Who it is, as far as it has been proved.
     package private(set) var identity: Identity?
     /// Nothing may be called yet.
@@ -22,13 +23,12 @@ package struct Login: Sendable {
         self.maximumOutput = maximumOutput
     }
 
-    /// A token was shown.
-    /// - Parameter owner: whose it is; nil for nobody's.
-    /// - Returns: whether it lets its owner in. Nobody becomes somebody else on the way.
-    package mutating func show(tokenOf owner: Identity?) -> Bool {
-        guard let owner, !hasShownToken || owner == identity else { return false }
-        hasShownToken = true
-        identity = owner
+    /// A token was shown. Returns whether it lets its owner in; an owner that is known by a token cannot become another.
+    /// - Parameter entry: the line of the token list that has the token; nil if none has.
+    package mutating func show(_ entry: TokenList.Entry?) -> Bool {
+        guard let entry, self.entry == nil || entry.identity == identity else { return false }
+        self.entry = entry
+        identity = entry.identity
         isLocked = false
         return true
     }

@@ -15,15 +15,16 @@ import RPCWire
 ///
 /// Printed or dumped it shows how many tokens there are, and nothing of them.
 public struct TokenList: Sendable {
-    private struct Entry: Sendable {
-        let token: [UInt8]
-        let identity: Identity
+    /// One line of a list: what a connection that has shown the token stands on.
+    package struct Entry: Sendable, Hashable {
+        fileprivate let token: [UInt8]
+        package let identity: Identity
     }
 
     /// The fewest characters that a token may have.
     public static let shortestToken = 16
 
-    private let entries: [Entry]
+    private let entries: Set<Entry>
 
     /// Reads a text in the form shown above.
     /// - Throws: `TokenListError` naming the line that is wrong, or saying that there is no token in it.
@@ -50,8 +51,16 @@ public struct TokenList: Sendable {
     }
 
     private init(_ text: String, of place: String) throws(TokenListError) {
-        var entries: [Entry] = []
-        for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+        guard text.unicodeScalars.first != "\u{FEFF}" else {
+            throw TokenListError(
+                "line 1 of \(place) begins with a byte-order mark (EF BB BF), which would become part of its first word; "
+                    + "save it as UTF-8 without one")
+        }
+        var entries: Set<Entry> = []
+        var tokens: Set<[UInt8]> = []
+        // To Swift, the line end of Windows is one character.
+        let lines = text.split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r\n" }
+        for (index, line) in lines.enumerated() {
             let fields = line.split { $0.isWhitespace }
             guard let name = fields.first, !name.hasPrefix("#") else { continue }
             // The fields themselves stay out of every message: one of them is the secret.
@@ -63,23 +72,29 @@ public struct TokenList: Sendable {
             guard token.count >= Self.shortestToken else {
                 throw wrong("has a token of \(token.count) characters; it takes at least \(Self.shortestToken)")
             }
-            guard !entries.contains(where: { $0.token == token }) else {
+            guard tokens.insert(token).inserted else {
                 throw wrong("has a token that an earlier line has too")
             }
             let roles = fields.count == 3 ? Set(fields[1].split(separator: ",").map(String.init)) : []
-            entries.append(Entry(token: token, identity: Identity(name: String(name), roles: roles)))
+            entries.insert(Entry(token: token, identity: Identity(name: String(name), roles: roles)))
         }
         guard !entries.isEmpty else { throw TokenListError("\(place) holds no token: nobody could come in") }
         self.entries = entries
     }
 
-    /// Whose token it is, if anybody's. Takes as long for a token that begins right as for one that does not: all are
-    /// compared, and each to its end.
-    package func identity(for token: String) -> Identity? {
+    /// The line that has this token, or nil. A token that begins right takes as long as one that does not: it is compared
+    /// with all of them, each to its end.
+    package func entry(for token: String) -> Entry? {
         let given = Array(token.utf8)
-        var found: Identity?
-        for entry in entries where Self.areEqual(given, entry.token) { found = entry.identity }
+        var found: Entry?
+        for entry in entries where Self.areEqual(given, entry.token) { found = entry }
         return found
+    }
+
+    /// Whether a caller that was let in earlier may stay: the line that it stands on is in this list too, with the same
+    /// name and roles, or there is no such line and the system has named its user.
+    package func keeps(_ identity: Identity?, by entry: Entry?) -> Bool {
+        entry.map(entries.contains) ?? (identity != nil)
     }
 
     /// In a time that depends on the length of the first alone.

@@ -108,7 +108,8 @@ extension Connection {
     private func answer(_ request: Request, _ hello: Hello, _ received: Progress) {
         // It may have ended while the connection was on its way here; the client will be told so when it comes again.
         stream.open(self)
-        guard session.isResumable, phase.greeted() else { return stream.abort() }
+        guard mayTakeOver(session), session.isResumable, phase.greeted() else { return stream.abort() }
+        session.entry = gate.login.entry
         guard session.canHave(received) else { return endMiscounted() }
         keepAlive()
         agreement.isOurKind = true

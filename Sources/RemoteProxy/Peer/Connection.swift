@@ -115,6 +115,8 @@ package final class Connection: @unchecked Sendable {
         case .accepted:
             peer.attach(self, .anew)
             events.ready(self)
+            // The list of tokens may have been replaced since the gate was made.
+            session.endIfRevoked()
         }
     }
 

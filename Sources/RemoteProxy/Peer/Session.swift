@@ -38,6 +38,8 @@ package final class Session: @unchecked Sendable {
     private var graceTimer: (any LoopTimer)?
     /// How long the other end waits for this one to come back, as it has told; after that there is no way back.
     private var grace: Duration?
+    /// The line of the token list that has let the caller in, if a token has.
+    var entry: TokenList.Entry?
     @exclusivity(unchecked) var receipts = Receipts()
     /// The answers that the other end may not have.
     @exclusivity(unchecked) var replies = KeptMessages()

@@ -46,6 +46,8 @@ package final class SessionTable: Sendable {
     var keepsTooMuch: Bool { keptReplyBytes.load(ordering: .relaxed) >= maximumKeptReplyBytes }
 
     package var count: Int { state.withLock { $0.entries.count } }
+    /// Those with a connection and those without.
+    var all: [Session] { state.withLock { $0.entries.values.map(\.session) } }
     /// Answers that no client has acknowledged; for tests, on the loop of all sessions.
     package var keptReplies: Int { state.withLock { $0.entries.values.map { $0.session.replies.count }.reduce(0, +) } }
 

@@ -207,6 +207,7 @@ import Testing
             "line 1 of the token file PATH has a token of 12 characters; it takes at least 16"
         ),
         (0o600, "", "the token file PATH holds no token: nobody could come in"),
+        (0o600, "\u{FEFF}\(Secrets.list)", "line 1 of the token file PATH begins with a byte-order mark"),
     ])
     func `a token file that cannot be trusted is a wrong command line`(mode: Int, text: String, why: String)
         async throws

@@ -19,12 +19,13 @@ final class ServerProgram {
 
     private let process: ChildProcess
     private var unread: [UInt8] = []
+    private var unreadErrors: [UInt8] = []
 
     /// - Parameters:
     ///   - environment: added to the one of the tests.
     ///   - kilobytes: all the memory that it may have.
-    init(
     ///   - descriptors: how many files it may have open.
+    init(
         _ arguments: String..., program: String = "rpc-server", environment: [String: String] = [:],
         memory kilobytes: Int? = nil, descriptors: Int? = nil
     ) throws {
@@ -33,19 +34,25 @@ final class ServerProgram {
             process = try ChildProcess(program, arguments, environment: environment)
             return
         }
-        // Also what it has only asked for and not used.
-        let shell = ["-c", #"ulimit -v "$0" && exec "$@""#, "\(kilobytes)", program]
+        // Of memory also what it has only asked for and not used.
+        let option = kilobytes == nil ? "n" : "v"
+        let shell = ["-c", #"ulimit -\#(option) "$0" && exec "$@""#, "\(limit)", program]
         process = try ChildProcess("sh", shell + arguments, environment: environment)
     }
 
     /// The next line on standard output, at most five minutes from now.
-    func line() throws -> String {
+    func line() throws -> String { try line(of: process.output, &unread) }
+
+    /// The next line of its log, at most five minutes from now.
+    func logLine() throws -> String { try line(of: process.errors, &unreadErrors) }
+
+    private func line(of handle: FileHandle, _ unread: inout [UInt8]) throws -> String {
         while true {
             if let end = unread.firstIndex(of: UInt8(ascii: "\n")) {
                 defer { unread.removeFirst(end + 1) }
                 return String(decoding: unread[..<end], as: UTF8.self)
             }
-            guard try fill() else { throw WireFault("rpc-server ended: \(end())") }
+            guard try fill(&unread, from: handle) else { throw WireFault("rpc-server ended after: \(unread)") }
         }
     }
 
@@ -69,13 +76,13 @@ final class ServerProgram {
 
     /// Waits for the end, and makes one when it is silent for five minutes.
     func end() -> End {
-        do { while try fill() {} } catch { signal(SIGKILL) }
-        let said = ChildProcess.text(of: process.errors)
+        do { while try fill(&unread, from: process.output) {} } catch { signal(SIGKILL) }
+        let said = String(decoding: unreadErrors, as: UTF8.self) + ChildProcess.text(of: process.errors)
         return End(code: process.waitForEnd(), output: String(decoding: unread, as: UTF8.self), errors: said)
     }
 
-    private func fill() throws -> Bool {
-        let descriptor = process.output.fileDescriptor
+    private func fill(_ unread: inout [UInt8], from handle: FileHandle) throws -> Bool {
+        let descriptor = handle.fileDescriptor
         var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         guard poll(&entry, 1, 300_000) == 1 else { throw WireFault("rpc-server was silent for five minutes") }
         var window = [UInt8](repeating: 0, count: 4_096)
@@ -103,9 +110,12 @@ final class TokenFile: Sendable {
     let path = "/tmp/rpc-tokens-\(UUID().uuidString.prefix(8))"
 
     init(_ text: String, mode: Int) throws {
-        try Data(text.utf8).write(to: URL(filePath: path))
+        try write(text)
         try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
     }
+
+    /// In its place, so that its mode stays.
+    func write(_ text: String) throws { try Data(text.utf8).write(to: URL(filePath: path)) }
 
     deinit { try? FileManager.default.removeItem(atPath: path) }
 }
