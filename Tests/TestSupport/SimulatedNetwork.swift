@@ -12,6 +12,7 @@ package final class SimulatedNetwork: Sendable {
         var faults = WireFaults()
         var faultsOnce: (WireFaults, fromServer: Bool)?
         var sessions = SessionTable()
+        var onHandOver: (@Sendable () -> Void)?
     }
 
     private struct Link {
@@ -94,6 +95,12 @@ package final class SimulatedNetwork: Sendable {
         state.withLock { $0.faultsOnce = (faults, fromServer) }
     }
 
+    /// What happens as soon as the server knows the connection with which a client goes on with its session, and before that
+    /// connection does anything.
+    package func whenHandedOver(_ action: @escaping @Sendable () -> Void) {
+        state.withLock { $0.onHandOver = action }
+    }
+
     /// Breaks every connection there is. One that has fallen silent is still there, and can be broken again.
     package func cut(_ how: WireFaults.Breakage = .reset) {
         let links = state.withLock { state in
@@ -158,10 +165,13 @@ package final class SimulatedNetwork: Sendable {
         let peer = Peer(runner: runner, exports: exports, settings: settings, log: log)
         var events = Connection.Events()
         events.replaced = { [self] heir in
-            state.withLock { state in
-                guard let place = state.links.firstIndex(where: { $0.number == number }) else { return }
-                state.links[place].connection = heir
+            let action = state.withLock { state in
+                if let place = state.links.firstIndex(where: { $0.number == number }) {
+                    state.links[place].connection = heir
+                }
+                return state.onHandOver
             }
+            action?()
         }
         let connection = Connection(server, number: number, peer: peer, role: .accepted(sessions), events: events)
         state.withLock { state in
