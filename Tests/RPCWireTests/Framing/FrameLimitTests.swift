@@ -93,7 +93,7 @@ struct FrameLimitTests {
         (.headerBlockTooLarge(limit: 6), -32700, "a header block is over the limit of 6 bytes (maximumHeaderBlock)"),
         (.tooManyHeaderLines(limit: 4), -32700, "a header block is over the limit of 4 lines (maximumHeaderLines)"),
         (.header(.noColon), -32700, "a header line has no colon"),
-        (.unrecognised(0x07), -32700, "the first byte, 0x07, begins no known framing"),
+        (.unrecognised(0x0B), -32700, "the first byte, 0x0B, begins no known framing"),
         (.unrecognised(0x16), -32700, "this port does not speak TLS"),
         (.http, -32700, "this port speaks JSON-RPC 2.0, not HTTP"),
     ]
