@@ -6,11 +6,17 @@ import TestSupport
 import Testing
 
 @Suite struct `Callers` {
+    /// What a task sees of the call for which it runs.
+    private struct Sight: Hashable {
+        let session = Caller.current?.session ?? "nobody"
+        let deadline = CallScope.current?.deadline
+    }
+
     private final class Host: Probe {
         let caller = Lock<Caller?>(nil)
 
-        /// What tasks see that have outlived the calls in which they were begun, in the order of those.
-        let seenLater = Lock<[String]>([])
+        /// What the tasks that outlive their calls see then, and what the calls saw themselves.
+        let seen = Lock<[(byCall: Sight, later: Sight)]>([])
         private let loop: ManualLoop
 
         init(_ loop: ManualLoop) { self.loop = loop }
@@ -23,9 +29,10 @@ import Testing
         func wait(_ number: Int, milliseconds: Int) async throws -> Int { number }
         /// Leaves a task behind that looks again so many milliseconds later.
         func refuse(_ number: Int) async throws -> Int {
-            Task(executorPreference: loop) { [loop, seenLater] in
+            let sight = Sight()
+            Task(executorPreference: loop) { [loop, seen] in
                 try await loop.sleep(for: .milliseconds(number))
-                seenLater.withLock { $0.append(Caller.current?.session ?? "nobody") }
+                seen.withLock { $0.append((sight, Sight())) }
             }
             return number
         }
@@ -69,6 +76,25 @@ import Testing
         }
         loop.advance(by: .milliseconds(50))
         #expect(sessions[0] != sessions[1])
-        #expect(host.seenLater.withLock { $0 } == [sessions[0], sessions[1], sessions[0]])
+        #expect(host.seen.withLock { $0.map(\.later.session) } == [sessions[0], sessions[1], sessions[0]])
+    }
+
+    @Test func `a task that a subject leaves running keeps caller and deadline, also of calls that are read at once`()
+        throws
+    {
+        let clients = [network.client(), network.client()]
+        let loop = network.loop
+        let calls = (1...60).map { number in
+            let scope = CallScope(deadline: loop.now.advanced(by: .seconds(5 + number / 3 % 4)))
+            return Task(executorPreference: loop) {
+                try await CallScope.with(scope) { try await ProbeProxy(clients[number / 10 % 2]).refuse(number) }
+            }
+        }
+        for call in calls { _ = try loop.complete { try await call.value } }
+        loop.advance(by: .milliseconds(100))
+        let seen = host.seen.withLock { $0 }
+        #expect(seen.count == calls.count)
+        for sight in seen { #expect(sight.later == sight.byCall) }
+        #expect(Set(seen.map(\.byCall)).count == clients.count * 4)
     }
 }

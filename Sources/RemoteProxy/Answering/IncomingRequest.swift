@@ -38,6 +38,12 @@ struct IncomingRequest: ~Copyable, Sendable {
         self.arrived = arrived
     }
 
+    /// What the calls that are made in it inherit.
+    var scope: CallScope { CallScope(deadline: inheritedDeadline, caller: Caller(session)) }
+
+    /// Nil for a post, which is not waited for.
+    var inheritedDeadline: Instant? { method.isPost || deadline == .distantFuture ? nil : deadline }
+
     mutating func argumentsAreRead() { chunk = nil }
 
     /// It keeps what is its own, and lets go of what else came in with it.

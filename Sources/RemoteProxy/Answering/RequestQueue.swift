@@ -22,8 +22,16 @@ struct RequestQueue: ~Copyable, @unchecked Sendable {
     /// How many its session has that wait.
     var ownOfOldest: Int { count > 0 ? ring[head].session.waitingRequests : 0 }
 
-    /// Whether the first is for that method.
-    func isFirst(for method: _ExportedMethod) -> Bool { count > 0 && ring[head].method === method }
+    /// Whether the first is for the same method as this one and has the same scope.
+    func isFirst(like request: borrowing IncomingRequest) -> Bool {
+        count > 0 && ring[head].method === request.method && ring[head].session === request.session
+            && ring[head].deadline == request.deadline
+    }
+
+    /// Whether the first is to be run in this scope.
+    func isFirst(in scope: CallScope) -> Bool {
+        count > 0 && scope.caller?.isAt(ring[head].session) == true && scope.deadline == ring[head].inheritedDeadline
+    }
 
     @inline(__always)
     mutating func append(_ request: consuming IncomingRequest) {

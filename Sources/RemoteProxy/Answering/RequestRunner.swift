@@ -102,7 +102,7 @@ package final class RequestRunner: @unchecked Sendable {
         let worker = Worker(of: self)
         worker.task = Task(executorPreference: loop) { [self] in
             await withTaskCancellationHandler {
-                await worker.scope.bound { await work(worker) }
+                await work(worker)
             } onCancel: {
                 worker.wasCancelled()
             }
@@ -115,16 +115,26 @@ package final class RequestRunner: @unchecked Sendable {
             arrived(worker)
             while !worker.isUsedUp {
                 guard putNext(in: &worker.place) else { break }
-                await worker.runRequest()
-                if isPauseDue || isTimeToLook() { await pause() }
+                await serve(worker)
             }
             guard !worker.isUsedUp, !isStopped, idle.count < maximumIdleWorkers else { return }
-            worker.rests()
             await withUnsafeContinuation { continuation in
                 worker.parked = continuation
                 idle.append(worker)
             }
             if !loop.takeBack() { await follow() }
+        }
+    }
+
+    /// Runs the request in the worker's place and those that follow it with the same caller and the same deadline. The task is
+    /// bound to their scope once, which a small call would notice; requests that were read at once have one deadline.
+    private func serve(_ worker: Worker) async {
+        let scope = worker.place.request.scope
+        await scope.entered {
+            repeat {
+                await worker.runRequest()
+                if isPauseDue || isTimeToLook() { await pause() }
+            } while !worker.isUsedUp && inbox.isFirst(in: scope) && putNext(in: &worker.place)
         }
     }
 
@@ -137,8 +147,8 @@ package final class RequestRunner: @unchecked Sendable {
         return true
     }
 
-    /// Whether the next request is for that method.
-    func isNext(_ method: _ExportedMethod) -> Bool { inbox.isFirst(for: method) }
+    /// Whether the next request is for the same method as this one and has the same scope.
+    func isNext(like request: borrowing IncomingRequest) -> Bool { inbox.isFirst(like: request) }
 
     /// For a worker that has finished one and need not wait for the next. False when it is time to pause.
     @inline(__always)

@@ -15,27 +15,14 @@ final class Worker: @unchecked Sendable {
     let output = JSONOutput()
     /// What it runs. The task's own, also where the loop has gone on without it.
     @exclusivity(unchecked) var place = RequestPlace()
-    /// What the request being served gives to those that it makes in turn.
-    let scope = ServedScope()
-    @exclusivity(unchecked) private var hasLostScope = false
 
     init(of runner: RequestRunner) { self.runner = runner }
 
-    /// A cancelled task stays cancelled, and a scope that another task has cannot be changed.
-    var isUsedUp: Bool { hasLostScope || isCancelled.load(ordering: .relaxed) }
+    /// A cancelled task stays cancelled.
+    var isUsedUp: Bool { isCancelled.load(ordering: .relaxed) }
 
     /// From anywhere.
     func wasCancelled() { isCancelled.store(true, ordering: .relaxed) }
-
-    /// A request is over.
-    func finished() {
-        if !scope.end() { hasLostScope = true }
-    }
-
-    /// Nothing is left to do for now.
-    func rests() {
-        if !hasLostScope { scope.clear() }
-    }
 
     func resume() {
         parked?.resume()

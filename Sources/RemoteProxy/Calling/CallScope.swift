@@ -27,63 +27,32 @@ package struct CallScope: Sendable {
 }
 
 extension CallScope {
-    /// Where a worker keeps the scope of the request that it serves, so that it need not bind anew what is another each
-    /// time.
-    ///
-    /// `@unchecked Sendable`: only a `ServedScope` changes it, and only as long as no other task has it.
-    final class Place: @unchecked Sendable {
-        @exclusivity(unchecked) var scope: CallScope?
-    }
-
-    /// What a task is bound to.
-    fileprivate enum Binding: Sendable {
-        case scope(CallScope?)
-        case place(Place)
-    }
-
-    @TaskLocal fileprivate static var binding = Binding.scope(nil)
-
-    /// The scope of the running task; nil in one that serves nobody and has no time limit.
-    package static var current: CallScope? {
-        switch binding {
-        case .scope(let scope): scope
-        case .place(let place): place.scope
-        }
-    }
+    /// The scope of the running task; nil in one that serves no call and has no time limit. Never changed in place: a task that
+    /// outlives the call in which it was begun keeps the scope of that call.
+    @TaskLocal package static var current: CallScope?
 
     /// Runs the body in another scope, or in none, on the actor of the caller.
     package static func with<Result>(
         _ scope: CallScope?, isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Result
     ) async rethrows -> Result {
-        try await bind(.scope(scope), isolation: isolation, body)
+        try await $current.withValue(
+            scope,
+            operation: {
+                // Captured, or the closure would leave the actor and come back for the result.
+                _ = isolation
+                return try await body()
+            }, isolation: isolation)
     }
 
     /// The same for a body that does not wait.
     package static func with<Result>(_ scope: CallScope?, _ body: () throws -> Result) rethrows -> Result {
-        try $binding.withValue(.scope(scope), operation: body)
+        try $current.withValue(scope, operation: body)
     }
 
     /// Runs the body in this scope, on the actor of the caller.
     func entered<Result>(
         isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Result
     ) async rethrows -> Result {
-        try await Self.bind(.scope(self), isolation: isolation, body)
-    }
-
-    /// Runs the body with the scope that stands in the place, whatever it is at the time.
-    static func with(_ place: Place, _ body: () async -> Void) async {
-        await bind(.place(place), isolation: nil, body)
-    }
-
-    private static func bind<Result>(
-        _ binding: Binding, isolation: isolated (any Actor)?, _ body: () async throws -> Result
-    ) async rethrows -> Result {
-        try await $binding.withValue(
-            binding,
-            operation: {
-                // Captured, or the closure would leave the actor and come back for the result.
-                _ = isolation
-                return try await body()
-            }, isolation: isolation)
+        try await Self.with(self, isolation: isolation, body)
     }
 }

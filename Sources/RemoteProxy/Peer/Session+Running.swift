@@ -54,7 +54,7 @@ extension Worker {
     /// - Returns: the text of the next one's arguments. What is thrown is the next one's fault.
     func goesOn() throws -> UnsafeRawBufferPointer? {
         guard !place.isFree, !place.request.method.isAlone, isBack(after: nil) else { return nil }
-        let isNext = runner.isNext(place.request.method)
+        let isNext = runner.isNext(like: place.request)
         finish(nil)
         guard isNext, !isUsedUp, runner.putNextInTurn(in: &place) else { return nil }
         return try begin()
@@ -100,7 +100,6 @@ extension Session {
         if waitingRequests == 0 { runner.waitingSessions -= 1 }
         connection?.unstall()
         let isWanted = calls.begin(slot: request.slot, by: .passUnretained(worker))
-        worker.scope.begin(self, deadline: request.deadline < .distantFuture ? request.deadline : nil)
         guard isWanted else { return false }
         if let id = request.id { MessageEncoder.openResult(id: id, in: worker.output) }
         loop.lend(forLong: request.method.keepsThread.load(ordering: .relaxed))
@@ -140,7 +139,6 @@ extension Session {
                 send(output.bytes, to: id, in: request.batch, over: connection, isLast: isLast)
             }
         }
-        worker.finished()
     }
 
     fileprivate func follow(after method: _ExportedMethod, _ failure: (any Error)?) async {
