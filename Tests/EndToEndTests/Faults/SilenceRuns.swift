@@ -82,6 +82,8 @@ extension FaultRuns {
             let neighbour = try RawClient(url)
             let proxy = try FaultProxy(to: url)
             let peers = try (0..<50).map { _ in try Self.greeted(isReal ? url : proxy.url) }
+            // Else an optimized build closes them, and the way between, behind the last line that names them.
+            defer { extendLifetime((peers, proxy)) }
             let began = MonotonicClock.now
             if isReal {
                 // Root only.
