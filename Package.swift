@@ -12,6 +12,22 @@ let settings: [SwiftSetting] = [
     .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
 ]
 
+/// Whether the library may rely on how the runtime lays out what tasks wait with, which the runtime does not promise
+/// (`CSystem/Suspension.c`, `CSystem/Cancellation.h`): on the compilers and processors where that has been tested. Elsewhere, and
+/// with `REMOTEPROXY_PORTABLE=1` in the environment, calls wait by the standard library's functions alone.
+#if compiler(>=6.2) && compiler(<6.4) && os(Linux) && (arch(x86_64) || arch(arm64))
+    let isRuntimeKnown = Context.environment["REMOTEPROXY_PORTABLE"] != "1"
+#else
+    let isRuntimeKnown = false
+#endif
+
+/// What is compiled for a known runtime only stands behind this condition, in C as in Swift.
+let knownRuntime = "KNOWN_RUNTIME"
+let settingsForRuntime: [SwiftSetting] =
+    settings + (isRuntimeKnown ? [.define(knownRuntime, .when(platforms: [.linux]))] : [])
+let cSettingsForRuntime: [CSetting] =
+    isRuntimeKnown ? [.define(knownRuntime, .when(platforms: [.linux]))] : []
+
 let package = Package(
     name: "RemoteProxy",
     products: [
@@ -27,10 +43,11 @@ let package = Package(
         // The arrow, from the user's protocol to the socket.
         .macro(name: "RemoteProxyMacros", dependencies: ["JSONCodec"], swiftSettings: settings),
         .target(
-            name: "RemoteProxy", dependencies: ["RemoteProxyMacros", "RPCWire", "JSONCodec"], swiftSettings: settings),
+            name: "RemoteProxy", dependencies: ["RemoteProxyMacros", "RPCWire", "JSONCodec"],
+            swiftSettings: settingsForRuntime),
         .target(name: "JSONCodec", swiftSettings: settings),
-        .target(name: "RPCWire", dependencies: ["JSONCodec", "CSystem"], swiftSettings: settings),
-        .target(name: "CSystem"),
+        .target(name: "RPCWire", dependencies: ["JSONCodec", "CSystem"], swiftSettings: settingsForRuntime),
+        .target(name: "CSystem", cSettings: cSettingsForRuntime),
 
         // What a listening end adds.
         .target(name: "RPCServer", dependencies: ["RemoteProxy", "RPCWire", "JSONCodec"], swiftSettings: settings),
@@ -66,7 +83,7 @@ let package = Package(
             name: "RemoteProxyMacrosTests", dependencies: ["RemoteProxyMacros", "TestSupport"], swiftSettings: settings),
         .testTarget(
             name: "RemoteProxyTests", dependencies: ["RemoteProxy", "RPCWire", "Protocols", "TestSupport"],
-            swiftSettings: settings),
+            swiftSettings: settingsForRuntime),
         .testTarget(
             name: "RPCServerTests", dependencies: ["RPCServer", "RPCWire", "Protocols", "Subjects", "TestSupport"],
             swiftSettings: settings),

@@ -5,8 +5,10 @@
 // look is in vain where the task is put in the right place when it is resumed, as here. Some functions of the standard
 // library do without it, but outside of that none can be written in Swift: this is what the compiler would make of it.
 //
-// Frames, continuations and executors lie in memory as the runtime's own headers say, and as every async function that has
-// ever been compiled relies on.
+// Frames, continuations and executors lie in memory as the runtime's own headers say. The runtime does not promise that, so this
+// is compiled only for runtimes with which it has been tested: Package.swift says for which.
+
+#ifdef KNOWN_RUNTIME
 
 #include <stddef.h>
 
@@ -67,19 +69,13 @@ __attribute__((visibility("hidden"), swiftasynccall)) void remoteproxy_suspend(
 // What Swift calls an async function by: how far away its code lies, and how much room it needs.
 _Static_assert(sizeof(struct suspension) == 80, "as below");
 
-#ifdef __APPLE__
-#define NAME "_remoteproxy_suspend"
-#define SECTION ".section __TEXT,__const"
-#else
-#define NAME "remoteproxy_suspend"
-#define SECTION ".section .rodata"
-#endif
-
 __asm__(
-    SECTION "\n"
-    ".globl " NAME "Tu\n"
+    ".section .rodata\n"
+    ".globl remoteproxy_suspendTu\n"
     ".p2align 3\n"
-    NAME "Tu:\n"
-    ".long " NAME " - " NAME "Tu\n"
+    "remoteproxy_suspendTu:\n"
+    ".long remoteproxy_suspend - remoteproxy_suspendTu\n"
     ".long 80\n"
     ".text\n");
+
+#endif

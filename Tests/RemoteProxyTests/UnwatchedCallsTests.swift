@@ -56,24 +56,33 @@ import Testing
         }
     }
 
-    @Test(arguments: 0..<20 as Range<UInt64>)
-    func `who is cancelled before anybody looks learns of it as soon as somebody has`(seed: UInt64) throws {
-        loop.postponeIdleWork(seed)
-        let call = Task(executorPreference: loop) { try await proxy.wait(1, milliseconds: 1_000) }
-        #expect(loop.step())
-        call.cancel()
-        loop.run()
-        #expect(probe.cancelled == [1])
-        #expect(throws: CancellationError.self) { try loop.complete { try await call.value } }
-        #expect(loop.now == Instant(nanoseconds: 0))
-    }
+    #if KNOWN_RUNTIME
+        @Test(arguments: 0..<20 as Range<UInt64>)
+        func `who is cancelled before anybody looks learns of it as soon as somebody has`(seed: UInt64) throws {
+            loop.postponeIdleWork(seed)
+            let call = Task(executorPreference: loop) { try await proxy.wait(1, milliseconds: 1_000) }
+            #expect(loop.step())
+            call.cancel()
+            loop.run()
+            #expect(probe.cancelled == [1])
+            #expect(throws: CancellationError.self) { try loop.complete { try await call.value } }
+            #expect(loop.now == Instant(nanoseconds: 0))
+        }
 
-    @Test func `an answer that comes before anybody looks is the call's result`() throws {
-        let call = Task(executorPreference: loop) { try await proxy.echo(1) }
-        #expect(loop.step())
-        call.cancel()
-        #expect(try loop.complete { try await call.value } == 1)
-    }
+        @Test func `an answer that comes before anybody looks is the call's result`() throws {
+            let call = Task(executorPreference: loop) { try await proxy.echo(1) }
+            #expect(loop.step())
+            call.cancel()
+            #expect(try loop.complete { try await call.value } == 1)
+        }
+    #else
+        @Test func `where all are watched a call that is cancelled ends at once`() throws {
+            let call = Task(executorPreference: loop) { try await proxy.echo(1) }
+            #expect(loop.step())
+            call.cancel()
+            #expect(throws: CancellationError.self) { try loop.complete { try await call.value } }
+        }
+    #endif
 
     @Test func `however often there is something else to do first, each call ends once and as it should`() throws {
         for seed in 0..<200 as Range<UInt64> {

@@ -1,38 +1,41 @@
 // Being told when a task is cancelled, by the two halves of what the library offers as one async function around the code in
 // question. That function is right for everything that is not done a million times a second: its frame, its closures
-// and the way back through both cost a call more than its way through the socket.
+// and the way back through both cost a call more than its way through the socket. Only for a runtime that is known to have the
+// two halves: Package.swift says which.
 
-import CSystem
+#if KNOWN_RUNTIME
+    import CSystem
 
-/// What its owner is told by. One at a time: begun and ended by the same task. The record stands on the task's own stack, and
-/// the runtime ends whichever was begun last: whatever is begun or made room for after it is gone again when it ends.
-///
-/// `@unchecked Sendable`: written only by the task that begins it, before the runtime has it; read by that task while it
-/// begins, if it has been cancelled before, or else under the runtime's lock on the records of the task.
-package struct CancellationWatch: ~Copyable, @unchecked Sendable {
-    /// In a place of its own, since the runtime keeps its address.
-    private let cancellation: UnsafeMutablePointer<system_cancellation>
+    /// What its owner is told by. One at a time: begun and ended by the same task. The record stands on the task's own stack, and
+    /// the runtime ends whichever was begun last: whatever is begun or made room for after it is gone again when it ends.
+    ///
+    /// `@unchecked Sendable`: written only by the task that begins it, before the runtime has it; read by that task while it
+    /// begins, if it has been cancelled before, or else under the runtime's lock on the records of the task.
+    package struct CancellationWatch: ~Copyable, @unchecked Sendable {
+        /// In a place of its own, since the runtime keeps its address.
+        private let cancellation: UnsafeMutablePointer<system_cancellation>
 
-    /// - Parameter tell: called with the two objects that the watch was begun with, on whichever thread cancels the task.
-    package init(_ tell: @escaping @convention(c) (UnsafeMutableRawPointer?, UnsafeMutableRawPointer?) -> Void) {
-        cancellation = .allocate(capacity: 1)
-        cancellation.initialize(to: system_cancellation(tell: tell, who: nil, what: nil, record: nil))
+        /// - Parameter tell: called with the two objects that the watch was begun with, on whichever thread cancels the task.
+        package init(_ tell: @escaping @convention(c) (UnsafeMutableRawPointer?, UnsafeMutableRawPointer?) -> Void) {
+            cancellation = .allocate(capacity: 1)
+            cancellation.initialize(to: system_cancellation(tell: tell, who: nil, what: nil, record: nil))
+        }
+
+        deinit { cancellation.deallocate() }
+
+        /// Whether the running task has been cancelled, for who is not told; there is one. The standard library's own way counts a
+        /// reference to it.
+        package static var isTaskCancelled: Bool { system_is_cancelled() }
+
+        /// From now on the cancellation of the running task is told; at once if it has been cancelled. The caller keeps both
+        /// objects until the end.
+        package func begin(_ who: AnyObject, _ what: AnyObject) {
+            cancellation.pointee.who = Unmanaged.passUnretained(who).toOpaque()
+            cancellation.pointee.what = Unmanaged.passUnretained(what).toOpaque()
+            system_watch_cancellation(cancellation)
+        }
+
+        /// Nobody is told any more, or being told, when this returns.
+        package func end() { system_leave_cancellation(cancellation) }
     }
-
-    deinit { cancellation.deallocate() }
-
-    /// Whether the running task has been cancelled, for who is not told; there is one. The standard library's own way counts a
-    /// reference to it.
-    package static var isTaskCancelled: Bool { system_is_cancelled() }
-
-    /// From now on the cancellation of the running task is told; at once if it has been cancelled. The caller keeps both
-    /// objects until the end.
-    package func begin(_ who: AnyObject, _ what: AnyObject) {
-        cancellation.pointee.who = Unmanaged.passUnretained(who).toOpaque()
-        cancellation.pointee.what = Unmanaged.passUnretained(what).toOpaque()
-        system_watch_cancellation(cancellation)
-    }
-
-    /// Nobody is told any more, or being told, when this returns.
-    package func end() { system_leave_cancellation(cancellation) }
-}
+#endif

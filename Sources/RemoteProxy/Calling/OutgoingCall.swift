@@ -30,9 +30,12 @@ final class OutgoingCall: @unchecked Sendable {
     /// Cancelled before it was started.
     var isCancelled = false
 
-    /// Tells the peer that the task of the caller was cancelled, while that is watched.
-    private let cancellation = OutgoingCall.cancellationWatch()
-    private(set) var isWatched = false
+    /// Whether the peer is told at once when the task of the caller is cancelled.
+    var isWatched = false
+    #if KNOWN_RUNTIME
+        /// What tells it.
+        let cancellation = OutgoingCall.cancellationWatch()
+    #endif
     /// How the caller stands to the loop, from when it begins until it waits.
     var presence = Presence.elsewhere
     private let isOver = Atomic(false)
@@ -54,18 +57,6 @@ final class OutgoingCall: @unchecked Sendable {
         defer { isOver.store(true, ordering: .releasing) }
         self.end = consume end
         return waiter.take()
-    }
-
-    /// From now on the peer is told when the running task, which is the caller's, is cancelled.
-    func watch(for peer: Peer) {
-        isWatched = true
-        cancellation.begin(peer, self)
-    }
-
-    /// By the caller, who has been woken. Answers whether the call has ended; else the caller is to be watched and to wait on.
-    func endWatch() -> Bool {
-        if isWatched { cancellation.end() }
-        return hasEnded
     }
 
     /// Whether it has left the table, or was refused. To be woken orders all that was done to the call before what the caller

@@ -77,7 +77,8 @@ extension Peer {
         return after
     }
 
-    fileprivate func cancel(_ call: OutgoingCall) {
+    /// The task of the caller was cancelled, before the call has entered the table or later.
+    func cancel(_ call: OutgoingCall) {
         var waiter: Waiter?
         let after = state.withLock { state -> AfterLock in
             guard let id = call.id else {
@@ -188,13 +189,15 @@ extension Peer {
     }
 }
 
-extension OutgoingCall {
-    /// What a call of a peer is told by that its task was cancelled.
-    static func cancellationWatch() -> CancellationWatch {
-        CancellationWatch { peer, call in
-            guard let peer, let call else { return }
-            let waiting = Unmanaged<OutgoingCall>.fromOpaque(call).takeUnretainedValue()
-            Unmanaged<Peer>.fromOpaque(peer).takeUnretainedValue().cancel(waiting)
+#if KNOWN_RUNTIME
+    extension OutgoingCall {
+        /// What a call of a peer is told by that its task was cancelled.
+        static func cancellationWatch() -> CancellationWatch {
+            CancellationWatch { peer, call in
+                guard let peer, let call else { return }
+                let waiting = Unmanaged<OutgoingCall>.fromOpaque(call).takeUnretainedValue()
+                Unmanaged<Peer>.fromOpaque(peer).takeUnretainedValue().cancel(waiting)
+            }
         }
     }
-}
+#endif

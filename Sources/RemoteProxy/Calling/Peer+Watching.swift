@@ -2,28 +2,33 @@
 // cancelled. So a call that is made on a busy loop begins unwatched: its answer will be there before long. Who still waits
 // when the loop has nothing left to do, or after some milliseconds, is woken once, to be watched from then on.
 
+//
+// Where the library waits by the standard library's functions (`RemoteCall+Waiting.swift`) all calls are watched.
+
 import RPCWire
 
 extension Peer {
-    /// By the caller, who comes to the loop here and goes out when it has started the call, which is next.
-    func begin(_ call: OutgoingCall) {
-        call.presence = loop.comeIn()
-        if call.presence.isHere, loop.staysAwake {
-            call.isCancelled = CancellationWatch.isTaskCancelled
-        } else {
-            call.watch(for: self)
+    #if KNOWN_RUNTIME
+        /// By the caller, who comes to the loop here and goes out when it has started the call, which is next.
+        func begin(_ call: OutgoingCall) {
+            call.presence = loop.comeIn()
+            if call.presence.isHere, loop.staysAwake {
+                call.isCancelled = CancellationWatch.isTaskCancelled
+            } else {
+                call.watch(for: self)
+            }
         }
-    }
 
-    /// By the caller, who has been woken and is watched now.
-    func waitOn(_ call: OutgoingCall, for waiter: Waiter) {
-        let hasEnded = state.withLock { _ in
-            // It may have been answered meanwhile, or cancelled.
-            if !call.hasEnded { call.waiter = waiter }
-            return call.hasEnded
+        /// By the caller, who has been woken and is watched now.
+        func waitOn(_ call: OutgoingCall, for waiter: Waiter) {
+            let hasEnded = state.withLock { _ in
+                // It may have been answered meanwhile, or cancelled.
+                if !call.hasEnded { call.waiter = waiter }
+                return call.hasEnded
+            }
+            if hasEnded { waiter.resume() }
         }
-        if hasEnded { waiter.resume() }
-    }
+    #endif
 
     func watchWhenIdle() { loop.whenIdle { [self] in wakeUnwatched() } }
 

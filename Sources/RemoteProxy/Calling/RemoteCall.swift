@@ -8,8 +8,8 @@ import RPCWire
 public struct _RemoteCall {
     // Neither is counted: the subject that the call is made through keeps the peer, and whoever has this has the call to
     // itself, until it has its result. Two words, as which `suspend` hands them to C.
-    private let peer: Unmanaged<Peer>
-    private let call: Unmanaged<OutgoingCall>
+    let peer: Unmanaged<Peer>
+    let call: Unmanaged<OutgoingCall>
 
     /// - Parameter call: its message is written up to the arguments.
     init(_ call: Unmanaged<OutgoingCall>, through peer: Peer) {
@@ -29,54 +29,8 @@ public struct _RemoteCall {
         return try result(of: method)
     }
 
-    /// Sends it and waits for its end. Inlined, since an async function that need not be called costs nothing.
-    @inlinable @inline(__always)
-    nonisolated(nonsending) func run() async {
-        begin()
-        await suspend(self) { Self.start(from: $0, $1, for: $2, executor: $3) }
-        if !endWatch() { await waitOn() }
-    }
-
-    /// It takes long: from now on the caller is to be told when its task is cancelled.
-    @usableFromInline @inline(never)
-    nonisolated(nonsending) func waitOn() async {
-        call._withUnsafeGuaranteedRef { call in peer._withUnsafeGuaranteedRef { call.watch(for: $0) } }
-        await withUnsafeContinuation { waiter in
-            call._withUnsafeGuaranteedRef { call in peer._withUnsafeGuaranteedRef { $0.waitOn(call, for: waiter) } }
-        }
-        endWatch()
-    }
-
     @usableFromInline
     var argumentWriter: ArgumentWriter { call._withUnsafeGuaranteedRef { ArgumentWriter($0.message) } }
-
-    @usableFromInline
-    func begin() {
-        call._withUnsafeGuaranteedRef { call in peer._withUnsafeGuaranteedRef { $0.begin(call) } }
-    }
-
-    /// - Parameters: what a value of this type consists of, its caller, and where that goes on, unless at an actor.
-    @usableFromInline
-    static func start(
-        from peer: UnsafeRawPointer, _ call: UnsafeRawPointer, for waiter: UnsafeRawPointer,
-        executor: UnsafeMutableRawPointer?
-    ) {
-        let (peer, call) = (Unmanaged<Peer>.fromOpaque(peer), Unmanaged<OutgoingCall>.fromOpaque(call))
-        let waiter = unsafeBitCast(waiter, to: Waiter.self)
-        call._withUnsafeGuaranteedRef { call in
-            peer._withUnsafeGuaranteedRef { peer in
-                // The runtime would find the same by looking up what the task prefers, under a lock of the task.
-                if let executor, call.presence.isResident {
-                    executor.storeBytes(of: peer.loop.asUnownedSerialExecutor(), as: UnownedSerialExecutor.self)
-                }
-                peer.start(call, for: waiter)
-            }
-        }
-    }
-
-    /// The caller has been woken, and nobody watches it any more. Answers whether the call has ended.
-    @usableFromInline @discardableResult
-    func endWatch() -> Bool { call._withUnsafeGuaranteedRef { $0.endWatch() } }
 
     @usableFromInline
     func result<Result>(of method: Method<some Sendable, some MethodArguments, Result>) throws -> Result {
@@ -128,11 +82,3 @@ public struct _RemoteCall {
         ).thrownByProxy
     }
 }
-
-/// Waits until the continuation is resumed that `begin` is given, and goes on where the task belongs without looking whether it
-/// is there (`CSystem/Suspension.c`): each look costs as much as anything else in a call, and the caller takes one anyway.
-@usableFromInline @_silgen_name("remoteproxy_suspend")
-nonisolated(nonsending) func suspend(
-    _ call: _RemoteCall,
-    _ begin: @convention(c) (UnsafeRawPointer, UnsafeRawPointer, UnsafeRawPointer, UnsafeMutableRawPointer?) -> Void
-) async

@@ -1,5 +1,6 @@
 // Who is told when a task is cancelled: the two halves of the runtime's own way, which Swift offers only as an async
-// function around what may be cancelled.
+// function around what may be cancelled. The runtime does not promise them: Swift uses them only behind KNOWN_RUNTIME, which
+// Package.swift defines.
 #ifndef CSYSTEM_CANCELLATION_H
 #define CSYSTEM_CANCELLATION_H
 

@@ -1,0 +1,93 @@
+// How a call waits for its end: in the way that costs least, which relies on what a runtime does not promise, or by the standard
+// library's functions. Decided when the library is compiled (Package.swift), also for the code that is inlined elsewhere.
+
+import RPCWire
+
+#if KNOWN_RUNTIME
+    extension _RemoteCall {
+        /// Sends it and waits for its end. Inlined, since an async function that need not be called costs nothing.
+        @inlinable @inline(__always)
+        nonisolated(nonsending) func run() async {
+            begin()
+            await suspend(self) { Self.start(from: $0, $1, for: $2, executor: $3) }
+            if !endWatch() { await waitOn() }
+        }
+
+        /// It takes long: from now on the caller is to be told when its task is cancelled.
+        @usableFromInline @inline(never)
+        nonisolated(nonsending) func waitOn() async {
+            call._withUnsafeGuaranteedRef { call in peer._withUnsafeGuaranteedRef { call.watch(for: $0) } }
+            await withUnsafeContinuation { waiter in
+                call._withUnsafeGuaranteedRef { call in peer._withUnsafeGuaranteedRef { $0.waitOn(call, for: waiter) } }
+            }
+            endWatch()
+        }
+
+        @usableFromInline
+        func begin() {
+            call._withUnsafeGuaranteedRef { call in peer._withUnsafeGuaranteedRef { $0.begin(call) } }
+        }
+
+        /// - Parameters: what a value of this type consists of, its caller, and where that goes on, unless at an actor.
+        @usableFromInline
+        static func start(
+            from peer: UnsafeRawPointer, _ call: UnsafeRawPointer, for waiter: UnsafeRawPointer,
+            executor: UnsafeMutableRawPointer?
+        ) {
+            let (peer, call) = (Unmanaged<Peer>.fromOpaque(peer), Unmanaged<OutgoingCall>.fromOpaque(call))
+            let waiter = unsafeBitCast(waiter, to: Waiter.self)
+            call._withUnsafeGuaranteedRef { call in
+                peer._withUnsafeGuaranteedRef { peer in
+                    // The runtime would find the same by looking up what the task prefers, under a lock of the task.
+                    if let executor, call.presence.isResident {
+                        executor.storeBytes(of: peer.loop.asUnownedSerialExecutor(), as: UnownedSerialExecutor.self)
+                    }
+                    peer.start(call, for: waiter)
+                }
+            }
+        }
+
+        /// The caller has been woken, and nobody watches it any more. Answers whether the call has ended.
+        @usableFromInline @discardableResult
+        func endWatch() -> Bool { call._withUnsafeGuaranteedRef { $0.endWatch() } }
+    }
+
+    /// Waits until the continuation is resumed that `begin` is given, and goes on where the task belongs without looking whether it
+    /// is there (`CSystem/Suspension.c`): each look costs as much as anything else in a call, and the caller takes one anyway.
+    @usableFromInline @_silgen_name("remoteproxy_suspend")
+    nonisolated(nonsending) func suspend(
+        _ call: _RemoteCall,
+        _ begin: @convention(c) (UnsafeRawPointer, UnsafeRawPointer, UnsafeRawPointer, UnsafeMutableRawPointer?) -> Void
+    ) async
+
+    extension OutgoingCall {
+        /// From now on the peer is told when the running task, which is the caller's, is cancelled.
+        func watch(for peer: Peer) {
+            isWatched = true
+            cancellation.begin(peer, self)
+        }
+
+        /// By the caller, who has been woken. Answers whether the call has ended; else the caller is to be watched and to wait on.
+        func endWatch() -> Bool {
+            if isWatched { cancellation.end() }
+            return hasEnded
+        }
+    }
+#else
+    extension _RemoteCall {
+        /// Sends it and waits for its end. The peer is told at once when the task is cancelled.
+        @usableFromInline
+        nonisolated(nonsending) func run() async {
+            let (peer, call) = (peer.takeUnretainedValue(), call.takeUnretainedValue())
+            call.isWatched = true
+            await withTaskCancellationHandler {
+                await withUnsafeContinuation { waiter in
+                    call.presence = peer.loop.comeIn()
+                    peer.start(call, for: waiter)
+                }
+            } onCancel: {
+                peer.cancel(call)
+            }
+        }
+    }
+#endif
