@@ -98,6 +98,12 @@ package struct OutgoingCalls<Kept> {
     @inlinable
     package mutating func withdraw(_ id: Int64) -> Removed? { index(of: id).flatMap { remove($0) } }
 
+    /// Takes out those of the calls that wait for a connection which the body names.
+    @inlinable
+    package mutating func withdrawWaiting(where matches: (Kept, _ mayHaveArrived: Bool) -> Bool) -> [Removed] {
+        removeAll { $0.place == nil && matches($0.kept, $0.mayHaveArrived) }
+    }
+
     /// Time passed. Removes the calls whose deadline is due, in the order they were made.
     @inlinable
     package mutating func expire(at now: Instant) -> [Removed] {

@@ -15,7 +15,7 @@ extension SocketStream: Selectable {
         do throws(SystemError) {
             registration = try eventLoop.register(self, socket.descriptor, interest)
         } catch {
-            end(.failed(error.description))
+            end(StreamEnd(error))
         }
     }
 
@@ -65,7 +65,7 @@ extension SocketStream: Selectable {
                 readEnd()
                 return true
             case .failed(let error):
-                end(.failed(error.description))
+                end(StreamEnd(error))
                 return true
             }
         }
@@ -132,7 +132,7 @@ extension SocketStream: Selectable {
         do throws(SystemError) {
             try eventLoop.change(registration, wanted)
         } catch {
-            end(.failed(error.description))
+            end(StreamEnd(error))
         }
     }
 

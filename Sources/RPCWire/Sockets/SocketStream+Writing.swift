@@ -141,7 +141,7 @@ extension SocketStream {
     /// The peer is gone, but what it has said before can still be read, and the receiver wants it first.
     private func writingFailed(_ error: SystemError) {
         drainReads()
-        end(.failed(error.description))
+        end(StreamEnd(error))
         // If somebody else had ended the stream while the writer was at work, it is the writer who closes.
         close()
     }

@@ -41,3 +41,12 @@ package struct SystemError: Error, Hashable, CustomStringConvertible {
         ETIMEDOUT: "ETIMEDOUT",
     ]
 }
+
+extension StreamEnd {
+    /// How a stream ends that the system has failed. A peer that does not acknowledge in time has overrun the keepalive,
+    /// which the system watches as well.
+    init(_ error: SystemError) {
+        self =
+            error.code == ETIMEDOUT ? .overrun(.keepaliveTimeout, error.description) : .failed(error.description)
+    }
+}

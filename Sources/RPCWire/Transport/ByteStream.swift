@@ -104,7 +104,7 @@ package enum StreamEnd: Sendable, Equatable {
     case local
     /// The peer closed in an orderly way. What had been queued before was still sent, if the peer took it.
     case remote
-    /// The peer did not take what was queued for it: the limit, and what happened in words.
+    /// The peer took too long to read or to acknowledge, or left too much unread: the limit, and what happened in words.
     case overrun(Limit, String)
     /// The system reported a fault; the text names the system call and its errno.
     case failed(String)

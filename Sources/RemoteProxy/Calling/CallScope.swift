@@ -8,17 +8,19 @@ package struct CallScope: Sendable {
     package var caller: Caller?
     /// The holds under which the task calls.
     var rights: [Right] = []
+    /// What calls to one peer do when it becomes unreachable; set by a failover around the attempt at that peer.
+    var attempt: FailoverAttempt?
 
     package init(deadline: Instant? = nil, caller: Caller? = nil) {
         self.deadline = deadline
         self.caller = caller
     }
 
-    /// What of it holds for something that is done later: on whose behalf, but neither the deadline nor the holds, since
-    /// they end.
+    /// The part of it that holds for something that is done later: all but the deadline and the holds, since they end.
     var later: CallScope {
         var scope = CallScope(caller: caller)
         scope.rights = rights.filter { !$0.isHold }
+        scope.attempt = attempt
         return scope
     }
 

@@ -20,6 +20,8 @@ final class OutgoingCall: @unchecked Sendable {
     var deadline = Instant.distantFuture
     /// Running it twice is as good as once.
     var isRepeatable = false
+    /// What it does when its peer becomes unreachable.
+    var whenUnreachable = WhenUnreachable.waits
     /// It may have run for a session that is lost; now it waits for another run.
     var mayHaveRun = false
     /// Its number, once it is in the table.
@@ -87,6 +89,7 @@ final class OutgoingCall: @unchecked Sendable {
         isPost = false
         deadline = .distantFuture
         isRepeatable = false
+        whenUnreachable = .waits
         mayHaveRun = false
         id = nil
         waiter = nil

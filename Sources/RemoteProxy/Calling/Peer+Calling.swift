@@ -19,7 +19,11 @@ extension Peer {
     /// A call in the scope of the running task, with nothing in its message yet.
     func newCall(in scope: CallScope? = .current) -> OutgoingCall {
         let call = spareCalls.take()
-        if let deadline = scope?.deadline { call.deadline = deadline }
+        guard let scope else { return call }
+        if let deadline = scope.deadline { call.deadline = deadline }
+        if let attempt = scope.attempt, attempt.peer == ObjectIdentifier(self) {
+            call.whenUnreachable = attempt.whenUnreachable
+        }
         return call
     }
 
@@ -61,8 +65,9 @@ extension Peer {
     private func enter(
         _ call: OutgoingCall, at now: Instant, isOnLoop: Bool, _ state: inout State
     ) -> AfterLock {
-        let id = state.outgoing.start(
-            WaitingCall(call), deadline: call.deadline, isRepeatable: call.isRepeatable)
+        // A call that ends when it is lost is repeated by whoever made it so.
+        let isRepeatable = call.isRepeatable && call.whenUnreachable == .waits
+        let id = state.outgoing.start(WaitingCall(call), deadline: call.deadline, isRepeatable: isRepeatable)
         call.id = id
         var after = AfterLock(wantsConnection: true)
         if let connection = state.connection {
@@ -125,6 +130,7 @@ extension Peer {
     func refused(_ id: RPCIdentifier, over left: Connection) {
         guard case .integer(let number) = id else { return }
         let now = loop.now
+        var ended: [Waiter] = []
         let after = state.withLock { state -> AfterLock in
             guard let (id, waiting) = state.outgoing.refused(number, over: left.number) else { return AfterLock() }
             waiting.call.id = id
@@ -134,9 +140,11 @@ extension Peer {
                 after.flush = connection
             } else {
                 after.wantsConnection = true
+                ended = endUnreachable(&state)
             }
             return after
         }
+        finish(ended)
         after.perform(self)
     }
 
@@ -174,13 +182,14 @@ extension Peer {
                 after.flush = connection
             }
             // Until it is answered: if the connection is lost first, the other end is told again over the next.
-            if connection == nil || connection === state.connection, state.session != nil,
-                state.abandoned.count < settings.maximumPendingCalls
-            {
-                state.abandoned.insert(call.id)
-            }
+            if connection == nil || connection === state.connection { rememberAbandoned(call.id, &state) }
         }
         return after
+    }
+
+    /// The call was sent. If its session is resumed, the other end is told over the next connection that it is abandoned.
+    func rememberAbandoned(_ id: Int64, _ state: inout State) {
+        if state.session != nil, state.abandoned.count < settings.maximumPendingCalls { state.abandoned.insert(id) }
     }
 
     /// Resumes callers whose calls have left the table.

@@ -19,7 +19,15 @@ extension RPCError {
 
     static func connectionLost(_ why: String) -> RPCError {
         RPCError(
-            .connectionLost, "the connection was lost before the reply came: \(why)", outcome: .unknown)
+            .connectionLost, "the connection was lost before the reply came: \(why)", outcome: .unknown,
+            underlying: PeerUnreachable(description: why))
+    }
+
+    /// The call has not been sent and does not wait until it can be.
+    static func unreachable(_ why: String) -> RPCError {
+        RPCError(
+            .unavailable, "the call could not be sent: \(why)", outcome: .notExecuted,
+            underlying: PeerUnreachable(description: why))
     }
 
     package static func closed(outcome: Outcome) -> RPCError {

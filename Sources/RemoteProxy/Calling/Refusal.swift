@@ -11,6 +11,7 @@ enum Refusal {
     case tooManyPosts
     case tooManyPending
     case tooLarge
+    case unreachable
 }
 
 extension Peer.State {
@@ -22,6 +23,7 @@ extension Peer.State {
             guard posts.byteCount < settings.maximumPendingPostBytes else { return .tooManyPosts }
         } else {
             guard outgoing.count < settings.maximumPendingCalls else { return .tooManyPending }
+            if call.whenUnreachable == .ends, isUnreachable { return .unreachable }
         }
         return isTooLarge(call) ? .tooLarge : nil
     }
@@ -36,6 +38,7 @@ extension Refusal {
         case .tooManyPosts: .tooManyPosts(peer.settings.maximumPendingPostBytes)
         case .tooManyPending: .tooManyPending(peer.settings.maximumPendingCalls)
         case .tooLarge: .tooLarge(call.message.count, limit: peer.frameLimit)
+        case .unreachable: .unreachable(peer.state.withLock { $0.whyUnavailable })
         }
     }
 }

@@ -137,8 +137,10 @@ final class Reconnector: Sendable {
         }
     ) {
         let now = dialer.loop.now
+        var hasFailed = false
         let (action, timer) = state.withLock { state -> (Reconnection.Action, (any LoopTimer)?) in
             guard state.attempt == attempt else { return (.nothing, nil) }
+            hasFailed = state.machine.phase == .connecting
             let action = event(&state.machine, now, chance())
             guard action != .nothing else { return (.nothing, nil) }
             defer {
@@ -149,7 +151,9 @@ final class Reconnector: Sendable {
             return (action, state.timer)
         }
         timer?.cancel()
-        if action != .nothing { peer.unavailable(because: why) }
+        if action != .nothing {
+            if hasFailed { peer.unreachable(because: why) } else { peer.unavailable(because: why) }
+        }
         perform(action)
     }
 

@@ -192,6 +192,7 @@ extension Connection {
     func endGate(_ limit: Limit, _ why: String) {
         guard gate.verdict == nil else { return }
         gate.verdict = why
+        gate.isSilent = limit == .keepaliveTimeout
         _ = phase.closed()
         gate.settings.traffic?.overran(limit)
         peer.log("closed \(stream.remoteAddress): \(why)")
@@ -203,6 +204,7 @@ extension Connection {
     func closeGate(_ end: StreamEnd) {
         peer.runner.rounds.leave(self)
         guard case .overrun(let limit, let why) = end else { return }
+        gate.isSilent = limit == .keepaliveTimeout || limit == .patience
         gate.settings.traffic?.overran(limit)
         peer.log("closed \(stream.remoteAddress): \(why)")
     }

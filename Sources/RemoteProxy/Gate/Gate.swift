@@ -51,6 +51,8 @@ package struct Gate {
     var place: Int?
     /// Why this end gave the connection up.
     var verdict: String?
+    /// Whether the connection ended because the other end stopped answering or reading.
+    var isSilent = false
 
     /// - Parameter isAccepted: whether the other end came here; only then has it anything to prove.
     init(_ shared: Shared<Settings>, isAccepted: Bool, user: UInt32?, at now: Instant) {

@@ -212,6 +212,8 @@ extension Connection: ByteStreamReceiver {
         dropWaiting()
         closeGate(end)
         session.lost(self, sent: sent, why: why)
+        // The next attempt may take as long to find out.
+        if gate.isSilent { peer.unreachable(because: why) }
         events.ended(self, why)
     }
 }

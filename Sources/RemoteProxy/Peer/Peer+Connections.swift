@@ -23,6 +23,7 @@ extension Peer {
         let isOpen = state.withLock { state in
             guard state.closed == nil || state.onSettled != nil else { return false }
             state.connection = connection
+            state.isUnreachable = false
             if state.session !== connection.session { former = state.session }
             state.session = connection.session
             switch beginning {
@@ -121,7 +122,10 @@ extension Peer {
                 .failed(.connectionLost(why))
             }
             state.relabelWaiting()
-            guard let next = state.connection else { return AfterLock() }
+            guard let next = state.connection else {
+                ended += endUnreachable(&state)
+                return AfterLock()
+            }
             lostPosts = sendWaiting(over: next, &state)
             return AfterLock(flush: next)
         }
@@ -135,6 +139,34 @@ extension Peer {
     /// Why there is no connection now, told to callers that run out of time waiting.
     package func unavailable(because why: String) {
         state.withLock { $0.whyUnavailable = why }
+    }
+
+    /// No connection can be had for now: an attempt has failed, or the other end did not answer over the last one. Ends
+    /// the calls that do not wait for the next attempt. A call that was sent is cancelled at the other end if its session
+    /// is resumed later.
+    func unreachable(because why: String) {
+        let ended = state.withLock { state -> [Waiter] in
+            guard state.connection == nil else { return [] }
+            state.whyUnavailable = why
+            state.isUnreachable = true
+            return endUnreachable(&state)
+        }
+        finish(ended)
+    }
+
+    /// While the peer is unreachable: takes out the calls that do not wait for the next attempt to connect.
+    func endUnreachable(_ state: inout State) -> [Waiter] {
+        guard state.isUnreachable else { return [] }
+        let why = state.whyUnavailable
+        let removed = state.outgoing.withdrawWaiting { waiting, mayHaveArrived in
+            switch waiting.call.whenUnreachable {
+            case .waits: false
+            case .endsIfSent: mayHaveArrived
+            case .ends: true
+            }
+        }
+        for call in removed where call.wasSent { rememberAbandoned(call.id, &state) }
+        return state.waiters(of: removed) { .failed($0 ? .connectionLost(why) : .unreachable(why)) }
     }
 
     /// A connection is made, but not of use yet. If that stays so, callers are told, unless another one has failed before: then

@@ -45,6 +45,8 @@ package final class Peer: Sendable {
         /// Why there is no connection, for the callers that run out of time waiting for one.
         var whyUnavailable = noConnection
         static let noConnection = "no connection was made"
+        /// There is no connection, and since the last one an attempt has failed or the other end did not answer.
+        var isUnreachable = false
         /// A task is about to flush for all who are not on the loop.
         var isFlushPromised = false
         /// Connections that take no new calls but still owe answers to some.

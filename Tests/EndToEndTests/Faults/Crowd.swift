@@ -19,8 +19,12 @@ final class Crowd: Sendable {
     /// - Parameters:
     ///   - timeout: what each call may take.
     ///   - mayRepeat: whether they ask for what may run more than once, and not to be counted.
-    init(_ client: RPCClient, timeout: Duration = .seconds(60), mayRepeat: Bool = false) {
-        ledger = Faults.LedgerProxy(client)
+    convenience init(_ client: RPCClient, timeout: Duration = .seconds(60), mayRepeat: Bool = false) {
+        self.init(calling: Faults.LedgerProxy(client), timeout: timeout, mayRepeat: mayRepeat)
+    }
+
+    init(calling ledger: any Faults.Ledger, timeout: Duration = .seconds(60), mayRepeat: Bool = false) {
+        self.ledger = ledger
         self.timeout = timeout
         self.mayRepeat = mayRepeat
     }

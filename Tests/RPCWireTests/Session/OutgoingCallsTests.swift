@@ -49,6 +49,19 @@ import Testing
     }
 
     @Test(arguments: Situation.allCases)
+    func `calls that wait can be taken out by what is known of them`(_ situation: Situation) {
+        var (calls, id) = table(situation)
+        #expect(calls.withdrawWaiting { kept, _ in kept != "it" }.isEmpty)
+        let removed = calls.withdrawWaiting { kept, mayHaveArrived in
+            kept == "it" && mayHaveArrived == (situation == .interrupted)
+        }
+        let isTaken = situation == .waiting || situation == .interrupted
+        #expect(removed.map(\.id) == (isTaken ? [id] : []))
+        #expect(removed.map(\.wasSent) == (isTaken ? [situation == .interrupted] : []))
+        #expect(calls.count == (situation == .sent ? 1 : 0))
+    }
+
+    @Test(arguments: Situation.allCases)
     func `a deadline ends a call when it is due and not before`(_ situation: Situation) {
         var (calls, _) = table(situation)
         #expect(calls.expire(at: Instant(nanoseconds: 999)).isEmpty)

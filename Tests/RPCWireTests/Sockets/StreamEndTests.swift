@@ -3,6 +3,12 @@ import Testing
 
 @testable import RPCWire
 
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
 /// Two streams over a connected pair of sockets, with receivers that record.
 struct StreamPair {
     let near: SocketStream
@@ -27,6 +33,13 @@ struct StreamPair {
 }
 
 struct StreamEndTests {
+    @Test func `a peer that acknowledges nothing in time has overrun the keepalive`() {
+        let error = SystemError("recv", code: ETIMEDOUT)
+        #expect(StreamEnd(error) == .overrun(.keepaliveTimeout, error.description))
+        let reset = SystemError("recv", code: ECONNRESET)
+        #expect(StreamEnd(reset) == .failed(reset.description))
+    }
+
     @Test(arguments: EventLoop.Backend.allCases)
     func `an abort ends both sides, each told once`(backend: EventLoop.Backend) async throws {
         try await withLoop(backend) { loop in

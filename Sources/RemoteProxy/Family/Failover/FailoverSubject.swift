@@ -5,8 +5,11 @@ import Synchronization
 
 final class FailoverSubject<Service: Sendable>: EndSubject {
     private let members: [any Subject<Service>]
-    /// Where members are at the other end of a connection, which may be missing.
-    private let ends: [FarEnd?]
+    /// The members' objects at the other end of a connection, which may be missing.
+    private let ends: [FarEnd<Service>?]
+    /// What one call may take, all attempts together, in nanoseconds: the longest timeout of the members' clients. Nil when
+    /// no member has an end.
+    private let timeout: Int64?
     private let clock: any Loop
     /// The one that answered last.
     private let current = Atomic(0)
@@ -14,7 +17,8 @@ final class FailoverSubject<Service: Sendable>: EndSubject {
     init(_ members: [any Subject<Service>], clock: any Loop) {
         self.members = members
         self.clock = clock
-        ends = members.map { $0.layer(RemoteSubject<Service>.self).map { FarEnd($0.peer, $0.owner as? RPCClient) } }
+        ends = members.map { $0.layer(RemoteSubject<Service>.self).map { FarEnd($0) } }
+        timeout = ends.compactMap { $0?.timeout }.max()
     }
 
     func call<Arguments, Result>(
@@ -26,6 +30,7 @@ final class FailoverSubject<Service: Sendable>: EndSubject {
     /// To the first that is there. Nobody hears how posts end, so there is no second attempt.
     func post<Arguments>(_ post: Post<Service, Arguments>, _ arguments: Arguments, now: (Service) -> Void) {
         guard !members.isEmpty else { return }
+        if let holder = holder(in: .current) { return members[holder].post(post, arguments, now: now) }
         let start = current.load(ordering: .relaxed)
         for step in 0..<members.count {
             let index = (start + step) % members.count
@@ -50,30 +55,64 @@ final class FailoverSubject<Service: Sendable>: EndSubject {
         guard !members.isEmpty else {
             throw RPCError(.unavailable, "failover among no proxies: give it one at least", outcome: .notExecuted)
         }
-        let start = current.load(ordering: .relaxed)
-        let deadline = CallScope.current?.deadline ?? .distantFuture
-        var failure: RPCError?
-        for step in 0..<members.count {
-            let index = (start + step) % members.count
-            if let end = ends[index], try await !end.isReachable(until: deadline, on: clock) { continue }
-            do {
-                let answer = try await ask(members[index])
-                settle(on: index, insteadOf: start)
-                return answer
-            } catch var error as RPCError where error.isWorthAskingAnother(isRepeatable: isRepeatable) {
-                // That the last one refused says nothing of those before.
-                if failure?.outcome == .unknown { error.outcome = .unknown }
-                failure = error
-                if clock.now >= deadline { break }
-            } catch {
-                // An answer too.
-                settle(on: index, insteadOf: start)
-                throw error
+        let scope = CallScope.current
+        let deadline = deadline(in: scope)
+        if let holder = holder(in: scope) { return try await attempt(at: holder, .ends, until: deadline, ask) }
+        var mayHaveRun = false
+        while true {
+            let start = current.load(ordering: .relaxed)
+            var failure: RPCError?
+            for step in 0...members.count {
+                // None can be reached: the one that answered last is waited for. A call that it has lost begins again.
+                let isLast = step == members.count
+                if isLast, let failure { throw failure }
+                let index = (start + step) % members.count
+                if !isLast, let end = ends[index] {
+                    let others = members.count - step - 1
+                    guard try await end.isReachable(until: deadline, leavingFor: others, on: clock) else { continue }
+                }
+                do {
+                    let answer = try await attempt(at: index, isLast ? .endsIfSent : .ends, until: deadline, ask)
+                    settle(on: index, insteadOf: start)
+                    return answer
+                } catch var error as RPCError {
+                    let isAnswer = !error.isWorthAskingAnother(isRepeatable: isRepeatable)
+                    let wasReached = ends[index] == nil || !(error.underlying is PeerUnreachable)
+                    mayHaveRun = mayHaveRun || error.outcome == .unknown
+                    // That one did not run the call says nothing of those before.
+                    if mayHaveRun, error.outcome == .notExecuted { error.outcome = .unknown }
+                    if isAnswer { settle(on: index, insteadOf: start) }
+                    if isAnswer || isLast && wasReached || clock.now >= deadline { throw error }
+                    if wasReached { failure = error }
+                } catch {
+                    settle(on: index, insteadOf: start)
+                    throw error
+                }
             }
         }
-        if let failure { throw failure }
-        // There is nobody: whoever answered last is waited for.
-        return try await ask(members[start])
+    }
+
+    /// Asks one member within the deadline. A call to its end is given up when that becomes unreachable.
+    private func attempt<Answer: Sendable>(
+        at index: Int, _ whenUnreachable: WhenUnreachable, until deadline: Instant,
+        _ ask: (any Subject<Service>) async throws -> Answer
+    ) async throws -> Answer {
+        guard timeout != nil else { return try await ask(members[index]) }
+        var scope = CallScope.current ?? CallScope()
+        scope.deadline = deadline
+        scope.attempt = ends[index].map { FailoverAttempt(at: $0.peer, whenUnreachable) }
+        return try await scope.entered { try await ask(members[index]) }
+    }
+
+    private func deadline(in scope: CallScope?) -> Instant {
+        let given = scope?.deadline ?? .distantFuture
+        return timeout.map { min(clock.now.advanced(byNanoseconds: $0), given) } ?? given
+    }
+
+    /// The member at whose end the task holds the object. No other has it for this caller alone.
+    private func holder(in scope: CallScope?) -> Int? {
+        guard let scope, !scope.rights.isEmpty else { return nil }
+        return ends.firstIndex { $0?.isHeld(in: scope) ?? false }
     }
 
     private func settle(on index: Int, insteadOf start: Int) {
@@ -93,12 +132,21 @@ extension RPCError {
 }
 
 extension ServiceProxy {
-    /// A proxy for the first of several that answers. It stays with the one that answered last; another is asked, in
-    /// the order of the list, when that one cannot be reached or its failure's outcome is `.notExecuted`, or `.unknown`
-    /// for methods marked `@ReadOnly` or `@Idempotent`. Of failures that another would repeat, such as `.denied`, it
-    /// throws the first. If none can be reached now, the call waits for the one that answered last, until its deadline.
-    /// A post goes to the first that is connected. A remote object inside a lazy proxy that has not been made is not seen to be unreachable, and
-    /// is waited for.
+    /// A proxy for the first of several that answers. It stays with the one that answered last. Another is asked, in the
+    /// order of the list, when that one cannot be reached or its failure's outcome is `.notExecuted`, or `.unknown` for
+    /// methods marked `@ReadOnly` or `@Idempotent`. Of failures that another would repeat, such as `.denied`, it throws
+    /// the first.
+    ///
+    /// A call in flight whose connection is lost waits only until an attempt to connect has failed, or the server turns
+    /// out to have been started anew. Then it is asked of another, or ends with `.connectionLost`, `.unknown` if it was
+    /// sent and its method is not marked. A server that does not answer a ping counts as unreachable at once. If the
+    /// first attempt to connect succeeds, the session goes on and the call is answered as ever.
+    ///
+    /// All attempts of a call together take no longer than the calling task's deadline and the longest `timeout` of the
+    /// clients. If none can be reached, the call waits for the one that answered last, until then.
+    ///
+    /// A post goes to the first that is connected. What is called under `exclusively` goes to the one that is held. A
+    /// remote object inside a lazy proxy that has not been made is not seen to be unreachable, and is waited for.
     ///
     /// Not for subjects that share no state: what one was told, the other does not know.
     public static func failover(_ proxies: [Self]) -> Self {

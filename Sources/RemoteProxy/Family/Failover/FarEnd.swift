@@ -3,24 +3,30 @@
 
 import RPCWire
 
-struct FarEnd: Sendable {
-    private let peer: Peer
-    /// Who dials; nil where the other end does.
-    private let client: RPCClient?
+/// A class, so that a list of them costs little to look into.
+final class FarEnd<Service: Sendable>: Sendable {
+    private let remote: RemoteSubject<Service>
 
-    init(_ peer: Peer, _ client: RPCClient?) {
-        self.peer = peer
-        self.client = client
-    }
+    init(_ remote: RemoteSubject<Service>) { self.remote = remote }
 
-    var isConnected: Bool { peer.isConnected }
+    var peer: Peer { remote.peer }
+    /// What a call may take when its caller has set no deadline, in nanoseconds.
+    var timeout: Int64 { peer.timeout }
+
+    var isConnected: Bool { peer.reach.isConnected }
+
+    /// Whether a task in that scope holds the object there.
+    func isHeld(in scope: CallScope) -> Bool { remote.object(in: scope) != remote.object }
 
     /// Waits for the attempt to connect that is being made, or makes the first one. A client whose last attempt failed
     /// goes on trying by itself, and is not waited for.
+    /// - Parameter others: how many may have to be asked after this one; each is left as much time as this one has.
     /// - Throws: `CancellationError` as soon as the calling task is cancelled.
-    func isReachable(until deadline: Instant, on clock: any Loop) async throws -> Bool {
-        if peer.isConnected { return true }
-        guard let client else { return false }
+    func isReachable(until deadline: Instant, leavingFor others: Int, on clock: any Loop) async throws -> Bool {
+        let reach = peer.reach
+        if reach.isConnected { return true }
+        // Without a client it is the other end that connects.
+        guard !reach.isUnreachable, let client = remote.owner as? RPCClient else { return false }
         peer.connectionWanted()
         let answer = WaitingTask<Bool>()
         let watching = Task(executorPreference: peer.loop) {
@@ -36,7 +42,9 @@ struct FarEnd: Sendable {
         }
         defer { watching.cancel() }
         do {
-            return try await answer.wait(until: deadline, on: clock)
+            let now = clock.now
+            let end = now.advanced(byNanoseconds: now.nanoseconds(to: deadline) / Int64(others + 1))
+            return try await answer.wait(until: end, on: clock)
         } catch {
             guard case .deadline = error else { throw CancellationError() }
             return false
@@ -45,5 +53,7 @@ struct FarEnd: Sendable {
 }
 
 extension Peer {
-    fileprivate var isConnected: Bool { state.withLock { $0.connection != nil && $0.closed == nil } }
+    fileprivate var reach: (isConnected: Bool, isUnreachable: Bool) {
+        state.withLock { ($0.connection != nil && $0.closed == nil, $0.isUnreachable) }
+    }
 }

@@ -153,6 +153,7 @@ struct StackModel {
                 outcome == .notExecuted || outcome == .unknown && operation.isRepeatable
             else {
                 favourites[number] = member
+                if mayHaveRun, case .failed(let code, .notExecuted) = ending { return .failed(code, .unknown) }
                 return ending
             }
             mayHaveRun = mayHaveRun || outcome == .unknown
