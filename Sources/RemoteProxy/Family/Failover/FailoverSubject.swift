@@ -7,6 +7,8 @@ final class FailoverSubject<Service: Sendable>: EndSubject {
     private let members: [any Subject<Service>]
     /// The members' objects at the other end of a connection, which may be missing.
     private let ends: [FarEnd<Service>?]
+    /// The clients of all members; nil when a member has none, as one at the other end of a server's connection.
+    private let clients: [RPCClient]?
     /// What one call may take, all attempts together, in nanoseconds: the longest timeout of the members' clients. Nil when
     /// no member has an end.
     private let timeout: Int64?
@@ -19,6 +21,8 @@ final class FailoverSubject<Service: Sendable>: EndSubject {
         self.clock = clock
         ends = members.map { $0.layer(RemoteSubject<Service>.self).map { FarEnd($0) } }
         timeout = ends.compactMap { $0?.timeout }.max()
+        let clients = ends.compactMap { $0?.client }
+        self.clients = clients.count == members.count ? clients : nil
     }
 
     func call<Arguments, Result>(
@@ -63,10 +67,13 @@ final class FailoverSubject<Service: Sendable>: EndSubject {
             let start = current.load(ordering: .relaxed)
             var failure: RPCError?
             for step in 0...members.count {
-                // None can be reached: the one that answered last is waited for. A call that it has lost begins again.
-                let isLast = step == members.count
-                if isLast, let failure { throw failure }
-                let index = (start + step) % members.count
+                let (index, isLast) = ((start + step) % members.count, step == members.count)
+                if isLast {
+                    if let failure { throw failure }
+                    // None can be reached. The first whose client connects is asked as if the call began.
+                    if let clients, try await clients.waitForOne(until: deadline, on: clock) { break }
+                    if let end = ends[index], clock.now >= deadline { throw end.outOfTime(mayHaveRun: mayHaveRun) }
+                }
                 if !isLast, let end = ends[index] {
                     let others = members.count - step - 1
                     guard try await end.isReachable(until: deadline, leavingFor: others, on: clock) else { continue }
@@ -143,7 +150,7 @@ extension ServiceProxy {
     /// first attempt to connect succeeds, the session goes on and the call is answered as ever.
     ///
     /// All attempts of a call together take no longer than the calling task's deadline and the longest `timeout` of the
-    /// clients. If none can be reached, the call waits for the one that answered last, until then.
+    /// clients. If none can be reached, the call waits for the first that can be, until then.
     ///
     /// A post goes to the first that is connected. What is called under `exclusively` goes to the one that is held. A
     /// remote object inside a lazy proxy that has not been made is not seen to be unreachable, and is waited for.

@@ -13,10 +13,20 @@ final class FarEnd<Service: Sendable>: Sendable {
     /// What a call may take when its caller has set no deadline, in nanoseconds.
     var timeout: Int64 { peer.timeout }
 
+    /// What dials; nil where the other end does.
+    var client: RPCClient? { remote.owner as? RPCClient }
+
     var isConnected: Bool { peer.reach.isConnected }
 
     /// Whether a task in that scope holds the object there.
     func isHeld(in scope: CallScope) -> Bool { remote.object(in: scope) != remote.object }
+
+    /// The failure of a call that has waited for a connection until its deadline.
+    func outOfTime(mayHaveRun: Bool) -> RPCError {
+        var error = RPCError.unavailable(peer.state.withLock { $0.whyUnavailable })
+        if mayHaveRun { error.outcome = .unknown }
+        return error
+    }
 
     /// Waits for the attempt to connect that is being made, or makes the first one. A client whose last attempt failed
     /// goes on trying by itself, and is not waited for.
@@ -26,25 +36,53 @@ final class FarEnd<Service: Sendable>: Sendable {
         let reach = peer.reach
         if reach.isConnected { return true }
         // Without a client it is the other end that connects.
-        guard !reach.isUnreachable, let client = remote.owner as? RPCClient else { return false }
+        guard !reach.isUnreachable, let client else { return false }
         peer.connectionWanted()
-        let answer = WaitingTask<Bool>()
-        let watching = Task(executorPreference: peer.loop) {
-            for await state in client.states {
-                switch state {
-                case .idle, .connecting: continue
-                case .connected: _ = answer.end(with: true)
-                case .waiting, .closed: _ = answer.end(with: false)
-                }
-                return
+        let now = clock.now
+        let end = now.advanced(byNanoseconds: now.nanoseconds(to: deadline) / Int64(others + 1))
+        return try await [client].firstState(until: end, on: clock) { _, state in
+            switch state {
+            case .idle, .connecting: nil
+            case .connected: true
+            case .waiting, .closed: false
             }
-            _ = answer.end(with: false)
         }
-        defer { watching.cancel() }
+    }
+}
+
+extension [RPCClient] {
+    /// Waits until one of the clients is connected. False when the time is over or a client is closed.
+    /// - Throws: `CancellationError` as soon as the calling task is cancelled.
+    func waitForOne(until deadline: Instant, on clock: any Loop) async throws -> Bool {
+        try await firstState(until: deadline, on: clock) { client, state in
+            switch state {
+            case .idle, .connecting, .waiting: nil
+            // The state is told a little after the connection is lost.
+            case .connected: client.peer.reach.isConnected ? true : nil
+            case .closed: false
+            }
+        }
+    }
+
+    /// The first verdict on a state, of now or later, of one of the clients; false when the time is over.
+    fileprivate func firstState(
+        until deadline: Instant, on clock: any Loop,
+        _ verdict: @escaping @Sendable (RPCClient, RPCClient.State) -> Bool?
+    ) async throws -> Bool {
+        let answer = WaitingTask<Bool>()
+        let watching = map { client in
+            Task(executorPreference: client.peer.loop) {
+                for await state in client.states {
+                    guard let verdict = verdict(client, state) else { continue }
+                    _ = answer.end(with: verdict)
+                    return
+                }
+                _ = answer.end(with: false)
+            }
+        }
+        defer { for task in watching { task.cancel() } }
         do {
-            let now = clock.now
-            let end = now.advanced(byNanoseconds: now.nanoseconds(to: deadline) / Int64(others + 1))
-            return try await answer.wait(until: end, on: clock)
+            return try await answer.wait(until: deadline, on: clock)
         } catch {
             guard case .deadline = error else { throw CancellationError() }
             return false

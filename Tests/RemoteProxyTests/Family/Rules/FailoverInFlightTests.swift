@@ -276,7 +276,18 @@ import Testing
         #expect(elapsed == .seconds(2))
     }
 
-    @Test func `when none is left the call waits for the one that answered last`() throws {
+    @Test func `when none is left the call waits for whichever is there first`() throws {
+        let call = call { try await $0.add(1) }
+        #expect(try loop.complete { try await call.value } == 1)
+        for network in networks { isGone(network) }
+        let other = self.call { try await $0.add(1) }
+        loop.advance(by: .seconds(1))
+        networks[1].isServing = true
+        #expect(try loop.complete { try await other.value } == 1)
+        #expect(accounts.map(\.begun) == [["add"], ["add"]])
+    }
+
+    @Test func `one that none is left for waits, and one that may have run does not`() throws {
         accounts[0].takes(.seconds(3_600))
         let (read, change) = (call { try await $0.balance() }, call { try await $0.add(1) })
         isGone(networks[1])
