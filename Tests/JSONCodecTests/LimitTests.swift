@@ -32,6 +32,27 @@ import Testing
         #expect(String(decoding: output.bytes, as: UTF8.self) == "kept1")
     }
 
+    /// What Swift writes for an enumeration opens its containers from other containers.
+    private indirect enum Chain: Codable {
+        case end, link(Chain)
+        init(links: Int) {
+            self = .end
+            for _ in 0..<links { self = .link(self) }
+        }
+    }
+
+    @Test(arguments: [256, 257, 300, 5_000])
+    func `and the reason is told to every container that finds no place`(links: Int) throws {
+        #expect(try ours(Chain(links: 255)).isEmpty == false)
+        #expect {
+            try ours(Chain(links: links))
+        } throws: { error in
+            guard case EncodingError.invalidValue(_, let context) = error else { return false }
+            return context.debugDescription == "Nested deeper than 512 levels (maximumDepth)."
+                && context.codingPath.count >= 510
+        }
+    }
+
     @Test func `text nested deeper than the limit refuses to decode`() throws {
         func nested(_ depth: Int) -> String {
             String(repeating: #"{"a":"#, count: depth) + "{}" + String(repeating: "}", count: depth)

@@ -52,7 +52,8 @@ extension EncodingStatePointer {
     @inline(never)
     func lateFrame(_ serial: UInt) throws -> EncodingFramePointer {
         let found = pointee.detached.lastIndex { $0.serial == serial || $0.boxSerial == serial }
-        guard serial != 0, let found else { throw outlived() }
+        // A container for which there was no place has no serial number; why there was none is known.
+        guard serial != 0, let found else { throw pointee.failure ?? outlived() }
         let state = pointee.detached[found].late ?? makeLate(found)
         if let failure = state.pointee.failure { throw failure }
         let frame = state.pointee.frames[0]

@@ -76,14 +76,18 @@ extension EncodingFramePointer {
         if pointee.kind == .empty {
             pointee.kind = kind
             pointee.depth &+= 1
-            if pointee.depth > EncodingState.maximumDepth { fail(tooDeep) }
+            if pointee.depth > EncodingState.maximumDepth { failTooDeep() }
             output.pointee.append(bracket)
         } else if pointee.kind != kind {
             fail("Asked for containers of different kinds for one value.")
         }
     }
 
-    private var tooDeep: String { "Nested deeper than \(EncodingState.maximumDepth) levels." }
+    @inline(never)
+    private func failTooDeep() {
+        guard pointee.state.pointee.failure == nil else { return }
+        pointee.state.pointee.failure = EncodingState.tooDeep(at: codingPath, behind: output.pointee.count)
+    }
 
     /// For what cannot throw: the next encoding call and the whole encoding fail.
     @inline(never)

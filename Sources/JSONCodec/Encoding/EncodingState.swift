@@ -70,6 +70,14 @@ struct EncodingState {
 }
 
 extension EncodingState {
+    /// - Parameter count: how many bytes had been written.
+    static func tooDeep(at path: [any CodingKey], behind count: Int) -> EncodingError {
+        let reason = "Nested deeper than \(maximumDepth) levels (maximumDepth)."
+        let cause = JSONError(offset: count, reason: .tooDeep(limit: maximumDepth))
+        return .invalidValue(
+            "", EncodingError.Context(codingPath: path, debugDescription: reason, underlyingError: cause))
+    }
+
     /// A whole document. What is written when this throws is for the caller to remove.
     static func encode<Value: Encodable>(_ value: Value, into output: UnsafeMutablePointer<OutputBuffer>) throws {
         let state = take(writingTo: output)
@@ -182,8 +190,7 @@ extension EncodingStatePointer {
     @inline(never)
     private func tooDeep() -> any Error {
         let path = pointee.top >= 0 ? pointee.frames[pointee.top].codingPath : pointee.pathOutside
-        let reason = "Nested deeper than \(EncodingState.maximumDepth) levels."
-        return EncodingError.invalidValue("", EncodingError.Context(codingPath: path, debugDescription: reason))
+        return EncodingState.tooDeep(at: path, behind: pointee.output.pointee.count)
     }
 
     /// Ends the frames above a level without writing anything.
