@@ -105,7 +105,7 @@ extension RPCError: CustomStringConvertible {
 
     /// Nothing where the message tells it already; of what was wrong with JSON it always does, in short.
     private var cause: String {
-        guard let underlying, !(underlying is DecodingError) else { return "" }
+        guard let underlying, !(underlying is DecodingError || underlying is EncodingError) else { return "" }
         let text = "\(underlying)"
         return message.contains(text) ? "" : ": \(text)"
     }

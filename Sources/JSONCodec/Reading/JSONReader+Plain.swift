@@ -1,9 +1,9 @@
 // The usual spelling of an argument and of a message in one step each; anything else is left to the rest of the reader.
 
 extension JSONReader {
-    /// Begins inside a text: at this offset, with so many containers open around it.
-    package init(_ bytes: UnsafeRawBufferPointer, at offset: Int, depth: Int, maximumDepth: Int) {
-        self.init(bytes, maximumDepth: maximumDepth)
+    /// Begins inside a text: at this offset, with this many containers open around it.
+    package init(_ bytes: UnsafeRawBufferPointer, at offset: Int, depth: Int) {
+        self.init(bytes)
         position = offset
         self.depth = depth
     }
@@ -11,7 +11,8 @@ extension JSONReader {
     /// Begins behind the bracket with which a text opens an array; nil for any other text.
     package init?(insideArray bytes: UnsafeRawBufferPointer) {
         guard let first = bytes.first, first == UInt8(ascii: "[") else { return nil }
-        self.init(bytes, at: 1, depth: 1, maximumDepth: 512)
+        self.init(bytes, at: 1, depth: 1)
+        limitDepth(to: Self.deepestLimit)
         isFirst = true
     }
 

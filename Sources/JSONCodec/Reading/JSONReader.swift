@@ -16,12 +16,15 @@ package struct JSONReader {
 
     let base: UnsafePointer<UInt8>
     let count: Int
-    let maximumDepth: Int
+    /// How many containers may be open around the cursor.
+    package var maximumDepth: Int
     package internal(set) var position = 0
     /// How many containers are open around the cursor.
     var depth = 0
     /// Whether the cursor stands right behind the opening bracket of the innermost container.
     var isFirst = false
+    /// Whether half of a surrogate pair in a string is passed over. A string that has one must not be unescaped.
+    var passesLoneSurrogates = false
 
     package init(_ bytes: UnsafeRawBufferPointer, maximumDepth: Int = 512) {
         // An empty text has no address; nothing is ever read from the stand-in.
@@ -30,6 +33,10 @@ package struct JSONReader {
         count = bytes.count
         self.maximumDepth = min(maximumDepth, Self.deepestLimit)
     }
+
+    /// What is opened from here on may have so many levels, whatever is open already. At most `deepestLimit`, and a few more
+    /// for what this library writes around a value.
+    package mutating func limitDepth(to levels: Int) { maximumDepth = depth &+ levels }
 
     /// The kind of the next value. Skips white space, nothing more.
     @inline(__always)

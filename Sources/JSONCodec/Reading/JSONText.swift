@@ -172,7 +172,10 @@ extension JSONReader {
         if unit & 0xF800 != 0xD800 { return start &+ 6 }
         guard unit & 0xFC00 == 0xD800, start &+ 7 < count, base[start &+ 6] == UInt8(ascii: "\\"),
             base[start &+ 7] == UInt8(ascii: "u"), try escapedUnit(start &+ 6) & 0xFC00 == 0xDC00
-        else { throw JSONError(offset: start, reason: .loneSurrogate) }
+        else {
+            guard passesLoneSurrogates else { throw JSONError(offset: start, reason: .loneSurrogate) }
+            return start &+ 6
+        }
         return start &+ 12
     }
 

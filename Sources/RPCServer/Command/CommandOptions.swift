@@ -66,7 +66,7 @@ extension CommandOption {
         .number("--maximum-batch", "N", \.maximumBatch, "members of a batch"),
         .number(
             "--maximum-depth", "N", most: JSONReader.deepestLimit, \.maximumDepth,
-            "how deep arrays and objects may be nested"),
+            "levels of arrays and objects in each argument of a call"),
         .number(
             "--pause-reading", "BYTES", \.pauseReading,
             "output waiting for a peer above which nothing more is read from it"),

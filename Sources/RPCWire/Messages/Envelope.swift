@@ -13,6 +13,29 @@ struct Envelope: ~Copyable {
         let range: Range<Int>
         let isNull: Bool
     }
+    /// What keeps a value from being decoded, though its end was found and the rest of the message could be read.
+    private struct Flaw {
+        enum Part { case params, reply, other }
+        let error: JSONError
+        let part: Part
+
+        var limit: Limit? { if case .tooDeep = error.reason { .maximumDepth } else { nil } }
+
+        var explanation: String { limit.map { "\(error) (\($0))" } ?? "\(error)" }
+
+        func object(code: Int, _ what: String) -> ErrorObject {
+            var object = ErrorObject(code: code, message: "\(what): \(explanation)")
+            object.limit = limit
+            return object
+        }
+
+        /// The reply ends its call all the same. What an error that cannot be read says of the work is not known.
+        func objectForReply(hasError: Bool) -> ErrorObject {
+            var object = object(code: ErrorCode.invalidReply, "the reply cannot be read")
+            if hasError { object.data = Bytes(#"{"outcome":"unknown"}"#) }
+            return object
+        }
+    }
 
     private var isObject = false
     private var version = Version.absent
@@ -24,10 +47,14 @@ struct Envelope: ~Copyable {
     private var number: Int64?
     private var result: Value?
     private var error: Value?
+    private var flaw: Flaw?
+    private let maximumDepth: Int
 
     /// Reads the value at the cursor, to its end even when it cannot be a message.
+    /// - Parameter maximumDepth: how many levels an argument or a result may have.
     @inline(__always)
-    init(_ reader: inout JSONReader, in text: UnsafeRawBufferPointer) throws(JSONError) {
+    init(_ reader: inout JSONReader, in text: UnsafeRawBufferPointer, maximumDepth: Int) throws(JSONError) {
+        self.maximumDepth = maximumDepth
         guard case .object = try reader.peek() else {
             _ = try reader.skipValue()
             return
@@ -39,7 +66,7 @@ struct Envelope: ~Copyable {
             if let member = MemberName(rawValue: name) {
                 try read(member, &reader, in: text)
             } else if name != 0 {
-                _ = try reader.skipValue()
+                _ = try skip(&reader, levels: maximumDepth, of: .other)
             } else if let key = try reader.nextMember() {
                 try read(key, &reader, in: text)
             } else {
@@ -56,10 +83,11 @@ struct Envelope: ~Copyable {
         switch name {
         case .jsonrpc: version = try Self.isTwo(&reader, in: text) ? .right : .wrong
         case .method: method = try Self.string(&reader)
-        case .params: params = try Self.params(&reader, in: text)
+        case .params: params = try params(&reader, in: text)
         case .id: id = try RPCIdentifier(&reader, in: text).map { .present($0) } ?? .wrong
-        case .result: result = try Self.value(&reader)
-        case .error: error = try Self.value(&reader)
+        case .result: result = try value(&reader, levels: maximumDepth)
+        // An error and its data are two levels around what the subject has put there.
+        case .error: error = try value(&reader, levels: maximumDepth + 2)
         case .timeout: timeout = try Self.wholeNumber(&reader)
         case .number: number = try Self.wholeNumber(&reader)
         }
@@ -73,7 +101,7 @@ struct Envelope: ~Copyable {
         if let name = MemberName(key) {
             try read(name, &reader, in: text)
         } else {
-            _ = try reader.skipValue()
+            _ = try skip(&reader, levels: maximumDepth, of: .other)
         }
     }
 
@@ -99,11 +127,12 @@ struct Envelope: ~Copyable {
         }
     }
 
-    private static func params(
+    private mutating func params(
         _ reader: inout JSONReader, in text: UnsafeRawBufferPointer
     ) throws(JSONError) -> Member {
         let kind = try reader.peek()
-        let range = try reader.skipValue()
+        // The list of the arguments is a level around them.
+        let range = try skip(&reader, levels: maximumDepth + 1, of: .params)
         switch kind {
         case .array, .object:
             let inside = UnsafeRawBufferPointer(rebasing: text[range.lowerBound + 1..<range.upperBound - 1])
@@ -120,9 +149,9 @@ struct Envelope: ~Copyable {
         return nil
     }
 
-    private static func value(_ reader: inout JSONReader) throws(JSONError) -> Value {
+    private mutating func value(_ reader: inout JSONReader, levels: Int) throws(JSONError) -> Value {
         let kind = try reader.peek()
-        let range = try reader.skipValue()
+        let range = try skip(&reader, levels: levels, of: .reply)
         if case .null = kind { return Value(range: range, isNull: true) }
         return Value(range: range, isNull: false)
     }
@@ -133,6 +162,42 @@ struct Envelope: ~Copyable {
     private static func unescaped(_ range: Range<Int>, in text: UnsafeRawBufferPointer) -> String? {
         var reader = JSONReader(UnsafeRawBufferPointer(rebasing: text[range.lowerBound - 1..<range.upperBound + 1]))
         return try? reader.readString()
+    }
+
+    // MARK: Flaws
+
+    /// Moves behind the value at the cursor, which may have this many levels. A value that is deeper, or has half of a
+    /// surrogate pair, is noted: the rest of the message is read, so that its sender is answered under its id.
+    @inline(__always)
+    private mutating func skip(
+        _ reader: inout JSONReader, levels: Int, of part: Flaw.Part
+    ) throws(JSONError) -> Range<Int> {
+        let start = reader
+        reader.limitDepth(to: levels)
+        let range: Range<Int>
+        do throws(JSONError) {
+            range = try reader.skipValue()
+        } catch {
+            reader = start
+            range = try skipFlawed(&reader, error, of: part)
+        }
+        reader.maximumDepth = start.maximumDepth
+        return range
+    }
+
+    @inline(never)
+    private mutating func skipFlawed(
+        _ reader: inout JSONReader, _ error: JSONError, of part: Flaw.Part
+    ) throws(JSONError) -> Range<Int> {
+        var found = error
+        switch error.reason {
+        // As it was set, without the levels around an argument or a result.
+        case .tooDeep: found = JSONError(offset: error.offset, reason: .tooDeep(limit: maximumDepth))
+        case .loneSurrogate where part != .other: break
+        default: throw error
+        }
+        flaw = Flaw(error: found, part: part)
+        do throws(JSONError) { return try reader.skipFlawedValue() } catch { throw found }
     }
 
     // MARK: The message
@@ -157,6 +222,12 @@ struct Envelope: ~Copyable {
         case .absent: arguments = 0..<0
         case .wrong: return invalid("params must be an array or an object")
         }
+        if let flaw, flaw.part == .params {
+            let request = Request(
+                id: identifier, in: frame, method: name, params: 0..<0, timeout: timeout, number: number)
+            return .unreadable(request, flaw.object(code: ErrorCode.invalidParams, "the params cannot be read"))
+        }
+        if let flaw { return invalid("it cannot be read: \(flaw.explanation)") }
         if Self.hasEscapes(UnsafeRawBufferPointer(rebasing: text[name])), let plain = Self.unescaped(name, in: text) {
             let params = arguments.isEmpty ? nil : frame[arguments]
             return .request(
@@ -171,6 +242,7 @@ struct Envelope: ~Copyable {
     private func reply(in frame: Bytes) -> Message {
         guard case .present(let id) = id else { return .ignored("a reply without an id") }
         guard case .right = version else { return invalidReply(to: id, "jsonrpc must be \"2.0\"") }
+        if let flaw { return .failure(id: id, error: flaw.objectForReply(hasError: error?.isNull == false)) }
         guard let error, !error.isNull else {
             guard let result else { return invalidReply(to: id, "it has neither a result nor an error") }
             return .result(id: id, value: frame[result.range])
@@ -188,8 +260,9 @@ struct Envelope: ~Copyable {
     }
 
     private func invalid(_ why: String) -> Message {
-        let error = ErrorObject(
+        var error = ErrorObject(
             code: ErrorCode.invalidRequest, message: "this is not a JSON-RPC 2.0 request: \(why)")
+        error.limit = flaw?.limit
         if case .present(let id) = id { return .invalid(id: id, error: error) }
         return .invalid(id: .null, error: error)
     }

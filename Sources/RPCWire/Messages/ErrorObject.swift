@@ -24,7 +24,9 @@ extension ErrorObject {
         var message: String?
         var data: Bytes?
         let isRead = text.withUnsafeBytes { bytes in
-            var reader = JSONReader(bytes, maximumDepth: JSONReader.deepestLimit)
+            var reader = JSONReader(bytes)
+            // How deep it is was checked when the reply was read.
+            reader.limitDepth(to: JSONReader.deepestLimit + 2)
             do throws(JSONError) {
                 try reader.enterObject()
                 while let key = try reader.nextMember() {

@@ -7,6 +7,9 @@ package enum Message: Sendable {
     /// - Parameter value: JSON text.
     case result(id: RPCIdentifier, value: Bytes)
     case failure(id: RPCIdentifier, error: ErrorObject)
+    /// A request whose parameters are nested too deep, or have half of a surrogate pair in a string: without them here, and
+    /// to be answered with this error.
+    case unreadable(Request, ErrorObject)
     /// Not a request, but whoever sent it may wait for an answer: this error, under this id.
     case invalid(id: RPCIdentifier, error: ErrorObject)
     /// A reply to nothing. Replies are never answered, not even bad ones, or two ends could go on for ever.
@@ -15,7 +18,7 @@ package enum Message: Sendable {
     /// Whether an answer is owed for it.
     package var isAnswered: Bool {
         switch self {
-        case .request(let request): request.id != nil
+        case .request(let request), .unreadable(let request, _): request.id != nil
         case .invalid: true
         case .result, .failure, .ignored: false
         }

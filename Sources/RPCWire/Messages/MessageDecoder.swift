@@ -7,8 +7,10 @@ package struct MessageDecoder: Sendable {
     private let maximumDepth: Int
     private let maximumBatch: Int
 
+    /// - Parameter maximumDepth: how many levels an argument or a result may have. The message around it, a batch, and the list
+    ///   of the arguments do not count.
     package init(maximumDepth: Int = 512, maximumBatch: Int = 1_000) {
-        self.maximumDepth = maximumDepth
+        self.maximumDepth = max(0, min(maximumDepth, JSONReader.deepestLimit))
         self.maximumBatch = maximumBatch
     }
 
@@ -41,9 +43,10 @@ package struct MessageDecoder: Sendable {
     package func decodeAnySpelling(_ frame: Bytes) -> Incoming {
         frame.withUnsafeBytes { bytes in
             do throws(JSONError) {
-                var reader = JSONReader(bytes, maximumDepth: maximumDepth)
+                var reader = JSONReader(bytes)
+                reader.limitDepth(to: maximumDepth + 2)
                 if case .array = try reader.peek() { return try batch(&reader, in: frame, bytes) }
-                let envelope = try Envelope(&reader, in: bytes)
+                let envelope = try Envelope(&reader, in: bytes, maximumDepth: maximumDepth)
                 try reader.finish()
                 return .single(envelope.message(in: frame, bytes))
             } catch {
@@ -66,7 +69,8 @@ package struct MessageDecoder: Sendable {
                 refusal.limit = .maximumBatch
                 return .refused(refusal)
             }
-            messages.append(try Envelope(&reader, in: text).message(in: frame, text))
+            let envelope = try Envelope(&reader, in: text, maximumDepth: maximumDepth)
+            messages.append(envelope.message(in: frame, text))
         }
         try reader.finish()
         guard !messages.isEmpty else {

@@ -12,7 +12,7 @@ struct PlainEnvelope {
 
     /// Nil when there is nothing to read.
     init?(_ text: UnsafeRawBufferPointer, maximumDepth: Int) {
-        guard let base = text.baseAddress, maximumDepth > 1 else { return nil }
+        guard let base = text.baseAddress else { return nil }
         self.text = text
         self.base = base
         self.maximumDepth = maximumDepth
@@ -66,7 +66,7 @@ struct PlainEnvelope {
         let start = at
         if passInteger() == nil || !isAtEnd {
             at = start
-            guard passValue(), isAtEnd else { return nil }
+            guard passValue(levels: maximumDepth), isAtEnd else { return nil }
         }
         return PlainReply(number: id, start: start, end: at)
     }
@@ -161,9 +161,9 @@ struct PlainEnvelope {
         if passIntegers() { return start..<at }
         at = start
         guard byte == UInt8(ascii: "[") || byte == UInt8(ascii: "{") else { return nil }
-        guard at &+ 1 < text.count, base.load(fromByteOffset: at &+ 1, as: UInt8.self) > 0x20, passValue() else {
-            return nil
-        }
+        guard at &+ 1 < text.count, base.load(fromByteOffset: at &+ 1, as: UInt8.self) > 0x20,
+            passValue(levels: maximumDepth + 1)
+        else { return nil }
         return at &- start == 2 ? 0..<0 : start..<at
     }
 
@@ -181,10 +181,11 @@ struct PlainEnvelope {
         return true
     }
 
-    /// Any JSON value without blanks before it.
-    private mutating func passValue() -> Bool {
+    /// Any JSON value of at most this many levels, without blanks before it.
+    private mutating func passValue(levels: Int) -> Bool {
         guard byte > 0x20 else { return false }
-        var reader = JSONReader(text, at: at, depth: 1, maximumDepth: maximumDepth)
+        var reader = JSONReader(text, at: at, depth: 1)
+        reader.limitDepth(to: levels)
         guard (try? reader.skipValue()) != nil else { return false }
         at = reader.position
         return true

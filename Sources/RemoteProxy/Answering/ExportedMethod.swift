@@ -60,6 +60,13 @@ public final class _ExportedMethod: Sendable {
             (failure.error, failure.outcome)
         case let error as RPCError:
             (error, error.outcome)
+        case let result as UnencodableResult where (result.error as? EncodingError)?.isTooDeep == true:
+            (
+                RPCError(
+                    .responseTooLarge,
+                    "the result of \(signature.wireName) is nested deeper than a message may be (maximumDepth)",
+                    outcome: .executed), .executed
+            )
         default:
             // The object is the whole chain, and has begun.
             (error, .executed)

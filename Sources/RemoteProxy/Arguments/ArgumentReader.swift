@@ -71,7 +71,7 @@ public struct ArgumentReader {
             if !there { form = .none }
             return there
         case .named:
-            reader = JSONReader(bytes)
+            reader = Self.reader(of: bytes)
             return try attempt(name) { reader throws(JSONError) in try Self.moves(&reader, to: name) }
         }
     }
@@ -111,9 +111,16 @@ public struct ArgumentReader {
         }
     }
 
+    /// How deep the arguments are was checked when their message was read; the list of them is a level more.
+    private static func reader(of params: UnsafeRawBufferPointer) -> JSONReader {
+        var reader = JSONReader(params)
+        reader.limitDepth(to: JSONReader.deepestLimit + 1)
+        return reader
+    }
+
     @inline(never)
     private static func open(_ params: UnsafeRawBufferPointer) throws -> (JSONReader, Form) {
-        var reader = JSONReader(params)
+        var reader = Self.reader(of: params)
         guard !params.isEmpty else { return (reader, .none) }
         do throws(JSONError) {
             if case .object = try reader.peek() { return (reader, .named) }

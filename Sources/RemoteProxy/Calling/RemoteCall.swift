@@ -67,8 +67,9 @@ public struct _RemoteCall {
     @usableFromInline @inline(never)
     func notEncoded(_ error: any Error, _ signature: MethodSignature) -> any Error {
         peer._withUnsafeGuaranteedRef { $0.spareCalls.give(call.takeRetainedValue()) }
+        let reason = (error as? EncodingError)?.explanation ?? "\(error)"
         return RPCError(
-            .invalidArguments, "the arguments of \(signature.wireName) cannot be encoded: \(error)",
+            .invalidArguments, "the arguments of \(signature.wireName) cannot be encoded: \(reason)",
             outcome: .notExecuted, underlying: error
         ).thrownByProxy
     }

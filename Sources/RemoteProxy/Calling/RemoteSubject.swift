@@ -42,7 +42,8 @@ struct RemoteSubject<Service: Sendable>: EndSubject {
             writer.finish()
         } catch {
             // A post reports nothing to its caller; the log is the only place left.
-            peer.log("the post \(post.signature.wireName) was not sent: its arguments cannot be encoded: \(error)")
+            let reason = (error as? EncodingError)?.explanation ?? "\(error)"
+            peer.log("the post \(post.signature.wireName) was not sent: its arguments cannot be encoded: \(reason)")
             return peer.spareCalls.give(call)
         }
         peer.send(post: call)

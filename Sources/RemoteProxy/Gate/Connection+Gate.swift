@@ -22,6 +22,9 @@ extension Connection {
             // Strangers write nothing into the log either.
             default: if request.id != nil { session.answer(request.id, with: .unauthenticated, in: nil) }
             }
+        case .single(.unreadable(let request, let error)):
+            session.overran(error.limit)
+            if request.id != nil { session.answer(request.id, with: .unauthenticated, in: nil) }
         case .single(.invalid(let id, let error)): session.answer(id, with: error, in: nil)
         case .single: break
         case .batch: session.answer(.null, with: .unauthenticated, in: nil)

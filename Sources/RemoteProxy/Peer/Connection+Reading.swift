@@ -127,6 +127,7 @@ extension Connection {
             note(.result(value), to: id)
         case .failure(let id, let error):
             noteReply(size, isPong: false)
+            session.overran(error.limit)
             guard !isHello(id) else { return isTurnedAway(error) ? turnBack() : welcomed(nil) }
             if isOurKind, error.isDraining {
                 leave(because: error.message)
@@ -134,7 +135,11 @@ extension Connection {
             } else {
                 note(.failure(error), to: id)
             }
+        case .unreadable(let request, let error):
+            session.refuse(request, with: error, from: self, in: batch)
+            if request.id == nil { reportReceipts() }
         case .invalid(let id, let error):
+            session.overran(error.limit)
             session.answer(id, with: error, in: batch)
         case .ignored(let why):
             peer.log("ignored a message from \(stream.remoteAddress): \(why)")

@@ -75,7 +75,10 @@ extension ErrorObject {
 
     /// What the caller of a method of `service` catches.
     func thrown(by service: ServiceDescription) -> any Error {
-        let details = data.flatMap { $0.withUnsafeBytes { try? decodeJSON(ErrorDetails.self, from: $0) } }
+        // What a subject has put there has an object around it.
+        let details = data.flatMap {
+            $0.withUnsafeBytes { try? decodeJSON(ErrorDetails.self, from: $0, maximumDepth: JSONReader.deepestLimit) }
+        }
         if let name = details?.type, let type = service.errorType(named: name, spelling: details?.spelling),
             let failure = declared(as: type)
         {
@@ -120,7 +123,7 @@ extension RPCError.Code {
 /// The JSON text of one member of an object.
 private func member(_ name: String, of object: Bytes) -> Bytes? {
     object.withUnsafeBytes { bytes in
-        var reader = JSONReader(bytes)
+        var reader = JSONReader(bytes, maximumDepth: JSONReader.deepestLimit)
         do throws(JSONError) {
             try reader.enterObject()
             while let key = try reader.nextMember() {

@@ -42,6 +42,13 @@ extension Session {
         start(method, for: request, from: connection, in: batch)
     }
 
+    /// Answers a request that cannot be read. It counts like any other: the other end need not send it again.
+    func refuse(_ request: Request, with error: ErrorObject, from connection: Connection, in batch: BatchReply?) {
+        overran(error.limit)
+        guard isNew(request, from: connection) else { return refuseRepeated(request, in: batch) }
+        answer(request.id, with: error, in: batch)
+    }
+
     /// One that names no export: it is for what is held, or for the protocol itself.
     private func acceptOther(_ request: Request, from connection: Connection, in batch: BatchReply?) {
         let name = request.method

@@ -91,14 +91,31 @@ import Testing
         configuration.maximumDepth = 64
         try await withWire(configuration) { url in
             let client = try RawClient(url)
-            // The message and its params are two of them.
-            for (depth, expected) in [(62, "1!-32602"), (63, "null!-32700")] {
+            // The message and the list of its arguments do not count.
+            for (depth, reason) in [(64, "argument 'text'"), (65, "64 levels at byte"), (9_000, "(maximumDepth)")] {
                 let last = open == "[" ? "[]" : "{}"
                 let value =
                     String(repeating: open, count: depth - 1) + last + String(repeating: close, count: depth - 1)
                 let call = #"{"jsonrpc":"2.0","id":1,"method":"Echo.text","params":[\#(value)]}"#
-                #expect(try brief(client.ask(call)) == expected, "\(depth)")
+                let answer = try client.ask(call)
+                #expect(try brief(answer) == "1!-32602", "\(depth)")
+                #expect(answer?.contains(reason) == true, "\(depth)")
+                let batch = "[\(call),\(Said.value)]"
+                #expect(try brief(client.ask(batch)) == "[1!-32602, 1=0]", "\(depth)")
             }
+        }
+    }
+
+    @Test func `half of a surrogate pair in a parameter is answered under the id of its call`() async throws {
+        try await withWire { url in
+            let client = try RawClient(url)
+            let call = #"{"jsonrpc":"2.0","method":"Echo.text","params":["\ud800"],"id":1}"#
+            #expect(try brief(client.ask(call)) == "1!-32602")
+            #expect(try brief(client.ask("[\(Said.value),\(call)]")) == "[1!-32602, 1=0]")
+            #expect(try brief(client.ask(#"{"jsonrpc":"2.0","method":"Echo.\ud800","id":1}"#)) == "null!-32700")
+            // A post is not answered, and neither it nor what follows holds up anything.
+            client.say(#"{"jsonrpc":"2.0","method":"Counter.note","params":["\udfff"]}"#)
+            #expect(try brief(client.ask(#"{"jsonrpc":"2.0","method":"Counter.notes","id":2}"#)) == "2=[]")
         }
     }
 
@@ -109,7 +126,8 @@ import Testing
         } _: { server, url in
             let client = try RawClient(url)
             #expect(try brief(client.ask(Said.value)) == "1=0")
-            #expect(try brief(client.ask(#"{"jsonrpc":"2.0","id":1,"params":[[[[]]]]}"#)) == "null!-32700")
+            #expect(
+                try brief(client.ask(#"{"jsonrpc":"2.0","id":1,"method":"x","params":[[[[[[]]]]]]}"#)) == "1!-32602")
             #expect(server.counters.overruns == ["maximumDepth": 1])
             let echo = Self.call(bytes: 400)
             #expect(try brief(client.ask("[\(echo),\(echo)]")).hasPrefix("["))

@@ -50,6 +50,7 @@ private func check(_ message: Message) {
     case .result(let id, let value):
         checkJSON(value)
         checkAnswer(id, ErrorObject(code: 1, message: "", data: value))
+    case .unreadable(let request, let error): checkAnswer(request.id ?? .null, error)
     case .failure(let id, let error), .invalid(let id, let error): checkAnswer(id, error)
     case .ignored: break
     }

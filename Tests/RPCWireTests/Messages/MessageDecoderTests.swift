@@ -158,15 +158,72 @@ struct MessageDecoderTests {
         #expect(summary(#"[[{"jsonrpc":"2.0","method":"m","id":1}]]"#) == ["batch", "invalid null -32600"])
     }
 
-    @Test func `nesting has a limit and it is named`() {
-        func nested(_ depth: Int) -> String {
-            #"{"jsonrpc":"2.0","method":"m","params":"#
-                + String(repeating: "[", count: depth) + "1" + String(repeating: "]", count: depth) + "}"
+    /// An array in this many others.
+    private func nested(_ depth: Int) -> String {
+        String(repeating: "[", count: depth) + "1" + String(repeating: "]", count: depth)
+    }
+
+    @Test(arguments: ["m", #"\u006d"#])
+    func `an argument may be nested as deep as the limit says, and a deeper one is refused under its id`(_ name: String)
+    {
+        func call(_ depth: Int) -> String {
+            #"{"jsonrpc":"2.0","method":"\#(name)","params":[\#(nested(depth))],"id":7}"#
         }
-        #expect(summary(nested(511)).first?.hasPrefix("notification m [[") == true)
-        #expect(summary(nested(512)) == ["refused -32700"])
-        guard case .refused(let error) = MessageDecoder(maximumDepth: 2).decode(Bytes(nested(3))) else { return }
-        #expect(error.message.contains("deeper than 2 levels"))
+        #expect(summary(call(512)).first?.hasPrefix("call 7 m [[") == true)
+        let refusal = "unreadable 7 \(name) -32602 the params cannot be read: nested deeper than"
+        #expect(summary(call(513)).first?.hasPrefix(refusal) == true)
+        #expect(summary(call(100_000)).first?.hasPrefix("\(refusal) 512 levels") == true)
+        let three = MessageDecoder(maximumDepth: 3)
+        #expect(summary(call(3), three) == ["call 7 m [[[[1]]]]"])
+        #expect(summary(call(4), three).first?.contains("3 levels at byte") == true)
+        #expect(summary(call(4), three).first?.hasSuffix("(maximumDepth)") == true)
+        let batch = "[\(call(3)),\(call(4)),\(call(3))]"
+        #expect(
+            summary(batch, three).map { $0.prefix(12) } == ["batch", "call 7 m [[[", "unreadable 7", "call 7 m [[["])
+        #expect(summary(call(4).replacing("]],", with: "],"), three) == ["refused -32700"])
+    }
+
+    @Test func `so may a result, and a deeper one ends its call`() {
+        func reply(_ member: String, _ depth: Int) -> String {
+            #"{"jsonrpc":"2.0","id":7,"\#(member)":\#(nested(depth))}"#
+        }
+        let decoder = MessageDecoder(maximumDepth: 3)
+        #expect(summary(reply("result", 3), decoder) == ["result 7 [[[1]]]"])
+        let refusal = "failure 7 -32058 the reply cannot be read: nested deeper than 3 levels at byte"
+        #expect(summary(reply("result", 4), decoder).first?.hasPrefix(refusal) == true)
+        #expect(summary(reply("error", 9), decoder).first?.hasSuffix(#"(maximumDepth) {"outcome":"unknown"}"#) == true)
+        let error = #"{"jsonrpc":"2.0","id":7,"error":{"code":1,"message":"x","data":[\#(nested(3))]}}"#
+        #expect(summary(error, decoder) == ["failure 7 1 x [[[[1]]]]"])
+    }
+
+    @Test func `a member that nobody reads may not be deeper either, and its sender is told under the id`() {
+        let text = #"{"jsonrpc":"2.0","method":"m","trace":\#(nested(4)),"id":7}"#
+        #expect(summary(text, MessageDecoder(maximumDepth: 3)) == ["invalid 7 -32600"])
+    }
+
+    @Test(arguments: [#"\ud800"#, #"a\udc00b"#, #"\ud800\ud800"#, #"\ud800\n"#])
+    func `half of a surrogate pair in the parameters is refused under the id of its request`(_ half: String) {
+        for params in [#"["\#(half)"]"#, #"{"a":["\#(half)"]}"#, #"{"\#(half)":1}"#] {
+            let text = #"{"jsonrpc":"2.0","method":"m","params":\#(params),"id":7}"#
+            #expect(summary(text).first?.hasPrefix("unreadable 7 m -32602 the params cannot be read: half of") == true)
+            let good = #"{"jsonrpc":"2.0","method":"m","id":8}"#
+            #expect(
+                summary("[\(good),\(text),\(good)]").map { $0.prefix(8) } == [
+                    "batch", "call 8 m", "unreadab", "call 8 m",
+                ])
+            #expect(summary(text.replacing("}", with: "]")) == ["refused -32700"])
+        }
+        let reply = #"{"jsonrpc":"2.0","id":7,"result":["\#(half)"]}"#
+        #expect(summary(reply).first?.hasPrefix("failure 7 -32058 the reply cannot be read: half of") == true)
+    }
+
+    @Test func `elsewhere it is not JSON`() {
+        for member in [
+            #""method":"\ud800","id":7"#, #""method":"m","id":"\ud800""#, #""method":"m","x":"\ud800","id":7"#,
+        ] {
+            #expect(summary(#"{"jsonrpc":"2.0",\#(member)}"#) == ["refused -32700"])
+        }
+        #expect(summary(#"{"jsonrpc":"2.0","method":"m","params":["\ud800\x"],"id":7}"#) == ["refused -32700"])
     }
 
     @Test func `only requests with an id and invalid ones are answered`() {

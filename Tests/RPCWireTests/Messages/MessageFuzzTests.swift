@@ -45,8 +45,11 @@ import Testing
     }
 
     private func check(_ message: Message) {
-        guard case .invalid(let id, let error) = message else { return }
-        checkAnswer(id, error)
+        switch message {
+        case .invalid(let id, let error): checkAnswer(id, error)
+        case .unreadable(let request, let error): checkAnswer(request.id ?? .null, error)
+        default: break
+        }
     }
 
     private func checkAnswer(_ id: RPCIdentifier, _ error: ErrorObject) {

@@ -30,6 +30,8 @@ private func summary(_ message: Message) -> String {
     case .result(let id, let value): "result \(text(id)) \(value)"
     case .failure(let id, let error):
         "failure \(text(id)) \(error.code) \(error.message)" + (error.data.map { " \($0)" } ?? "")
+    case .unreadable(let request, let error):
+        "unreadable \(request.id.map(text) ?? "notification") \(request.method) \(error.code) \(error.message)"
     case .invalid(let id, let error): "invalid \(text(id)) \(error.code)"
     case .ignored: "ignored"
     }
