@@ -36,10 +36,11 @@ package struct Reconnection {
     }
 
     /// The dialled connection is ready for calls. False when it came too late and must be dropped.
-    package mutating func connected(at now: Instant) -> Bool {
+    /// - Parameter isGreeted: the server has answered a hello. If not, it may take connections only to drop them.
+    package mutating func connected(at now: Instant, isGreeted: Bool = true) -> Bool {
         guard phase == .connecting else { return false }
         phase = .connected
-        failures = 0
+        if isGreeted { failures = 0 }
         connectedAt = now
         return true
     }
@@ -53,6 +54,7 @@ package struct Reconnection {
             return left(at: now, chance: chance)
         }
         phase = .connecting
+        failures = 0
         return .dial
     }
 

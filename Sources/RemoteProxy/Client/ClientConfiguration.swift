@@ -43,6 +43,13 @@ extension RPCClient {
         public var maximumBytesInFlight = 16 * 1_024 * 1_024
         /// How messages are framed. Choose another for a JSON-RPC server that is not made with this library.
         public var framing: Framing = .lengthPrefixed
+        /// Whether each connection begins with `rpc.hello`, by which two ends made with this library find each other. Nil says it
+        /// with `lengthPrefixed`, and with the other framings only if there is a `token`, since only the hello shows it.
+        ///
+        /// Without a hello calls go out as soon as there is a connection, and any JSON-RPC server can be called. There is no
+        /// session then: a call that was sent and whose connection is lost ends with `.connectionLost` and the outcome
+        /// `.unknown`, posts are not sent again, and the server is told nothing of timeouts.
+        public var saysHello: Bool?
         /// What is shown to a server that wants to know who calls. A server that does not know it answers every call with
         /// `.unauthenticated`.
         public var token: Token?
@@ -85,6 +92,7 @@ extension RPCClient.Configuration {
         settings.gate.frameTime = frameTime
         settings.gate.minimumRate = minimumRate
         settings.maximumPendingPostBytes = maximumPendingPostBytes
+        settings.saysHello = saysHello ?? (framing == .lengthPrefixed || token != nil)
         return settings
     }
 

@@ -69,16 +69,16 @@ final class Reconnector: Sendable {
         let timer = dialer.loop.schedule(at: dialer.loop.now.advanced(by: connectTimeout)) { [weak self] in
             self?.timedOut(attempt)
         }
-        let isLate = state.withLock { state in
-            guard state.attempt == attempt, state.machine.phase == .connecting else { return true }
+        let (isLate, isReady) = state.withLock { state in
+            // A connection that says no hello may be ready already.
+            let isReady = state.attempt == attempt && state.machine.phase == .connected
+            guard state.attempt == attempt, state.machine.phase == .connecting else { return (true, isReady) }
             state.giveUp = giveUp
             state.timer = timer
-            return false
+            return (false, false)
         }
-        if isLate {
-            timer.cancel()
-            giveUp()
-        }
+        if isLate { timer.cancel() }
+        if isLate, !isReady { giveUp() }
     }
 
     private func dialled(_ result: Result<any ByteStream, DialError>, _ attempt: Int) {
@@ -88,8 +88,13 @@ final class Reconnector: Sendable {
         case .success(let stream):
             var events = Connection.Events()
             events.ready = { [weak self] _ in self?.ready(attempt) }
+            let saysHello = peer.settings.saysHello
             events.leaving = { [weak self] _, why in
-                self?.lost(attempt, because: why) { machine, now, chance in machine.left(at: now, chance: chance) }
+                self?.lost(attempt, because: why) { machine, now, chance in
+                    // A server that closes after each answer is there for the next call.
+                    saysHello
+                        ? machine.left(at: now, chance: chance) : machine.lost(at: now, chance: chance, wasOfUse: true)
+                }
             }
             events.ended = { [weak self] connection, why in
                 self?.endedLast(connection)
@@ -105,7 +110,7 @@ final class Reconnector: Sendable {
                 return true
             }
             guard isCurrent else { return stream.abort() }
-            peer.waitsForGreeting(from: stream.remoteAddress)
+            if peer.settings.saysHello { peer.waitsForGreeting(from: stream.remoteAddress) }
             connection.open()
         }
     }
@@ -113,7 +118,8 @@ final class Reconnector: Sendable {
     private func ready(_ attempt: Int) {
         let now = dialer.loop.now
         let (isReady, timer) = state.withLock { state -> (Bool, (any LoopTimer)?) in
-            guard state.attempt == attempt, state.machine.connected(at: now) else { return (false, nil) }
+            guard state.attempt == attempt, state.machine.connected(at: now, isGreeted: peer.settings.saysHello)
+            else { return (false, nil) }
             return (true, state.timer)
         }
         timer?.cancel()

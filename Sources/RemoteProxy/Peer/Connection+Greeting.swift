@@ -25,7 +25,7 @@ extension Connection {
     }
 
     func isHello(_ id: RPCIdentifier) -> Bool {
-        guard case .dialled = role, case .integer(Self.helloID) = id else { return false }
+        guard saysHello, case .integer(Self.helloID) = id else { return false }
         return true
     }
 

@@ -38,10 +38,13 @@ extension Connection {
                         acceptOrKeep(messages.decode(frame), frame)
                     }
                     _ = phase.greeted()
-                } else if let reply = messages.decodeReply(frame) {
-                    accept(reply, in: frame)
                 } else {
-                    acceptOrKeep(messages.decode(frame), frame)
+                    if let reply = messages.decodeReply(frame) {
+                        accept(reply, in: frame)
+                    } else {
+                        acceptOrKeep(messages.decode(frame), frame)
+                    }
+                    if phase.step == .greeting, !saysHello { _ = phase.greeted() }
                 }
             } catch {
                 guard waiting.isEmpty else {
@@ -76,6 +79,7 @@ extension Connection {
     /// All that came together: callers that are resumed while the rest is still being read would get in the way of it.
     func handOnReplies() {
         guard !replies.isEmpty else { return }
+        leaveIfAnswered()
         peer.replied(&replies, over: self)
         // One by one: there are few, and to remove a range takes longer.
         while !replies.isEmpty { replies.removeLast() }
@@ -106,15 +110,19 @@ extension Connection {
         // A ping's number is negative, which no plain reply's is; and who has dialled never waits for the other end to log in.
         noteReply(frame.count, isPong: false)
         let value = reply.value(insteadOf: frame)
-        guard reply.number != Self.helloID else { return welcomed(value) }
+        if reply.number == Self.helloID, saysHello { return welcomed(value) }
         replies.append(CallReply(number: reply.number, end: .result(value)))
     }
 
     func refuseText(_ error: ErrorObject) {
         session.overran(error.limit)
         session.answer(.null, with: error, in: nil)
-        // Bytes that were never JSON are not a caller with a typing error but somebody else's protocol.
-        if phase.step == .greeting, error.code == ErrorCode.parseError { refuseFurther() }
+        // Bytes that were never JSON are not a caller with a typing error but another protocol.
+        guard phase.step == .greeting, error.code == ErrorCode.parseError else { return }
+        if case .dialled = role {
+            gate.verdict = "\(stream.remoteAddress) does not answer as a server of this kind does: \(error.message)"
+        }
+        refuseFurther()
     }
 
     /// - Parameter size: of its frame, if it came alone.
@@ -200,8 +208,8 @@ extension Connection {
 
     /// Every single answer to a call counts, and the other end keeps it until it is told that it has come.
     private func noteReply(_ bytes: Int?, isPong: Bool) {
+        if phase.step != .greeting || !saysHello { noteUse() }
         guard let bytes, isOurKind else { return }
-        noteUse()
         if isPong { return }
         session.receipts.reply(bytes: bytes)
         reportReceipts()

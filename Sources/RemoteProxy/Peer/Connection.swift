@@ -9,7 +9,7 @@ package import RPCWire
 package final class Connection: @unchecked Sendable {
     /// Which end of the connection this is, and what that end does first.
     package enum Role: Sendable {
-        /// This end dialled and says hello before anything else.
+        /// This end dialled, and says hello before anything else if its settings say so.
         case dialled(Framing)
         /// This end was dialled and is told the framing by the first byte. The other may ask for one of these sessions.
         case accepted(SessionTable)
@@ -67,6 +67,10 @@ package final class Connection: @unchecked Sendable {
     @exclusivity(unchecked) var lockedInput = 0
     /// Something has come besides the greeting.
     @exclusivity(unchecked) package private(set) var wasOfUse = false
+    /// How many answers have come, without that to the hello.
+    private var answers = 0
+    /// The last connection to this server ended with its first answer: the call after it goes over another.
+    private let isForOneAnswer: Bool
 
     var peer: Peer { session.peer }
 
@@ -89,6 +93,7 @@ package final class Connection: @unchecked Sendable {
         frames = FrameDecoder(limits: settings.frames, framing: framing)
         messages = MessageDecoder(maximumDepth: settings.maximumDepth, maximumBatch: settings.maximumBatch)
         agreement = Agreement(framing: framing)
+        isForOneAnswer = framing != nil && peer.answersOnce
         gate = Gate(settings.sharedGate, isAccepted: framing == nil, user: stream.peerUser, at: stream.loop.now)
     }
 
@@ -103,16 +108,17 @@ package final class Connection: @unchecked Sendable {
         messages = former.messages
         gate = former.gate
         agreement = Agreement(framing: former.outgoingFraming)
+        isForOneAnswer = false
     }
 
-    /// Opens the stream. An accepted connection is ready at once; a dialled one when its hello has been answered.
+    /// Opens the stream. A connection that says hello is ready when that has been answered, any other at once.
     package func open() {
         session.served(by: self)
         openGate()
         stream.open(self)
         switch role {
-        case .dialled: sayHello()
-        case .accepted:
+        case .dialled where saysHello: sayHello()
+        case .dialled, .accepted:
             peer.attach(self, .anew)
             events.ready(self)
             // The list of tokens may have been replaced since the gate was made.
@@ -123,8 +129,27 @@ package final class Connection: @unchecked Sendable {
     var outgoingFraming: Framing { agreement.framing }
     var isOurKind: Bool { agreement.isOurKind }
 
+    /// Whether this end says hello, and takes the answer to it for one.
+    var saysHello: Bool { if case .dialled = role { peer.settings.saysHello } else { false } }
+
     /// Something has come that was worth the connection.
-    func noteUse() { wasOfUse = true }
+    func noteUse() {
+        wasOfUse = true
+        answers &+= 1
+    }
+
+    /// Answers are about to be handed to their callers, whose next calls are not to be sent to a server that is closing.
+    func leaveIfAnswered() {
+        if isForOneAnswer { leave(because: "the server closes after each answer") }
+    }
+
+    /// A server that knows no hello and closes after its first answer is taken to do so always, until it answers more.
+    private func noteManners(_ end: StreamEnd) {
+        guard case .dialled = role, !saysHello, answers > 0 else { return }
+        if answers > 1 { return peer.answersOnce = false }
+        if case .local = end { return }
+        peer.answersOnce = true
+    }
 }
 
 // MARK: what goes out
@@ -211,6 +236,7 @@ extension Connection: ByteStreamReceiver {
         _ = phase.closed()
         dropWaiting()
         closeGate(end)
+        noteManners(end)
         session.lost(self, sent: sent, why: why)
         // The next attempt may take as long to find out.
         if gate.isSilent { peer.unreachable(because: why) }

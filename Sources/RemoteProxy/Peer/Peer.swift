@@ -29,6 +29,8 @@ package final class Peer: Sendable {
         package var maximumPendingPostBytes = 32 << 20
         /// Objects that the other end may hold at a time.
         package var maximumHolds = 1_000
+        /// Whether an end that dials says hello.
+        package var saysHello = true
 
         package init() {}
     }
@@ -79,6 +81,8 @@ package final class Peer: Sendable {
         var lastWatch = 0
         /// Calls that were sent and that nobody waits for any more; the other end may not know yet.
         var abandoned: Set<Int64> = []
+        /// The other end closes its connections after an answer, as far as is known.
+        var answersOnce = false
     }
 
     package let loop: any Loop
@@ -149,6 +153,11 @@ package final class Peer: Sendable {
             return state.timer
         }
         old?.cancel()
+    }
+
+    var answersOnce: Bool {
+        get { state.withLock { $0.answersOnce } }
+        set { state.withLock { $0.answersOnce = newValue } }
     }
 
     /// Who the other end has proved to be. Set when it has, before any of its calls is run.

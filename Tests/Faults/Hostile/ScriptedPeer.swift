@@ -54,6 +54,21 @@ package final class ScriptedPeer: @unchecked Sendable {
         return Asked(String(decoding: received[4..<4 + length], as: UTF8.self))
     }
 
+    /// The next message of a stream of texts, up to these characters and with them.
+    package func hearText(_ end: String) throws -> Asked {
+        while true {
+            let text = String(decoding: received, as: UTF8.self)
+            if let found = text.ranges(of: end).first(where: { end != "}" || $0.upperBound == text.endIndex }) {
+                let message = text[..<found.upperBound]
+                received.removeFirst(message.utf8.count)
+                return Asked(String(message))
+            }
+            try fill(to: received.count + 1)
+        }
+    }
+
+    package func sayText(_ text: String) throws { try send(Array(text.utf8)) }
+
     private func fill(to count: Int) throws {
         while received.count < count {
             guard case .bytes(let bytes) = connection.receive() else { throw Gone() }

@@ -34,6 +34,7 @@ func fuzzClient(_ dice: inout Dice) {
     let server = FuzzedServer()
     var configuration = RPCClient.Configuration()
     configuration.framing = .lines
+    configuration.saysHello = dice.roll(4) > 0
     configuration.timeout = .seconds(10)
     let client = RPCClient(server.dialer, configuration, chance: { 1 })
     client.export(DoublerProxy(Doubling()))
