@@ -15,11 +15,12 @@ public import RemoteProxy
 /// caller is gone: closed, or without a connection for `Configuration.sessionGrace`. A subject that throws harms nobody; one that traps ends the process, as everywhere in
 /// Swift. Posts of one connection run in order.
 public final class RPCServer: Sendable {
-    private let exports = Exports()
+    private let exports: Exports
     let driver: ServerDriver
 
     /// A server that listens nowhere yet.
     public init(_ configuration: Configuration = Configuration()) {
+        exports = Exports(of: Program(title: configuration.programName, version: configuration.programVersion))
         driver = ServerDriver(configuration, exports: exports)
     }
 

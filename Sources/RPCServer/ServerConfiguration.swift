@@ -114,6 +114,12 @@ extension RPCServer {
         public var maximumKeptReplyBytesInAll = 256 * 1_024 * 1_024
         /// How many objects one session may hold at a time; more are refused with `.busy`. Zero allows none.
         public var maximumHolds = 1_000
+        /// What `rpc.discover` calls the program; nil for the name of its executable. `ServerCommand` sets it to that of the
+        /// command line.
+        public var programName: String?
+        /// The version that `rpc.discover` gives for the program; nil says `unspecified`. `ServerCommand` sets it to what
+        /// `--version` prints.
+        public var programVersion: String?
         /// Whether addresses may be listened on that other machines can reach though there are no tokens.
         public var allowsOtherMachines = false
         /// Told, in a line of text, what no caller gets to hear. The default writes it to standard error.

@@ -82,6 +82,8 @@ public struct ServerCommand: Sendable {
         let log: @Sendable (String) -> Void = { LogStream.error.write(line: "\(program): \($0.onOneLine)") }
         var configuration = settings.configuration
         configuration.log = log
+        configuration.programName = program
+        configuration.programVersion = version
         if settings.isQuiet { configuration.log = { _ in } }
         DroppedPosts.log(to: configuration.log)
         let server = RPCServer(configuration)

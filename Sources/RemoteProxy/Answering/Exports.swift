@@ -16,8 +16,10 @@ package final class Exports: Sendable {
     private let state = Lock(State())
     /// Grows with every change.
     let version = Atomic(1)
+    private let program: Program
 
-    package init() {}
+    /// - Parameter program: what `rpc.discover` says the exports belong to.
+    package init(of program: Program = Program()) { self.program = program }
 
     /// Makes a proxy's methods callable as `Service.method`, or as `Service[name].method`. A later export of the same
     /// protocol under the same name takes the place of the earlier one.
@@ -83,7 +85,7 @@ package final class Exports: Sendable {
     var discovery: Bytes {
         state.withLock { state in
             if let known = state.discovery { return known }
-            let document = Discovery.document(of: state.table.listed)
+            let document = Discovery.document(of: state.table.listed, in: program)
             state.discovery = document
             return document
         }

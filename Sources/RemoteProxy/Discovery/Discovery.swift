@@ -4,11 +4,13 @@ import JSONCodec
 import RPCWire
 
 enum Discovery {
-    static func document(of services: [(object: String?, signatures: [MethodSignature])]) -> Bytes {
+    static func document(
+        of services: [(object: String?, signatures: [MethodSignature])], in program: Program
+    ) -> Bytes {
         let methods = services.flatMap { service in
             service.signatures.map { OpenRPCMethod($0, object: service.object) }
         }
-        let document = OpenRPCDocument(methods: methods)
+        let document = OpenRPCDocument(info: program, methods: methods)
         // Strings all the way down: there is nothing in it that could fail to encode.
         let output = JSONOutput()
         try? output.encode(document)
@@ -16,14 +18,23 @@ enum Discovery {
     }
 }
 
-private struct OpenRPCDocument: Encodable {
-    struct Info: Encodable {
-        var title = "RemoteProxy"
-        var version = "1.0.0"
-    }
+/// What the exports are a part of, as OpenRPC's `info` has it.
+package struct Program: Encodable, Sendable {
+    var title: String
+    var version: String
 
+    /// - Parameters:
+    ///   - title: nil for the name of the executable.
+    ///   - version: nil if it is not known; OpenRPC wants a text.
+    package init(title: String? = nil, version: String? = nil) {
+        self.title = title ?? CommandLine.arguments.first?.split(separator: "/").last.map(String.init) ?? "unnamed"
+        self.version = version ?? "unspecified"
+    }
+}
+
+private struct OpenRPCDocument: Encodable {
     var openrpc = "1.3.2"
-    var info = Info()
+    var info: Program
     var methods: [OpenRPCMethod]
 }
 

@@ -6,49 +6,48 @@ indirect enum JSONSchema: Encodable {
     case null
     case array(JSONSchema)
     case dictionary(JSONSchema)
+    /// A dictionary whose keys cannot be names of members: Swift encodes it as an array, of a key and its value in turn.
+    case pairs(key: JSONSchema, value: JSONSchema)
     case optional(JSONSchema)
     case named(String)
+
+    init(swiftType: String) {
+        self.init(SwiftTypeText(swiftType.filter { !$0.isWhitespace }))
+    }
+
+    private init(_ type: SwiftTypeText) {
+        switch type.shape {
+        case .optional(let wrapped): self = .optional(JSONSchema(wrapped))
+        case .array(let element): self = .array(JSONSchema(element))
+        case .dictionary(let key, let value):
+            self = Self.dictionary(JSONSchema(key), JSONSchema(value), of: key, in: type)
+        case .name(let name): self = Self.simple(name)
+        }
+    }
 
     private static let integers: Set = [
         "Int", "Int8", "Int16", "Int32", "Int64", "UInt", "UInt8", "UInt16", "UInt32", "UInt64", "Int128", "UInt128",
     ]
 
-    init(swiftType: String) {
-        let text = swiftType.filter { !$0.isWhitespace }
-        if text.hasSuffix("?") {
-            self = .optional(JSONSchema(swiftType: String(text.dropLast())))
-        } else if text.hasPrefix("["), text.hasSuffix("]") {
-            self = Self.collection(text.dropFirst().dropLast())
-        } else if Self.integers.contains(text) {
-            self = .type("integer")
-        } else {
-            self = Self.simple(text)
-        }
-    }
-
-    private static func simple(_ text: String) -> JSONSchema {
-        switch text {
+    private static func simple(_ name: String) -> JSONSchema {
+        if integers.contains(name) { return .type("integer") }
+        return switch name {
         case "Double", "Float", "Decimal": .type("number")
         case "String", "URL", "UUID", "Data", "Character": .type("string")
         case "Bool": .type("boolean")
         case "Void", "()": .null
-        default: .named(text)
+        default: .named(name)
         }
     }
 
-    /// What stands between the brackets: an element, or a key and a value with the colon of neither's generics.
-    private static func collection(_ inside: Substring) -> JSONSchema {
-        var depth = 0
-        for index in inside.indices {
-            switch inside[index] {
-            case "[", "<", "(": depth += 1
-            case "]", ">", ")": depth -= 1
-            case ":" where depth == 0:
-                return .dictionary(JSONSchema(swiftType: String(inside[inside.index(after: index)...])))
-            default: break
-            }
-        }
-        return .array(JSONSchema(swiftType: String(inside)))
+    private static func dictionary(
+        _ keySchema: JSONSchema, _ value: JSONSchema, of key: SwiftTypeText, in type: SwiftTypeText
+    ) -> JSONSchema {
+        if case .name("String") = key.shape { return .dictionary(value) }
+        if case .name("Int") = key.shape { return .dictionary(value) }
+        // Keys of the user's own may be names of members or not: no text tells.
+        if case .named = keySchema { return .named(type.text) }
+        return .pairs(key: keySchema, value: value)
     }
 
     var isOptional: Bool { if case .optional = self { true } else { false } }
@@ -68,6 +67,9 @@ indirect enum JSONSchema: Encodable {
         case .dictionary(let value):
             try container.encode("object", forKey: .type)
             try container.encode(value, forKey: .additionalProperties)
+        case .pairs(let key, let value):
+            try container.encode("array", forKey: .type)
+            try container.encode(["anyOf": [key, value]], forKey: .items)
         case .optional(let wrapped): try container.encode([wrapped, .null], forKey: .anyOf)
         case .named(let name): try container.encode(name, forKey: .title)
         }

@@ -89,6 +89,21 @@ import Testing
         }
     }
 
+    @Test func `discovery names the program, and makes up no version`() async throws {
+        func info(_ configuration: RPCServer.Configuration) async throws -> String? {
+            try await withServer("tcp://127.0.0.1:0", configuration, exporting: []) { url in
+                try await blocking { try RawClient(url).ask(#"{"jsonrpc":"2.0","method":"rpc.discover","id":1}"#) }
+                    .get()
+            }
+        }
+        var configuration = RPCServer.Configuration.quiet
+        let own = try #require(CommandLine.arguments.first?.split(separator: "/").last)
+        #expect(try await info(configuration)?.contains(#""title":"\#(own)","version":"unspecified""#) == true)
+        configuration.programName = "shop"
+        configuration.programVersion = "2.1"
+        #expect(try await info(configuration)?.contains(#""title":"shop","version":"2.1""#) == true)
+    }
+
     @Test func `discovery answers an OpenRPC document of the live exports`() async throws {
         struct Reply: Decodable {
             struct Document: Decodable {
