@@ -26,6 +26,8 @@ extension Connection {
     }
 
     private func passesWaiting(_ message: Message) -> Bool {
+        // It counts like any other request, in its order.
+        if case .unreadable = message { return false }
         guard case .request(let request) = message else { return true }
         guard request.isSystem else { return false }
         switch request.method.description {
