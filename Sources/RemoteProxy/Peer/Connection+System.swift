@@ -34,6 +34,7 @@ extension Connection {
             if let params = request.params, let progress = try? Progress(json: params) { accept(progress) }
         case SystemMethod.report where isNotice:
             report()
+            owesReport = !waiting.isEmpty
         case SystemMethod.hello:
             accept(hello: request, in: batch)
         case SystemMethod.discover:

@@ -58,7 +58,10 @@ extension Connection {
         }
         handOnReplies()
         readOn()
-        if waiting.isEmpty { allHaveBegun() }
+        guard waiting.isEmpty else { return }
+        if owesReport { report() }
+        owesReport = false
+        allHaveBegun()
     }
 
     private func beginLater() {

@@ -56,6 +56,8 @@ package final class Connection: @unchecked Sendable {
     /// The loop is about to look whether they may.
     @exclusivity(unchecked) var isBeginning = false
     var hasToldOfPause = false
+    /// The other end asked for a report while requests waited, which were not counted in it: it gets another one behind them.
+    var owesReport = false
     /// The other end says no more, and waits for what it has asked for.
     var hasPeerFinished = false
     /// Replies that have been read and not handed on yet.
