@@ -307,7 +307,7 @@ import Testing
         let (read, change) = (call { try await $0.balance() }, call { try await $0.add(1) })
         for network in networks { network.isServing = true }
         loop.advance(by: .seconds(1))
-        #expect(accounts.map(\.begun) == [["balance", "add"], []])
+        #expect(accounts.map { $0.begun.sorted() } == [["add", "balance"], []])
         isGone(networks[0])
         #expect(try loop.complete { try await read.value } == 0)
         #expect(loop.failure { try await change.value }?.outcome == .unknown)
