@@ -13,9 +13,9 @@ package final class Listener: @unchecked Sendable {
 
     /// How many connections are taken in one turn.
     private static let acceptsPerTurn = 64
-    /// How many descriptors there must be beside those of the listener when it begins: one for a connection, and the three
-    /// that Swift's thread pool opens when it is first used, and without which it ends the process.
-    private static let leastRoom = 4
+    /// How many descriptors there must be beside those of the listener when it begins: one for a connection, and five that
+    /// Swift's thread pool may open, without which it ends the process: a queue, its wake-up, and a timer for each clock.
+    private static let leastRoom = 6
     /// How long nothing is accepted when the system has no room.
     private static let pause = Duration.milliseconds(100)
 

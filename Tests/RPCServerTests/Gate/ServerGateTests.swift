@@ -65,7 +65,7 @@ import Testing
     }
 
     @Test func `every number and time of the configuration is an option`() {
-        let own: Set = ["tokens", "allowsOtherMachines", "log"]
+        let own: Set = ["tokens", "allowsOtherMachines", "log", "programName", "programVersion"]
         let members = Mirror(reflecting: RPCServer.Configuration()).children.compactMap(\.label)
         let options = Set(CommandOption.all.map(\.name))
         let names = members.filter { !own.contains($0) }.map { member in
