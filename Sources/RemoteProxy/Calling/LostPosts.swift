@@ -32,6 +32,7 @@ extension Peer {
         tell(
             LostPosts(unsent: count),
             because:
-                "too late for their deadline (timeout), or longer than a message to the other end may be (maximumFrameSize)")
+                "too late for their deadline (timeout), or longer than a message to the other end may be (maximumFrameSize)"
+        )
     }
 }
