@@ -1,7 +1,6 @@
 // How callers learn that their tasks were cancelled. To be told by the runtime costs a tenth of a call, and hardly any is
 // cancelled. So a call that is made on a busy loop begins unwatched: its answer will be there before long. Who still waits
 // when the loop has nothing left to do, or after some milliseconds, is woken once, to be watched from then on.
-
 //
 // Where the library waits by the standard library's functions (`RemoteCall+Waiting.swift`) all calls are watched.
 
