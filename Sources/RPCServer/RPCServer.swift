@@ -49,8 +49,8 @@ public final class RPCServer: Sendable {
     ///
     /// Returns at once; every login is judged by the new list from then on. Callers whose token stands in it with the same
     /// name and roles notice nothing. All others that are in lose their connections and their sessions shortly after, as
-    /// soon as the threads that serve them come to it: their running calls are cancelled, and nothing can be resumed. That
-    /// includes callers that came in without a token, when there was no list before. Only callers on a Unix-domain socket
+    /// soon as the threads that serve them come to it: their running calls are cancelled, and nothing can be resumed. Posts of a
+    /// caller that has left before, connection and all, still run. That includes callers that came in without a token, when there was no list before. Only callers on a Unix-domain socket
     /// that have shown no token stay, because the system names their user.
     ///
     /// ```swift

@@ -80,7 +80,7 @@ final class ServerDriver: Sendable {
                     closed.resume()
                 }
             }
-            throw RPCError.closed(outcome: .notExecuted)
+            throw RPCError.closed(outcome: .notExecuted).thrownByProxy
         }
         return listener.endpoint.description
     }
@@ -119,7 +119,7 @@ final class ServerDriver: Sendable {
     /// The loops start with the first address, not with the server: one that never listens costs nothing.
     private func firstLoop(for url: String) throws -> EventLoop {
         try state.withLock { state in
-            guard state.phase == .serving else { throw RPCError.closed(outcome: .notExecuted) }
+            guard state.phase == .serving else { throw RPCError.closed(outcome: .notExecuted).thrownByProxy }
             do throws(SystemError) {
                 if state.watch == nil { state.watch = try makeWatch() }
                 while state.runners.count < max(1, configuration.threads) {

@@ -193,7 +193,7 @@ struct Envelope: ~Copyable {
         switch error.reason {
         // As it was set, without the levels around an argument or a result.
         case .tooDeep: found = JSONError(offset: error.offset, reason: .tooDeep(limit: maximumDepth))
-        case .loneSurrogate where part != .other: break
+        case .loneSurrogate: break
         default: throw error
         }
         flaw = Flaw(error: found, part: part)

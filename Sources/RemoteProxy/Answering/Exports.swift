@@ -9,8 +9,14 @@ package final class Exports: Sendable {
         var table = ExportTable()
         /// What `rpc.discover` answers, once somebody has asked since the last change.
         var discovery: Bytes?
-        /// Why the first proxy that was not exported was not.
-        var refusal: String?
+        /// Why proxies were not exported, by their paths. Forgotten when another of the same path is.
+        var refusals: [(path: String, why: String)] = []
+
+        /// Once for each path, and of a hundred at most: some program may take its names from its peers.
+        mutating func note(_ refusal: String, of path: String) {
+            guard refusals.count < 100, !refusals.contains(where: { $0.path == path }) else { return }
+            refusals.append((path, refusal))
+        }
     }
 
     private let state = Lock(State())
@@ -29,10 +35,11 @@ package final class Exports: Sendable {
         let export = ExportTable.Export(proxy, named: object)
         let (replaced, refusal) = state.withLock { state in
             if let refusal = state.table.refusal(of: export) {
-                state.refusal = state.refusal ?? refusal
+                state.note(refusal, of: export.path)
                 return (nil as ExportTable.Export?, refusal as String?)
             }
             state.discovery = nil
+            state.refusals.removeAll { $0.path == export.path }
             return (state.table.set(export), nil)
         }
         if refusal == nil { version.add(1, ordering: .releasing) }
@@ -53,8 +60,8 @@ package final class Exports: Sendable {
         return withExtendedLifetime(removed) { removed != nil }
     }
 
-    /// Why the first proxy that was not exported was not; nil when all were.
-    package var refusal: String? { state.withLock { $0.refusal } }
+    /// Why the first proxy that is not exported is not; nil when all are.
+    package var refusal: String? { state.withLock { $0.refusals.first?.why } }
 
     /// The method of that name, whatever the connections have seen.
     func method(named name: Bytes) -> _ExportedMethod? {

@@ -11,7 +11,12 @@ extension HeldObjects {
             guard request.name.utf8.count <= 64, request.name.hasPrefix("~"), !request.name.contains("]") else {
                 throw RPCError.nameOfHold
             }
-            try await self.hold(request)
+            do {
+                try await self.hold(request)
+            } catch let error as CancellationError {
+                // In the line: nothing is held.
+                throw ChainFailure(error: error, outcome: .notExecuted)
+            }
             call.answerNothing()
         }
     }

@@ -33,12 +33,13 @@ extension Reconnector {
         close(because: .closed(outcome: .notExecuted))
         let timer = dialer.loop.schedule(at: dialer.loop.now.advanced(by: postGrace)) { [self] in
             end()
+            state.withLock { $0.isGraceOver = true }
             tellFinishing()
         }
         defer { timer.cancel() }
         return await withCheckedContinuation { continuation in
             let lostPosts = state.withLock { state -> Int? in
-                if state.last == nil, let lostPosts = state.lostPosts { return lostPosts }
+                if state.last == nil || state.isGraceOver, let lostPosts = state.lostPosts { return lostPosts }
                 state.finishing.append(continuation)
                 return nil
             }

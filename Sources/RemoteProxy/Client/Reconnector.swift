@@ -19,6 +19,8 @@ final class Reconnector: Sendable {
         /// The connection that was there then, until it has ended.
         var last: Connection?
         var finishing: [CheckedContinuation<Int, Never>] = []
+        /// Those that finish wait no longer for the last connection.
+        var isGraceOver = false
     }
 
     let peer: Peer

@@ -17,6 +17,8 @@ extension Session {
         guard table != nil, let tokens = peer.settings.gate.tokens.withLock({ $0 }) else { return false }
         guard connection?.gate.login.isLocked != true, !tokens.keeps(peer.identity, by: entry) else { return false }
         let name = peer.identity.map { "'\($0.name)'" } ?? "a caller without a token"
+        // Nor are the posts wanted that it left behind.
+        hasLeft = false
         let why = "the list of tokens has changed and does not let in \(name) as before"
         if let connection { connection.endRevoked(because: why) } else { end(why) }
         return true

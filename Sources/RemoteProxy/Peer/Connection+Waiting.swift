@@ -42,6 +42,7 @@ extension Connection {
     /// Begins requests that wait, for as long as they may.
     func beginWaiting() {
         isBeginning = false
+        defer { handOnReplies() }
         var budget = Self.framesPerTurn
         while !phase.isOver, !waiting.isEmpty {
             switch session.nextRequest {
@@ -56,7 +57,6 @@ extension Connection {
             changeWaiting { frame = $0.popFirst() }
             if let frame { accept(messages.decode(frame), size: frame.count) }
         }
-        handOnReplies()
         readOn()
         guard waiting.isEmpty else { return }
         if owesReport { report() }
@@ -111,6 +111,13 @@ extension Connection {
         session.tellWaiting(waiting.bytes - before)
     }
 
-    /// The connection is over: what has not begun never will.
-    func dropWaiting() { changeWaiting { $0.removeAll() } }
+    /// The connection is over: what has not begun never will. Unless the session goes on: then the other end sends it again.
+    func dropWaiting() {
+        guard !waiting.isEmpty else { return }
+        if !session.isResumable {
+            let count = waiting.count == 1 ? "1 request" : "\(waiting.count) requests"
+            peer.log("\(count) of \(stream.remoteAddress) had not begun when the connection ended, and never will")
+        }
+        changeWaiting { $0.removeAll() }
+    }
 }

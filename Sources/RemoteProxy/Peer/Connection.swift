@@ -200,7 +200,8 @@ extension Connection: ByteStreamReceiver {
     /// only ended its questions, as `nc -N` does: it gets the answers that come soon. One that has left in good order has
     /// its posts delivered.
     package func peerFinished() -> Bool {
-        guard case .accepted = role, phase.step != .over else { return false }
+        guard phase.step != .over else { return false }
+        guard case .accepted = role else { return serverFinished() }
         // One of our own kind says again over the next connection what has not come whole over this one.
         if !isOurKind {
             frames.end()
@@ -208,6 +209,17 @@ extension Connection: ByteStreamReceiver {
         }
         let isOwed = session.calls.count > 0 && !session.isResumable
         guard phase.step != .over, isOwed || reading != .now || !waiting.isEmpty else { return false }
+        phase.left()
+        hasPeerFinished = true
+        allHaveBegun()
+        return true
+    }
+
+    /// A server has said its last word to this client, and there is no way back to its session. What it asked for before is
+    /// still done; new calls wait for the next connection.
+    private func serverFinished() -> Bool {
+        guard !session.isResumable, reading != .now || !waiting.isEmpty else { return false }
+        leave(because: "closed by \(stream.remoteAddress)")
         phase.left()
         hasPeerFinished = true
         allHaveBegun()

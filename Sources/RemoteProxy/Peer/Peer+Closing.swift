@@ -69,7 +69,7 @@ extension Peer {
             return (state.session, state.lostPosts)
         }
         tell(lost, because: why)
-        for connection in leaving { connection.stream.finish() }
+        for connection in leaving { connection.sayGoodbye() }
         if let session { loop.submit { session.end("closed at this end") } }
         return count
     }

@@ -13,6 +13,7 @@ struct WaitingFrames {
     private(set) var bytes = 0
 
     var isEmpty: Bool { first == frames.count }
+    var count: Int { frames.count - first }
 
     /// Adds a frame at the end. A small part of a large chunk is copied, so that it does not keep the chunk.
     mutating func append(_ frame: Bytes) {

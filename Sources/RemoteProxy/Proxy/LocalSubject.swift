@@ -40,8 +40,8 @@ extension Error {
         return error
     }
 
-    /// The error as the caller of a proxy is to see it.
-    var thrownByProxy: any Error {
+    /// The error as the caller of a proxy, or of another part of this library, is to see it.
+    package var thrownByProxy: any Error {
         guard var error = self as? RPCError else { return self }
         error.endedCall = true
         return error

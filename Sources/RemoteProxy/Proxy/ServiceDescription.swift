@@ -29,17 +29,21 @@ extension ServiceDescription {
     ///
     /// The type goes under its unqualified name where no other listed type has that name, as in the first release, which knows
     /// no other. Its spelling stands beside the name if it is another one. Where the unqualified name means several listed
-    /// types, only the spelling is sent: an end of the first release then takes the error for one that is not listed.
+    /// types, the spelling is sent as both: an end of the first release then takes a qualified one for a type that is not
+    /// listed.
     func wireNames(of type: ErrorType, spelled spelling: String) -> (type: String, spelling: String?) {
         let name = Self.unqualifiedName(of: type)
-        guard self.type(unqualified: name) != nil else { return (spelling, nil) }
+        guard self.type(unqualified: name) != nil else { return (spelling, spelling) }
         return (name, name == spelling ? nil : spelling)
     }
 
     /// The listed type that the other end means; nil where none or several could be meant.
     /// - Parameter spelling: nil from an end that sends none, because the name says it all or because it is of the first release.
     func errorType(named name: String, spelling: String?) -> ErrorType? {
-        type(spelled: spelling ?? name) ?? (spelling == nil ? type(unqualified: name) : nil)
+        if let spelling { return type(spelled: spelling) }
+        // Said by an end of the first release, a name that several have could be any of them.
+        let isUnqualified = errors.contains { Self.unqualifiedName(of: $0.type) == name }
+        return isUnqualified ? type(unqualified: name) : type(spelled: name)
     }
 
     private func type(spelled spelling: String) -> ErrorType? {

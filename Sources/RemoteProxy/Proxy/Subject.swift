@@ -8,7 +8,8 @@ public protocol Subject<Service>: Sendable {
     /// The service as an existential: `any Greeter`.
     associatedtype Service: Sendable
 
-    /// Performs a call and returns its result.
+    /// Performs a call and returns its result. A subject around another hands on the very method that it was given: the object
+    /// at the end tells through it whether it has begun, which is what the caller hears of a call that is stopped.
     /// - Throws: what the real object throws; `RPCError` when it could not be reached or did not answer in time;
     ///   `CancellationError` soon after the calling task is cancelled.
     func call<Arguments, Result>(

@@ -2,6 +2,7 @@
 
 import Faults
 import Protocols
+import RPCWire
 import RemoteProxy
 import TestSupport
 import Testing
@@ -64,6 +65,31 @@ import Testing
             if count == 1 { await until { server.connections > 1 } }
         }
         #expect(server.connections >= 200)
+    }
+
+    /// Counts its posts.
+    private final class Counting: Counter {
+        let noted = Lock(0)
+
+        func note(_ text: String) { noted.withLock { $0 += 1 } }
+        func increment(by amount: Int) async throws -> Int { amount }
+        func next() async throws -> Int { 0 }
+        func value() async throws -> Int { noted.withLock { $0 } }
+        func notes() async throws -> [String] { [] }
+    }
+
+    @Test func `that post much and close have all of it run`() async throws {
+        let server = try ScriptedServer { peer in
+            let asked = try peer.hearText("\n")
+            let posts = (1...5_000).map { #"{"jsonrpc":"2.0","method":"Counter.note","params":["\#($0)"]}"# + "\n" }
+            try peer.sayText(posts.joined() + peer.reply(to: asked, framed: .lines))
+        }
+        let client = Self.client(server.url)
+        let counter = Counting()
+        client.export(CounterProxy(counter))
+        #expect(try await CalculatorProxy(client).add(1, 2) == 3)
+        await until { counter.noted.withLock { $0 } == 5_000 }
+        client.close()
     }
 
     @Test func `that answer all calls of a connection are not given one for each`() async throws {

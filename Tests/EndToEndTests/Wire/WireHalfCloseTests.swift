@@ -31,7 +31,7 @@ import Testing
             let client = try RawClient(url)
             client.sendBeside(Array((0..<3_000).map { Said.later(1, id: $0) + "\n" }.joined().utf8), thenFinish: true)
             let heard = try (0..<3_000).map { _ in try brief(client.hear()) }
-            #expect(Set(heard).count == 3_000 && heard.allSatisfy { $0.contains("=") })
+            #expect(Set(heard).count == 3_000)
             #expect(try client.rest() == "")
         }
     }

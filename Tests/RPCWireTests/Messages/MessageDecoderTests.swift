@@ -217,10 +217,9 @@ struct MessageDecoderTests {
         #expect(summary(reply).first?.hasPrefix("failure 7 -32058 the reply cannot be read: half of") == true)
     }
 
-    @Test func `elsewhere it is not JSON`() {
-        for member in [
-            #""method":"\ud800","id":7"#, #""method":"m","id":"\ud800""#, #""method":"m","x":"\ud800","id":7"#,
-        ] {
+    @Test func `in a member that means nothing it is refused under the id, and in a name or an id it is not JSON`() {
+        #expect(summary(#"{"jsonrpc":"2.0","method":"m","x":"\ud800","id":7}"#) == ["invalid 7 -32600"])
+        for member in [#""method":"\ud800","id":7"#, #""method":"m","id":"\ud800""#] {
             #expect(summary(#"{"jsonrpc":"2.0",\#(member)}"#) == ["refused -32700"])
         }
         #expect(summary(#"{"jsonrpc":"2.0","method":"m","params":["\ud800\x"],"id":7}"#) == ["refused -32700"])

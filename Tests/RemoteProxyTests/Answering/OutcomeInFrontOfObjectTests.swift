@@ -48,6 +48,17 @@ import Testing
         return end
     }
 
+    @Test func `is not executed either when it asks for a hold`() throws {
+        let end = try export(.lock)
+        end.say(#"{"jsonrpc":"2.0","method":"rpc.hold","params":{"object":"Tickets","name":"~1","lease":1000},"id":3}"#)
+        end.say(#"{"jsonrpc":"2.0","method":"$/cancelRequest","params":{"id":3}}"#)
+        let answer = try #require(end.take().first)
+        #expect(
+            answer.contains(#""id":3,"error":{"code":-32800"#) && answer.contains(#""outcome":"notExecuted""#),
+            "\(answer)")
+        network.shutDown()
+    }
+
     private var neverCalled: Bool { office.log.withLock { !$0.contains(2) } }
 
     @Test(arguments: Hindrance.allCases)

@@ -39,7 +39,7 @@ private struct ClosedShop: Shop {
     @Test func `a type has its spelling on the wire where its name alone is not enough`() {
         #expect(
             sent(Payment.Failure.denied, by: both)?.data?.description
-                == #"{"type":"Payment.Failure","error":{"denied":{}}}"#)
+                == #"{"type":"Payment.Failure","spelling":"Payment.Failure","error":{"denied":{}}}"#)
         #expect(sent(Payment.Failure.denied, by: both)?.message == "Payment.Failure.denied")
     }
 

@@ -69,7 +69,10 @@ final class FailoverSubject<Service: Sendable>: EndSubject {
             for step in 0...members.count {
                 let (index, isLast) = ((start + step) % members.count, step == members.count)
                 if isLast {
-                    if let failure { throw failure }
+                    if var failure {
+                        if mayHaveRun, failure.outcome == .notExecuted { failure.outcome = .unknown }
+                        throw failure
+                    }
                     // None can be reached. The first whose client connects is asked as if the call began.
                     if let clients, try await clients.waitForOne(until: deadline, on: clock) { break }
                     if let end = ends[index], clock.now >= deadline { throw end.outOfTime(mayHaveRun: mayHaveRun) }

@@ -51,25 +51,25 @@ final class FarEnd<Service: Sendable>: Sendable {
 }
 
 extension [RPCClient] {
-    /// Waits until one of the clients is connected. False when the time is over or a client is closed.
+    /// Waits until one of the clients is connected. False when the time is over or all clients are closed.
     /// - Throws: `CancellationError` as soon as the calling task is cancelled.
     func waitForOne(until deadline: Instant, on clock: any Loop) async throws -> Bool {
         try await firstState(until: deadline, on: clock) { client, state in
             switch state {
-            case .idle, .connecting, .waiting: nil
+            case .idle, .connecting, .waiting, .closed: nil
             // The state is told a little after the connection is lost.
             case .connected: client.peer.reach.isConnected ? true : nil
-            case .closed: false
             }
         }
     }
 
-    /// The first verdict on a state, of now or later, of one of the clients; false when the time is over.
+    /// The first verdict on a state, of now or later, of one of the clients; false when the time is over or all are closed.
     fileprivate func firstState(
         until deadline: Instant, on clock: any Loop,
         _ verdict: @escaping @Sendable (RPCClient, RPCClient.State) -> Bool?
     ) async throws -> Bool {
         let answer = WaitingTask<Bool>()
+        let open = Lock(count)
         let watching = map { client in
             Task(executorPreference: client.peer.loop) {
                 for await state in client.states {
@@ -77,7 +77,12 @@ extension [RPCClient] {
                     _ = answer.end(with: verdict)
                     return
                 }
-                _ = answer.end(with: false)
+                // The client is closed.
+                let isLast = open.withLock { open in
+                    open -= 1
+                    return open == 0
+                }
+                if isLast { _ = answer.end(with: false) }
             }
         }
         defer { for task in watching { task.cancel() } }

@@ -50,7 +50,8 @@ extension ServiceProxy {
                 .unimplemented,
                 "this \(Self.self) has one receiver, as far as can be seen from outside; one made by \(Self.self).multicast([]) "
                     + "can have more",
-                outcome: .notExecuted)
+                outcome: .notExecuted
+            ).thrownByProxy
         }
         return subject
     }

@@ -69,6 +69,25 @@ import Testing
         #expect(elapsed < .seconds(1))
     }
 
+    @Test func `one that may have run is never told that it did not, whoever refused it before`() throws {
+        let refusing = AccountProxy(subject: BusyEnd<any Account>())
+        let proxy = AccountProxy.failover([refusing, AccountProxy(clients[0], named: "free")], clock: loop)
+        let call = try inFlight(proxy) { try await $0.balance() }
+        isGone(networks[0])
+        #expect(failure(call)?.outcome == .unknown)
+    }
+
+    @Test func `a closed client does not end the wait for the others`() throws {
+        clients[0].close()
+        networks[1].isServing = false
+        let proxy = proxy
+        let call = Task(executorPreference: loop) { try await proxy.add(1) }
+        loop.advance(by: .seconds(2))
+        networks[1].isServing = true
+        #expect(try loop.complete { try await call.value } == 1)
+        #expect(accounts.map(\.begun) == [[], ["add"]])
+    }
+
     @Test func `one of which no byte has left is asked of the next`() throws {
         let proxy = proxy
         #expect(try loop.complete { try await proxy.balance() } == 0)
@@ -387,4 +406,15 @@ extension WireFaults {
         faults.capacity = 0
         return faults
     }
+}
+
+/// Has never the time.
+private struct BusyEnd<Service: Sendable>: Subject {
+    func call<Arguments, Result>(
+        _ method: Method<Service, Arguments, Result>, _ arguments: Arguments
+    ) async throws -> Result {
+        throw RPCError(.busy, "not now", outcome: .notExecuted)
+    }
+
+    func post<Arguments>(_ post: Post<Service, Arguments>, _ arguments: Arguments, now: (Service) -> Void) {}
 }
