@@ -135,8 +135,9 @@ public struct ServerCommand: Sendable {
         guard let file else { return log("ignored SIGHUP: there is no file of tokens to read again (--tokens)") }
         do throws(TokenListError) {
             let tokens = try TokenList(file: file)
-            server.reload(tokens: tokens)
+            // First, so that the log has the cause before what comes of it.
             log("read the token file \(file) again: \(tokens)")
+            server.reload(tokens: tokens)
         } catch {
             log("kept the tokens as they were: \(error)")
         }
