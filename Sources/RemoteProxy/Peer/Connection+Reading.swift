@@ -18,6 +18,14 @@ extension Connection {
             if let limit = waiting.isEmpty ? nil : overrunByWaiting { return pauseReading(limit) }
             guard budget > 0 else { return readLater() }
             budget -= 1
+            let mayBegin = mayBegin(session)
+            if !mayBegin, waiting.isEmpty, !hasPaused {
+                // Requests that are soon over are read when those before them are, and so only once. A turn later the rest is
+                // read in any case, since there may be replies among it.
+                hasPaused = true
+                return readLater()
+            }
+            if mayBegin { hasPaused = false }
             do {
                 guard let frame = try frames.next() else {
                     looked()
@@ -29,20 +37,20 @@ extension Connection {
                 if frame.isEmpty { continue }
                 if case .accepted = role {
                     if !gate.login.isLocked, let request = messages.decodeRequest(frame) {
-                        if mayBegin(session) {
+                        if mayBegin {
                             accept(request, in: consume frame, by: session)
                         } else {
                             keepWaiting(frame)
                         }
                     } else {
-                        acceptOrKeep(messages.decode(frame), frame)
+                        acceptOrKeep(messages.decode(frame), frame, mayBegin)
                     }
                     _ = phase.greeted()
                 } else {
                     if let reply = messages.decodeReply(frame) {
                         accept(reply, in: frame)
                     } else {
-                        acceptOrKeep(messages.decode(frame), frame)
+                        acceptOrKeep(messages.decode(frame), frame, mayBegin)
                     }
                     if phase.step == .greeting, !saysHello { _ = phase.greeted() }
                 }
@@ -59,8 +67,8 @@ extension Connection {
 
     /// Any message but the plainest ones.
     @inline(__always)
-    private func acceptOrKeep(_ incoming: consuming Incoming, _ frame: Bytes) {
-        if gate.login.isLocked || mayBegin(session) || passesWaiting(incoming) {
+    private func acceptOrKeep(_ incoming: consuming Incoming, _ frame: Bytes, _ mayBegin: Bool) {
+        if gate.login.isLocked || mayBegin || passesWaiting(incoming) {
             accept(incoming, size: frame.count)
         } else {
             keepWaiting(frame)

@@ -55,6 +55,8 @@ package final class Connection: @unchecked Sendable {
     @exclusivity(unchecked) var waiting = WaitingFrames()
     /// The loop is about to look whether they may.
     @exclusivity(unchecked) var isBeginning = false
+    /// Reading has paused for one turn since a request could not begin.
+    @exclusivity(unchecked) var hasPaused = false
     var hasToldOfPause = false
     /// The other end asked for a report while requests waited, which were not counted in it: it gets another one behind them.
     var owesReport = false
