@@ -86,8 +86,9 @@ extension RPCServer {
         public var maximumBatch = 1_000
         /// How many levels of arrays and objects each argument of a call may have, and the result of a call back to a client.
         /// The message around them, a batch and the list of the arguments do not count. A call with a deeper argument is
-        /// answered with `.invalidArguments` and never runs. More than 1,024 counts as 1,024. What this library itself sends,
-        /// an argument or a result, has 512 levels at most, and its clients take results of as many, whatever is set here.
+        /// answered with `.invalidArguments` and never runs. More than 1,024 counts as 1,024. This library itself sends
+        /// at most 512 levels in an argument or a result, and its clients accept results of as many. This setting does not
+        /// change that.
         public var maximumDepth = 512
         /// Bytes waiting for a peer that does not read, above which it is not read from either.
         public var pauseReading = 1_024 * 1_024

@@ -25,8 +25,8 @@ public struct RPCError: Error, Sendable {
     public var data: String?
     /// The local fault behind this one, if there is one.
     public var underlying: (any Error)?
-    /// Whether this is how a call ended that a proxy made. An object that lets such an error pass has begun itself, whatever
-    /// the error says of the inner call.
+    /// Whether a proxy has thrown this error as the end of a call. An object that throws such an error on has begun itself;
+    /// the outcome is that of the inner call.
     var endedCall = false
 
     /// Makes an error. An object may throw one to choose the code and the message that its caller sees.

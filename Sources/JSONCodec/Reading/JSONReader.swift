@@ -34,8 +34,8 @@ package struct JSONReader {
         self.maximumDepth = min(maximumDepth, Self.deepestLimit)
     }
 
-    /// What is opened from here on may have so many levels, whatever is open already. At most `deepestLimit`, and a few more
-    /// for what this library writes around a value.
+    /// Allows so many levels inside the containers that are open now. Those do not count. The most is `deepestLimit`, plus the
+    /// few levels that this library writes around a value.
     package mutating func limitDepth(to levels: Int) { maximumDepth = depth &+ levels }
 
     /// The kind of the next value. Skips white space, nothing more.

@@ -135,7 +135,7 @@ public struct ServerCommand: Sendable {
         guard let file else { return log("ignored SIGHUP: there is no file of tokens to read again (--tokens)") }
         do throws(TokenListError) {
             let tokens = try TokenList(file: file)
-            // First, so that the log has the cause before what comes of it.
+            // Logged first: the lines about connections that the reload ends come behind it.
             log("read the token file \(file) again: \(tokens)")
             server.reload(tokens: tokens)
         } catch {

@@ -92,7 +92,7 @@ final class ServerDriver: Sendable {
         throw ListenError(url: url, description: "cannot serve \(url): \(refusal)")
     }
 
-    /// The list first, so that whatever is not known here yet is judged by the new one.
+    /// Replaces the list, then judges all connections and sessions by it. A connection that opens meanwhile finds the new list.
     func reload(_ list: TokenList) {
         tokens.withLock { $0 = list }
         for connection in state.withLock({ Array($0.connections.values) }) { connection.judgeAgain() }

@@ -6,8 +6,8 @@
 #if KNOWN_RUNTIME
     import CSystem
 
-    /// What its owner is told by. One at a time: begun and ended by the same task. The record stands on the task's own stack, and
-    /// the runtime ends whichever was begun last: whatever is begun or made room for after it is gone again when it ends.
+    /// Calls a function when the task that began it is cancelled. The same task begins and ends it. The record stands on the
+    /// task's own stack, so watches end in the reverse order of their beginning.
     ///
     /// `@unchecked Sendable`: written only by the task that begins it, before the runtime has it; read by that task while it
     /// begins, if it has been cancelled before, or else under the runtime's lock on the records of the task.
@@ -23,8 +23,8 @@
 
         deinit { cancellation.deallocate() }
 
-        /// Whether the running task has been cancelled, for who is not told; there is one. The standard library's own way counts a
-        /// reference to it.
+        /// Whether the running task has been cancelled. Only for code that runs in a task. The standard library's own property
+        /// counts a reference to the task.
         package static var isTaskCancelled: Bool { system_is_cancelled() }
 
         /// From now on the cancellation of the running task is told; at once if it has been cancelled. The caller keeps both
@@ -35,7 +35,7 @@
             system_watch_cancellation(cancellation)
         }
 
-        /// Nobody is told any more, or being told, when this returns.
+        /// Ends the watch. When this returns, the function is not running and will not be called.
         package func end() { system_leave_cancellation(cancellation) }
     }
 #endif

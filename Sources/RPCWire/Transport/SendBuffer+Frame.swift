@@ -33,8 +33,8 @@ extension SendBuffer {
         append(shared: message)
     }
 
-    /// The first byte of a connection tells the framing, and the length of a message of 16 MiB or more does not begin with
-    /// the byte that tells this one. An empty frame does, and says nothing else: whoever reads passes it over.
+    /// Writes an empty frame before a first message of 16 MiB or more. The first byte of a connection tells the framing, and
+    /// the length of such a message does not begin with `0x00`. An empty frame does, and the receiver skips it.
     private mutating func beginLengthPrefixed(by count: Int) {
         guard count > Framing.longestFirstLength else { return }
         append(0, UnsafeRawBufferPointer(start: nil, count: 0))

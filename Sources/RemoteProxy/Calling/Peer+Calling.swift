@@ -65,7 +65,7 @@ extension Peer {
     private func enter(
         _ call: OutgoingCall, at now: Instant, isOnLoop: Bool, _ state: inout State
     ) -> AfterLock {
-        // A call that ends when it is lost is repeated by whoever made it so.
+        // A failover repeats its calls itself.
         let isRepeatable = call.isRepeatable && call.whenUnreachable == .waits
         let id = state.outgoing.start(WaitingCall(call), deadline: call.deadline, isRepeatable: isRepeatable)
         call.id = id

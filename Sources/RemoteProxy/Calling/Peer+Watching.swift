@@ -8,7 +8,8 @@ import RPCWire
 
 extension Peer {
     #if KNOWN_RUNTIME
-        /// By the caller, who comes to the loop here and goes out when it has started the call, which is next.
+        /// Called by the caller's task before it starts the call. The task enters the loop here, if it runs there, and leaves
+        /// it in `start`.
         func begin(_ call: OutgoingCall) {
             call.presence = loop.comeIn()
             if call.presence.isHere, loop.staysAwake {
@@ -18,7 +19,7 @@ extension Peer {
             }
         }
 
-        /// By the caller, who has been woken and is watched now.
+        /// Has the caller's task, which was woken to be watched, wait once more.
         func waitOn(_ call: OutgoingCall, for waiter: Waiter) {
             let hasEnded = state.withLock { _ in
                 // It may have been answered meanwhile, or cancelled.

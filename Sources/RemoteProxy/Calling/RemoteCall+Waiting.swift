@@ -1,5 +1,7 @@
 // How a call waits for its end: in the way that costs least, which relies on what a runtime does not promise, or by the standard
 // library's functions. Decided when the library is compiled (Package.swift), also for the code that is inlined elsewhere.
+//
+// The peer and the call are not counted here: the subject keeps the peer, and the caller's task keeps the call (`_RemoteCall`).
 
 import RPCWire
 
@@ -35,6 +37,7 @@ import RPCWire
             executor: UnsafeMutableRawPointer?
         ) {
             let (peer, call) = (Unmanaged<Peer>.fromOpaque(peer), Unmanaged<OutgoingCall>.fromOpaque(call))
+            // A continuation is one pointer, which is what C has been given.
             let waiter = unsafeBitCast(waiter, to: Waiter.self)
             call._withUnsafeGuaranteedRef { call in
                 peer._withUnsafeGuaranteedRef { peer in
@@ -47,7 +50,7 @@ import RPCWire
             }
         }
 
-        /// The caller has been woken, and nobody watches it any more. Answers whether the call has ended.
+        /// Ends the watch for cancellation when the caller's task has been woken. Answers whether the call has ended.
         @usableFromInline @discardableResult
         func endWatch() -> Bool { call._withUnsafeGuaranteedRef { $0.endWatch() } }
     }
@@ -67,7 +70,8 @@ import RPCWire
             cancellation.begin(peer, self)
         }
 
-        /// By the caller, who has been woken. Answers whether the call has ended; else the caller is to be watched and to wait on.
+        /// Ends the watch for cancellation when the caller's task has been woken.
+        /// - Returns: whether the call has ended. If not, the task is to be watched and to wait once more.
         func endWatch() -> Bool {
             if isWatched { cancellation.end() }
             return hasEnded

@@ -31,7 +31,7 @@ extension RPCClient {
         /// How many bytes of posts may wait to be sent, or to be acknowledged by the server, before new ones are dropped
         /// with a line in the log.
         public var maximumPendingPostBytes = 32 * 1_024 * 1_024
-        /// How long a client that is closed, or that nobody holds any more, goes on to send the posts that are pending. What
+        /// How long a client that is closed, or let go, goes on to send the posts that are pending. What
         /// is not acknowledged by then is lost, with a line in the log. Zero loses them at once.
         public var postGrace: Duration = .seconds(2)
         /// The most bytes that one message may have, either way.

@@ -14,8 +14,8 @@ import RPCWire
 /// Calls made while there is no connection wait for one until their own deadline. When a connection breaks and the server
 /// lives, its session goes on over the next one: no call or post is lost or run twice. When the server has restarted,
 /// calls that had been sent fail with `.connectionLost` and the outcome `.unknown`, but for those marked `@Idempotent` or
-/// `@ReadOnly`, which are sent again; those that provably never left are sent as well. A client that nobody holds any more, not even through a proxy,
-/// closes as by ``close()``.
+/// `@ReadOnly`, which are sent again; those that provably never left are sent as well. A client that is let go, with all of its
+/// proxies, closes as by ``close()``.
 public final class RPCClient: Sendable {
     private let reconnector: Reconnector
     package let peer: Peer
@@ -84,7 +84,7 @@ public final class RPCClient: Sendable {
     /// Posts that are pending are sent in the background, over a connection that is still to be made if need be, and the
     /// connection ends when the server has acknowledged them, after ``Configuration/postGrace`` at the latest. What is left
     /// then is lost and told to ``Configuration/log`` in one line. Until then the server can call what this client exports.
-    /// The same happens when nobody holds the client any more. A process that ends sooner takes its posts with it: at the
+    /// The same happens when the client is let go. A process that ends sooner takes its posts with it: at the
     /// end of a program, `await` ``finish()`` instead.
     public func close() {
         reconnector.close(because: .closed(outcome: .notExecuted))

@@ -1,5 +1,5 @@
-// Frames with requests that were read and may not begin yet, in the order in which they came. So replies, which come over the
-// same connection, are read whatever waits.
+// Frames with requests that were read and may not begin yet, in the order in which they came. Replies come over the same
+// connection, and can be read because the requests before them wait here.
 
 import RPCWire
 
