@@ -43,14 +43,17 @@ let package = Package(
         // The arrow, from the user's protocol to the socket.
         .macro(name: "RemoteProxyMacros", dependencies: ["JSONCodec"], swiftSettings: settings),
         .target(
-            name: "RemoteProxy", dependencies: ["RemoteProxyMacros", "RPCWire", "JSONCodec"],
+            name: "RemoteProxy", dependencies: ["RemoteProxyMacros", "RPCSockets", "RPCWire", "JSONCodec"],
             swiftSettings: settingsForRuntime),
         .target(name: "JSONCodec", swiftSettings: settings),
-        .target(name: "RPCWire", dependencies: ["JSONCodec", "CSystem"], swiftSettings: settingsForRuntime),
+        .target(name: "RPCWire", dependencies: ["JSONCodec"], swiftSettings: settings),
+        .target(name: "RPCSockets", dependencies: ["RPCWire", "CSystem"], swiftSettings: settingsForRuntime),
         .target(name: "CSystem", cSettings: cSettingsForRuntime),
 
         // What a listening end adds.
-        .target(name: "RPCServer", dependencies: ["RemoteProxy", "RPCWire", "JSONCodec"], swiftSettings: settings),
+        .target(
+            name: "RPCServer", dependencies: ["RemoteProxy", "RPCSockets", "RPCWire", "JSONCodec"],
+            swiftSettings: settings),
 
         // The programs, and the real subjects that both of them host.
         .target(name: "Subjects", dependencies: ["RemoteProxy", "Protocols"], swiftSettings: settings),
@@ -58,17 +61,20 @@ let package = Package(
             name: "rpc-server", dependencies: ["RemoteProxy", "RPCServer", "Protocols", "Subjects"],
             swiftSettings: settings),
         .executableTarget(
-            name: "rpc-demo", dependencies: ["RemoteProxy", "RPCServer", "RPCWire", "Protocols", "Subjects"],
+            name: "rpc-demo",
+            dependencies: ["RemoteProxy", "RPCServer", "RPCSockets", "RPCWire", "Protocols", "Subjects"],
             swiftSettings: settings),
 
         // One test folder per target.
         .target(
-            name: "TestSupport", dependencies: ["RPCWire", "RemoteProxy", "Surroundings"], path: "Tests/TestSupport",
+            name: "TestSupport", dependencies: ["RPCSockets", "RPCWire", "RemoteProxy", "Surroundings"],
+            path: "Tests/TestSupport",
             swiftSettings: settings),
         .target(name: "Surroundings", path: "Tests/Surroundings"),
         // What breaks things in tests, and a server whose work can be looked up afterwards.
         .target(
-            name: "Faults", dependencies: ["CSystem", "RPCWire", "RemoteProxy", "TestSupport"], path: "Tests/Faults",
+            name: "Faults", dependencies: ["CSystem", "RPCSockets", "RPCWire", "RemoteProxy", "TestSupport"],
+            path: "Tests/Faults",
             swiftSettings: settings),
         .executableTarget(
             name: "ledger-server", dependencies: ["RemoteProxy", "RPCServer", "Faults"], path: "Tests/LedgerServer",
@@ -80,17 +86,22 @@ let package = Package(
         .testTarget(name: "JSONCodecTests", dependencies: ["JSONCodec", "TestSupport"], swiftSettings: settings),
         .testTarget(name: "RPCWireTests", dependencies: ["RPCWire", "TestSupport"], swiftSettings: settings),
         .testTarget(
-            name: "RemoteProxyMacrosTests", dependencies: ["RemoteProxyMacros", "TestSupport"], swiftSettings: settings),
-        .testTarget(
-            name: "RemoteProxyTests", dependencies: ["RemoteProxy", "RPCWire", "Protocols", "TestSupport"],
+            name: "RPCSocketsTests", dependencies: ["RPCSockets", "RPCWire", "TestSupport"],
             swiftSettings: settingsForRuntime),
         .testTarget(
-            name: "RPCServerTests", dependencies: ["RPCServer", "RPCWire", "Protocols", "Subjects", "TestSupport"],
+            name: "RemoteProxyMacrosTests", dependencies: ["RemoteProxyMacros", "TestSupport"], swiftSettings: settings),
+        .testTarget(
+            name: "RemoteProxyTests",
+            dependencies: ["RemoteProxy", "RPCSockets", "RPCWire", "Protocols", "TestSupport"],
+            swiftSettings: settingsForRuntime),
+        .testTarget(
+            name: "RPCServerTests",
+            dependencies: ["RPCServer", "RPCSockets", "RPCWire", "Protocols", "Subjects", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "RemoteProxy", "RPCServer", "RPCWire", "Protocols", "Subjects", "TestSupport", "Faults",
+                "RemoteProxy", "RPCServer", "RPCSockets", "RPCWire", "Protocols", "Subjects", "TestSupport", "Faults",
                 "ledger-server", "cache-sharer",
             ],
             swiftSettings: settings),

@@ -1,5 +1,6 @@
 // The times and limits of a server, each with its default and its effect.
 
+import RPCSockets
 import RPCWire
 public import RemoteProxy
 

@@ -4,6 +4,7 @@
 // that each can be read alone, as a sample.
 
 import RPCServer
+import RPCSockets
 import RPCWire
 import RemoteProxy
 

@@ -1,5 +1,6 @@
 // Calls through a generated proxy to a peer in memory: each way a call can go, on a clock that is moved by hand.
 
+import RPCSockets
 import RPCWire
 import RemoteProxy
 import TestSupport

@@ -1,5 +1,6 @@
 // What a subject is told of its caller, and when the caller is gone.
 
+import RPCSockets
 import RPCWire
 import RemoteProxy
 import TestSupport

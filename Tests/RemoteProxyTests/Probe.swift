@@ -1,5 +1,6 @@
 // A service made for looking at: what it was asked to do is in the call, what it did is in its log.
 
+import RPCSockets
 import RPCWire
 import RemoteProxy
 import TestSupport

@@ -4,6 +4,7 @@
 // end before that child's. Here children are started one at a time, with nothing of ours but three standard streams.
 
 package import Foundation
+import RPCSockets
 import RPCWire
 
 #if canImport(Glibc)

@@ -1,5 +1,6 @@
 // Waiting on the manual clock, for subjects and callers under test.
 
+import RPCSockets
 import RPCWire
 
 extension ManualLoop {

@@ -1,6 +1,7 @@
 // A client's way to a server without sockets, threads or real time: streams in memory on one manual loop, with a
 // server at the other end that can go away and come back. What a test does to it, it does between two steps.
 
+package import RPCSockets
 package import RPCWire
 package import RemoteProxy
 

@@ -1,6 +1,7 @@
 // Where tests compute for long: one after the other on one thread, so that the few threads that tasks share, and most of
 // the processor, are left to the tests whose calls have to be in time.
 
+import RPCSockets
 import RPCWire
 package import Testing
 

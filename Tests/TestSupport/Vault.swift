@@ -1,5 +1,6 @@
 // A module boundary: the service and its proxy can be seen from outside, the object cannot.
 
+import RPCSockets
 import RPCWire
 public import RemoteProxy
 

@@ -1,5 +1,6 @@
 // One option of the command line: how it is written, what the help says of it, what it does to the settings.
 
+import RPCSockets
 import RPCWire
 
 struct CommandOption: Sendable {

@@ -1,6 +1,7 @@
 // The options of a server's command line: the table from which they are both read and explained.
 
 import JSONCodec
+import RPCSockets
 import RPCWire
 
 extension CommandOption {

@@ -1,5 +1,6 @@
 // What a command line asks for, read word by word from the table of options and then checked as a whole.
 
+import RPCSockets
 import RPCWire
 import RemoteProxy
 

@@ -1,5 +1,6 @@
 // A server's whole program: command line in, server running, signals watched, exit code out.
 
+import RPCSockets
 import RPCWire
 public import RemoteProxy
 

@@ -1,5 +1,6 @@
 // How a server stops: nobody new, nothing new, what runs goes on for the grace time, then the rest is cut off.
 
+import RPCSockets
 import RPCWire
 import RemoteProxy
 import Synchronization

@@ -1,5 +1,6 @@
 // Listeners in, connections out: accepts, limits, spreads connections over the loops, drains and stops.
 
+import RPCSockets
 import RPCWire
 import RemoteProxy
 

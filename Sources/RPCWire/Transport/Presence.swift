@@ -12,7 +12,10 @@ package enum Presence: Sendable {
     case visiting(Loan, asGuest: Bool)
 
     @usableFromInline
-    package struct Loan: Sendable { let word: UInt }
+    package struct Loan: Sendable {
+        package let word: UInt
+        package init(word: UInt) { self.word = word }
+    }
 
     /// Whether it is a task that prefers the loop.
     @inlinable package var isResident: Bool { if case .visiting(_, asGuest: false) = self { true } else { false } }

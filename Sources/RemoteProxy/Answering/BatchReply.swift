@@ -1,6 +1,7 @@
 // The answers to one batch, collected until the last is there and sent as one array.
 
 import JSONCodec
+import RPCSockets
 import RPCWire
 
 final class BatchReply: Sendable {

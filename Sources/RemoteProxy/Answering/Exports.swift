@@ -1,6 +1,7 @@
 // What a peer may call at this end: wire names to methods. Written rarely, read by every request, so each connection
 // reads a copy of its own and looks here only when something has changed.
 
+import RPCSockets
 import RPCWire
 import Synchronization
 

@@ -2,6 +2,7 @@
 // hold around every call. Ended by the session's end at the latest.
 
 import JSONCodec
+import RPCSockets
 import RPCWire
 
 final class HeldObjects: Sendable {

@@ -1,5 +1,6 @@
 // What a task may know of the time it has.
 
+import RPCSockets
 import RPCWire
 
 /// When the call that a task makes or serves has to be over.

@@ -2,6 +2,7 @@
 // and losses come from the loop. Whoever takes a call out of the table resumes its caller, and nobody else.
 
 import JSONCodec
+import RPCSockets
 import RPCWire
 import Synchronization
 

@@ -1,6 +1,7 @@
 // Who writes what callers have queued: the loop, for those who are on it; a caller that is alone, for itself; or a task, for
 // several who are elsewhere.
 
+import RPCSockets
 import RPCWire
 
 extension Peer {

@@ -2,6 +2,7 @@
 // it too. Under the peer's lock.
 
 import JSONCodec
+import RPCSockets
 import RPCWire
 import Synchronization
 

@@ -4,6 +4,7 @@
 //
 // Where the library waits by the standard library's functions (`RemoteCall+Waiting.swift`) all calls are watched.
 
+import RPCSockets
 import RPCWire
 
 extension Peer {

@@ -1,6 +1,7 @@
 // Why a call or post does not begin. Decided under the lock, put into words outside.
 
 import JSONCodec
+import RPCSockets
 import RPCWire
 
 enum Refusal {

@@ -3,6 +3,7 @@
 //
 // The peer and the call are not counted here: the subject keeps the peer, and the caller's task keeps the call (`_RemoteCall`).
 
+import RPCSockets
 import RPCWire
 
 #if KNOWN_RUNTIME

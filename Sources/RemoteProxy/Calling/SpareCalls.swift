@@ -1,5 +1,6 @@
 // Calls that have ended and whose memory the next ones use.
 
+import RPCSockets
 import RPCWire
 import Synchronization
 

@@ -1,5 +1,6 @@
 // How long calls may take, said around them.
 
+import RPCSockets
 import RPCWire
 
 /// Gives every remote call made in `body` at most `duration` from now, all of them together.

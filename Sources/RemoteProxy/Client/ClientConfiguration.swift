@@ -1,5 +1,6 @@
 // The times and limits of a client, each with its default and its effect.
 
+package import RPCSockets
 package import RPCWire
 
 extension RPCClient {

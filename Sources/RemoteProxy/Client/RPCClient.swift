@@ -1,5 +1,6 @@
 // The end that dials: the public face. What it does is in `Reconnector`, which dials, and `Peer`, which calls.
 
+import RPCSockets
 import RPCWire
 
 /// A connection to a server that is made on first use, shared by any number of tasks, and made again for as long as

@@ -1,6 +1,7 @@
 // How a client closes: its calls end at once, its posts have a grace time, and then it is closed for good. Until then a timer
 // of the loop keeps the reconnector, since its client may be gone.
 
+import RPCSockets
 import RPCWire
 
 extension Reconnector {

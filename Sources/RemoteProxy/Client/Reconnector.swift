@@ -1,6 +1,7 @@
 // The driver of `Reconnection`: dials, greets, hands the ready connection to the peer, and begins again when it is
 // lost. Lock, feed the event, unlock, act.
 
+import RPCSockets
 import RPCWire
 
 final class Reconnector: Sendable {

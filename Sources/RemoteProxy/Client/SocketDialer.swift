@@ -1,5 +1,6 @@
 // Dialling for real: a URL to a stream over a socket, on the loop that all clients of the process share.
 
+package import RPCSockets
 package import RPCWire
 
 extension Dialer {

@@ -1,5 +1,6 @@
 // The latest state and everybody who wants to hear of the next.
 
+import RPCSockets
 import RPCWire
 
 final class StateBroadcast<State: Sendable & Equatable>: Sendable {

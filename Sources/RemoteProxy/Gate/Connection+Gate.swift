@@ -2,6 +2,7 @@
 // lets in, asks, or ends. On the loop.
 
 import JSONCodec
+import RPCSockets
 import RPCWire
 
 extension Connection {

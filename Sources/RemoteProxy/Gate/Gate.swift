@@ -1,6 +1,7 @@
 // Everything that one connection is watched for, in one place: who it is, whether it comes fast enough, whether it is
 // still there, whether it asks for too much. Values only; `Connection+Gate` feeds them and does what they decide.
 
+package import RPCSockets
 package import RPCWire
 
 package struct Gate {

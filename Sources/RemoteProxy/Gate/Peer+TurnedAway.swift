@@ -1,5 +1,6 @@
 // What becomes of the calls that wait for a connection when the other end does not let this one in.
 
+import RPCSockets
 import RPCWire
 
 extension Peer {

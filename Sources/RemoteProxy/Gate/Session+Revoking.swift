@@ -6,6 +6,7 @@
 // with another session changes its loop and might be missed there; it is judged once more when the server knows it in
 // its new place.
 
+import RPCSockets
 import RPCWire
 
 extension Session {

@@ -1,5 +1,6 @@
 // The tokens that a server knows: a text with a line for each in, the identity that a token proves out.
 
+import RPCSockets
 import RPCWire
 
 /// The tokens that open a server, each with the name and the roles of whoever has it.

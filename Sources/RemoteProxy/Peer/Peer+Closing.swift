@@ -2,6 +2,7 @@
 // the rest. Callable from anywhere.
 
 import JSONCodec
+import RPCSockets
 import RPCWire
 
 extension Peer {

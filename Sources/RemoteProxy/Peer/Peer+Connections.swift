@@ -1,6 +1,7 @@
 // How connections come and go under a peer, and how the peer itself ends.
 
 import JSONCodec
+import RPCSockets
 import RPCWire
 import Synchronization
 

@@ -2,6 +2,7 @@
 // loop.
 
 import JSONCodec
+import RPCSockets
 import RPCWire
 import Synchronization
 

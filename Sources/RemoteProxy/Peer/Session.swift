@@ -2,6 +2,7 @@
 // not acknowledged, how far each has come. Connections come and go under it; it ends when one of the two says so, or
 // when the other has not come back in time.
 
+import RPCSockets
 import RPCWire
 
 /// `@unchecked Sendable`: `shared` is a lock; all else that is variable is touched on the loop's thread only.

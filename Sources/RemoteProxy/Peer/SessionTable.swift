@@ -1,5 +1,6 @@
 // The sessions of a listening end, by their ids: where a client that has lost its connection finds its own again.
 
+import RPCSockets
 import RPCWire
 import Synchronization
 

@@ -1,6 +1,7 @@
 // How far a chain of subjects has come with one call. Only the two ends of a chain know: the object that is here, and the
 // remote subject. What a layer before them throws says nothing of it.
 
+import RPCSockets
 import RPCWire
 
 /// Made for each call that comes over a connection and passes through a chain, so that its answer never claims more than is

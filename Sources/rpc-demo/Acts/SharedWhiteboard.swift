@@ -1,6 +1,7 @@
 // Two clients share an object that is there only while somebody uses it, and one has it to itself for a while.
 
 import RPCServer
+import RPCSockets
 import RPCWire
 import RemoteProxy
 

@@ -1,5 +1,6 @@
 // Colours, or none.
 
+import RPCSockets
 import RPCWire
 
 struct Ink: Sendable {

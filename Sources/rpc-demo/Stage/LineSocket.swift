@@ -1,5 +1,6 @@
 // A bare socket to type lines into: text goes out, lines come back. It knows nothing of proxies, methods or JSON.
 
+import RPCSockets
 import RPCWire
 
 final class LineSocket: ByteStreamReceiver {

@@ -1,6 +1,7 @@
 // Where an act finds a place that is nobody else's: for a server that goes away and comes back, since a port that is free
 // for a moment may be another server's in the next, and for a file.
 
+import RPCSockets
 import RPCWire
 
 enum OwnPlace {

@@ -1,5 +1,6 @@
 // The narrator: is told what happens, prints it, and holds what came back against what was expected.
 
+import RPCSockets
 import RPCWire
 
 struct Stage: Sendable {

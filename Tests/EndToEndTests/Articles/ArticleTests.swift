@@ -3,6 +3,7 @@
 
 import Protocols
 import RPCServer
+import RPCSockets
 import RPCWire
 import RemoteProxy
 import Synchronization

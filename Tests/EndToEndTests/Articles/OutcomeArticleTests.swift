@@ -1,5 +1,6 @@
 // The code of the article on what became of a call.
 
+import RPCSockets
 import RPCWire
 import RemoteProxy
 import Testing

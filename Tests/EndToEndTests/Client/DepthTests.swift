@@ -1,6 +1,7 @@
 // How deep arguments and results may be, at each end, and what a caller is told of one that is deeper.
 
 import RPCServer
+import RPCSockets
 import RPCWire
 import RemoteProxy
 import TestSupport

@@ -7,7 +7,7 @@ import Subjects
 import TestSupport
 import Testing
 
-import struct RPCWire.Lock
+import struct RPCSockets.Lock
 
 @Service(name: "Greeter")
 private protocol OtherGreeter: Sendable {

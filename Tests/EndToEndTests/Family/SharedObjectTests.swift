@@ -1,6 +1,7 @@
 // An object that is counted and locked, shared by clients over real connections.
 
 import RPCServer
+import RPCSockets
 import RPCWire
 import RemoteProxy
 import TestSupport

@@ -1,6 +1,7 @@
 // Three servers deep: what is decided at the root is felt at the leaf.
 
 import Faults
+import RPCSockets
 import RPCWire
 import RemoteProxy
 import TestSupport

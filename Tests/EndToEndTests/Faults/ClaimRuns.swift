@@ -4,6 +4,7 @@
 import Dispatch
 import Faults
 import Protocols
+import RPCSockets
 import RPCWire
 import RemoteProxy
 import Subjects

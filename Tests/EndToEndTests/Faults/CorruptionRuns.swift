@@ -4,6 +4,7 @@
 import Faults
 import Protocols
 import RPCServer
+import RPCSockets
 import RPCWire
 import RemoteProxy
 import Subjects

@@ -1,6 +1,7 @@
 // Many callers who share one client, and the history of what each of them asked and was told.
 
 import Faults
+import RPCSockets
 import RPCWire
 import RemoteProxy
 import Synchronization

@@ -1,6 +1,7 @@
 // The way between the two is bad: it is cut, over and over, or it changes bytes.
 
 import Faults
+import RPCSockets
 import RPCWire
 import RemoteProxy
 import TestSupport

@@ -2,6 +2,7 @@
 
 import Faults
 import Foundation
+import RPCSockets
 import RPCWire
 import RemoteProxy
 import TestSupport

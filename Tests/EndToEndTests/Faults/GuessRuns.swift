@@ -5,6 +5,7 @@ import Dispatch
 import Faults
 import Protocols
 import RPCServer
+import RPCSockets
 import RPCWire
 import RemoteProxy
 import Subjects

@@ -1,5 +1,6 @@
 // How late the machine itself is: what comes late on it by no more than that is not our fault.
 
+import RPCSockets
 import RPCWire
 import TestSupport
 

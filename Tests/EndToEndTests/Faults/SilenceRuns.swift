@@ -3,6 +3,7 @@
 import Faults
 import Protocols
 import RPCServer
+import RPCSockets
 import RPCWire
 import RemoteProxy
 import TestSupport

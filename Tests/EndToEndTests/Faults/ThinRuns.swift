@@ -5,6 +5,7 @@ import Faults
 import Foundation
 import Protocols
 import RPCServer
+import RPCSockets
 import RPCWire
 import RemoteProxy
 import Subjects

@@ -1,6 +1,7 @@
 // Whether the time that a wrong token takes tells how much of it is right. A measurement, so only at full size; the
 // same measurement of a comparison that gives up at the first difference shows that it would see it.
 
+import RPCSockets
 import RPCWire
 import RemoteProxy
 import TestSupport

@@ -2,6 +2,7 @@
 // that it goes on and lie about how far it has come. It cuts every connection with a call unanswered, so that they come.
 
 import Faults
+import RPCSockets
 import RPCWire
 import Testing
 

@@ -1,5 +1,6 @@
 // A server that says what a script says: every connection is handed to the script, on a thread of its own.
 
+import RPCSockets
 import RPCWire
 
 package final class ScriptedServer: Sendable {

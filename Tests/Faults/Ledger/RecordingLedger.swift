@@ -1,6 +1,7 @@
 // The real ledger. Goes on counting where the file ends, so that a server that was killed and started again is, to its
 // callers, the same counter.
 
+import RPCSockets
 import RPCWire
 import RemoteProxy
 import TestSupport

@@ -1,5 +1,6 @@
 // The proxy's thread: waits for its sockets, moves bytes between them, and does to them what the settings say.
 
+import RPCSockets
 import RPCWire
 
 #if canImport(Glibc)

@@ -1,5 +1,6 @@
 // The dialling end: a client whose server is the input.
 
+import RPCSockets
 import RPCWire
 import TestSupport
 

@@ -3,6 +3,7 @@
 // hold is that nothing runs twice, that each call ends once and with an answer that was given to it, and that no table
 // grows beyond what was asked.
 
+import RPCSockets
 import RPCWire
 import TestSupport
 

@@ -1,5 +1,6 @@
 // The listening end: several connections that claim each other's sessions.
 
+import RPCSockets
 import RPCWire
 import TestSupport
 

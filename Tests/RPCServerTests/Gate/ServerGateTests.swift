@@ -1,5 +1,6 @@
 // Who is let in by number, what reaches a log, and that every limit is called what its option is called.
 
+import RPCSockets
 import RPCWire
 import RemoteProxy
 import TestSupport

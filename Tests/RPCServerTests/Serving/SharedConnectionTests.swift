@@ -1,6 +1,7 @@
 // Many callers on the pool behind one connection: all are answered, whoever else comes and goes.
 
 import Protocols
+import RPCSockets
 import RPCWire
 import RemoteProxy
 import TestSupport

@@ -2,6 +2,7 @@
 
 import Testing
 
+@testable import RPCSockets
 @testable import RPCWire
 
 @Suite struct `Outgoing calls` {

@@ -1,6 +1,7 @@
 // Calls of one method that wait behind one another: a worker goes from each to the next without going back in between, and
 // each is a call of its own all the same.
 
+import RPCSockets
 import RPCWire
 import TestSupport
 import Testing

@@ -1,6 +1,7 @@
 // What stands beside what among the exports of one end, and what takes the place of what.
 
 import JSONCodec
+import RPCSockets
 import RPCWire
 import TestSupport
 import Testing

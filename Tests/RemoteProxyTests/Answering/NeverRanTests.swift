@@ -1,5 +1,6 @@
 // Calls for which the subject is never called: what is known of how long its methods keep their threads stays as it is.
 
+import RPCSockets
 import RPCWire
 import Synchronization
 import TestSupport

@@ -1,5 +1,6 @@
 // Calls that are stopped while they wait in front of their object: the answer says that the object was never called.
 
+import RPCSockets
 import RPCWire
 import TestSupport
 import Testing

@@ -1,5 +1,6 @@
 // Replies that come behind many requests: they are delivered while the requests wait.
 
+import RPCSockets
 import RPCWire
 import TestSupport
 import Testing

@@ -1,6 +1,7 @@
 // Calls of one method that wait behind one another and are told to stop: the worker that has run several of them is told what
 // the one is told that it runs now.
 
+import RPCSockets
 import RPCWire
 import TestSupport
 import Testing

@@ -1,5 +1,6 @@
 // An object whose calls are told apart by the answer they get, and who asks for them by hand.
 
+import RPCSockets
 import RPCWire
 import TestSupport
 

@@ -1,5 +1,6 @@
 // Posts for which a proxy has no place are lost, and not in silence.
 
+import RPCSockets
 import RPCWire
 import TestSupport
 import Testing

@@ -1,5 +1,6 @@
 // A guard together with a lock, and with a count, in both orders, from the other end of a connection.
 
+import RPCSockets
 import RPCWire
 import TestSupport
 import Testing

@@ -1,5 +1,6 @@
 // What stays in this process is never put into JSON, whatever is around the object.
 
+import RPCSockets
 import RPCWire
 import RemoteProxy
 import TestSupport

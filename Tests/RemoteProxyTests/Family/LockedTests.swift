@@ -1,5 +1,6 @@
 // One call at a time: order, deadlines, cancellation, posts, and a subject that calls itself.
 
+import RPCSockets
 import RPCWire
 import TestSupport
 import Testing

@@ -1,5 +1,6 @@
 // A subject that several callers would disturb each other in, and writes down who was in it when.
 
+import RPCSockets
 import RPCWire
 import RemoteProxy
 import TestSupport

@@ -1,5 +1,6 @@
 // A peer that falls silent is found by whichever end listens, over a simulated network on a manual clock.
 
+import RPCSockets
 import RPCWire
 import TestSupport
 import Testing

@@ -1,5 +1,6 @@
 // One look at all connections of a loop that are due, and none at the others, on a manual clock.
 
+import RPCSockets
 import RPCWire
 import TestSupport
 import Testing

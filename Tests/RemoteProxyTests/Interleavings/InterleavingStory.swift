@@ -2,6 +2,7 @@
 // connections, slow readers, partial writes, claims by others, resumption, restart, drain and close, over a simulated
 // network on a manual clock. After every step it is looked at what must always hold, and at the end what must hold then.
 
+import RPCSockets
 import RPCWire
 import TestSupport
 

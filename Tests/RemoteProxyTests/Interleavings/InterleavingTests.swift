@@ -5,6 +5,7 @@
 //     REMOTEPROXY_SEED=17 swift test --filter Interleavings
 
 import Foundation
+import RPCSockets
 import RPCWire
 import TestSupport
 import Testing

@@ -1,5 +1,6 @@
 // What a generated proxy tells about its methods, and how a post that was kept finds its way.
 
+import RPCSockets
 import RPCWire
 import RemoteProxy
 import Testing

@@ -1,5 +1,6 @@
 // Who may go on with a session, and what happens to those who only pretend: hellos and calls written by hand.
 
+import RPCSockets
 import RPCWire
 import TestSupport
 import Testing

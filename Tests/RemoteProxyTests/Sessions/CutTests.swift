@@ -1,6 +1,7 @@
 // A connection that breaks, at every single byte of a conversation and in every way a connection can: whatever had got
 // through and whatever had not, each call is answered with its own answer, and nothing runs twice or not at all.
 
+import RPCSockets
 import RPCWire
 import RemoteProxy
 import TestSupport

@@ -1,5 +1,6 @@
 // Calls that wait because their client has not acknowledged the answers before them.
 
+import RPCSockets
 import RPCWire
 import RemoteProxy
 import TestSupport

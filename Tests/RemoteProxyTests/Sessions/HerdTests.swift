@@ -1,5 +1,6 @@
 // Many clients that lose the same server at the same moment: they neither keep asking nor come back all at once.
 
+import RPCSockets
 import RPCWire
 import TestSupport
 import Testing

@@ -1,5 +1,6 @@
 // How much is kept for an end that may come back, and what becomes of what is more, on a clock that is moved by hand.
 
+import RPCSockets
 import RPCWire
 import RemoteProxy
 import TestSupport

@@ -1,6 +1,7 @@
 // Large requests and answers, which are not copied to be kept and sent: when a connection is lost they are there all the
 // same, whole, and are let go when they have arrived.
 
+import RPCSockets
 import RPCWire
 import RemoteProxy
 import TestSupport

@@ -1,6 +1,7 @@
 // What becomes of posts that are pending when a client closes or is let go, or when its server is lost, on a clock that is
 // moved by hand.
 
+import RPCSockets
 import RPCWire
 import TestSupport
 import Testing

@@ -1,5 +1,6 @@
 // Posts of one session run one after the other, and what becomes of one is not to befall those that come after it.
 
+import RPCSockets
 import RPCWire
 import TestSupport
 import Testing

@@ -1,6 +1,7 @@
 // What a session does for its two ends when a connection is lost: each promise by itself, on a clock that is moved by
 // hand.
 
+import RPCSockets
 import RPCWire
 import RemoteProxy
 import TestSupport

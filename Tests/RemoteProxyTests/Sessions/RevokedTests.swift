@@ -1,5 +1,6 @@
 // Tokens that are revoked at the worst moment: between the login of a client that has come back and what it goes on with.
 
+import RPCSockets
 import RPCWire
 import TestSupport
 import Testing

@@ -1,5 +1,6 @@
 // What a cache needs from its surroundings: clocks, a place for its tasks, and a thread that may block on a file.
 
+package import RPCSockets
 package import RPCWire
 
 package struct CacheEnvironment: Sendable {

@@ -1,6 +1,7 @@
 // The file of a cache: read at the beginning, and written together with what other processes have put there meanwhile.
 // Blocks, so it is used on a thread that may; one piece of work at a time.
 
+import RPCSockets
 import RPCWire
 
 final class CacheFile: Sendable {

@@ -1,5 +1,6 @@
 // Who wants to hear what becomes of which result.
 
+import RPCSockets
 import RPCWire
 
 final class CacheListeners: Sendable {

@@ -1,5 +1,6 @@
 // What a cache is told: where it keeps results, how old they may be shown, how many there may be.
 
+import RPCSockets
 import RPCWire
 
 /// Where a cache keeps what it has seen.

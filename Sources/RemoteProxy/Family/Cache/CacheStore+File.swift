@@ -1,5 +1,6 @@
 // A cache and its file: read once, written at the pace of `SavingPace`, always on a thread that may block.
 
+import RPCSockets
 import RPCWire
 
 extension CacheStore {

@@ -1,6 +1,7 @@
 // The results of one cached proxy, whoever fetches them and whoever waits for them. Knows no types: those who call bring
 // them.
 
+import RPCSockets
 import RPCWire
 
 final class CacheStore: Sendable {

@@ -1,5 +1,6 @@
 // How a counted object comes and goes: made on nobody's behalf, given to those who wait, and let go.
 
+import RPCSockets
 import RPCWire
 
 extension CountedObject {

@@ -1,6 +1,7 @@
 // The driver of `HolderCount`: makes the object for the first holder, tells its owner when the last one has left, and
 // keeps calls and posts waiting in between.
 
+import RPCSockets
 import RPCWire
 
 final class CountedObject<Service: Sendable>: Sendable {

@@ -1,5 +1,6 @@
 // A subject that is there for as long as somebody holds it.
 
+package import RPCSockets
 package import RPCWire
 
 /// Calls and posts come in, and go to the object while they hold it. So does a session, from its first call on.

@@ -1,6 +1,7 @@
 // Whether the other end of a connection can be had now, asked before a call is entrusted to it: a call that has begun to
 // wait for a connection waits until its deadline.
 
+import RPCSockets
 import RPCWire
 
 /// A class, so that a list of them costs little to look into.

@@ -1,5 +1,6 @@
 // Posts that wait for a policy that takes its time: judged and delivered one after the other, in the order they came.
 
+import RPCSockets
 import RPCWire
 
 final class GuardedPosts<Service: Sendable>: Sendable {

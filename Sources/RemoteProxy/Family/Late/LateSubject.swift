@@ -1,6 +1,7 @@
 // A subject whose object comes later: somebody binds it (`unbound`), or the first call has it made (`lazy`). Calls wait
 // for it, posts are kept. The driver of `Arrival`: lock, feed the event, unlock, act.
 
+import RPCSockets
 import RPCWire
 import Synchronization
 

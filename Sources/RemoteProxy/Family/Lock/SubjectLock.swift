@@ -1,6 +1,7 @@
 // The driver of `LockLine`: calls, posts and holds take their turns with a subject. A hold is a lock inside this one:
 // those who call under it take turns among themselves, and it leaves when it is closed and the last of them is out.
 
+import RPCSockets
 import RPCWire
 
 final class SubjectLock: Sendable {

@@ -1,5 +1,6 @@
 // One subject that stands for many: what is posted to it goes to each of them.
 
+import RPCSockets
 import RPCWire
 
 final class MulticastSubject<Service: Sendable>: EndSubject {

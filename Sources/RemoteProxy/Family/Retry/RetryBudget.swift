@@ -1,6 +1,7 @@
 // How often calls may be tried again, all together: a fifth of the calls and ten a second. A server that fails every
 // other call then gets a fifth more of them and those ten, not twice as many.
 
+import RPCSockets
 import RPCWire
 import Synchronization
 

@@ -1,6 +1,7 @@
 // Asks the other end whether it has a method: our own kind with `rpc.supports`, others by reading their `rpc.discover`.
 
 import JSONCodec
+import RPCSockets
 import RPCWire
 
 extension RemoteSubject {

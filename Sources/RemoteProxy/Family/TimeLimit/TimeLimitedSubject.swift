@@ -1,5 +1,6 @@
 // A time limit for each call: what `withTimeout` says around several calls, said once for a proxy.
 
+package import RPCSockets
 package import RPCWire
 
 struct TimeLimitedSubject<Service: Sendable>: WrappingSubject {

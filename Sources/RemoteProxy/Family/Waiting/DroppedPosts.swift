@@ -1,6 +1,7 @@
 // What is left of a post that a proxy had no place for: a count, and a line for whoever looks after the program. Who
 // posts is never told what became of it, and a proxy has no log of its own.
 
+import RPCSockets
 import RPCWire
 
 /// Posts that were dropped in this process, because as many as may be were waiting for their object or their turn, or

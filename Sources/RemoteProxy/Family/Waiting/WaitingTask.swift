@@ -1,6 +1,7 @@
 // One task that waits in a subject: for an object to be made or bound, for its turn with a lock. It ends once, with what
 // it waited for, at its deadline or by its cancellation, whichever comes first.
 
+import RPCSockets
 import RPCWire
 
 final class WaitingTask<Turn: Sendable>: Sendable {

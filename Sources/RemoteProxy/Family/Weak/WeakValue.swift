@@ -1,5 +1,6 @@
 // A value that is an object, for as long as somebody else keeps the object: what the weak members of the family are made of.
 
+import RPCSockets
 import RPCWire
 
 /// `@unchecked Sendable`: nothing changes but the counts of the object, and these are safe from any thread.

@@ -1,6 +1,7 @@
 // A list that opens at once with what was seen last time, and fetches what is new behind it.
 
 import RPCServer
+import RPCSockets
 import RPCWire
 import RemoteProxy
 

@@ -1,5 +1,6 @@
 // A terminal in the place of a screen: shows a list of contents, and remembers how long the user looked at nothing.
 
+import RPCSockets
 import RPCWire
 
 final class ContentsScreen: Sendable {

@@ -1,5 +1,6 @@
 // The parts of the feed screen. None has a `weak`; how they hold each other is for whoever puts them together.
 
+import RPCSockets
 import RPCWire
 
 /// A screen, and what can be seen on it.

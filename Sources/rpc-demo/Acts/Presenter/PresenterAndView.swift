@@ -2,6 +2,7 @@
 // screen.
 
 import RPCServer
+import RPCSockets
 import RPCWire
 import RemoteProxy
 

@@ -1,5 +1,6 @@
 // A service worth caching, an object of it that a test directs, and what a cache is surrounded by in tests.
 
+import RPCSockets
 import RPCWire
 import RemoteProxy
 import TestSupport

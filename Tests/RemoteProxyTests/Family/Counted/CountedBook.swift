@@ -1,6 +1,7 @@
 // What is known about a counted object from outside, by other means than its own: who ought to hold it, which one there
 // is, whether one is being made or let go. Complains about whatever must not be.
 
+import RPCSockets
 import RPCWire
 import TestSupport
 

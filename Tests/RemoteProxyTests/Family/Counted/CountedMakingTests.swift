@@ -1,5 +1,6 @@
 // How a counted object is made and let go: once for all that wait, again after a failure.
 
+import RPCSockets
 import RPCWire
 import TestSupport
 import Testing

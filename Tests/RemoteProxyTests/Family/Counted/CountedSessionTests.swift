@@ -1,5 +1,6 @@
 // A counted object across connections: sessions hold it until they are over.
 
+import RPCSockets
 import RPCWire
 import TestSupport
 import Testing

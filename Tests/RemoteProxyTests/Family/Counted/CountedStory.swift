@@ -1,6 +1,7 @@
 // One random story about a counted object: handles, callers here and sessions elsewhere take it and leave it while
 // connections are cut, sessions expire, servers restart, and making it fails. The seed decides everything.
 
+import RPCSockets
 import RPCWire
 import TestSupport
 

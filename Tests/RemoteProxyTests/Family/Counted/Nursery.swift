@@ -1,5 +1,6 @@
 // A service that is counted in tests, where it comes from, and who uses it for others.
 
+import RPCSockets
 import RPCWire
 import TestSupport
 

@@ -1,6 +1,7 @@
 // What must be true of proxies whose object comes later, whatever happens in whichever order: stories made of seeds on
 // the manual loop, and one with real threads.
 
+import RPCSockets
 import RPCWire
 import RemoteProxy
 import TestSupport

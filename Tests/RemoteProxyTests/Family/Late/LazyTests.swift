@@ -1,5 +1,6 @@
 // Proxies whose object is made by the first call. Everything runs on the manual loop, the making too.
 
+import RPCSockets
 import RPCWire
 import RemoteProxy
 import TestSupport

@@ -1,5 +1,6 @@
 // When a lazy proxy lets its object go: with itself, or when it has been idle. Everything runs on the manual loop.
 
+import RPCSockets
 import RPCWire
 import RemoteProxy
 import TestSupport

@@ -1,5 +1,6 @@
 // Who makes the objects of lazy proxies in these tests.
 
+import RPCSockets
 import RPCWire
 import RemoteProxy
 import TestSupport

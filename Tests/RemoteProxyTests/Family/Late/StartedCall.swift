@@ -1,5 +1,6 @@
 // A call that a test has begun on the manual loop, and later looks at.
 
+import RPCSockets
 import RPCWire
 import RemoteProxy
 import TestSupport

@@ -1,5 +1,6 @@
 // Receivers at the other end of sessions that end: what a multicast proxy and a proxy for one caller keep of them.
 
+import RPCSockets
 import RPCWire
 import TestSupport
 import Testing

@@ -1,5 +1,6 @@
 // One proxy that delivers to many.
 
+import RPCSockets
 import RPCWire
 import RemoteProxy
 import TestSupport

@@ -1,6 +1,7 @@
 // A service for the subjects that judge, watch and repeat: an object that counts, and a subject before it that fails
 // when it is told to.
 
+import RPCSockets
 import RPCWire
 import RemoteProxy
 import TestSupport

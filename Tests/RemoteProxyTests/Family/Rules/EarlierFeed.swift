@@ -1,5 +1,6 @@
 // The service of `SupportsTests` as it was before it gained methods: what a server that was built earlier exports.
 
+import RPCSockets
 import RPCWire
 import RemoteProxy
 

@@ -1,5 +1,6 @@
 // Calls in flight within a failover when the server that has them is lost: what is asked of the next, what ends, and when.
 
+import RPCSockets
 import RPCWire
 import RemoteProxy
 import TestSupport

@@ -1,5 +1,6 @@
 // Choosing: the first that answers, and then that one.
 
+import RPCSockets
 import RPCWire
 import RemoteProxy
 import TestSupport

@@ -1,5 +1,6 @@
 // Protection: what a policy sees, what becomes of the call, and that nothing denied reaches the subject.
 
+import RPCSockets
 import RPCWire
 import TestSupport
 import Testing

@@ -1,5 +1,6 @@
 // Observing, and a subject that a user wrote.
 
+import RPCSockets
 import RPCWire
 import RemoteProxy
 import TestSupport

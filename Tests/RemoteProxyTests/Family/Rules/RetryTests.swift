@@ -1,5 +1,6 @@
 // Retrying: which failures are tried again, for which methods, how often and until when.
 
+import RPCSockets
 import RPCWire
 import TestSupport
 import Testing

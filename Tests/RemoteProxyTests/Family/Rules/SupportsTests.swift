@@ -1,5 +1,6 @@
 // Optional methods: a protocol that gained a method since the server was built, and how its clients find out.
 
+import RPCSockets
 import RPCWire
 import RemoteProxy
 import TestSupport

@@ -1,5 +1,6 @@
 // Less time for each call: of all limits the earliest holds, and a call that has one stays where it is.
 
+import RPCSockets
 import RPCWire
 import TestSupport
 import Testing

@@ -1,5 +1,6 @@
 // The real thing: proxies around recording subjects, all of which write into one log in the order of what happens.
 
+import RPCSockets
 import RPCWire
 import RemoteProxy
 import TestSupport

@@ -1,6 +1,7 @@
 // Composition: random stacks over recording subjects do what a plain model says, call by call, to the last log line.
 
 import Foundation
+import RPCSockets
 import RPCWire
 import TestSupport
 import Testing

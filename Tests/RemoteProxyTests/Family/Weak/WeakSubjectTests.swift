@@ -1,5 +1,6 @@
 // Proxies that do not keep their objects alive.
 
+import RPCSockets
 import RPCWire
 import RemoteProxy
 import Testing

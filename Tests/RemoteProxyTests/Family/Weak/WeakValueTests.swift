@@ -1,5 +1,6 @@
 // Values that are objects which somebody else keeps.
 
+import RPCSockets
 import RPCWire
 import RemoteProxy
 import TestSupport

@@ -1,0 +1,112 @@
+// The timers of one loop: a binary heap by time, in which cancelled timers stay until they come up or outnumber the
+// living ones.
+
+package import RPCWire
+import Synchronization
+
+struct TimerHeap {
+    private struct Entry {
+        let place: Place
+        let timer: ScheduledTimer
+    }
+
+    /// By itself, so that comparing entries does not touch their timers, each of which is somewhere else in memory.
+    private struct Place {
+        let deadline: Instant
+        /// Timers of the same moment fire in the order they were set.
+        let sequence: UInt64
+
+        static func < (left: Place, right: Place) -> Bool {
+            left.deadline != right.deadline ? left.deadline < right.deadline : left.sequence < right.sequence
+        }
+    }
+
+    let cancelled = CancelledCount()
+    private var entries: ContiguousArray<Entry> = []
+    private var nextSequence: UInt64 = 0
+
+    var count: Int { entries.count }
+    var nextDeadline: Instant? { entries.first?.place.deadline }
+
+    mutating func insert(_ timer: ScheduledTimer) {
+        guard !timer.isCancelled else {
+            cancelled.number.subtract(1, ordering: .relaxed)
+            return
+        }
+        let waste = cancelled.number.load(ordering: .relaxed)
+        if waste > 64, waste > entries.count / 2 { removeCancelled() }
+        entries.append(Entry(place: Place(deadline: timer.deadline, sequence: nextSequence), timer: timer))
+        nextSequence += 1
+        siftUp(entries.count - 1)
+    }
+
+    /// The number that the next timer to be inserted will have. See `popDue`.
+    var mark: UInt64 { nextSequence }
+
+    /// Takes the first timer that is due, unless it was inserted after `mark`: a timer that sets itself again
+    /// for "now" must not keep the loop from everything else.
+    mutating func popDue(at now: Instant, before mark: UInt64) -> ScheduledTimer? {
+        guard let first = entries.first, first.place.deadline <= now, first.place.sequence < mark else { return nil }
+        removeFirst()
+        return first.timer
+    }
+
+    /// Nobody should wake up for a timer that is cancelled.
+    mutating func dropCancelledFirst() {
+        guard cancelled.number.load(ordering: .relaxed) > 0 else { return }
+        while let first = entries.first, first.timer.isCancelled {
+            removeFirst()
+            cancelled.number.subtract(1, ordering: .relaxed)
+        }
+    }
+
+    mutating func removeAll() {
+        entries.removeAll()
+        cancelled.number.store(0, ordering: .relaxed)
+    }
+
+    private mutating func removeFirst() {
+        entries.swapAt(0, entries.count - 1)
+        entries.removeLast()
+        if !entries.isEmpty { siftDown(0) }
+    }
+
+    private mutating func removeCancelled() {
+        let count = entries.count
+        entries.removeAll { $0.timer.isCancelled }
+        // Others may have been cancelled before they came here, and are still to come.
+        cancelled.number.subtract(count - entries.count, ordering: .relaxed)
+        for index in stride(from: entries.count / 2 - 1, through: 0, by: -1) { siftDown(index) }
+    }
+
+    // Both move entries through memory as they are: a copy of each would be counted, and that in its timer.
+
+    private mutating func siftUp(_ start: Int) {
+        entries.withUnsafeMutableBufferPointer { entries in
+            guard let heap = entries.baseAddress, start > 0 else { return }
+            let moving = (heap + start).move()
+            var index = start
+            while index > 0, moving.place < heap[(index - 1) / 2].place {
+                (heap + index).moveInitialize(from: heap + (index - 1) / 2, count: 1)
+                index = (index - 1) / 2
+            }
+            (heap + index).initialize(to: moving)
+        }
+    }
+
+    private mutating func siftDown(_ start: Int) {
+        entries.withUnsafeMutableBufferPointer { entries in
+            guard let heap = entries.baseAddress, start < entries.count else { return }
+            let moving = (heap + start).move()
+            var index = start
+            while 2 * index + 1 < entries.count {
+                var child = 2 * index + 1
+                if child + 1 < entries.count, heap[child + 1].place < heap[child].place { child += 1 }
+                guard heap[child].place < moving.place else { break }
+                (heap + index).moveInitialize(from: heap + child, count: 1)
+                index = child
+            }
+            (heap + index).initialize(to: moving)
+        }
+    }
+}

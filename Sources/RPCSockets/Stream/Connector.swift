@@ -1,0 +1,181 @@
+// From an endpoint to a connected stream: looks the name up, tries its addresses one after the other, each with its
+// share of the time, and hands over the first that answers, or says why none did.
+
+import CSystem
+package import RPCWire
+
+/// One attempt to connect; also the handle that cancels it.
+///
+/// `@unchecked Sendable`: everything mutable is touched only on the loop.
+package final class Connector: @unchecked Sendable {
+    package typealias Completion = @Sendable (Result<SocketStream, ConnectError>) -> Void
+
+    private let endpoint: Endpoint
+    private let loop: EventLoop
+    private let limits: OutputLimits
+    private let deadline: Instant
+    private let timeout: Duration
+
+    private var completion: Completion?
+    private var addresses: ArraySlice<SocketAddress> = []
+    private var failures: [String] = []
+    private var attempt: Attempt?
+    private var timer: (any LoopTimer)?
+
+    /// The socket that is being connected now.
+    private struct Attempt {
+        let socket: Socket
+        let address: SocketAddress
+        let registration: Registration
+    }
+
+    /// Calls `completion` exactly once, on the loop, never before returning.
+    @discardableResult
+    package static func connect(
+        to endpoint: Endpoint, on loop: EventLoop, timeout: Duration, limits: OutputLimits = OutputLimits(),
+        completion: @escaping Completion
+    ) -> Connector {
+        let connector = Connector(endpoint, loop, timeout, limits, completion)
+        loop.submit { connector.start() }
+        return connector
+    }
+
+    /// Ends the attempt with `.cancelled`, unless it has come to its end before.
+    package func cancel() {
+        loop.submit { [self] in complete(.failure(.cancelled)) }
+    }
+
+    private init(
+        _ endpoint: Endpoint, _ loop: EventLoop, _ timeout: Duration, _ limits: OutputLimits,
+        _ completion: @escaping Completion
+    ) {
+        self.endpoint = endpoint
+        self.loop = loop
+        self.limits = limits
+        self.timeout = timeout
+        self.completion = completion
+        deadline = loop.now.advanced(by: timeout)
+    }
+
+    private func start() {
+        timer = loop.schedule(at: deadline) { [self] in complete(.failure(.timedOut(endpoint, timeout))) }
+        Resolver.shared.resolve(endpoint, on: loop) { [self] result in
+            guard completion != nil else { return }
+            switch result {
+            case .success(let found):
+                addresses = found[...]
+                tryNext()
+            case .failure(let error): complete(.failure(.failed(error.description)))
+            }
+        }
+    }
+
+    private func tryNext() {
+        guard let address = addresses.popFirst() else {
+            return complete(.failure(.failed("\(endpoint): \(failures.joined(separator: "; "))")))
+        }
+        do throws(SystemError) {
+            let socket = try Socket.make(for: address)
+            switch try Connector.begin(socket, address) {
+            case .connected: connected(socket)
+            case .underWay: try wait(socket, address)
+            case .queueFull: again(address)
+            }
+        } catch {
+            failed(address, error)
+        }
+    }
+
+    private enum Beginning { case connected, underWay, queueFull }
+
+    private static func begin(_ socket: Socket, _ address: SocketAddress) throws(SystemError) -> Beginning {
+        if address.withPointer({ system_connect(socket.descriptor, $0, $1) }) == 0 { return .connected }
+        switch system_errno() {
+        // A connection attempt that a signal interrupts goes on by itself.
+        case EINPROGRESS, EINTR: return .underWay
+        case EAGAIN where address.family == AF_UNIX: return .queueFull
+        case let code: throw SystemError("connect", code: code)
+        }
+    }
+
+    private func wait(_ socket: Socket, _ address: SocketAddress) throws(SystemError) {
+        let registration = try loop.register(self, socket.descriptor, .writing)
+        attempt = Attempt(socket: socket, address: address, registration: registration)
+        guard !addresses.isEmpty, timeout < .seconds(3_600) else { return }
+        // An address that swallows everything must leave time for those after it.
+        let now = loop.now
+        let share = now.duration(to: deadline) / (addresses.count + 1)
+        let tag = registration.tag
+        loop.schedule(at: now.advanced(by: share)) { [weak self] in
+            guard let self, attempt?.registration.tag == tag else { return }
+            endAttempt()
+            failed(address, SystemError("connect", code: ETIMEDOUT))
+        }
+    }
+
+    /// A Unix-domain listener whose queue is full does not let anybody wait in line.
+    private func again(_ address: SocketAddress) {
+        addresses = [address] + addresses
+        loop.schedule(at: loop.now.advanced(by: .milliseconds(5))) { [self] in
+            if completion != nil { tryNext() }
+        }
+    }
+
+    private func connected(_ socket: Socket) {
+        if Connector.isConnectedToItself(socket) { return failed(nil, SystemError("connect", code: ECONNREFUSED)) }
+        complete(.success(SocketStream(socket, on: loop, remoteAddress: "\(endpoint)", limits: limits)))
+    }
+
+    /// A port on which nobody listens can be the one that the system picks for this end: then the socket has connected
+    /// to itself, and would keep the server from ever getting its port back.
+    static func isConnectedToItself(_ socket: Socket) -> Bool {
+        guard let local = socket.localAddress?.endpoint, case .tcp = local else { return false }
+        return local == socket.remoteAddress?.endpoint
+    }
+
+    private func failed(_ address: SocketAddress?, _ error: SystemError) {
+        let place = address.map { "\($0)" } ?? "\(endpoint)"
+        failures.append(place == "\(endpoint)" ? "\(error)" : "\(place): \(error)")
+        tryNext()
+    }
+
+    private func endAttempt() {
+        if let attempt { loop.deregister(attempt.registration) }
+        attempt = nil
+    }
+
+    private func complete(_ result: Result<SocketStream, ConnectError>) {
+        guard let completion else { return }
+        self.completion = nil
+        endAttempt()
+        timer?.cancel()
+        timer = nil
+        completion(result)
+    }
+}
+
+extension Connector: Selectable {
+    func ready(_: Readiness) {
+        guard let attempt else { return }
+        endAttempt()
+        if let error = attempt.socket.pendingError { return failed(attempt.address, error) }
+        connected(attempt.socket)
+    }
+
+    func loopWillEnd() { complete(.failure(.cancelled)) }
+}
+
+package enum ConnectError: Error, Hashable, CustomStringConvertible {
+    case timedOut(Endpoint, Duration)
+    case cancelled
+    /// Every address of the endpoint refused; the text names each with its reason.
+    case failed(String)
+
+    package var description: String {
+        switch self {
+        case .timedOut(let endpoint, let timeout): "\(endpoint): no connection within \(timeout)"
+        case .cancelled: "connecting was cancelled"
+        case .failed(let reason): reason
+        }
+    }
+}

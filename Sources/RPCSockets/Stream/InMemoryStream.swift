@@ -1,0 +1,65 @@
+// Two ends of a wire without a system in between: what one appends and flushes, the other receives on its loop. Works
+// over any loop and breaks when told to, byte by byte, so that a conversation on a manual loop replays exactly.
+
+package import RPCWire
+
+/// One end. The other is reached through the `Wire` that both hold.
+package final class InMemoryStream: ByteStream {
+    package let loop: any Loop
+    package let remoteAddress: String
+    private let wire: Wire
+    private let side: Wire.Side
+
+    /// - Parameter otherLoop: where the second end lives, if not on the same loop as the first.
+    package static func pair(
+        on loop: any Loop, and otherLoop: (any Loop)? = nil
+    ) -> (InMemoryStream, InMemoryStream) {
+        let wire = Wire(loop, otherLoop ?? loop)
+        return (InMemoryStream(wire, .left, "memory:right"), InMemoryStream(wire, .right, "memory:left"))
+    }
+
+    private init(_ wire: Wire, _ side: Wire.Side, _ remoteAddress: String) {
+        self.wire = wire
+        self.side = side
+        self.remoteAddress = remoteAddress
+        loop = wire.loop(of: side)
+    }
+
+    package func open(_ receiver: any ByteStreamReceiver) { wire.open(side, receiver) }
+
+    @discardableResult
+    package func append(_ payload: UnsafeRawBufferPointer, framing: Framing) -> UInt64 {
+        wire.append(side, payload, framing)
+    }
+
+    package func flush(isLast: Bool) {
+        // On the loop what is queued leaves behind all that is to be done there already, as it does on a socket.
+        if loop.isCurrent { loop.submit { [wire, side] in wire.send(side) } } else { wire.send(side) }
+    }
+
+    /// Delivery in memory never pauses: the receiver's queue is as good as the wire's.
+    package func resumeReading() {}
+
+    package func finish() {
+        wire.finish(side)
+        flush()
+    }
+
+    package func abort() { wire.end(side, .local) }
+
+    package func handOver(to loop: any Loop) -> (any ByteStream)? {
+        wire.move(side, to: loop) ? InMemoryStream(wire, side, remoteAddress) : nil
+    }
+
+    /// What goes wrong with what this end sends.
+    package var faults: WireFaults {
+        get { wire.faults(of: side) }
+        set { wire.setFaults(of: side, newValue) }
+    }
+
+    /// Breaks the connection now. What is on the way in either direction is lost.
+    package func cut(_ how: WireFaults.Breakage = .reset) { wire.cut(how) }
+
+    /// How many bytes of what this end has sent have arrived.
+    package var delivered: UInt64 { wire.delivered(from: side) }
+}

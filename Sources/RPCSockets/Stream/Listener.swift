@@ -1,0 +1,214 @@
+// A listening socket on a loop: hands over every connection that comes, and survives the times when there are no
+// descriptors left.
+
+import CSystem
+import RPCWire
+import Synchronization
+
+/// `@unchecked Sendable`: everything mutable is touched only on the loop.
+package final class Listener: @unchecked Sendable {
+    /// Told in a line that nothing can be accepted for now, and that it can again.
+    package typealias Report = @Sendable (_ line: String) -> Void
+    /// Gets each connection on the listener's loop, and may put it on another: `SocketStream(socket, on: …)`.
+    package typealias Accept = @Sendable (_ socket: Socket, _ peer: SocketAddress) -> Void
+
+    /// How many connections are taken in one turn.
+    private static let acceptsPerTurn = 64
+    /// How many descriptors there must be beside those of the listener when it begins: one for a connection, and five that
+    /// Swift's thread pool may open, without which it ends the process: a queue, its wake-up, and a timer for each clock.
+    private static let leastRoom = 6
+    /// How long nothing is accepted when the system has no room.
+    private static let pause = Duration.milliseconds(100)
+
+    /// Where it listens, with the port that it got.
+    package let endpoint: Endpoint
+    private let loop: EventLoop
+    private let socket: Socket
+    private let file: UnixSocketFile?
+    private let accept: Accept
+    private let report: Report
+
+    private var registration: Registration?
+    /// Kept open so that it can be given up for a moment to refuse a connection politely.
+    private var spare: Int32 = -1
+    /// The last attempt failed for want of something that other connections have, and that was reported.
+    private var isShort = false
+
+    /// Begins to listen. A name is looked up off the loop, and its first address taken.
+    package static func listen(
+        on endpoint: Endpoint, loop: EventLoop, backlog: Int = 1_024, report: @escaping Report = { _ in },
+        accept: @escaping Accept
+    ) async throws(ListenError) -> Listener {
+        let found = await withCheckedContinuation { continuation in
+            Resolver.shared.resolve(endpoint, on: loop) { continuation.resume(returning: $0) }
+        }
+        switch found {
+        case .failure(let error): throw ListenError("\(error)")
+        case .success(let addresses):
+            guard let address = addresses.first else { throw ListenError("\(endpoint) has no address") }
+            let listener = try Listener(endpoint, address, loop, backlog, report, accept)
+            await withCheckedContinuation { continuation in
+                loop.submit {
+                    listener.begin()
+                    continuation.resume()
+                }
+            }
+            return listener
+        }
+    }
+
+    private init(
+        _ endpoint: Endpoint, _ address: SocketAddress, _ loop: EventLoop, _ backlog: Int, _ report: @escaping Report,
+        _ accept: @escaping Accept
+    ) throws(ListenError) {
+        self.loop = loop
+        self.accept = accept
+        self.report = report
+        do throws(SystemError) {
+            let socket = try Socket.make(for: address)
+            if case .unix(let path) = endpoint {
+                file = try UnixSocketFile.bind(socket, address, path)
+            } else {
+                file = nil
+                try socket.bindTCP(address)
+            }
+            try SystemCall.make("listen") { CSystem.listen(socket.descriptor, Int32(clamping: backlog)) }
+            self.socket = socket
+        } catch {
+            throw ListenError("cannot listen on \(endpoint): \(error)")
+        }
+        self.endpoint = Listener.bound(endpoint, socket)
+        spare = system_open_spare()
+        guard spare >= 0, Listener.hasRoom else {
+            file?.remove()
+            throw ListenError(
+                "cannot listen on \(endpoint): too few file descriptors are left to serve a client; \(Listener.leastRoom) "
+                    + "have to be free once it listens, so raise the limit (ulimit -n)")
+        }
+    }
+
+    private static var hasRoom: Bool {
+        var opened: [Int32] = []
+        defer { for descriptor in opened { _ = CSystem.close(descriptor) } }
+        while opened.count < leastRoom {
+            let descriptor = system_open_spare()
+            guard descriptor >= 0 else { return false }
+            opened.append(descriptor)
+        }
+        return true
+    }
+
+    deinit { if spare >= 0 { _ = CSystem.close(spare) } }
+
+    /// The name as it was given, with the real port.
+    private static func bound(_ endpoint: Endpoint, _ socket: Socket) -> Endpoint {
+        guard case .tcp(let host, _) = endpoint, case .tcp(_, let port)? = socket.localAddress?.endpoint else {
+            return endpoint
+        }
+        return .tcp(host: host, port: port)
+    }
+
+    /// Stops listening. Connections that have been handed over live on; nothing is handed over afterwards when
+    /// called on the loop.
+    package func close() {
+        if loop.isCurrent { end() } else { loop.submit { [self] in end() } }
+    }
+
+    // MARK: on the loop
+
+    private func begin() {
+        do throws(SystemError) {
+            registration = try loop.register(self, socket.descriptor, .reading)
+        } catch {
+            waitForRoom(error)
+        }
+    }
+
+    private func end() {
+        guard socket.descriptor >= 0 else { return }
+        if let registration { loop.deregister(registration) }
+        registration = nil
+        file?.remove()
+        socket.close()
+    }
+
+    /// Once for each shortage, however long.
+    private func waitForRoom(_ error: SystemError) {
+        if !isShort {
+            isShort = true
+            report(
+                "\(endpoint) accepts nobody for now: \(error); open connections are served on. Close some, or let the "
+                    + "process have more (ulimit -n)")
+        }
+        if let registration { loop.deregister(registration) }
+        registration = nil
+        loop.schedule(at: loop.now.advanced(by: Listener.pause)) { [weak self] in
+            if let self, socket.descriptor >= 0 { begin() }
+        }
+    }
+
+    private enum Accepted { case connection(Socket, SocketAddress), nothing, failed(Int32) }
+
+    private func acceptOne() -> Accepted {
+        var descriptor: Int32 = -1
+        let peer = SocketAddress { address, length in
+            descriptor = system_accept(socket.descriptor, address, length)
+            return descriptor
+        }
+        if descriptor >= 0, let peer { return .connection(Socket(descriptor: descriptor), peer) }
+        let code = system_errno()
+        return code == EAGAIN || code == EWOULDBLOCK ? .nothing : .failed(code)
+    }
+
+    /// The table of descriptors is full. The spare one makes room to take a waiting connection and close it, so that
+    /// its peer knows at once. That must end when nobody waits: with a full table, accept reports it full even then.
+    private func refuseWaiting() {
+        guard spare >= 0 else { return }
+        _ = CSystem.close(spare)
+        for _ in 0..<Listener.acceptsPerTurn {
+            // The socket closes as it is let go.
+            guard case .connection = acceptOne() else { break }
+        }
+        spare = system_open_spare()
+    }
+}
+
+extension Listener: Selectable {
+    func ready(_: Readiness) {
+        for _ in 0..<Listener.acceptsPerTurn {
+            guard registration != nil else { return }
+            switch acceptOne() {
+            case .connection(let socket, let peer):
+                if isShort { report("\(endpoint) accepts again") }
+                isShort = false
+                accept(socket, peer)
+            case .nothing: return
+            case .failed(let code) where code == EMFILE || code == ENFILE:
+                refuseWaiting()
+                return waitForRoom(SystemError("accept", code: code))
+            case .failed(EINTR), .failed(ECONNABORTED), .failed(EPROTO), .failed(EPERM), .failed(ENETDOWN),
+                .failed(ENETUNREACH), .failed(EHOSTDOWN), .failed(EHOSTUNREACH), .failed(ENOPROTOOPT),
+                .failed(EOPNOTSUPP), .failed(ETIMEDOUT):
+                // What went wrong is that one connection's own matter.
+                continue
+            case .failed(let code): return waitForRoom(SystemError("accept", code: code))
+            }
+        }
+    }
+
+    func loopWillEnd() { end() }
+}
+
+extension Socket {
+    fileprivate func bindTCP(_ address: SocketAddress) throws(SystemError) {
+        // A restarted server gets its port back while old connections are still being forgotten.
+        try SystemCall.make("setsockopt") { system_set_option(descriptor, SOL_SOCKET, SO_REUSEADDR, 1) }
+        if address.family == AF_INET6 { _ = system_set_dual_stack(descriptor) }
+        try SystemCall.make("bind") { address.withPointer { system_bind(descriptor, $0, $1) } }
+    }
+}
+
+package struct ListenError: Error, Hashable, CustomStringConvertible {
+    package let description: String
+    init(_ description: String) { self.description = description }
+}

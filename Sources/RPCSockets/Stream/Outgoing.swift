@@ -1,0 +1,153 @@
+// The outgoing half of a socket stream as a value: what is queued, who is writing, and how the stream ends. The stream
+// keeps it under a lock, tells it what happens and does what it answers.
+//
+// One writer at a time takes all that is queued and sends it outside the lock, while the others go on queueing; what
+// has come in the meantime it takes along. Only the writer and, when there is none, the loop use the descriptor.
+
+package import RPCWire
+
+struct Outgoing: ~Copyable, Sendable {
+    enum Phase: Equatable {
+        case open
+        /// What is queued is still sent; then the stream ends.
+        case finishing(StreamEnd)
+        case ended(StreamEnd)
+    }
+
+    enum Writer: Equatable {
+        case nobody
+        /// Somebody is in the send call.
+        case busy
+        /// The socket took no more; the loop goes on when it does.
+        case blocked
+    }
+
+    /// What the writer does next.
+    enum Next: Equatable {
+        case send
+        /// Nothing is queued.
+        case rest
+        /// Nothing is queued and nothing will be: the end of the stream can be sent.
+        case finish
+        /// The stream has ended under the writer's hands; the loop waits to close the descriptor.
+        case close
+    }
+
+    private(set) var phase = Phase.open
+    private(set) var writer = Writer.nobody
+    /// What the next writer will take.
+    private var queued = SendBuffer()
+    /// Stream offsets: of the end of the queue, and of what the system has taken.
+    private(set) var appended: UInt64 = 0
+    private(set) var sent: UInt64 = 0
+
+    /// Whether this end has dialled, so that its first byte tells the framing.
+    private let tellsFraming: Bool
+
+    init(tellsFraming: Bool = true) { self.tellsFraming = tellsFraming }
+
+    var waiting: Int { Int(clamping: appended - sent) }
+
+    /// Answers the offset of the message, and whether it was one too many.
+    mutating func append(
+        _ payload: UnsafeRawBufferPointer, framing: Framing, limit: Int
+    ) -> (offset: UInt64, isOverLimit: Bool) {
+        let isFirst = appended == 0 && tellsFraming
+        return append(limit) { $0.append(payload, framing: framing, isFirst: isFirst) }
+    }
+
+    mutating func append(shared message: Bytes, framing: Framing, limit: Int) -> (offset: UInt64, isOverLimit: Bool) {
+        let isFirst = appended == 0 && tellsFraming
+        return append(limit) { $0.append(shared: message, framing: framing, isFirst: isFirst) }
+    }
+
+    @inline(__always)
+    private mutating func append(
+        _ limit: Int, _ write: (inout SendBuffer) -> Void
+    ) -> (offset: UInt64, isOverLimit: Bool) {
+        let offset = appended
+        guard phase == .open else { return (offset, false) }
+        // What waits counts and not the message: one alone may always be as large as a message can be.
+        guard waiting <= limit else { return (offset, true) }
+        let before = queued.count
+        write(&queued)
+        appended += UInt64(queued.count - before)
+        return (offset, false)
+    }
+
+    /// Asks for the writer's place: granted if it is free and there is something to do.
+    mutating func beginWriting() -> Bool {
+        guard writer == .nobody else { return false }
+        switch phase {
+        case .open: if appended == sent { return false }
+        case .finishing: break
+        case .ended: return false
+        }
+        writer = .busy
+        return true
+    }
+
+    /// The socket takes bytes again: the loop becomes the writer.
+    mutating func resumeWriting() -> Bool {
+        guard writer == .blocked else { return false }
+        writer = .busy
+        return true
+    }
+
+    /// The writer asks what to do; `flight` is its own buffer, which is filled when it is empty.
+    mutating func next(_ flight: inout SendBuffer) -> Next {
+        switch phase {
+        case .ended:
+            writer = .nobody
+            return .close
+        case .open, .finishing:
+            if flight.isEmpty { swap(&flight, &queued) }
+            if !flight.isEmpty { return .send }
+            writer = .nobody
+            return phase == .open ? .rest : .finish
+        }
+    }
+
+    /// The system took so many bytes.
+    mutating func didSend(_ count: Int) { sent += UInt64(count) }
+
+    /// The system takes no more for now. Answers whether the stream is still worth waiting for.
+    mutating func block() -> Bool {
+        if case .ended = phase {
+            writer = .nobody
+            return false
+        }
+        writer = .blocked
+        return true
+    }
+
+    /// Nothing more is queued from now on.
+    mutating func finish(_ end: StreamEnd) -> Bool {
+        guard phase == .open else { return false }
+        phase = .finishing(end)
+        return true
+    }
+
+    /// The stream is over. The first end counts, and one that was announced by `finish` stays what it was.
+    mutating func end(_ end: StreamEnd) -> Bool {
+        switch phase {
+        case .open: phase = .ended(end)
+        case .finishing(let announced): phase = .ended(announced)
+        case .ended: return false
+        }
+        return true
+    }
+
+    /// The descriptor goes to another stream. False when there is something to do with it here first.
+    mutating func leave() -> Bool {
+        guard phase == .open, writer == .nobody, appended == sent else { return false }
+        phase = .ended(.local)
+        return true
+    }
+
+    /// Whether the descriptor can be closed; if not, the writer will answer `close` to the loop.
+    var isUnused: Bool { writer != .busy }
+
+    /// Lets the memory go.
+    mutating func empty() { queued.letGo() }
+}

@@ -1,0 +1,99 @@
+// Names to addresses. The system's resolver blocks for seconds when a name server does not answer, so every question
+// gets a short-lived thread of its own; only so many at a time.
+
+import CSystem
+package import RPCWire
+
+final class Resolver: Sendable {
+    /// One for the process: what is limited is the process's threads.
+    static let shared = Resolver(atMost: 8)
+
+    private struct Questions {
+        var running = 0
+        var waiting: [@Sendable () -> Void] = []
+    }
+
+    private let limit: Int
+    private let questions = Lock(Questions())
+
+    init(atMost limit: Int) { self.limit = limit }
+
+    /// Answers on the loop, and never before returning. What needs no looking up needs no thread.
+    func resolve(
+        _ endpoint: Endpoint, on loop: any Loop,
+        _ answer: @escaping @Sendable (Result<[SocketAddress], ResolveError>) -> Void
+    ) {
+        if let address = Resolver.literal(endpoint) { return loop.submit { answer(.success([address])) } }
+        guard case .tcp(let host, let port) = endpoint else {
+            return loop.submit { answer(.failure(ResolveError("\(endpoint): the path is too long"))) }
+        }
+        let question: @Sendable () -> Void = { [self] in
+            let result = Resolver.lookUp(host, port)
+            loop.submit { answer(result) }
+            nextQuestion()
+        }
+        let mayRun = questions.withLock { questions in
+            guard questions.running < limit else {
+                questions.waiting.append(question)
+                return false
+            }
+            questions.running += 1
+            return true
+        }
+        if mayRun { run(question) }
+    }
+
+    /// The address of an endpoint that is written in numbers or is a path.
+    static func literal(_ endpoint: Endpoint) -> SocketAddress? {
+        switch endpoint {
+        case .unix(let path): SocketAddress(path: path)
+        case .tcp(let host, let port): SocketAddress(numericHost: host, port: port)
+        }
+    }
+
+    private func run(_ question: @escaping @Sendable () -> Void) {
+        do throws(SystemError) {
+            try SystemThread.start(name: "rpc-resolver", question)
+        } catch {
+            // Without threads the machine is in worse trouble than a loop that waits for a name.
+            question()
+        }
+    }
+
+    private func nextQuestion() {
+        let next = questions.withLock { questions -> (@Sendable () -> Void)? in
+            if questions.waiting.isEmpty {
+                questions.running -= 1
+                return nil
+            }
+            return questions.waiting.removeFirst()
+        }
+        if let next { run(next) }
+    }
+
+    private static func lookUp(_ host: String, _ port: UInt16) -> Result<[SocketAddress], ResolveError> {
+        var hints = addrinfo()
+        hints.ai_flags = AI_NUMERICSERV
+        hints.ai_socktype = system_stream_type()
+        var list: UnsafeMutablePointer<addrinfo>?
+        let code = getaddrinfo(host, String(port), &hints, &list)
+        guard code == 0 else {
+            return .failure(ResolveError("the name \"\(host)\" has no address: \(String(cString: gai_strerror(code)))"))
+        }
+        defer { freeaddrinfo(list) }
+        var addresses: [SocketAddress] = []
+        var entry = list
+        while let found = entry?.pointee {
+            if let address = SocketAddress(copying: found.ai_addr, length: found.ai_addrlen) {
+                addresses.append(address)
+            }
+            entry = found.ai_next
+        }
+        return .success(addresses)
+    }
+}
+
+package struct ResolveError: Error, Hashable, CustomStringConvertible {
+    package let description: String
+    init(_ description: String) { self.description = description }
+}

@@ -1,0 +1,219 @@
+// What lies between the two ends of an in-memory stream: a queue and a way for each direction, and the rules by which
+// bytes and ends travel. Never calls a receiver under its lock, and each receiver only on its own loop.
+
+package import RPCWire
+
+final class Wire: Sendable {
+    enum Side: Sendable {
+        case left, right
+        var other: Side { self == .left ? .right : .left }
+    }
+
+    /// Everything about one end and about what it sends.
+    struct End: ~Copyable {
+        enum Phase { case open, finishing, ended(StreamEnd) }
+
+        var phase = Phase.open
+        var receiver: (any ByteStreamReceiver)?
+        var queued = SendBuffer()
+        /// Sent but not yet arrived.
+        var onTheWay = SendBuffer()
+        var appended: UInt64 = 0
+        var sent: UInt64 = 0
+        var delivered: UInt64 = 0
+        var faults = WireFaults()
+        var isSilent = false
+        /// A delivery of what this end has sent is in the other end's queue already.
+        var isDeliveryDue = false
+
+        var hasEnded: Bool { if case .ended = phase { true } else { false } }
+        var isFinishing: Bool { if case .finishing = phase { true } else { false } }
+        /// Nothing more will come from here.
+        var isExhausted: Bool {
+            switch phase {
+            case .open: false
+            case .finishing: queued.isEmpty && onTheWay.isEmpty
+            case .ended: onTheWay.isEmpty
+            }
+        }
+    }
+
+    struct Ends: ~Copyable {
+        var left = End()
+        var right = End()
+
+        subscript(side: Side) -> End {
+            _read { if side == .left { yield left } else { yield right } }
+            _modify { if side == .left { yield &left } else { yield &right } }
+        }
+    }
+
+    /// How long an end that has finished waits for the other to notice.
+    private static let longestLinger = Duration.seconds(1)
+
+    private let loops: Lock<(left: any Loop, right: any Loop)>
+    private let ends = Lock(Ends())
+
+    init(_ left: any Loop, _ right: any Loop) { loops = Lock((left, right)) }
+
+    func loop(of side: Side) -> any Loop { loops.withLock { side == .left ? $0.left : $0.right } }
+
+    /// Nobody receives on that side until it is opened again.
+    func move(_ side: Side, to loop: any Loop) -> Bool {
+        let isOpen = ends.withLock { ends in
+            ends[side].receiver = nil
+            return !ends[side].hasEnded
+        }
+        if isOpen { loops.withLock { if side == .left { $0.left = loop } else { $0.right = loop } } }
+        return isOpen
+    }
+
+    func open(_ side: Side, _ receiver: any ByteStreamReceiver) {
+        ends.withLock { $0[side].receiver = receiver }
+        scheduleDelivery(from: side.other)
+        loop(of: side).submit { [self] in report(side) }
+    }
+
+    func append(_ side: Side, _ payload: UnsafeRawBufferPointer, _ framing: Framing) -> UInt64 {
+        ends.withLock { ends in
+            let offset = ends[side].appended
+            guard case .open = ends[side].phase else { return offset }
+            let before = ends[side].queued.count
+            ends[side].queued.append(payload, framing: framing, isFirst: offset == 0)
+            ends[side].appended += UInt64(ends[side].queued.count - before)
+            return offset
+        }
+    }
+
+    /// Puts on the way what fits.
+    func send(_ side: Side) {
+        ends.withLock { $0[side].putOnTheWay() }
+        scheduleDelivery(from: side)
+    }
+
+    func finish(_ side: Side) {
+        ends.withLock { if case .open = $0[side].phase { $0[side].phase = .finishing } }
+        let loop = loop(of: side)
+        loop.schedule(at: loop.now.advanced(by: Wire.longestLinger)) { [self] in end(side, .local) }
+    }
+
+    func faults(of side: Side) -> WireFaults { ends.withLock { $0[side].faults } }
+    func delivered(from side: Side) -> UInt64 { ends.withLock { $0[side].delivered } }
+
+    func setFaults(of side: Side, _ faults: WireFaults) {
+        ends.withLock { $0[side].faults = faults }
+        send(side)
+    }
+
+    func cut(_ how: WireFaults.Breakage) {
+        ends.withLock { ends in
+            ends.left.loseEverything(isSilent: how == .silence)
+            ends.right.loseEverything(isSilent: how == .silence)
+        }
+        if how == .silence { return }
+        let end = how == .close ? StreamEnd.remote : .failed("the wire was cut")
+        self.end(.left, end)
+        self.end(.right, end)
+    }
+
+    /// Ends one side; the other learns of it when it has received what is on the way.
+    func end(_ side: Side, _ end: StreamEnd) {
+        let isFirst = ends.withLock { ends in
+            switch ends[side].phase {
+            case .open: ends[side].phase = .ended(end)
+            // Announced by this side, whatever happens afterwards.
+            case .finishing: ends[side].phase = .ended(.local)
+            case .ended: return false
+            }
+            ends[side].queued.letGo()
+            return true
+        }
+        guard isFirst else { return }
+        loop(of: side).submit { [self] in report(side) }
+        scheduleDelivery(from: side)
+    }
+
+    private func report(_ side: Side) {
+        let told: (any ByteStreamReceiver, StreamEnd, UInt64)? = ends.withLock { ends in
+            guard case .ended(let end) = ends[side].phase, let receiver = ends[side].receiver else { return nil }
+            ends[side].receiver = nil
+            return (receiver, end, ends[side].sent)
+        }
+        if let (receiver, end, sent) = told { receiver.ended(end, sent: sent) }
+    }
+
+    private func scheduleDelivery(from side: Side) {
+        let isNew = ends.withLock { ends in
+            guard !ends[side].isDeliveryDue else { return false }
+            ends[side].isDeliveryDue = true
+            return true
+        }
+        if isNew { loop(of: side.other).submit { [self] in deliver(from: side) } }
+    }
+
+    /// What comes next out of one direction.
+    enum Arrival {
+        /// With nobody to give them to, if the receiving end has finished: then they are thrown away.
+        case bytes(Bytes, to: (any ByteStreamReceiver)?)
+        case end
+        case breakage(WireFaults.Breakage)
+        case nothing
+    }
+
+    /// One turn of one direction, on the loop of the end that receives.
+    private func deliver(from side: Side) {
+        // That end may have moved since.
+        guard loop(of: side.other).isCurrent else {
+            return loop(of: side.other).submit { [self] in deliver(from: side) }
+        }
+        let arrival: Arrival = ends.withLock { ends in
+            ends[side].isDeliveryDue = false
+            guard let receiver = ends[side.other].receiver, !ends[side.other].hasEnded else { return .nothing }
+            return ends[side].takeArrival(for: ends[side.other].isFinishing ? nil : receiver)
+        }
+        switch arrival {
+        case .nothing: return
+        case .bytes(let bytes, let receiver):
+            receiver?.received(bytes)
+            scheduleDelivery(from: side)
+        case .breakage(let how): cut(how)
+        case .end:
+            end(side.other, .remote)
+            // An end that has finished is told when its peer knows.
+            end(side, .local)
+        }
+    }
+}
+
+extension Wire.End {
+    mutating func putOnTheWay() {
+        let room = max(0, faults.capacity - onTheWay.count)
+        let count = min(room, queued.count)
+        guard count > 0 else { return }
+        onTheWay.append(UnsafeRawBufferPointer(rebasing: queued.bytes[..<count]))
+        queued.removeFirst(count)
+        sent += UInt64(count)
+        if isSilent { onTheWay.removeAll() }
+    }
+
+    mutating func loseEverything(isSilent: Bool) {
+        self.isSilent = isSilent
+        onTheWay.removeAll()
+    }
+
+    mutating func takeArrival(for receiver: (any ByteStreamReceiver)?) -> Wire.Arrival {
+        if isSilent || faults.isHeld { return .nothing }
+        var count = min(onTheWay.count, max(1, faults.pieceSize))
+        if let (offset, how) = faults.breaksAt {
+            if delivered >= offset { return .breakage(how) }
+            count = min(count, Int(clamping: offset - delivered))
+        }
+        if isExhausted { return .end }
+        guard count > 0 else { return .nothing }
+        let piece = Bytes(copying: UnsafeRawBufferPointer(rebasing: onTheWay.bytes[..<count]))
+        onTheWay.removeFirst(count)
+        delivered += UInt64(count)
+        putOnTheWay()
+        return .bytes(piece, to: receiver)
+    }
+}

@@ -1,0 +1,75 @@
+// A file that is always replaced as a whole: whoever reads it gets the old contents or the new, whatever is cut off in
+// between. Its writers, in this process or others, take turns by a lock file beside it. All of this blocks.
+
+import CSystem
+import RPCWire
+
+package struct ReplaceableFile: Sendable {
+    package let path: String
+
+    package init(_ path: String) { self.path = path }
+
+    /// The contents, or nil when there is no such file. What is no ordinary file is not touched and throws.
+    package func read(atMost limit: Int) throws(SystemError) -> [UInt8]? {
+        let file: FileDescriptor
+        do {
+            file = try FileDescriptor(path, O_RDONLY)
+        } catch {
+            if error.code == ENOENT { return nil }
+            throw error
+        }
+        guard file.isRegular else { throw SystemError("open", code: EINVAL) }
+        return try file.readToEnd(atMost: limit)
+    }
+
+    /// Puts new contents in the place of the old. When it throws, the old are still there. Only for who has the lock:
+    /// all writers use the same name for what is not finished, so that a crash leaves one such file at most.
+    package func replace(with contents: [UInt8]) throws(SystemError) {
+        let unfinished = path + ".new"
+        unlink(unfinished)
+        do {
+            let file = try FileDescriptor(unfinished, O_WRONLY | O_CREAT | O_EXCL)
+            try file.write(contents)
+            try file.synchronize()
+            try SystemCall.make("rename") { rename(unfinished, path) }
+        } catch {
+            unlink(unfinished)
+            throw error
+        }
+        // The new name is durable when the folder is. Not every file system can do that, and the contents are safe.
+        try? FileDescriptor(folder, O_RDONLY).synchronize()
+    }
+
+    /// Gives the file another name, in the place of what had that name before.
+    package func setAside(as other: String) throws(SystemError) {
+        try SystemCall.make("rename") { rename(path, other) }
+    }
+
+    /// Removes it with all that stands beside it because of it.
+    package func remove() {
+        for suffix in ["", ".new", ".lock"] { unlink(path + suffix) }
+    }
+
+    /// Runs the body while no other writer is at work. Throws EWOULDBLOCK when one has been for as long as `patience`.
+    package func locked<Result>(
+        patience: Duration, _ body: () throws(SystemError) -> Result
+    ) throws(SystemError) -> Result {
+        // Without a name there would be a lock file, for nothing.
+        if path.isEmpty { throw SystemError("open", code: ENOENT) }
+        let lock = try FileDescriptor(path + ".lock", O_RDWR | O_CREAT)
+        let deadline = MonotonicClock.now.advanced(by: patience)
+        while system_lock_file(lock.number) < 0 {
+            let code = system_errno()
+            guard code == EWOULDBLOCK || code == EINTR, MonotonicClock.now < deadline else {
+                throw SystemError("flock", code: code)
+            }
+            poll(nil, 0, 10)
+        }
+        return try withExtendedLifetime(lock, body)
+    }
+
+    private var folder: String {
+        guard let slash = path.lastIndex(of: "/") else { return "." }
+        return slash == path.startIndex ? "/" : String(path[..<slash])
+    }
+}

@@ -1,0 +1,122 @@
+import CSystem
+import RPCWire
+import TestSupport
+import Testing
+
+@testable import RPCSockets
+
+struct ConnectorTests {
+    /// A bound port on which nobody listens.
+    private func deafSocket() throws -> (Socket, Endpoint) {
+        let address = try #require(SocketAddress(numericHost: "127.0.0.1", port: 0))
+        let socket = try Socket.make(for: address)
+        #expect(address.withPointer { system_bind(socket.descriptor, $0, $1) } == 0)
+        return (socket, try #require(socket.localAddress?.endpoint))
+    }
+
+    @Test(arguments: EventLoop.Backend.allCases)
+    func `a refused connection says where and why`(backend: EventLoop.Backend) async throws {
+        try await withLoop(backend) { loop in
+            let (socket, endpoint) = try deafSocket()
+            let error = await #expect(throws: ConnectError.self) {
+                try await Connector.stream(to: endpoint, on: loop)
+            }
+            #expect(error?.description == "\(endpoint): connect: ECONNREFUSED (Connection refused)")
+            socket.close()
+        }
+    }
+
+    @Test(arguments: EventLoop.Backend.allCases)
+    func `a listener that never answers is given up after the timeout`(backend: EventLoop.Backend) async throws {
+        try await withLoop(backend) { loop in
+            let path = temporaryPath("full")
+            let address = try #require(SocketAddress(path: path))
+            let listener = try Socket.make(for: address)
+            #expect(address.withPointer { system_bind(listener.descriptor, $0, $1) } == 0)
+            #expect(listen(listener.descriptor, 0) == 0)
+            defer { unlink(path) }
+            // Nobody accepts: one connection fills the queue, the next waits.
+            let first = try await Connector.stream(to: .unix(path: path), on: loop)
+            let error = await #expect(throws: ConnectError.self) {
+                try await Connector.stream(to: .unix(path: path), on: loop, timeout: .milliseconds(30))
+            }
+            #expect(error == .timedOut(.unix(path: path), .milliseconds(30)))
+            first.abort()
+        }
+    }
+
+    @Test func `a connection under way can be cancelled, and completes once`() async throws {
+        try await withLoop { loop in
+            let (socket, endpoint) = try deafSocket()
+            #expect(listen(socket.descriptor, 1) == 0)
+            let diary = Diary<String>()
+            await withCheckedContinuation { continuation in
+                // On the loop, so that nothing can happen between the two.
+                loop.submit {
+                    let connector = Connector.connect(to: endpoint, on: loop, timeout: .seconds(5)) { result in
+                        if case .failure(let error) = result { diary.note("\(error)") } else { diary.note("connected") }
+                        continuation.resume()
+                    }
+                    connector.cancel()
+                    connector.cancel()
+                }
+            }
+            await loop.perform {}
+            #expect(diary.all == ["connecting was cancelled"])
+        }
+    }
+
+    @Test func `a name that nobody has is an error with the name in it`() async throws {
+        try await withLoop { loop in
+            let error = await #expect(throws: ConnectError.self) {
+                try await Connector.stream(to: .tcp(host: "no-such-host.invalid", port: 1), on: loop)
+            }
+            #expect(error?.description.contains("no-such-host.invalid") == true)
+        }
+    }
+
+    @Test func `connecting to a missing socket file fails at once`() async throws {
+        try await withLoop { loop in
+            let endpoint = Endpoint.unix(path: temporaryPath("missing"))
+            let error = await #expect(throws: ConnectError.self) {
+                try await Connector.stream(to: endpoint, on: loop)
+            }
+            #expect(error?.description.contains("ENOENT") == true)
+        }
+    }
+
+    @Test func `a socket that has connected to itself is no connection`() async throws {
+        try await withLoop { loop in
+            // Clients that try again and again while the server is away meet this on ports that the system hands out.
+            let (socket, endpoint) = try deafSocket()
+            let address = try #require(socket.localAddress)
+            try #require(socket.connect(to: endpoint))
+            #expect(socket.localAddress?.endpoint == socket.remoteAddress?.endpoint)
+            #expect(Connector.isConnectedToItself(socket))
+            #expect(endpoint == address.endpoint)
+        }
+    }
+
+    #if os(Linux)
+        @Test func `nothing holds back what stays on this machine, whatever the system uses elsewhere`() async throws {
+            try await withLoop { loop in
+                let server = try await EchoServer(on: loop)
+                let stream = try await Connector.stream(to: server.endpoint, on: loop)
+                let receiver = RecordingReceiver(on: loop)
+                stream.open(receiver)
+                stream.send("here")
+                await receiver.wait { !$0.bytes.isEmpty }
+                #expect((server.accepted + [stream]).map(\.socket.congestionControl) == ["reno", "reno"])
+                let elsewhere = try Socket.make(for: #require(SocketAddress(numericHost: "192.0.2.1", port: 1)))
+                #expect(elsewhere.congestionControl == Socket(descriptor: system_socket(AF_INET)).congestionControl)
+                server.close()
+            }
+        }
+    #endif
+
+    @Test func `descriptors are closed when another program is started`() throws {
+        let (near, far) = try Socket.pair()
+        #expect(near.isClosedOnExec && far.isClosedOnExec)
+        #expect(try Socket.make(for: #require(SocketAddress(path: "/x"))).isClosedOnExec)
+    }
+}

@@ -1,0 +1,53 @@
+import CSystem
+import RPCWire
+import Testing
+
+@testable import RPCSockets
+
+struct DescriptorShortageTests {
+    /// In a process of its own, because the whole process runs out of descriptors.
+    @Test func `without free descriptors a server keeps serving, refuses politely, rests, and recovers`() async {
+        await #expect(processExitsWith: .success) {
+            for backend in EventLoop.Backend.allCases { try await DescriptorShortageTests.shortage(on: backend) }
+        }
+    }
+
+    private static func shortage(on backend: EventLoop.Backend) async throws {
+        try await withLoop(backend) { loop in
+            let server = try await EchoServer(on: loop)
+            let address = try #require(Resolver.literal(server.endpoint))
+            let old = try Socket.make(for: address)
+            try #require(old.connect(to: server.endpoint))
+            old.write("before\n")
+            try #require(old.read() == "before\n")
+            // These must exist before the table is full.
+            let (refused, later) = (try Socket.make(for: address), try Socket.make(for: address))
+
+            var fillers: [Int32] = []
+            while case let filler = dup(0), filler >= 0 { fillers.append(filler) }
+
+            // Accepting fails, and the peer is told instead of left in the dark.
+            try #require(refused.connect(to: server.endpoint))
+            let workBefore = processTime()
+            #expect(refused.wait(for: POLLIN))
+            #expect(refused.read(milliseconds: 0) == nil)
+            old.write("during\n")
+            #expect(old.read() == "during\n")
+            // Nobody is there to be served, and the full table must not keep the loop busy.
+            _ = old.wait(for: POLLIN, milliseconds: 250)
+            #expect(processTime() - workBefore < 0.1)
+
+            for filler in fillers { close(filler) }
+            try #require(later.connect(to: server.endpoint))
+            later.write("after\n")
+            #expect(later.read() == "after\n")
+        }
+    }
+
+    /// Seconds of processor time that the process has used.
+    private static func processTime() -> Double {
+        var time = timespec()
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
+        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+    }
+}

@@ -1,0 +1,69 @@
+// A server that sends back every line, and what a test needs to reach it.
+
+import RPCSockets
+import RPCWire
+import TestSupport
+
+final class EchoServer: Sendable {
+    let endpoint: Endpoint
+    private let listener: Listener
+    private let streams: Streams
+
+    private final class Streams: Sendable {
+        let list = Lock<[SocketStream]>([])
+    }
+
+    init(
+        on loop: EventLoop, endpoint: Endpoint = .tcp(host: "127.0.0.1", port: 0),
+        limits: OutputLimits = OutputLimits(),
+        bufferSize: Int? = nil
+    ) async throws {
+        let streams = Streams()
+        listener = try await Listener.listen(on: endpoint, loop: loop) { socket, peer in
+            if let bufferSize { socket.setSendBufferSize(bufferSize) }
+            let stream = SocketStream(
+                socket, on: loop, remoteAddress: peer.description, limits: limits, pausesReading: true)
+            streams.list.withLock { $0.append(stream) }
+            stream.open(LineEcho(stream))
+        }
+        self.streams = streams
+        self.endpoint = listener.endpoint
+    }
+
+    var accepted: [SocketStream] { streams.list.withLock { $0 } }
+
+    func close() { listener.close() }
+}
+
+/// Sends back whole lines, however they arrive.
+final class LineEcho: ByteStreamReceiver {
+    private let stream: any ByteStream
+    private let started = Lock<[UInt8]>([])
+
+    init(_ stream: any ByteStream) { self.stream = stream }
+
+    func received(_ bytes: Bytes) {
+        let lines = started.withLock { started in
+            bytes.withUnsafeBytes { started.append(contentsOf: $0) }
+            guard let end = started.lastIndex(of: UInt8(ascii: "\n")) else { return [UInt8]() }
+            defer { started.removeFirst(end + 1) }
+            return Array(started[..<end])
+        }
+        if lines.isEmpty { return }
+        lines.withUnsafeBytes { _ = stream.append($0, framing: .lines) }
+        stream.flush()
+    }
+
+    func ended(_: StreamEnd, sent _: UInt64) {}
+}
+
+extension Connector {
+    static func stream(
+        to endpoint: Endpoint, on loop: EventLoop, timeout: Duration = .seconds(10),
+        limits: OutputLimits = OutputLimits()
+    ) async throws -> SocketStream {
+        try await handedOver { answer in
+            Connector.connect(to: endpoint, on: loop, timeout: timeout, limits: limits, completion: answer)
+        }.get()
+    }
+}

@@ -1,0 +1,93 @@
+import RPCSockets
+import RPCWire
+import Testing
+
+struct EchoTests {
+    @Test(arguments: Setting.all)
+    func `what is sent comes back`(setting: Setting) async throws {
+        try await withLoop(setting.backend) { loop in
+            guard let server = try? await EchoServer(on: loop, endpoint: setting.place.endpoint) else {
+                // Only a machine without IPv6 may be unable to listen.
+                return #expect(setting.place == .tcp6)
+            }
+            let stream = try await Connector.stream(to: server.endpoint, on: loop)
+            let receiver = RecordingReceiver(on: loop)
+            stream.open(receiver)
+            stream.send("hello")
+            await receiver.wait { $0.bytes.count == 6 }
+            #expect(receiver.text == "hello\n")
+            #expect(stream.remoteAddress == server.endpoint.description)
+            stream.finish()
+            #expect(await receiver.waitForEnd() == .local)
+            #expect(receiver.record.sent == 6)
+            #expect(receiver.record.callsOffLoop == 0)
+        }
+    }
+
+    @Test(arguments: EventLoop.Backend.allCases)
+    func `ten thousand small messages come back in order`(backend: EventLoop.Backend) async throws {
+        try await withLoop(backend) { loop in
+            let server = try await EchoServer(on: loop)
+            let stream = try await Connector.stream(to: server.endpoint, on: loop)
+            let receiver = RecordingReceiver(on: loop)
+            stream.open(receiver)
+            var expected = ""
+            for number in 0..<10_000 {
+                stream.send("\(number)")
+                expected += "\(number)\n"
+            }
+            let count = expected.utf8.count
+            await receiver.wait { $0.bytes.count >= count }
+            #expect(receiver.text == expected)
+            stream.abort()
+            #expect(await receiver.waitForEnd() == .local)
+            #expect(receiver.record.sent == UInt64(count))
+        }
+    }
+
+    @Test(arguments: Setting.all.filter { $0.place != .tcp6 })
+    func `messages far larger than the kernel's buffers pass in both directions`(setting: Setting) async throws {
+        try await withLoop(setting.backend) { loop in
+            let server = try await EchoServer(on: loop, endpoint: setting.place.endpoint, bufferSize: 4_096)
+            let stream = try await Connector.stream(to: server.endpoint, on: loop)
+            let receiver = RecordingReceiver(on: loop)
+            stream.open(receiver)
+            let texts = ["a", "b", "c"].map { String(repeating: $0, count: 300_000) }
+            for text in texts { stream.send(text) }
+            await receiver.wait { $0.bytes.count >= 900_003 }
+            #expect(receiver.text == texts.joined(separator: "\n") + "\n")
+            stream.finish()
+            #expect(await receiver.waitForEnd() == .local)
+        }
+    }
+
+    @Test(arguments: EventLoop.Backend.allCases)
+    func `a big message comes through in bigger reads`(backend: EventLoop.Backend) async throws {
+        try await withLoop(backend) { loop in
+            let (near, far) = try Socket.pair()
+            let (sender, reader) = (
+                SocketStream(near, on: loop, remoteAddress: "far"), SocketStream(far, on: loop, remoteAddress: "near")
+            )
+            let receiver = RecordingReceiver(on: loop)
+            sender.open(RecordingReceiver(on: loop))
+            reader.open(receiver)
+            sender.send(String(repeating: "x", count: 8 << 20))
+            await receiver.wait { $0.bytes.count == (8 << 20) + 1 }
+            #expect(receiver.record.bytes.dropLast().allSatisfy { $0 == UInt8(ascii: "x") })
+        }
+    }
+
+    @Test func `a host name is looked up, and each of its addresses is tried`() async throws {
+        try await withLoop { loop in
+            let server = try await EchoServer(on: loop)
+            guard case .tcp(_, let port) = server.endpoint else { return }
+            // The machine may know ::1 by that name as well, where nobody listens.
+            let stream = try await Connector.stream(to: .tcp(host: "localhost", port: port), on: loop)
+            let receiver = RecordingReceiver(on: loop)
+            stream.open(receiver)
+            stream.send("by name")
+            await receiver.wait { !$0.bytes.isEmpty }
+            #expect(receiver.text == "by name\n")
+        }
+    }
+}

@@ -1,0 +1,265 @@
+import RPCWire
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import RPCSockets
+
+/// What happened, in order.
+final class Diary<Entry: Sendable>: Sendable {
+    private let entries = Lock<[Entry]>([])
+    func note(_ entry: Entry) { entries.withLock { $0.append(entry) } }
+    var all: [Entry] { entries.withLock { $0 } }
+}
+
+struct EventLoopTests {
+    @Test(arguments: EventLoop.Backend.allCases)
+    func `work and jobs run in the order they came`(backend: EventLoop.Backend) async throws {
+        try await withLoop(backend) { loop in
+            let diary = Diary<Int>()
+            await withCheckedContinuation { continuation in
+                loop.submit {
+                    loop.submit { diary.note(1) }
+                    Task(executorPreference: loop) { diary.note(2) }
+                    loop.submit { diary.note(3) }
+                    Task(executorPreference: loop) {
+                        diary.note(4)
+                        continuation.resume()
+                    }
+                    diary.note(0)
+                }
+            }
+            #expect(diary.all == [0, 1, 2, 3, 4])
+        }
+    }
+
+    @Test(arguments: EventLoop.Backend.allCases)
+    func `what another thread posted first runs first`(backend: EventLoop.Backend) async throws {
+        try await withLoop(backend) { loop in
+            for _ in 0..<100 {
+                let diary = Diary<Int>()
+                let hasPosted = Atomic(false)
+                try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+                    loop.submit {
+                        do {
+                            try SystemThread.start(name: "other") {
+                                loop.submit { diary.note(1) }
+                                hasPosted.store(true, ordering: .releasing)
+                            }
+                        } catch {
+                            return continuation.resume(throwing: error)
+                        }
+                        while !hasPosted.load(ordering: .acquiring) {}
+                        loop.submit {
+                            diary.note(2)
+                            continuation.resume()
+                        }
+                    }
+                }
+                #expect(diary.all == [1, 2])
+            }
+        }
+    }
+
+    @Test(arguments: EventLoop.Backend.allCases)
+    func `a task on the loop stays on the loop`(backend: EventLoop.Backend) async throws {
+        try await withLoop(backend) { loop in
+            let isOnLoop = await Task(executorPreference: loop) {
+                let before = loop.isCurrent
+                await Task.yield()
+                return before && loop.isCurrent
+            }.value
+            #expect(isOnLoop)
+            #expect(!loop.isCurrent)
+        }
+    }
+
+    @Test(arguments: EventLoop.Backend.allCases)
+    func `no wake-up is lost between threads`(backend: EventLoop.Backend) async throws {
+        try await withLoop(backend) { loop in
+            let diary = Diary<Int>()
+            await withTaskGroup(of: Void.self) { group in
+                for thread in 0..<3 {
+                    // Each waits for its answer, so that the loop falls asleep over and over.
+                    group.addTask { for _ in 0..<2_000 { await loop.perform { diary.note(thread) } } }
+                }
+            }
+            #expect(diary.all.count == 6_000)
+        }
+    }
+
+    @Test(arguments: EventLoop.Backend.allCases)
+    func `timers fire in the order of their time, and of their setting`(backend: EventLoop.Backend) async throws {
+        try await withLoop(backend) { loop in
+            let diary = Diary<Int>()
+            let now = loop.now
+            await withCheckedContinuation { continuation in
+                loop.submit {
+                    for (number, delay) in [(3, 9), (1, 3), (4, 9), (2, 6)] {
+                        loop.schedule(at: now.advanced(by: .milliseconds(delay))) { diary.note(number) }
+                    }
+                    loop.schedule(at: now.advanced(by: .milliseconds(5))) { diary.note(-1) }.cancel()
+                    loop.schedule(at: now.advanced(by: .milliseconds(12))) { continuation.resume() }
+                }
+            }
+            #expect(diary.all == [1, 2, 3, 4])
+            #expect(now.duration(to: loop.now) >= .milliseconds(12))
+        }
+    }
+
+    @Test(arguments: EventLoop.Backend.allCases)
+    func `a timer set from elsewhere wakes a loop that sleeps for longer`(backend: EventLoop.Backend) async throws {
+        try await withLoop(backend) { loop in
+            loop.schedule(at: loop.now.advanced(by: .seconds(600))) {}
+            await loop.perform {}
+            await withCheckedContinuation { continuation in
+                loop.schedule(at: loop.now.advanced(by: .milliseconds(2))) { continuation.resume() }
+            }
+        }
+    }
+
+    @Test func `a timer is on time although the work before it took long`() async throws {
+        try await withLoop { loop in
+            let passed = await loop.perform {
+                let before = loop.now
+                let end = MonotonicClock.now.advanced(by: .milliseconds(5))
+                while MonotonicClock.now < end {}
+                return before
+            }
+            // The next piece of work does not inherit the clock of the one before.
+            let after = await loop.perform { loop.now }
+            #expect(passed.duration(to: after) >= .milliseconds(5))
+        }
+    }
+
+    @Test(arguments: EventLoop.Backend.allCases)
+    func `work that never ends does not starve the sockets`(backend: EventLoop.Backend) async throws {
+        try await withLoop(backend) { loop in
+            let pair = try StreamPair(on: loop)
+            let isStopped = Atomic(false)
+            EndlessWork(on: loop) { isStopped.load(ordering: .relaxed) }.goOn()
+            pair.near.send("still here")
+            await pair.farReceiver.wait { !$0.bytes.isEmpty }
+            isStopped.store(true, ordering: .relaxed)
+        }
+    }
+
+    @Test(.waitsForOthers) func `what the clock said at the last tick is not ahead of it, and follows it`() async {
+        let isBehind = (0..<1_000).allSatisfy { _ in MonotonicClock.atLastTick <= MonotonicClock.now }
+        #expect(isBehind)
+        let now = MonotonicClock.now
+        await until { MonotonicClock.atLastTick > now }
+    }
+
+    @Test func `a cancelled timer lets go of its work at once`() throws {
+        final class Witness: Sendable {}
+        let loop = try EventLoop(name: "test")
+        var witness: Witness? = Witness()
+        weak let trace = witness
+        let timer = loop.schedule(at: .distantFuture) { [witness] in _ = witness }
+        witness = nil
+        #expect(trace != nil)
+        timer.cancel()
+        #expect(trace == nil)
+        loop.shutdown()
+    }
+}
+
+struct TimerHeapTests {
+    @Test func `a timer that is looked at again and again is none the heavier for it`() throws {
+        let isDone = Lock(false)
+        let timer = ScheduledTimer(.distantFuture, CancelledCount()) { isDone.withLock { $0 = true } }
+        for _ in 0..<500_000 where timer.isCancelled { break }
+        // Were the work wrapped once for each look, the stack would not do to run it, nor to let it go.
+        let work = try #require(timer.takeWork())
+        work()
+        #expect(isDone.withLock { $0 })
+    }
+
+    @Test func `timers come out in order, whatever order they went in`() {
+        var heap = TimerHeap()
+        for number in 0..<200 {
+            heap.insert(ScheduledTimer(Instant(nanoseconds: Int64(number * 73 % 200)), heap.cancelled) {})
+        }
+        var found: [Int64] = []
+        while let timer = heap.popDue(at: .distantFuture, before: heap.mark) {
+            found.append(timer.deadline.nanoseconds)
+        }
+        #expect(found == Array(0..<200))
+    }
+
+    @Test func `cancelled timers do not pile up`() {
+        var heap = TimerHeap()
+        let living = ScheduledTimer(.distantFuture, heap.cancelled) {}
+        heap.insert(living)
+        for _ in 0..<100_000 {
+            let timer = ScheduledTimer(.distantFuture, heap.cancelled) {}
+            heap.insert(timer)
+            timer.cancel()
+        }
+        #expect(heap.count < 200)
+        #expect(!living.isCancelled)
+    }
+
+    @Test func `timers that are cancelled on their way to the loop are neither kept nor counted for ever`() {
+        var heap = TimerHeap()
+        heap.insert(ScheduledTimer(.distantFuture, heap.cancelled) {})
+        let late = (0..<100).map { ScheduledTimer(Instant(nanoseconds: $0), heap.cancelled) {} }
+        for timer in late { timer.cancel() }
+        for timer in late { heap.insert(timer) }
+        #expect(heap.count == 1)
+        #expect(heap.cancelled.number.load(ordering: .relaxed) == 0)
+    }
+
+    @Test func `a timer that sets itself again for now waits for the next turn`() {
+        var heap = TimerHeap()
+        heap.insert(ScheduledTimer(Instant(nanoseconds: 1), heap.cancelled) {})
+        let mark = heap.mark
+        #expect(heap.popDue(at: Instant(nanoseconds: 5), before: mark) != nil)
+        heap.insert(ScheduledTimer(Instant(nanoseconds: 1), heap.cancelled) {})
+        #expect(heap.popDue(at: Instant(nanoseconds: 5), before: mark) == nil)
+        #expect(heap.popDue(at: Instant(nanoseconds: 5), before: heap.mark) != nil)
+    }
+}
+
+struct RegistrationTests {
+    private final class Nobody: Selectable {
+        func ready(_: Readiness) {}
+        func loopWillEnd() {}
+    }
+
+    @Test func `an event for a registration that has ended is nobody's, although the slot is in use again`() {
+        var registrations = Registrations()
+        let first = registrations.insert(Nobody(), descriptor: 7)
+        #expect(registrations[first.tag] != nil)
+        registrations.remove(first)
+        let second = registrations.insert(Nobody(), descriptor: 7)
+        #expect(registrations[first.tag] == nil)
+        #expect(registrations[second.tag] != nil)
+        registrations.remove(first)
+        #expect(registrations.count == 1)
+        #expect(registrations[.max] == nil)
+    }
+}
+
+struct RunQueueTests {
+    @Test func `the ring keeps the order while it grows around its end`() {
+        var queue = RunQueue()
+        let diary = Diary<Int>()
+        var (next, done) = (0, 0)
+        for round in 0..<200 {
+            for _ in 0..<(round % 7 + 1) {
+                let number = next
+                queue.append(.work { diary.note(number) })
+                next += 1
+            }
+            for _ in 0..<(round % 5) where !queue.isEmpty {
+                if case .work(let work)? = queue.popFirst() { work() }
+                done += 1
+            }
+        }
+        while case .work(let work)? = queue.popFirst() { work() }
+        #expect(diary.all == Array(0..<next))
+        #expect(queue.isEmpty)
+    }
+}

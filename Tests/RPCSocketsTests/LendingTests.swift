@@ -1,0 +1,170 @@
+// Who has a loop while a job keeps its thread, and in which order things are done then.
+
+import RPCWire
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import RPCSockets
+
+@Suite(.waitsForOthers) struct `Lending a loop` {
+    @Test func `a job has not the loop, other work has`() async throws {
+        let lent = try LentLoop()
+        let loop = lent.loop
+        let inJob = await Task(executorPreference: loop) { loop.isCurrent }.value
+        #expect(!inJob)
+        #expect(await loop.perform { loop.isCurrent })
+        let afterwards = await Task(executorPreference: loop) { loop.takeBack() && loop.isCurrent }.value
+        #expect(afterwards)
+        loop.shutdown()
+    }
+
+    @Test func `a job may come in for a moment, and what it has the loop do then is done after it`() async throws {
+        let lent = try LentLoop()
+        let (loop, diary) = (lent.loop, Diary<String>())
+        await Task(executorPreference: loop) {
+            let presence = loop.comeIn()
+            #expect(presence.isHere && loop.isCurrent && loop.comeIn().isHere)
+            loop.submit { diary.note("work") }
+            loop.goOut(presence)
+            #expect(!loop.isCurrent)
+            diary.note("job")
+        }.value
+        #expect(await loop.perform { loop.comeIn().isHere && loop.isCurrent })
+        #expect(!loop.comeIn().isHere)
+        #expect(diary.all == ["job", "work"])
+        loop.shutdown()
+    }
+
+    @Test func `a job that comes in again and again is replaced nevertheless`() async throws {
+        let lent = try LentLoop()
+        let loop = lent.loop
+        let (hasBegun, isOver) = (Barrier(), Flag())
+        defer { isOver.raise() }
+        let task = Task(executorPreference: loop) {
+            hasBegun.open()
+            while !isOver.isRaised { loop.goOut(loop.comeIn()) }
+        }
+        _ = await blocking { hasBegun.wait() }
+        lent.lookUntilReplaced()
+        await loop.perform {}
+        isOver.raise()
+        await task.value
+        loop.shutdown()
+    }
+
+    @Test func `a loop that nobody looks after is not lent`() async throws {
+        try await withLoop { loop in
+            let isCurrent = await Task(executorPreference: loop) { () -> Bool in
+                loop.lend(forLong: true)
+                return loop.isCurrent && loop.takeBack()
+            }.value
+            #expect(isCurrent)
+        }
+    }
+
+    @Test func `work goes on while a job blocks, and the job after it`() async throws {
+        let lent = try LentLoop()
+        let (barrier, diary) = (Barrier(), Diary<String>())
+        await lent.block(on: barrier) { diary.note("blocked") }
+        let former = await handedOver { answer in
+            lent.loop.submit { answer(SystemThread.current) }
+            lent.lookUntilReplaced()
+        }
+        diary.note("neighbour")
+        #expect(lent.takeovers.withLock { $0 } == 1)
+        #expect(lent.watch.blockedThreads == 1)
+        barrier.open()
+        await until { lent.watch.blockedThreads == 0 }
+        #expect(diary.all == ["neighbour", "blocked"])
+        #expect(await lent.loop.perform { SystemThread.current } == former)
+        lent.loop.shutdown()
+    }
+
+    @Test func `a job that comes back in time keeps the loop`() async throws {
+        let lent = try LentLoop()
+        let barrier = Barrier()
+        let before = await lent.loop.perform { SystemThread.current }
+        for _ in 0..<20 {
+            await lent.block(on: barrier)
+            lent.look(times: 1)
+            barrier.open()
+            #expect(await lent.loop.perform { SystemThread.current } == before)
+        }
+        #expect(lent.takeovers.withLock { $0 } == 0)
+        lent.loop.shutdown()
+    }
+
+    @Test func `a loan that has been seen is looked at again soon, and a loop that rests not any more`() async throws {
+        let lent = try LentLoop()
+        let barrier = Barrier()
+        let task = await lent.block(on: barrier)
+        #expect(lent.watch.look() == .milliseconds(2))
+        barrier.open()
+        await task.value
+        await lent.loop.perform {}
+        var looks = 0
+        while let next = lent.watch.look(), looks < 10 {
+            #expect(next == .milliseconds(4))
+            looks += 1
+        }
+        #expect((1...3).contains(looks))
+        lent.loop.shutdown()
+    }
+
+    @Test func `a job that is expected to block has another thread go on without a look`() async throws {
+        let lent = try LentLoop()
+        let loop = lent.loop
+        let (barrier, diary) = (Barrier(), Diary<String>())
+        let task = Task(executorPreference: loop) {
+            #expect(loop.takeBack())
+            loop.submit { diary.note("neighbour") }
+            loop.lend(forLong: true)
+            barrier.wait()
+            diary.note("blocked")
+        }
+        // The first may have been taken in together with the task, and so run before what that posts.
+        await loop.perform {}
+        await loop.perform {}
+        #expect(lent.takeovers.withLock { $0 } == 1)
+        barrier.open()
+        await task.value
+        #expect(diary.all == ["neighbour", "blocked"])
+        loop.shutdown()
+    }
+
+    @Test func `what was posted stays in order, before and after another thread has taken over`() async throws {
+        let lent = try LentLoop()
+        let loop = lent.loop
+        let diary = Diary<Int>()
+        for round in 0..<20 {
+            let barrier = Barrier()
+            await lent.block(on: barrier)
+            for number in 0..<50 { loop.submit { diary.note(round * 100 + number) } }
+            lent.lookUntilReplaced()
+            for number in 50..<100 { loop.submit { diary.note(round * 100 + number) } }
+            await loop.perform {}
+            barrier.open()
+        }
+        #expect(diary.all == Array(0..<2_000))
+        #expect(lent.takeovers.withLock { $0 } == 20)
+        loop.shutdown()
+    }
+
+    @Test func `a job that has lost the loop finds it again by suspending`() async throws {
+        let lent = try LentLoop()
+        let loop = lent.loop
+        let barrier = Barrier()
+        let ways = await lent.block(on: barrier) {
+            var ways = [loop.isCurrent, loop.takeBack(), loop.absence != nil]
+            await until { loop.takeBack() }
+            ways += [loop.isCurrent, loop.absence == nil]
+            return ways
+        }
+        lent.lookUntilReplaced()
+        await loop.perform {}
+        barrier.open()
+        #expect(await ways.value == [false, false, true, true, true])
+        loop.shutdown()
+    }
+}

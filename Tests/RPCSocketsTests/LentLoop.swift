@@ -1,0 +1,49 @@
+// A loop whose thread is kept by code that blocks, looked after when the test says so.
+
+import RPCWire
+import Synchronization
+import TestSupport
+
+@testable import RPCSockets
+
+/// A loop that is looked after, and who looks after it.
+struct LentLoop: Sendable {
+    let loop: EventLoop
+    /// Looks only when it is told to.
+    let watch: LoopWatch
+    let takeovers = Lock(0)
+    let complaints = Diary<String>()
+
+    init(maximumBlockedThreads: Int = 64, name: String = "lent") throws {
+        var events = LoopWatch.Events()
+        events.tookOver = { [takeovers] in takeovers.withLock { $0 += 1 } }
+        events.waits = { [complaints] _, why in complaints.note(why) }
+        watch = LoopWatch(maximumBlockedThreads: maximumBlockedThreads, events: events)
+        loop = try EventLoop(name: name, watch: watch)
+    }
+
+    /// Runs a job on the loop that keeps its thread; returns when it does.
+    @discardableResult
+    func block<End: Sendable>(
+        on barrier: Barrier, then end: @escaping @Sendable () async -> End = {}
+    ) async -> Task<End, Never> {
+        let hasBegun = Barrier()
+        let task = Task(executorPreference: loop) {
+            hasBegun.open()
+            barrier.wait()
+            return await end()
+        }
+        _ = await blocking { hasBegun.wait() }
+        return task
+    }
+
+    func look(times count: Int) {
+        for _ in 0..<count { watch.look() }
+    }
+
+    /// Until the thread that is kept has been replaced.
+    func lookUntilReplaced() {
+        let before = takeovers.withLock { $0 }
+        while takeovers.withLock({ $0 }) == before, !Task.isCancelled { watch.look() }
+    }
+}

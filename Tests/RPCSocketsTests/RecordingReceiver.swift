@@ -1,0 +1,92 @@
+// A receiver that writes down what it is told, and lets a test wait for what it expects without sleeping.
+
+import RPCSockets
+import RPCWire
+
+final class RecordingReceiver: ByteStreamReceiver {
+    struct Record {
+        var bytes: [UInt8] = []
+        var ends: [StreamEnd] = []
+        var sent: UInt64?
+        var callsOffLoop = 0
+        var bytesAfterEnd = 0
+    }
+
+    private struct State {
+        var record = Record()
+        var waiting: [(condition: @Sendable (Record) -> Bool, resume: CheckedContinuation<Void, Never>)] = []
+    }
+
+    private let state = Lock(State())
+    private let loop: any Loop
+    private let onBytes: (@Sendable (Bytes) -> Void)?
+
+    init(on loop: any Loop, onBytes: (@Sendable (Bytes) -> Void)? = nil) {
+        self.loop = loop
+        self.onBytes = onBytes
+    }
+
+    var record: Record { state.withLock { $0.record } }
+    var text: String { String(decoding: record.bytes, as: UTF8.self) }
+
+    func received(_ bytes: Bytes) {
+        // First, so that whoever waits for the bytes finds done what was to be done with them.
+        onBytes?(bytes)
+        note { record in
+            bytes.withUnsafeBytes { record.bytes.append(contentsOf: $0) }
+            if !record.ends.isEmpty { record.bytesAfterEnd += bytes.count }
+        }
+    }
+
+    func ended(_ end: StreamEnd, sent: UInt64) {
+        note { record in
+            record.ends.append(end)
+            record.sent = sent
+        }
+    }
+
+    /// Waits until the record is as wanted, or will never be because the stream has ended: a test that hangs tells
+    /// nobody why.
+    func wait(until condition: @escaping @Sendable (Record) -> Bool) async {
+        await withCheckedContinuation { continuation in
+            let isMet = state.withLock { state in
+                if condition(state.record) || !state.record.ends.isEmpty { return true }
+                state.waiting.append((condition, continuation))
+                return false
+            }
+            if isMet { continuation.resume() }
+        }
+    }
+
+    func waitForEnd() async -> StreamEnd {
+        await wait { !$0.ends.isEmpty }
+        return record.ends[0]
+    }
+
+    private func note(_ change: (inout Record) -> Void) {
+        let isOnLoop = loop.isCurrent
+        let ready = state.withLock { state in
+            if !isOnLoop { state.record.callsOffLoop += 1 }
+            change(&state.record)
+            let hasEnded = !state.record.ends.isEmpty
+            let ready = state.waiting.filter { hasEnded || $0.condition(state.record) }
+            if !ready.isEmpty { state.waiting.removeAll { hasEnded || $0.condition(state.record) } }
+            return ready
+        }
+        for entry in ready { entry.resume.resume() }
+    }
+}
+
+extension ByteStream {
+    /// Appends a text as one message.
+    @discardableResult
+    func append(_ text: String, framing: Framing = .lines) -> UInt64 {
+        var text = text
+        return text.withUTF8 { append(UnsafeRawBufferPointer($0), framing: framing) }
+    }
+
+    func send(_ text: String) {
+        append(text)
+        flush()
+    }
+}

@@ -1,0 +1,263 @@
+import RPCWire
+import TestSupport
+import Testing
+
+@testable import RPCSockets
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// Two streams over a connected pair of sockets, with receivers that record.
+struct StreamPair {
+    let near: SocketStream
+    let far: SocketStream
+    let nearReceiver: RecordingReceiver
+    let farReceiver: RecordingReceiver
+
+    init(
+        on loop: EventLoop, limits: OutputLimits = OutputLimits(), nearPauses: Bool = false, opensFar: Bool = true,
+        bufferSize: Int? = nil
+    ) throws {
+        let (nearSocket, farSocket) = try Socket.pair()
+        if let bufferSize { nearSocket.setSendBufferSize(bufferSize) }
+        near = SocketStream(
+            nearSocket, on: loop, remoteAddress: "far", limits: limits, pausesReading: nearPauses)
+        far = SocketStream(farSocket, on: loop, remoteAddress: "near")
+        nearReceiver = RecordingReceiver(on: loop)
+        farReceiver = RecordingReceiver(on: loop)
+        near.open(nearReceiver)
+        if opensFar { far.open(farReceiver) }
+    }
+}
+
+struct StreamEndTests {
+    @Test func `a peer that acknowledges nothing in time has overrun the keepalive`() {
+        let error = SystemError("recv", code: ETIMEDOUT)
+        #expect(StreamEnd(error) == .overrun(.keepaliveTimeout, error.description))
+        let reset = SystemError("recv", code: ECONNRESET)
+        #expect(StreamEnd(reset) == .failed(reset.description))
+    }
+
+    @Test(arguments: EventLoop.Backend.allCases)
+    func `an abort ends both sides, each told once`(backend: EventLoop.Backend) async throws {
+        try await withLoop(backend) { loop in
+            let pair = try StreamPair(on: loop)
+            pair.near.abort()
+            pair.near.abort()
+            pair.near.finish()
+            #expect(await pair.nearReceiver.waitForEnd() == .local)
+            #expect(await pair.farReceiver.waitForEnd() == .remote)
+            pair.far.abort()
+            await loop.perform {}
+            #expect(pair.nearReceiver.record.ends.count == 1)
+            #expect(pair.farReceiver.record.ends.count == 1)
+        }
+    }
+
+    @Test(arguments: EventLoop.Backend.allCases)
+    func `an abort from inside a delivery is the last that the receiver hears`(
+        backend: EventLoop.Backend
+    ) async throws {
+        try await withLoop(backend) { loop in
+            let (nearSocket, farSocket) = try Socket.pair()
+            let near = SocketStream(nearSocket, on: loop, remoteAddress: "far")
+            let far = SocketStream(farSocket, on: loop, remoteAddress: "near")
+            let receiver = RecordingReceiver(on: loop) { _ in near.abort() }
+            far.open(RecordingReceiver(on: loop))
+            far.send(String(repeating: "x", count: 200_000))
+            near.open(receiver)
+            #expect(await receiver.waitForEnd() == .local)
+            #expect(receiver.record.bytes.count <= 64 << 10)
+            #expect(receiver.record.bytesAfterEnd == 0)
+        }
+    }
+
+    @Test(arguments: EventLoop.Backend.allCases)
+    func `finish sends all that is queued before the end`(backend: EventLoop.Backend) async throws {
+        try await withLoop(backend) { loop in
+            let pair = try StreamPair(on: loop, bufferSize: 4_096)
+            pair.near.append(String(repeating: "x", count: 1_000_000))
+            pair.near.finish()
+            #expect(pair.near.append("too late") == 1_000_001)
+            #expect(await pair.farReceiver.waitForEnd() == .remote)
+            #expect(pair.farReceiver.record.bytes.count == 1_000_001)
+            #expect(await pair.nearReceiver.waitForEnd() == .local)
+            #expect(pair.nearReceiver.record.sent == 1_000_001)
+        }
+    }
+
+    @Test func `finish does not wait for ever for a peer that does not close`() async throws {
+        try await withLoop { loop in
+            var limits = OutputLimits()
+            limits.linger = .milliseconds(20)
+            let pair = try StreamPair(on: loop, limits: limits, opensFar: false)
+            let start = loop.now
+            pair.near.finish()
+            #expect(await pair.nearReceiver.waitForEnd() == .local)
+            #expect(start.duration(to: loop.now) >= .milliseconds(20))
+        }
+    }
+
+    @Test(arguments: EventLoop.Backend.allCases)
+    func `a peer that finishes reads the answer to its last message`(backend: EventLoop.Backend) async throws {
+        try await withLoop(backend) { loop in
+            let server = try await EchoServer(on: loop)
+            let stream = try await Connector.stream(to: server.endpoint, on: loop)
+            // Both arrive at the server at once; the reply is queued when the end is read.
+            stream.append("last words")
+            let receiver = RecordingReceiver(on: loop)
+            stream.open(receiver)
+            stream.flush()
+            stream.socket.shutdownSending()
+            await receiver.wait { !$0.bytes.isEmpty }
+            #expect(receiver.text == "last words\n")
+            #expect(await receiver.waitForEnd() == .remote)
+        }
+    }
+
+    /// Answers long after the peer has said its last word.
+    private final class LateAnswer: ByteStreamReceiver {
+        private let stream: SocketStream
+        private let record: RecordingReceiver
+
+        init(_ stream: SocketStream) {
+            self.stream = stream
+            record = RecordingReceiver(on: stream.loop)
+        }
+
+        func received(_: Bytes) {}
+
+        func peerFinished() -> Bool {
+            stream.loop.schedule(at: stream.loop.now.advanced(by: .milliseconds(5))) { [stream] in
+                stream.append("late answer")
+                stream.finish()
+            }
+            return true
+        }
+
+        func ended(_ end: StreamEnd, sent: UInt64) { record.ended(end, sent: sent) }
+
+        func waitForEnd() async -> StreamEnd { await record.waitForEnd() }
+    }
+
+    @Test(arguments: EventLoop.Backend.allCases)
+    func `a peer that only reads any more can be answered later`(backend: EventLoop.Backend) async throws {
+        try await withLoop(backend) { loop in
+            let (near, far) = try Socket.pair()
+            let stream = SocketStream(near, on: loop, remoteAddress: "far")
+            let receiver = LateAnswer(stream)
+            stream.open(receiver)
+            far.write("question\n")
+            far.shutdownSending()
+            #expect(far.read() == "late answer\n")
+            #expect(far.read() == nil)
+            #expect(await receiver.waitForEnd() == .local)
+        }
+    }
+
+    @Test(arguments: EventLoop.Backend.allCases)
+    func `a reset by the peer is a failure that names the call`(backend: EventLoop.Backend) async throws {
+        try await withLoop(backend) { loop in
+            let server = try await EchoServer(on: loop)
+            let stream = try await Connector.stream(to: server.endpoint, on: loop)
+            let receiver = RecordingReceiver(on: loop)
+            stream.open(receiver)
+            stream.send("x")
+            await receiver.wait { !$0.bytes.isEmpty }
+            // With zero seconds to linger, closing is a reset.
+            let socket = server.accepted[0].socket
+            socket.resetOnClose()
+            server.accepted[0].abort()
+            guard case .failed(let reason) = await receiver.waitForEnd() else {
+                Issue.record("\(receiver.record.ends)")
+                return
+            }
+            #expect(reason.contains("ECONNRESET"))
+            #expect(receiver.record.ends.count == 1)
+        }
+    }
+
+    @Test func `a stream that ends before it is opened tells so when it is`() async throws {
+        try await withLoop { loop in
+            let (nearSocket, _) = try Socket.pair()
+            let near = SocketStream(nearSocket, on: loop, remoteAddress: "far")
+            near.abort()
+            await loop.perform {}
+            let receiver = RecordingReceiver(on: loop)
+            near.open(receiver)
+            #expect(await receiver.waitForEnd() == .local)
+        }
+    }
+
+    @Test(arguments: EventLoop.Backend.allCases)
+    func `the end of the loop ends its streams`(backend: EventLoop.Backend) async throws {
+        let loop = try EventLoop(name: "test", backend: backend)
+        let pair = try StreamPair(on: loop)
+        await loop.perform {}
+        loop.shutdown()
+        #expect(await pair.nearReceiver.waitForEnd() == .local)
+        #expect(await pair.farReceiver.waitForEnd() != .failed(""))
+        #expect(await loop.perform { 42 } == 42, "work that comes later is still run")
+    }
+
+    @Test(arguments: EventLoop.Backend.allCases)
+    func `a peer that never reads costs a bounded queue`(backend: EventLoop.Backend) async throws {
+        try await withLoop(backend) { loop in
+            var limits = OutputLimits()
+            limits.maximum = 100_000
+            let pair = try StreamPair(on: loop, limits: limits, opensFar: false, bufferSize: 4_096)
+            for _ in 0..<40 { pair.near.send(String(repeating: "x", count: 9_999)) }
+            guard case .overrun(.maximumQueuedOutput, let reason) = await pair.nearReceiver.waitForEnd() else {
+                Issue.record("\(pair.nearReceiver.record.ends)")
+                return
+            }
+            #expect(reason.contains("100000 bytes wait for it (maximumQueuedOutput)"))
+            // What the kernel had taken can still be read.
+            pair.far.open(pair.farReceiver)
+            _ = await pair.farReceiver.waitForEnd()
+            #expect(pair.nearReceiver.record.sent == UInt64(pair.farReceiver.record.bytes.count))
+        }
+    }
+
+    @Test func `a peer that takes nothing for too long is given up`() async throws {
+        try await withLoop { loop in
+            var limits = OutputLimits()
+            limits.patience = .milliseconds(20)
+            let pair = try StreamPair(on: loop, limits: limits, opensFar: false, bufferSize: 4_096)
+            pair.near.send(String(repeating: "x", count: 100_000))
+            guard case .overrun(.patience, let reason) = await pair.nearReceiver.waitForEnd() else {
+                Issue.record("\(pair.nearReceiver.record.ends)")
+                return
+            }
+            #expect(reason.contains("(patience)"))
+        }
+    }
+
+    @Test(arguments: EventLoop.Backend.allCases)
+    func `a server stops reading from a peer that does not read, and goes on when it does`(
+        backend: EventLoop.Backend
+    ) async throws {
+        try await withLoop(backend) { loop in
+            var limits = OutputLimits()
+            limits.pauseReading = 50_000
+            // However long a busy machine keeps this test from going on.
+            limits.patience = .seconds(3_600)
+            let pair = try StreamPair(
+                on: loop, limits: limits, nearPauses: true, opensFar: false, bufferSize: 4_096)
+            pair.near.send(String(repeating: "a", count: 100_000))
+            // The first message may arrive before the queue is known to be stuck; what follows must wait.
+            pair.far.send("question")
+            for _ in 0..<10_000 where await loop.perform({ pair.near.interest }) != .writing {}
+            #expect(await loop.perform { pair.near.interest } == .writing)
+            #expect(pair.nearReceiver.record.bytes.isEmpty)
+            pair.far.open(pair.farReceiver)
+            await pair.nearReceiver.wait { !$0.bytes.isEmpty }
+            #expect(pair.nearReceiver.text == "question\n")
+            await pair.farReceiver.wait { $0.bytes.count == 100_001 }
+            #expect(await loop.perform { pair.near.interest } == .reading)
+        }
+    }
+}

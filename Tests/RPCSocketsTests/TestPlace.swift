@@ -1,0 +1,42 @@
+// Where a test listens.
+
+import RPCSockets
+import RPCWire
+import Testing
+
+/// A file name in the temporary folder that no other test has.
+func temporaryPath(_ purpose: String) -> String {
+    "/tmp/rpc-\(purpose)-\(UInt64.random(in: 0 ..< .max)).sock"
+}
+
+enum Place: Sendable, CaseIterable {
+    case tcp4, tcp6, unix
+
+    var endpoint: Endpoint {
+        switch self {
+        case .tcp4: .tcp(host: "127.0.0.1", port: 0)
+        case .tcp6: .tcp(host: "::1", port: 0)
+        case .unix: .unix(path: temporaryPath("echo"))
+        }
+    }
+}
+
+struct Setting: Sendable, CustomTestStringConvertible {
+    let backend: EventLoop.Backend
+    let place: Place
+
+    var testDescription: String { "\(backend), \(place)" }
+
+    static let all = EventLoop.Backend.allCases.flatMap { backend in
+        Place.allCases.map { Setting(backend: backend, place: $0) }
+    }
+}
+
+/// Runs the body with a loop that ends with it.
+func withLoop<Result>(
+    _ backend: EventLoop.Backend = .best, _ body: (EventLoop) async throws -> Result
+) async throws -> Result {
+    let loop = try EventLoop(name: "test", backend: backend)
+    defer { loop.shutdown() }
+    return try await body(loop)
+}

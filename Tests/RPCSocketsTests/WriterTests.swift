@@ -1,0 +1,203 @@
+import RPCWire
+import TestSupport
+import Testing
+
+@testable import RPCSockets
+
+struct WriterTests {
+    @Test(arguments: EventLoop.Backend.allCases, [nil, 4_096])
+    func `many threads write whole messages, each in its own order`(
+        backend: EventLoop.Backend, bufferSize: Int?
+    ) async throws {
+        try await withLoop(backend) { loop in
+            let (near, far) = try Socket.pair()
+            if let bufferSize { near.setSendBufferSize(bufferSize) }
+            let sender = SocketStream(near, on: loop, remoteAddress: "far")
+            let reader = SocketStream(far, on: loop, remoteAddress: "near")
+            let receiver = RecordingReceiver(on: loop)
+            let senderReceiver = RecordingReceiver(on: loop)
+            sender.open(senderReceiver)
+            reader.open(receiver)
+            let (writers, messages) = (4, 1_000)
+            for writer in 0..<writers {
+                try SystemThread.start(name: "writer") {
+                    for number in 0..<messages { sender.send("\(writer) \(number)") }
+                }
+            }
+            let lines = writers * messages
+            await receiver.wait { $0.bytes.count { $0 == UInt8(ascii: "\n") } == lines }
+            var next = [Int](repeating: 0, count: writers)
+            for line in receiver.text.split(separator: "\n") {
+                let parts = line.split(separator: " ").compactMap { Int($0) }
+                try #require(parts.count == 2)
+                #expect(parts[1] == next[parts[0]])
+                next[parts[0]] += 1
+            }
+            #expect(next == [Int](repeating: messages, count: writers))
+            sender.abort()
+            _ = await senderReceiver.waitForEnd()
+            #expect(senderReceiver.record.sent == UInt64(receiver.record.bytes.count))
+        }
+    }
+
+    @Test(arguments: EventLoop.Backend.allCases)
+    func `an abort among writers tells exactly what has left`(backend: EventLoop.Backend) async throws {
+        try await withLoop(backend) { loop in
+            for round in 0..<50 {
+                let (near, far) = try Socket.pair()
+                let sender = SocketStream(near, on: loop, remoteAddress: "far")
+                let reader = SocketStream(far, on: loop, remoteAddress: "near")
+                let sent = RecordingReceiver(on: loop)
+                let received = RecordingReceiver(on: loop)
+                sender.open(sent)
+                reader.open(received)
+                for _ in 0..<3 {
+                    try SystemThread.start(name: "writer") { for number in 0..<100 { sender.send("\(number)") } }
+                }
+                await received.wait { $0.bytes.count > round * 4 || !$0.ends.isEmpty }
+                sender.abort()
+                #expect(await sent.waitForEnd() == .local)
+                // The other end reads what was sent, and then the end.
+                #expect(await received.waitForEnd() == .remote)
+                #expect(sent.record.sent == UInt64(received.record.bytes.count))
+                #expect(sent.record.ends.count == 1)
+            }
+        }
+    }
+
+    @Test func `what is queued in one turn of the loop leaves in one piece`() async throws {
+        try await withLoop { loop in
+            let (near, far) = try Socket.pair()
+            let sender = SocketStream(near, on: loop, remoteAddress: "far")
+            let reader = SocketStream(far, on: loop, remoteAddress: "near")
+            let pieces = Lock<[Int]>([])
+            let receiver = RecordingReceiver(on: loop) { bytes in pieces.withLock { $0.append(bytes.count) } }
+            sender.open(RecordingReceiver(on: loop))
+            reader.open(receiver)
+            await loop.perform { for _ in 0..<100 { sender.send("0123456789") } }
+            await receiver.wait { $0.bytes.count == 1_100 }
+            #expect(pieces.withLock { $0 } == [1_100])
+        }
+    }
+
+    @Test(arguments: [false, true])
+    func `what is said last in a turn leaves before it ends, unless others may have something to say`(
+        hasOthers: Bool
+    ) async throws {
+        try await withLoop { loop in
+            let (near, far) = try Socket.pair()
+            let sender = SocketStream(near, on: loop, remoteAddress: "far")
+            sender.open(RecordingReceiver(on: loop))
+            await loop.perform {
+                if hasOthers { loop.submit { sender.append("other") } }
+                sender.append("last")
+                sender.flush(isLast: true)
+                #expect(Self.text(from: far) == (hasOthers ? "" : "last\n"))
+            }
+            // After the others, who come in the order in which they were handed over.
+            await loop.perform {}
+            let reader = SocketStream(far, on: loop, remoteAddress: "near")
+            let receiver = RecordingReceiver(on: loop)
+            reader.open(receiver)
+            sender.send("end")
+            await receiver.wait { $0.bytes.suffix(4).elementsEqual("end\n".utf8) }
+            #expect(receiver.text == (hasOthers ? "last\nother\nend\n" : "end\n"))
+        }
+    }
+
+    @Test(arguments: [
+        (nil, false, 32), (0, false, 16), (40, false, 20), (64, false, 32), (100, false, 50),
+        (0, true, 8), (20, true, 10), (64, true, 32),
+    ])
+    func `half of what is under way leaves before the turn ends, and then twice as much`(
+        underWay: Int?, isAlone: Bool, half: Int
+    ) async throws {
+        try await withLoop { loop in
+            let (near, far) = try Socket.pair()
+            let sender = SocketStream(near, on: loop, remoteAddress: "far")
+            sender.open(RecordingReceiver(on: loop))
+            // No turn tells the next how much it has sent.
+            for _ in 0..<2 {
+                await loop.perform {
+                    loop.lookout = .brief
+                    if isAlone, let registration = sender.registration {
+                        for _ in 0..<20 { loop.lookout.came(from: registration.tag) }
+                    }
+                    if let underWay { sender.expectAnswers(to: underWay) }
+                    for count in [half, 2 * half] {
+                        for _ in 1..<count { sender.send("1") }
+                        #expect(Self.text(from: far) == "")
+                        sender.send("2")
+                        #expect(Self.text(from: far) == String(repeating: "1\n", count: count - 1) + "2\n")
+                    }
+                    sender.send("3")
+                    #expect(Self.text(from: far) == "")
+                }
+                // What one hands over next may still be part of the same turn.
+                var rest = ""
+                while rest.isEmpty {
+                    await loop.perform {}
+                    rest = Self.text(from: far)
+                }
+                #expect(rest == "3\n")
+            }
+        }
+    }
+
+    private static func text(from socket: Socket) -> String {
+        withUnsafeTemporaryAllocation(byteCount: 256, alignment: 1) { room in
+            guard case .bytes(let count) = socket.receive(room) else { return "" }
+            return String(decoding: room[..<count], as: UTF8.self)
+        }
+    }
+
+    @Test func `append answers where in the stream a message begins`() async throws {
+        try await withLoop { loop in
+            let (near, far) = try Socket.pair()
+            let stream = SocketStream(near, on: loop, remoteAddress: "far")
+            #expect(stream.append("four", framing: .lengthPrefixed) == 0)
+            #expect(stream.append("four", framing: .lines) == 8)
+            #expect(stream.append("four", framing: .headers) == 13)
+            #expect(stream.append("end") == 13 + UInt64("Content-Length: 4\r\n\r\nfour".utf8.count))
+            let reader = SocketStream(far, on: loop, remoteAddress: "near")
+            let receiver = RecordingReceiver(on: loop)
+            reader.open(receiver)
+            stream.flush()
+            await receiver.wait { $0.bytes.last == UInt8(ascii: "\n") && $0.bytes.count > 40 }
+            #expect(receiver.text == "\0\0\0\u{4}fourfour\nContent-Length: 4\r\n\r\nfourend\n")
+        }
+    }
+
+    @Test(arguments: EventLoop.Backend.allCases, [nil, 4_096])
+    func `large messages that others have too arrive whole and in their order`(
+        backend: EventLoop.Backend, bufferSize: Int?
+    ) async throws {
+        try await withLoop(backend) { loop in
+            let (near, far) = try Socket.pair()
+            if let bufferSize { near.setSendBufferSize(bufferSize) }
+            let sender = SocketStream(near, on: loop, remoteAddress: "far")
+            let reader = SocketStream(far, on: loop, remoteAddress: "near")
+            let receiver = RecordingReceiver(on: loop)
+            sender.open(RecordingReceiver(on: loop))
+            reader.open(receiver)
+            var expected = SendBuffer()
+            for number in 0..<6 {
+                let message = Bytes(String(repeating: "\(number)", count: 100_000 + number))
+                message.withUnsafeBytes { expected.append($0, framing: .lengthPrefixed) }
+                sender.append(shared: message, framing: .lengthPrefixed)
+                // Alone, behind another large one, or before a small one.
+                if number % 3 != 0 { sender.flush() }
+                guard number % 3 == 2 else { continue }
+                Bytes("small").withUnsafeBytes {
+                    expected.append($0, framing: .lines)
+                    sender.append($0, framing: .lines)
+                }
+                sender.flush()
+            }
+            let count = expected.count
+            await receiver.wait { $0.bytes.count >= count }
+            let isSame = receiver.record.bytes.elementsEqual(expected.bytes)
+            #expect(isSame)
+        }
+    }
+}
