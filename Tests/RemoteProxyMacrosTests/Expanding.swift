@@ -12,7 +12,7 @@ struct Expanding {
 
     init(_ source: String, attribute: String = "@Service", inside context: [String] = []) {
         self.source = source
-        expansion = ServiceMacro.expand(
+        expansion = Macros.service(
             ExpansionRequest(
                 macro: .init(typeName: "ServiceMacro"),
                 attributeSyntax: .init(

@@ -33,7 +33,7 @@ struct MarkTests {
     }
 
     private func expand(_ declaration: String, inside context: [String]) -> Expansion {
-        MarkMacro.expand(
+        Macros.mark(
             ExpansionRequest(
                 macro: .init(typeName: "MarkMacro"),
                 attributeSyntax: .init(

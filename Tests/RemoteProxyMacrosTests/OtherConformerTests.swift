@@ -92,7 +92,7 @@ struct OtherConformerTests {
 
     /// As the compiler asks for it: with the source that `@Service` wrote.
     private func otherConformer(_ source: String) -> String {
-        OtherConformerMacro.expand(
+        Macros.otherConformer(
             ExpansionRequest(
                 macro: .init(typeName: "OtherConformerMacro"),
                 attributeSyntax: .init(source: "@RemoteProxy._OtherConformer"),

@@ -6,10 +6,8 @@ import Testing
 @testable import RemoteProxyMacros
 
 struct PluginMessageTests {
-    private let conversation = PluginConversation(macros: Plugin.macros)
-
     private func answer(_ message: String) -> String {
-        String(decoding: conversation.answer(to: Array(message.utf8)), as: UTF8.self)
+        String(decoding: PluginConversation.answer(to: Array(message.utf8)), as: UTF8.self)
     }
 
     @Test func `the handshake is answered with the version we speak`() {

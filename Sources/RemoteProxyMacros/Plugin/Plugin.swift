@@ -1,14 +1,84 @@
-// The compiler starts this program and asks it to expand macros. Here stands what it can expand, and nothing else.
+// The program that the compiler starts to expand macros, and its pipe to the compiler. A message is an eight-byte
+// little-endian length and that many bytes of JSON. This is the only file of the plugin with system calls.
+
+#if canImport(Darwin)
+    private import Darwin
+#elseif canImport(Musl)
+    private import Musl
+#else
+    private import Glibc
+#endif
 
 @main
 struct Plugin {
-    static let macros: [String: @Sendable (ExpansionRequest) -> Expansion] = [
-        "ServiceMacro": ServiceMacro.expand,
-        "MarkMacro": MarkMacro.expand,
-        "OtherConformerMacro": OtherConformerMacro.expand,
-    ]
-
     static func main() {
-        PluginChannel().serve { PluginConversation(macros: macros).answer(to: $0) }
+        PluginChannel().serve(PluginConversation.answer)
     }
+}
+
+/// The pipe to the compiler. Reading ends when the compiler closes its side or breaks the framing.
+struct PluginChannel {
+    /// A longer message is not a protocol but a broken length.
+    static let largestMessage: UInt64 = 1 << 30
+
+    var input: Int32 = 0
+    var output: Int32 = 1
+
+    /// Answers one message after another until there are none.
+    func serve(_ answer: ([UInt8]) -> [UInt8]) {
+        while let message = receive() {
+            guard send(answer(message)) else { return }
+        }
+    }
+
+    /// The next message, or nil at the end.
+    func receive() -> [UInt8]? {
+        guard let header = read(8) else { return nil }
+        let length = header.reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+        guard length <= Self.largestMessage else { return nil }
+        return read(Int(length))
+    }
+
+    /// Writes one message; false when the other side has been closed.
+    func send(_ message: [UInt8]) -> Bool {
+        let length = UInt64(message.count)
+        return write((0..<8).map { UInt8(truncatingIfNeeded: length >> ($0 * 8)) }) && write(message)
+    }
+
+    private func read(_ count: Int) -> [UInt8]? {
+        var bytes = [UInt8](repeating: 0, count: count)
+        let isWhole = bytes.withUnsafeMutableBytes { buffer in
+            Self.transfer(count) { done in systemRead(input, UnsafeMutableRawBufferPointer(rebasing: buffer[done...])) }
+        }
+        return isWhole ? bytes : nil
+    }
+
+    private func write(_ bytes: [UInt8]) -> Bool {
+        bytes.withUnsafeBytes { buffer in
+            Self.transfer(bytes.count) { done in
+                systemWrite(output, UnsafeRawBufferPointer(rebasing: buffer[done...]))
+            }
+        }
+    }
+
+    /// Repeats a system call that may do less than it was asked for.
+    private static func transfer(_ count: Int, _ step: (Int) -> Int) -> Bool {
+        var done = 0
+        while done < count {
+            let moved = step(done)
+            if moved < 0, errno == EINTR { continue }
+            guard moved > 0 else { return false }
+            done += moved
+        }
+        return true
+    }
+}
+
+// Free functions, because a method named `read` hides the system call of that name.
+private func systemRead(_ descriptor: Int32, _ buffer: UnsafeMutableRawBufferPointer) -> Int {
+    read(descriptor, buffer.baseAddress, buffer.count)
+}
+
+private func systemWrite(_ descriptor: Int32, _ buffer: UnsafeRawBufferPointer) -> Int {
+    write(descriptor, buffer.baseAddress, buffer.count)
 }

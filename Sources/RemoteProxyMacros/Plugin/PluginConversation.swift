@@ -1,20 +1,18 @@
-// One message of the compiler in, one answer out. Whatever arrives, something is answered: a compiler that waits for
-// an answer hangs the user's build.
+// One message of the compiler in, one answer out, and the messages as Codable values. Members of a message that are not
+// named here are passed over: a request carries more than the plugin needs, and every toolchain adds to it.
 
 private import JSONCodec
 
-/// Which macros there are, and how each kind of request is answered.
-struct PluginConversation {
-    let macros: [String: @Sendable (ExpansionRequest) -> Expansion]
-
-    func answer(to message: [UInt8]) -> [UInt8] {
+/// Answers the compiler. Every message gets an answer: a compiler that waits for one hangs the user's build.
+enum PluginConversation {
+    static func answer(to message: [UInt8]) -> [UInt8] {
         let output = JSONOutput()
-        // Our own messages hold nothing that JSON cannot: strings and small numbers.
+        // The answers hold only strings and small numbers, which JSON can always express.
         try? output.encode(reply(to: message))
         return Array(output.bytes)
     }
 
-    private func reply(to message: [UInt8]) -> PluginMessage {
+    private static func reply(to message: [UInt8]) -> PluginMessage {
         guard let request = try? message.withUnsafeBytes({ try decodeJSON(HostMessage.self, from: $0) }) else {
             return failure("the compiler sent a message that the macro plugin cannot read")
         }
@@ -24,15 +22,86 @@ struct PluginConversation {
         guard let expansion = request.expandAttachedMacro else {
             return failure("the compiler asked the macro plugin for something other than an attached macro")
         }
-        guard let expand = macros[expansion.macro.typeName] else {
+        guard let expand = Macros.all[expansion.macro.typeName] else {
             return failure("the macro plugin has no macro '\(expansion.macro.typeName)'")
         }
         return PluginMessage(expandMacroResult: expand(expansion))
     }
 
     /// An expansion that failed is an answer to any request; a compiler that expects another kind reports a mismatch.
-    private func failure(_ message: String) -> PluginMessage {
+    private static func failure(_ message: String) -> PluginMessage {
         let diagnostic = Expansion.Diagnostic(message: message, position: .init(fileName: "", offset: 0))
         return PluginMessage(expandMacroResult: Expansion(expandedSource: "", diagnostics: [diagnostic]))
+    }
+}
+
+/// A request of the compiler. Exactly one member is there, and its name is the kind of request.
+struct HostMessage: Decodable {
+    var getCapability: Nothing?
+    var expandAttachedMacro: ExpansionRequest?
+
+    struct Nothing: Decodable {}
+}
+
+/// A request to expand an attached macro.
+struct ExpansionRequest: Decodable {
+    /// Which macro: the names in `#externalMacro(module:type:)`.
+    struct Macro: Decodable {
+        var typeName: String
+    }
+
+    /// A piece of the user's source as text.
+    struct Syntax: Decodable {
+        var source: String
+        var location: Location?
+    }
+
+    /// Where that text begins; `offset` counts bytes from the start of the file.
+    struct Location: Decodable {
+        var fileName: String
+        var offset: Int
+    }
+
+    var macro: Macro
+    var attributeSyntax: Syntax
+    var declSyntax: Syntax
+    /// The declarations around it, innermost first, without their members.
+    var lexicalContext: [Syntax]?
+}
+
+/// An answer to the compiler. Exactly one member is there.
+struct PluginMessage: Encodable {
+    var getCapabilityResult: CapabilityResult?
+    var expandMacroResult: Expansion?
+
+    struct CapabilityResult: Encodable {
+        var capability = Capability()
+    }
+
+    struct Capability: Encodable {
+        /// The version whose messages these are.
+        var protocolVersion = 7
+    }
+}
+
+/// The outcome of an expansion: source text, and messages to the user.
+struct Expansion: Encodable {
+    var expandedSource: String
+    var diagnostics: [Diagnostic] = []
+
+    /// One message at a place in the user's file.
+    struct Diagnostic: Encodable {
+        var message: String
+        var severity = "error"
+        var position: Position
+        // The compiler's decoder requires these. They are always empty.
+        var highlights: [Never] = []
+        var notes: [Never] = []
+        var fixIts: [Never] = []
+    }
+
+    struct Position: Encodable {
+        var fileName: String
+        var offset: Int
     }
 }

@@ -1,18 +1,23 @@
-// What the rules leave of a protocol: everything the expansion writes, and nothing it would have to ask about.
+// The result of the rules: everything that the expansion writes, with all questions answered.
 
 /// A protocol whose requirements can all be remote.
 struct ProtocolModel {
     enum Access: String {
         case `public`, `package`, `internal`, `fileprivate`, `private`
 
+        init?(_ modifiers: [String]) {
+            guard let access = modifiers.lazy.compactMap(Self.init(rawValue:)).first else { return nil }
+            self = access
+        }
+
         /// In front of the proxy's members. Narrower ones are as narrow as the proxy without being told.
         var ofMembers: String { self == .public || self == .package ? "\(rawValue) " : "" }
     }
 
     /// As the source spells it.
-    var name: String
+    let name: String
     /// What the service is called on the wire.
-    var wireName = ""
+    var wireName: String
     var access = Access.internal
     /// Whether the extension around it says so and the proxy need not repeat it.
     var inheritsAccess = false
@@ -27,20 +32,28 @@ struct ProtocolModel {
     var isSendable = false
     /// Inherits nothing that a proxy cannot be.
     var isProxyable = true
-    /// Inherited protocols that are not the standard library's: nobody but the compiler knows what they require.
+    /// Inherited protocols that are not the standard library's: only the compiler knows what they require.
     var inherited: [String] = []
     var requirements: [Requirement] = []
     /// The arguments of `@Service(errors:)`.
     var errors: [ServiceAttribute.DeclaredError] = []
-    var names = GeneratedNames()
+    /// What the enum of the methods is called, and in it the description of the service.
+    var methodsName = "Methods"
+    var descriptionName = "service"
 
-    var proxyName: String { SwiftName.spelled(SwiftName.plain(name) + "Proxy") }
-}
+    var plainName: String { SwiftName.plain(name) }
+    var proxyName: String { SwiftName.spelled(plainName + "Proxy") }
+    /// The type of the objects that a proxy stands for. Only a protocol that is refused may not be Sendable by itself.
+    var service: String { "any \(name)" + (isSendable ? "" : " & Swift.Sendable") }
 
-/// Names of generated types, kept apart from those that the user's signatures mention.
-struct GeneratedNames {
-    var methods = "Methods"
-    var service = "service"
+    /// Types that every proxy has. They hide types that the protocol's text means by the same name.
+    static let memberTypes: Set<String> = ["MethodName", "ProxiedService"]
+
+    /// Whether the generated proxy has a member of that name itself, or every Swift type has.
+    static func isReserved(_ name: String) -> Bool {
+        memberTypes.contains(name)
+            || ["proxySubject", "asService", "methodTable", "init", "self", "Self", "Type", "Protocol"].contains(name)
+    }
 }
 
 /// A requirement in one of the shapes that can be remote.
@@ -66,13 +79,13 @@ struct Requirement {
         }
     }
 
-    var shape: Shape
+    let shape: Shape
     var mark: Mark?
     var isProperty = false
     /// Says `nonisolated` itself.
     var isNonisolated = false
     /// Without back-ticks.
-    var name: String
+    let name: String
     /// Where the name stands in the source of the protocol.
     var offset = 0
     var parameters: [Parameter] = []
@@ -81,11 +94,7 @@ struct Requirement {
     var documentation: [String] = []
     /// Other attributes of the requirement that its witness repeats.
     var attributes: [String] = []
-    /// Its `@available` attributes, as spelled.
-    var availability: [String] = []
-    /// What `#available` asks before it is listed.
-    var conditions: [String] = []
-    var isDeprecated = false
+    var availability: [Availability] = []
     /// On the wire: the name, or for overloads the full name with labels.
     var wireName = ""
     /// The name of its entry among the generated methods, spelled.
@@ -95,11 +104,11 @@ struct Requirement {
 
     struct Parameter {
         /// Without back-ticks; nil when the call has none.
-        var label: String?
+        let label: String?
         /// Without back-ticks; also the name on the wire.
-        var name: String
+        let name: String
         /// As spelled.
-        var type: String
+        let type: String
 
         /// As a declaration or an expression spells it.
         var spelling: String { SwiftName.spelled(name) }
@@ -120,5 +129,12 @@ struct Requirement {
     /// `add(_:to:)`.
     var fullName: String {
         isProperty ? name : "\(name)(\(parameters.map { ($0.label ?? "_") + ":" }.joined()))"
+    }
+
+    /// The arguments of a call to the real object. Each value has the prefix.
+    func arguments(_ prefix: String = "") -> String {
+        parameters.map { parameter in
+            (parameter.label.map { "\(SwiftName.label($0)): " } ?? "") + prefix + parameter.spelling
+        }.joined(separator: ", ")
     }
 }

@@ -1,4 +1,4 @@
-// One member of a protocol in, a requirement that can be remote out, or the first reason why it cannot.
+// One member of a protocol in; a requirement that can be remote out, or the first reason why it cannot.
 
 /// Judges one member.
 struct RequirementRules {
@@ -7,10 +7,10 @@ struct RequirementRules {
 
     init(_ member: MemberSyntax) { self.member = member }
 
-    func requirement() throws(MacroDiagnostic) -> Requirement {
+    func requirement() throws(Refusal) -> Requirement {
         try judgeKind()
         try judgeModifiers()
-        if let type = member.shadowedType { throw .shadowedType(name, type, at: member.offset) }
+        if let type = member.hiddenType { throw refusal(.hiddenType(type)) }
         var requirement = member.kind == .property ? try property() : try function()
         requirement.isNonisolated = member.head.modifiers.contains("nonisolated")
         requirement.documentation = member.head.documentation
@@ -20,84 +20,86 @@ struct RequirementRules {
         return requirement
     }
 
-    private func judgeKind() throws(MacroDiagnostic) {
+    /// Of the member as a whole, unless another subject is given.
+    private func refusal(_ reason: Reason, of subject: String? = nil) -> Refusal {
+        Refusal(subject ?? "'\(name)'", reason, at: member.offset)
+    }
+
+    private func judgeKind() throws(Refusal) {
         switch member.kind {
         case .function, .property, .typeAlias: return
-        case .initializer: throw .initializer(at: member.offset)
-        case .subscript: throw .subscriptMember(at: member.offset)
-        case .associatedType: throw .associatedType(name, at: member.offset)
-        case .directive(let keyword): throw .directive(keyword, at: member.offset)
+        case .initializer: throw refusal(.initializer)
+        case .subscript: throw refusal(.subscriptMember)
+        case .associatedType: throw refusal(.associatedType, of: "associated type '\(name)'")
+        case .directive: throw refusal(.directive)
         }
     }
 
-    private func judgeModifiers() throws(MacroDiagnostic) {
+    private func judgeModifiers() throws(Refusal) {
         for modifier in member.head.modifiers {
             switch modifier {
-            case "static", "class": throw .isStatic(name, at: member.offset)
-            case "mutating": throw .isMutating(name, at: member.offset)
+            case "static", "class": throw refusal(.isStatic)
+            case "mutating": throw refusal(.isMutating)
             case "nonisolated", "nonisolated(nonsending)", "nonmutating": continue
             // The compiler itself refuses these in a protocol.
             case "public", "package", "internal", "fileprivate", "private", "open": continue
-            default: throw .unsupportedModifier(name, modifier, at: member.offset)
+            default: throw refusal(.unsupportedModifier(modifier))
             }
         }
-        if Self.isReserved(name) { throw .reserved(name, at: member.offset) }
+        if ProtocolModel.isReserved(name) { throw refusal(.reservedName(name), of: "a requirement") }
     }
 
-    private func mark() throws(MacroDiagnostic) -> Requirement.Mark? {
+    private func mark() throws(Refusal) -> Requirement.Mark? {
         let marks = member.head.attributes.compactMap { attribute in
             Requirement.Mark(rawValue: String(attribute.name.trimmingPrefix("RemoteProxy.")))
         }
-        if marks.count > 1 { throw .twoMarks(name, at: member.offset) }
+        if marks.count > 1 { throw refusal(.twoMarks) }
         return marks.first
     }
 
-    private func property() throws(MacroDiagnostic) -> Requirement {
-        guard let type = member.result else { throw .notUnderstood(at: member.offset) }
+    private func property() throws(Refusal) -> Requirement {
         let getters = member.accessors.filter { $0.keyword == "get" }
-        guard getters.count == member.accessors.count, let getter = getters.first else {
-            throw .settable(name, at: member.offset)
+        guard let type = member.result, let getter = getters.first, getters.count == member.accessors.count else {
+            throw refusal(.settable)
         }
-        if getter.modifiers.contains("mutating") { throw .isMutating(name, at: member.offset) }
-        guard getter.effects.isAsync, getter.effects.isThrowing else {
-            throw .propertyEffects(name, at: member.offset)
-        }
+        if getter.modifiers.contains("mutating") { throw refusal(.isMutating) }
+        guard getter.effects.isAsync, getter.effects.isThrowing else { throw refusal(.propertyEffects) }
         try judgeThrownType(getter.effects)
-        guard type.shape == .value else { throw .type(.property(name), type, at: member.offset) }
+        if let reason = Reason.type(type) { throw refusal(reason) }
         return Requirement(shape: .call, isProperty: true, name: name, result: type.spelling)
     }
 
-    private func function() throws(MacroDiagnostic) -> Requirement {
-        if member.hasGenerics || member.hasWhere { throw .isGeneric(name, at: member.offset) }
+    private func function() throws(Refusal) -> Requirement {
+        if member.hasGenerics || member.hasWhere { throw refusal(.isGeneric) }
         let parameters = try judgeParameters()
         let result = member.result.flatMap { $0.shape == .void ? nil : $0 }
-        if let result, result.shape != .value { throw .type(.result(of: name), result, at: member.offset) }
-        if let effect = member.effects.other { throw .unsupportedEffect(name, effect, at: member.offset) }
+        if let result, let reason = Reason.type(result) { throw refusal(reason, of: "the result of '\(name)'") }
+        if let effect = member.effects.other { throw refusal(.unsupportedEffect(effect)) }
         try judgeThrownType(member.effects)
         let shape: Requirement.Shape
         switch (member.effects.isAsync, member.effects.isThrowing) {
         case (true, true): shape = .call
-        case (true, false): throw .onlyAsync(name, at: member.offset)
-        case (false, true): throw .onlyThrows(name, at: member.offset)
+        case (true, false): throw refusal(.onlyAsync)
+        case (false, true): throw refusal(.onlyThrows)
         case (false, false):
-            if let result { throw .resultWithoutEffects(name, result.spelling, at: member.offset) }
+            if let result { throw refusal(.resultWithoutEffects(result.spelling)) }
             shape = .post
         }
         return Requirement(shape: shape, name: name, parameters: parameters, result: result?.spelling)
     }
 
-    private func judgeThrownType(_ effects: EffectsSyntax) throws(MacroDiagnostic) {
+    private func judgeThrownType(_ effects: EffectsSyntax) throws(Refusal) {
         guard let type = effects.thrownType, !["any Error", "any Swift.Error"].contains(type) else { return }
-        throw .typedThrows(name, type, at: member.offset)
+        throw refusal(.typedThrows(type))
     }
 
-    private func judgeParameters() throws(MacroDiagnostic) -> [Requirement.Parameter] {
+    private func judgeParameters() throws(Refusal) -> [Requirement.Parameter] {
         var parameters: [Requirement.Parameter] = []
         for parameter in member.parameters {
-            try judge(parameter)
             let name = SwiftName.plain(parameter.name)
-            guard !parameters.contains(where: { $0.name == name }) else {
-                throw .repeatedParameter(name, of: self.name, at: parameter.offset)
+            let isRepeated = parameters.contains { $0.name == name }
+            if let (subject, reason) = fault(of: parameter, name, isRepeated) {
+                throw Refusal(subject, reason, at: parameter.offset)
             }
             let label = parameter.label == "_" ? nil : SwiftName.plain(parameter.label)
             parameters.append(.init(label: label, name: name, type: parameter.type.spelling))
@@ -105,50 +107,37 @@ struct RequirementRules {
         return parameters
     }
 
-    private func judge(_ parameter: ParameterSyntax) throws(MacroDiagnostic) {
-        let name = SwiftName.plain(parameter.name)
-        guard parameter.name != "_" else { throw .unnamedParameter(of: self.name, at: parameter.offset) }
-        guard !["self", "Self"].contains(name) else {
-            throw .reservedParameter(name, of: self.name, at: parameter.offset)
-        }
-        let subject = TypeSubject.parameter(name, of: self.name)
-        // A closure is refused as one, however it is passed.
-        if parameter.type.shape == .function { throw .type(subject, parameter.type, at: parameter.offset) }
-        if let specifier = parameter.specifiers.first {
-            throw .specifier(subject, specifier, at: parameter.offset)
-        }
-        if parameter.isVariadic { throw .variadic(subject, parameter.type.spelling, at: parameter.offset) }
-        if parameter.hasDefault { throw .defaultValue(subject, at: parameter.offset) }
-        guard parameter.type.shape == .value else { throw .type(subject, parameter.type, at: parameter.offset) }
+    private func fault(of parameter: ParameterSyntax, _ name: String, _ isRepeated: Bool) -> (String, Reason)? {
+        let function = "'\(self.name)'"
+        let subject = "parameter '\(name)' of \(function)"
+        if parameter.name == "_" { return (function, .unnamedParameter) }
+        if name == "self" || name == "Self" { return (function, .reservedParameter(name)) }
+        if parameter.isVariadic { return (subject, .variadic(parameter.type.spelling)) }
+        if parameter.hasDefault { return (subject, .defaultValue) }
+        if let reason = Reason.type(parameter.type) { return (subject, reason) }
+        return isRepeated ? (function, .repeatedParameter(name)) : nil
     }
 
-    private func carryAttributes(to requirement: inout Requirement) throws(MacroDiagnostic) {
+    private func carryAttributes(to requirement: inout Requirement) throws(Refusal) {
         for attribute in member.head.attributes {
-            switch attribute.name {
-            case "available":
-                let availability = Availability(attribute.arguments ?? "")
-                if availability.isUnsupported { throw .availability(name, at: member.offset) }
-                if availability.isDeprecated { requirement.isDeprecated = true }
-                requirement.conditions += availability.condition.map { [$0] } ?? []
-                requirement.availability.append(attribute.spelling)
-            case "discardableResult":
+            if let availability = Availability(attribute) {
+                if availability.isUnsupported { throw refusal(.availability) }
+                requirement.availability.append(availability)
+            } else if attribute.name == "objc" {
+                throw refusal(.objectiveC)
+            } else if attribute.name == "discardableResult" || attribute.isMainActor && requirement.shape == .post {
+                // A call runs wherever its caller is; only a post needs its requirement's actor.
                 requirement.attributes.append(attribute.spelling)
-            // A call runs wherever its caller is; only a post needs its requirement's actor.
-            case "MainActor", "Swift.MainActor", "_Concurrency.MainActor":
-                guard requirement.shape == .post else { continue }
-                requirement.attributes.append(attribute.spelling)
-            case "objc":
-                throw .objectiveC(name, at: member.offset)
-            default:
-                continue
             }
         }
     }
+}
 
-    /// Whether the generated proxy has a member of that name itself, or every Swift type has.
-    static func isReserved(_ name: String) -> Bool {
-        [
-            "proxySubject", "asService", "methodTable", "init", "self", "Self", "Type", "Protocol",
-        ].contains(name) || ServiceExpansion.memberTypes.contains(name)
+extension MemberSyntax {
+    /// A type in the signature that means another one inside a proxy.
+    var hiddenType: String? {
+        (parameters.map(\.type) + [result].compactMap(\.self)).lazy.compactMap {
+            TokenCursor($0.spelling).firstUnqualified(of: ProtocolModel.memberTypes)
+        }.first
     }
 }

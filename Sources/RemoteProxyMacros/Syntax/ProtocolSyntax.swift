@@ -1,122 +1,91 @@
-// A protocol as it is written, before anybody asked whether it can be remote. Made by the parser, judged by the rules.
+// A protocol as it is written. All that may stand in a protocol is read, so that a refusal can name it. The reader judges
+// nothing, and after a member that it does not understand it goes on with the next.
 
-/// A declaration with its requirements.
+/// One protocol declaration.
 struct ProtocolSyntax {
-    var declaration: DeclarationHead
+    /// Going back after a fault costs time, and after so many there is nothing more to learn.
+    private static let mostFaults = 20
+
+    let head: DeclarationHead
     /// The name as the source spells it.
-    var name: String
-    var nameOffset: Int
-    var inherited: [TypeSyntax] = []
-    var isInheritanceKnown = true
+    let name: String
+    let nameOffset: Int
+    private(set) var inherited: [(type: TypeSyntax, offset: Int)] = []
+    private(set) var isInheritanceKnown = true
     /// Where `<` of primary associated types or a `where` clause stands.
-    var genericsOffset: Int?
-    var whereOffset: Int?
-    var members: [MemberSyntax] = []
-    /// Where the parser could not go on.
-    var faults: [Int] = []
+    private(set) var genericsOffset: Int?
+    private(set) var whereOffset: Int?
+    private(set) var members: [MemberSyntax] = []
+    /// Where the reader could not go on.
+    private(set) var faults: [Int] = []
     /// Every name in the text: generated names keep away from them.
-    var words: Set<String> = []
-}
+    let words: Set<String>
 
-/// What may stand before the keyword of any declaration.
-struct DeclarationHead {
-    /// Documentation comments, line by line, without indentation.
-    var documentation: [String] = []
-    var attributes: [AttributeSyntax] = []
-    var modifiers: [String] = []
-}
+    var plainName: String { SwiftName.plain(name) }
 
-/// `@name` or `@name(arguments)`.
-struct AttributeSyntax {
-    var name: String
-    /// With the parentheses.
-    var arguments: String?
-    var offset: Int
-
-    var spelling: String { "@\(name)\(arguments ?? "")" }
-}
-
-/// One member of a protocol.
-struct MemberSyntax {
-    enum Kind: Equatable {
-        case function, property, initializer, `subscript`, associatedType, typeAlias
-        /// `#if` and other directives.
-        case directive(String)
+    /// Nil when the source is something else.
+    init?(_ source: String) {
+        var cursor = TokenCursor(source)
+        head = DeclarationHead(from: &cursor)
+        guard cursor.take("protocol"), cursor.current.isName else { return nil }
+        let name = cursor.advance()
+        (self.name, nameOffset) = (name.text, name.range.lowerBound)
+        words = Set(cursor.tokens.filter(\.isName).map(\.plainName))
+        do {
+            try readInheritance(from: &cursor)
+        } catch {
+            faults.append(error.offset)
+            isInheritanceKnown = false
+            cursor.skip(to: "{")
+        }
+        readMembers(from: &cursor)
     }
 
-    var kind: Kind
-    var head = DeclarationHead()
-    /// The name as the source spells it; for members without one, their keyword.
-    var name: String
-    /// Where the name stands: where a message about the member points.
-    var offset: Int
-    var hasGenerics = false
-    var hasWhere = false
-    var parameters: [ParameterSyntax] = []
-    var effects = EffectsSyntax()
-    var result: TypeSyntax?
-    var accessors: [AccessorSyntax] = []
-    /// The source from the keyword to the end, without accessors; what a stub repeats.
-    var source: String = ""
-
-    /// A type in the signature that means another one inside a proxy.
-    var shadowedType: String? {
-        (parameters.map(\.type) + [result].compactMap(\.self)).lazy.compactMap {
-            TokenCursor($0.spelling).firstUnqualified(of: ServiceExpansion.memberTypes)
-        }.first
-    }
-}
-
-/// One parameter of a function.
-struct ParameterSyntax {
-    /// The label as spelled; `_` for none.
-    var label: String
-    /// The name inside, as spelled; `_` for none.
-    var name: String
-    /// `inout`, `sending` and their like.
-    var specifiers: [String] = []
-    var type: TypeSyntax
-    var isVariadic = false
-    var hasDefault = false
-    var offset: Int
-}
-
-/// What stands between a function's parameters and its result.
-struct EffectsSyntax {
-    var isAsync = false
-    var isThrowing = false
-    /// The type in `throws(…)`.
-    var thrownType: String?
-    /// `rethrows`, `reasync`.
-    var other: String?
-}
-
-/// One accessor in the braces of a property or subscript.
-struct AccessorSyntax {
-    /// `get`, `set` or anything else.
-    var keyword: String
-    var modifiers: [String] = []
-    var effects = EffectsSyntax()
-}
-
-/// A type as the source spells it, with what the rules need to know about it.
-struct TypeSyntax {
-    /// What keeps a type from travelling by value. The innermost fault of a nested type is the fault of the whole.
-    enum Shape: Equatable {
-        case value
-        case void
-        case tuple, function, opaque, composition, metatype, selfType, inlineArray, implicitlyUnwrapped
-        case pack, suppressed, untyped
-        /// `any P`.
-        case existential
-        /// `AsyncThrowingStream<…>` and `AsyncStream<…>`.
-        case stream
-        /// An attribute or a specifier in front of a type.
-        case attributed(String)
+    private mutating func readInheritance(from cursor: inout TokenCursor) throws(ParsingFault) {
+        if cursor.isAt("<") {
+            genericsOffset = cursor.current.range.lowerBound
+            try cursor.skipGenerics()
+        }
+        if cursor.take(":") {
+            repeat {
+                let offset = cursor.current.range.lowerBound
+                inherited.append((try TypeSyntax(from: &cursor), offset))
+            } while cursor.take(",")
+        }
+        if cursor.isAt("where") {
+            whereOffset = cursor.current.range.lowerBound
+            cursor.skip(to: "{")
+        }
+        guard cursor.isAt("{") else { throw cursor.fault }
     }
 
-    /// Without comments and with even spacing.
-    var spelling: String
-    var shape: Shape
-    var offset: Int
+    private mutating func readMembers(from cursor: inout TokenCursor) {
+        guard cursor.take("{") else { return }
+        while !cursor.isAtEnd, !cursor.isAt("}") {
+            if cursor.take(";") { continue }
+            let start = cursor.index
+            do {
+                members.append(try MemberSyntax(from: &cursor))
+            } catch {
+                if faults.count >= Self.mostFaults { return }
+                Self.skipToNextMember(&cursor, since: start)
+                // What was read as part of this member may be the next one.
+                let begin = cursor.tokens[start].range.lowerBound
+                faults.append(cursor.current.range.lowerBound > error.offset ? error.offset : begin)
+            }
+        }
+        if !cursor.take("}") { faults.append(cursor.current.range.lowerBound) }
+    }
+
+    /// Goes on at the next line that begins like a member.
+    private static func skipToNextMember(_ cursor: inout TokenCursor, since start: Int) {
+        cursor.rewind(to: start)
+        cursor.advance()
+        while !cursor.isAtEnd, !cursor.isAt("}") {
+            let token = cursor.current
+            let begins = token.text == "@" || MemberSyntax.Kind(token) != nil || DeclarationHead.isModifier(token.text)
+            if token.startsLine, begins { return }
+            if !cursor.isAt("{") || !cursor.skipBrackets() { cursor.advance() }
+        }
+    }
 }

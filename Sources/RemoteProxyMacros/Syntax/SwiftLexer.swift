@@ -1,7 +1,7 @@
-// Source text in, tokens out. Comments and strings are skipped as wholes, so that nothing inside them can be taken for
-// Swift. Knows no grammar; takes any bytes, in linear time, without recursion.
+// Cuts Swift source into tokens. Comments and strings are skipped as wholes, so that nothing inside them is taken for
+// Swift. The lexer knows no grammar. It accepts any bytes, in linear time and without recursion.
 
-/// Cuts Swift source into tokens.
+/// Reads the tokens of a source, one after the other.
 struct SwiftLexer {
     private let bytes: [UInt8]
     private var position = 0
@@ -16,7 +16,7 @@ struct SwiftLexer {
         return tokens
     }
 
-    /// Whether a byte may stand in a word. Bytes above ASCII count, since names may be in any script.
+    /// Whether a byte may stand in a word. Bytes above ASCII may, since names can be in any script.
     static func continuesWord(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
@@ -28,13 +28,12 @@ struct SwiftLexer {
     }
 
     private mutating func next() -> SwiftToken {
-        let triviaStart = position
-        let startsLine = skipTrivia()
+        let (startsLine, documentation) = skipTrivia()
         let start = position
         let kind = skipToken()
         let text = String(decoding: bytes[start..<position], as: UTF8.self)
         return SwiftToken(
-            kind: kind, text: text, range: start..<position, triviaStart: triviaStart, startsLine: startsLine)
+            kind: kind, text: text, range: start..<position, startsLine: startsLine, documentation: documentation)
     }
 
     private func byte(_ ahead: Int = 0) -> UInt8 {
@@ -51,27 +50,37 @@ struct SwiftLexer {
 
     private var isAtEnd: Bool { position >= bytes.count }
 
-    /// Skips blanks and comments; true when there was a line break or the source begins here.
-    private mutating func skipTrivia() -> Bool {
+    private var isAtLineEnd: Bool { isAtEnd || byte() == UInt8(ascii: "\n") || byte() == UInt8(ascii: "\r") }
+}
+
+// Blanks and comments.
+extension SwiftLexer {
+    /// Skips to the next token. It starts a line after a line break and at the beginning of the source. A documentation
+    /// comment that begins on the line of the token before belongs to that token and is dropped.
+    private mutating func skipTrivia() -> (startsLine: Bool, documentation: [String]) {
         var startsLine = position == 0
+        var documentation: [String] = []
         while !isAtEnd {
+            let start = position
             switch byte() {
             case UInt8(ascii: "\n"), UInt8(ascii: "\r"):
                 startsLine = true
                 position += 1
             case UInt8(ascii: " "), UInt8(ascii: "\t"), 0x0B, 0x0C, 0x00:
                 position += 1
-            case UInt8(ascii: "/") where isAt("//"):
-                while !isAtEnd, byte() != UInt8(ascii: "\n"), byte() != UInt8(ascii: "\r") { position += 1 }
-            case UInt8(ascii: "/") where isAt("/*"):
-                skipBlockComment()
             case 0xEF where isAt("\u{FEFF}"):
                 position += 3
+            case UInt8(ascii: "/") where isAt("//"):
+                while !isAtLineEnd { position += 1 }
+                if startsLine { documentation += Self.documentation(in: bytes[start..<position]) }
+            case UInt8(ascii: "/") where isAt("/*"):
+                skipBlockComment()
+                if startsLine { documentation += Self.documentation(in: bytes[start..<position]) }
             default:
-                return startsLine
+                return (startsLine, documentation)
             }
         }
-        return startsLine
+        return (startsLine, documentation)
     }
 
     private mutating func skipBlockComment() {
@@ -89,6 +98,22 @@ struct SwiftLexer {
         } while depth > 0 && !isAtEnd
     }
 
+    /// The lines of a comment without their indentation, or none if it is no documentation.
+    private static func documentation(in comment: ArraySlice<UInt8>) -> [String] {
+        func begins(_ text: String) -> Bool { comment.starts(with: text.utf8) }
+        let isLine = begins("///") && !begins("////")
+        let isBlock = begins("/**") && !begins("/**/") && !begins("/***")
+        guard isLine || isBlock else { return [] }
+        return comment.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).map { line in
+            let text = line.drop { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
+            let margin = text.first == UInt8(ascii: "*") ? " " : ""
+            return margin + String(decoding: text.filter { $0 != UInt8(ascii: "\r") }, as: UTF8.self)
+        }
+    }
+}
+
+// Tokens.
+extension SwiftLexer {
     private mutating func skipToken() -> SwiftToken.Kind {
         guard !isAtEnd else { return .end }
         switch byte() {
@@ -142,26 +167,31 @@ struct SwiftLexer {
     }
 }
 
+// String literals.
 extension SwiftLexer {
-    /// A string holds code in its interpolations, which holds strings: kept on a stack of our own.
+    /// A string holds code in its interpolations, and that code holds strings. The lexer keeps the open ones on a stack.
     private enum Nesting {
         case text(hashes: Int, isMultiline: Bool)
-        case code(parentheses: Int)
+        /// The inside of one pair of parentheses.
+        case code
     }
 
     /// Skips a string literal of any kind; false when it is not closed.
     private mutating func skipString() -> Bool {
         var stack = [openString()]
-        while let top = stack.popLast() {
+        while let top = stack.last {
             guard !isAtEnd else { return false }
             switch top {
             case .text(let hashes, let isMultiline):
-                if closeString(hashes, isMultiline) { continue }
-                if !isMultiline, byte() == UInt8(ascii: "\n") { return false }
-                stack.append(top)
-                if let code = skipCharacter(hashes) { stack.append(code) }
-            case .code(let parentheses):
-                stack += skipCode(parentheses)
+                if closeString(hashes, isMultiline) {
+                    stack.removeLast()
+                } else if !isMultiline, byte() == UInt8(ascii: "\n") {
+                    return false
+                } else if skipCharacter(hashes) {
+                    stack.append(.code)
+                }
+            case .code:
+                skipCode(&stack)
             }
         }
         return true
@@ -181,36 +211,27 @@ extension SwiftLexer {
         return true
     }
 
-    /// Skips a character or an escape; an interpolation opens code.
-    private mutating func skipCharacter(_ hashes: Int) -> Nesting? {
+    /// Skips a character or an escape; true when that opens an interpolation.
+    private mutating func skipCharacter(_ hashes: Int) -> Bool {
         guard byte() == UInt8(ascii: "\\"), countOfHashes(ahead: 1) >= hashes else {
             position += 1
-            return nil
+            return false
         }
-        let isCode = byte(1 + hashes) == UInt8(ascii: "(")
+        let opensCode = byte(1 + hashes) == UInt8(ascii: "(")
         position = min(position + 2 + hashes, bytes.count)
-        return isCode ? .code(parentheses: 1) : nil
+        return opensCode
     }
 
-    private mutating func skipCode(_ parentheses: Int) -> [Nesting] {
-        switch byte() {
-        case UInt8(ascii: "("):
-            position += 1
-            return [.code(parentheses: parentheses + 1)]
-        case UInt8(ascii: ")"):
-            position += 1
-            return parentheses > 1 ? [.code(parentheses: parentheses - 1)] : []
-        case UInt8(ascii: "\""):
-            return [.code(parentheses: parentheses), openString()]
-        case UInt8(ascii: "#"):
-            let hashes = countOfHashes()
-            if isAt("\"", ahead: hashes) { return [.code(parentheses: parentheses), openString()] }
-            position += hashes
-        case UInt8(ascii: "/") where isAt("/*"):
+    private mutating func skipCode(_ stack: inout [Nesting]) {
+        let hashes = countOfHashes()
+        if isAt("\"", ahead: hashes) {
+            stack.append(openString())
+        } else if isAt("/*") {
             skipBlockComment()
-        default:
-            position += 1
+        } else {
+            if isAt("(") { stack.append(.code) }
+            if isAt(")") { stack.removeLast() }
+            position += max(hashes, 1)
         }
-        return [.code(parentheses: parentheses)]
     }
 }

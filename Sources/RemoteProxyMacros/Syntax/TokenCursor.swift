@@ -1,17 +1,60 @@
-// A place in a list of tokens that only moves forward. What both halves of the parser stand on.
+// The tokens of a source, and a place among them that moves forward. All syntax is read from a cursor.
 
-/// Tokens and how many of them are read.
+/// A word, literal or sign of Swift source, with its place.
+struct SwiftToken {
+    enum Kind {
+        /// A name or a keyword; the place tells which.
+        case word
+        /// A name in back-ticks.
+        case escapedWord
+        case number
+        case string
+        /// One sign; only `->` and `...` are longer than one character.
+        case sign
+        /// `#if` and the like.
+        case directive
+        /// Something that no Swift source has: an unclosed string, a control character.
+        case unknown
+        case end
+    }
+
+    var kind: Kind
+    /// As the source spells it, back-ticks included.
+    var text: String
+    /// The bytes of the token.
+    var range: Range<Int>
+    /// Whether it is the first on its line.
+    var startsLine: Bool
+    /// The documentation comments before it, line by line without indentation.
+    var documentation: [String]
+
+    var isName: Bool { kind == .word || kind == .escapedWord }
+
+    /// The name without its back-ticks.
+    var plainName: String { SwiftName.plain(text) }
+}
+
+/// The parser met something that it does not understand.
+struct ParsingFault: Error {
+    var offset: Int
+}
+
+/// Tokens, and how many of them have been read.
 struct TokenCursor {
+    /// Types nested deeper are a fault; the compiler's own limit is not far above.
+    private static let deepestNesting = 64
+
     let bytes: [UInt8]
     let tokens: [SwiftToken]
     private(set) var index = 0
+    private var nesting = 0
 
     init(_ source: String) {
         bytes = Array(source.utf8)
         tokens = SwiftLexer.tokens(of: bytes)
     }
 
-    /// The token to read next; `.end` for ever at the end.
+    /// The token to read next; at the end always `.end`.
     var current: SwiftToken { tokens[index] }
 
     /// The token after it.
@@ -19,7 +62,13 @@ struct TokenCursor {
 
     var isAtEnd: Bool { current.kind == .end }
 
+    /// A fault at the current token.
+    var fault: ParsingFault { ParsingFault(offset: current.range.lowerBound) }
+
     func isAt(_ text: String) -> Bool { current.text == text && current.kind != .string }
+
+    /// Whether no blank stands between the current token and the one before.
+    var isAdjacent: Bool { index > 0 && tokens[index - 1].range.upperBound == current.range.lowerBound }
 
     @discardableResult
     mutating func advance() -> SwiftToken {
@@ -41,16 +90,26 @@ struct TokenCursor {
     }
 
     mutating func expect(_ text: String) throws(ParsingFault) {
-        guard take(text) else { throw ParsingFault(offset: current.range.lowerBound) }
+        guard take(text) else { throw fault }
     }
 
     /// Reads a name or a keyword.
     mutating func name() throws(ParsingFault) -> SwiftToken {
-        guard current.isName else { throw ParsingFault(offset: current.range.lowerBound) }
+        guard current.isName else { throw fault }
         return advance()
     }
 
-    /// Skips a bracket and all up to the one that closes it, whatever is in between. False when nothing closes it.
+    /// Skips to one of the given tokens, or to the end.
+    mutating func skip(to texts: String...) {
+        while !isAtEnd, !texts.contains(where: isAt) { advance() }
+    }
+
+    /// Skips to the next line, or to the end of the member or protocol on this one.
+    mutating func skipRestOfLine() {
+        while !isAtEnd, !current.startsLine, !isAt("}"), !isAt("{"), !isAt(";") { advance() }
+    }
+
+    /// Skips a bracket, everything inside it, and the bracket that closes it. False when nothing closes it.
     mutating func skipBrackets() -> Bool {
         var depth = 0
         repeat {
@@ -63,6 +122,25 @@ struct TokenCursor {
         } while depth > 0
         return true
     }
+
+    /// Skips `<` … `>`. An arrow is one token, so its `>` does not count.
+    mutating func skipGenerics() throws(ParsingFault) {
+        var depth = 0
+        repeat {
+            if isAt("<") { depth += 1 }
+            if isAt(">") { depth -= 1 }
+            guard !isAtEnd, !isAt("{") else { throw fault }
+            advance()
+        } while depth > 0
+    }
+
+    /// Begins a type inside another one; a fault if there are too many around it.
+    mutating func enterType() throws(ParsingFault) {
+        guard nesting < Self.deepestNesting else { throw fault }
+        nesting += 1
+    }
+
+    mutating func leaveType() { nesting -= 1 }
 
     /// The tokens from one place to here as source with even spacing.
     func spelling(since start: Int) -> String {
@@ -87,12 +165,6 @@ struct TokenCursor {
             .first(where: names.contains)
     }
 
-    /// The documentation comments before the current token, line by line without indentation. Comments that end the
-    /// line of the token before are that token's.
-    func documentation() -> [String] {
-        DocumentationComments.lines(in: bytes[current.triviaStart..<current.range.lowerBound], isFirst: index == 0)
-    }
-
     private static func separates(_ left: SwiftToken, _ right: SwiftToken) -> Bool {
         let spaced: Set<String> = ["->", "&", "=", "=="]
         if left.kind != .sign, right.kind != .sign { return true }
@@ -101,9 +173,4 @@ struct TokenCursor {
         }
         return left.kind == .word && left.text != "_" && right.text == "@" || left.text == ")" && right.isName
     }
-}
-
-/// The parser met what it does not understand.
-struct ParsingFault: Error {
-    var offset: Int
 }

@@ -2,22 +2,16 @@
 
 @testable import RemoteProxyMacros
 
-private let conversation = PluginConversation(
-    macros: [
-        "ServiceMacro": ServiceMacro.expand, "MarkMacro": MarkMacro.expand,
-        "OtherConformerMacro": OtherConformerMacro.expand,
-    ])
-
 func fuzzMacro(_ bytes: UnsafeRawBufferPointer) {
     guard let first = bytes.first else { return }
     let text = bytes.dropFirst()
     guard first != UInt8(ascii: "{") else {
-        require(!conversation.answer(to: Array(bytes)).isEmpty, "the compiler waits for an answer")
+        require(!PluginConversation.answer(to: Array(bytes)).isEmpty, "the compiler waits for an answer")
         return
     }
     let parts = text.split(separator: 0, maxSplits: 1).map { String(decoding: $0, as: UTF8.self) }
     guard let source = parts.first else { return }
-    let expansion = ServiceMacro.expand(
+    let expansion = Macros.service(
         ExpansionRequest(
             macro: .init(typeName: "ServiceMacro"),
             attributeSyntax: .init(

@@ -1,48 +1,42 @@
-// A protocol that was refused in, a proxy that compiles out. Its members repeat the protocol's own text and do
-// nothing: it is there so that the user reads the one message about the protocol, and not twenty about a missing type.
+// A protocol that was refused in, a proxy that compiles out. Its members repeat the protocol's own text and do nothing.
+// With it the user reads the one message about the protocol, and not twenty about a missing type.
 
 /// Writes the stand-in for a proxy.
-struct ServiceStub {
+struct StubExpansion {
     let syntax: ProtocolSyntax
     let model: ProtocolModel
 
     /// The whole expansion.
     var source: String {
         let witnesses = syntax.members.map { witness(of: $0) }
-        // What cannot conform can at least be named, made and exported.
+        // A proxy that cannot conform can at least be named, made and exported.
         let conforms = canInherit && !witnesses.contains { $0 == nil }
-        let isSendable = model.isSendable || !canInherit
-        let service = "any \(model.name)" + (isSendable ? "" : " & Swift.Sendable")
-        let access = model.access.ofMembers
-        let expansion = ServiceExpansion(named)
+        let expansion = ProxyExpansion(named)
+        let head = "\(model.access.ofMembers)nonisolated static"
         let members: [[String]] = [
-            [
-                "\(access)typealias ProxiedService = \(service)",
-                "\(access)nonisolated let proxySubject: any RemoteProxy.Subject<\(service)>",
-                "\(access)nonisolated init(subject: any RemoteProxy.Subject<\(service)>) "
-                    + "{ self.proxySubject = subject }",
-                "\(access)nonisolated var asService: \(service) { \(conforms ? "self" : Self.nothing) }",
-                "\(access)nonisolated static var methodTable: RemoteProxy.MethodTable<\(service)> { \(Self.nothing) }",
-                "\(access)nonisolated static func weak(_ object: \(service) & Swift.AnyObject) -> Self { \(Self.nothing) }",
+            expansion.subject(asService: conforms ? "self" : Self.nothing) + [
+                "\(head) var methodTable: RemoteProxy.MethodTable<\(model.service)> { \(Self.nothing) }",
+                "\(head) func weak(_ object: \(model.service) & Swift.AnyObject) -> Self { \(Self.nothing) }",
             ],
             expansion.methodNames,
             conforms ? witnesses.compactMap(\.self) : [],
         ]
-        let head = model.attributes + ["// This proxy does nothing, because its protocol was refused."]
+        let comment = "// This proxy does nothing, because its protocol was refused."
         let declaration = expansion.declaration(conforms: conforms)
-        return (head + SourceLines.block(declaration, SourceLines.paragraphs(members))).joined(separator: "\n") + "\n"
+        return SourceLines.text(
+            model.attributes + [comment] + SourceLines.block(declaration, SourceLines.paragraphs(members)))
     }
 
-    /// Names are qualified, since the protocol may have a requirement of that name.
+    /// Qualified, since the protocol may have a requirement of that name.
     private static let nothing = "Swift.fatalError()"
 
-    /// With an entry for each requirement that was refused, since its name may be said all the same.
+    /// With an entry for each requirement that was refused, since the user's code may name it all the same.
     private var named: ProtocolModel {
         var named = model
         var names = Set(model.requirements.map(\.wireName))
         for member in syntax.members where member.kind == .function || member.kind == .property {
             let name = SwiftName.plain(member.name)
-            guard !member.head.modifiers.contains("static"), !RequirementRules.isReserved(name),
+            guard !member.head.modifiers.contains("static"), !ProtocolModel.isReserved(name),
                 names.insert(name).inserted
             else { continue }
             var requirement = Requirement(shape: .call, isProperty: true, name: name)
@@ -60,15 +54,13 @@ struct ServiceStub {
     /// Whether the member's text cannot stand in a type, mostly because it could not stand in the protocol either.
     private func isUnspeakable(_ member: MemberSyntax) -> Bool {
         let names = member.parameters.map(\.name).filter { $0 != "_" }
-        let availability = member.head.attributes.filter { $0.name == "available" }
-        return RequirementRules.isReserved(SwiftName.plain(member.name)) || member.shadowedType != nil
+        return ProtocolModel.isReserved(SwiftName.plain(member.name)) || member.hiddenType != nil
             || Set(names).count != names.count
             || member.hasWhere && !member.hasGenerics || member.effects.other != nil
-            || availability.contains { Availability($0.arguments ?? "").isUnsupported }
+            || member.head.attributes.compactMap(Availability.init).contains(where: \.isUnsupported)
     }
 
-    /// One member as a declaration that does nothing; an empty line where none is needed; nil where
-    /// none can be written.
+    /// One member as a declaration that does nothing; an empty line where none is needed; nil where none can be written.
     private func witness(of member: MemberSyntax) -> String? {
         guard member.kind == .initializer || !isUnspeakable(member) else { return nil }
         let head = prefix(of: member) + member.source

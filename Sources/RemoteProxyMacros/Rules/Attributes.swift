@@ -1,6 +1,10 @@
-// The source of the attribute in, its arguments out. The compiler has checked their types.
+// What the attributes say that mean something to a proxy.
 
-/// The attribute as written: `@Service(name: "Ledger", errors: Login.Failure.self)`.
+extension AttributeSyntax {
+    var isMainActor: Bool { ["MainActor", "Swift.MainActor", "_Concurrency.MainActor"].contains(name) }
+}
+
+/// `@Service(name: "Ledger", errors: Login.Failure.self)`. The compiler has checked the types of the arguments.
 struct ServiceAttribute {
     /// What the service is called on the wire; nil when the attribute does not say.
     private(set) var name: String?
@@ -22,7 +26,7 @@ struct ServiceAttribute {
 
     init(_ source: String) {
         var cursor = TokenCursor(source)
-        while !cursor.isAtEnd, !cursor.isAt("(") { cursor.advance() }
+        cursor.skip(to: "(")
         guard cursor.take("(") else { return }
         if cursor.take("name"), cursor.take(":") {
             readName(Self.argument(from: &cursor))
@@ -57,10 +61,41 @@ struct ServiceAttribute {
         }
     }
 
-    /// Whether every part between dots is an identifier. That leaves out what names objects, the protocol's own methods
-    /// and references: `[`, `]`, `$`, `~`, `#`, `@`, and `rpc` as the first part.
+    /// Whether every part between dots is an identifier. That leaves out the signs that name objects, references and the
+    /// library's own methods: `[`, `]`, `$`, `~`, `#`, `@`, and `rpc` as the first part.
     private static func isServiceName(_ name: String) -> Bool {
         let parts = name.split(separator: ".", omittingEmptySubsequences: false)
         return parts.first != "rpc" && parts.allSatisfy { SwiftName.isWord(String($0)) && !$0.contains("$") }
+    }
+}
+
+/// `@available` on a requirement: when the method table lists it.
+struct Availability {
+    /// The attribute as spelled.
+    let spelling: String
+    /// The condition under which the requirement exists, as `#available` takes it; nil when it always does.
+    private(set) var condition: String?
+    private(set) var isDeprecated = false
+    /// Says something that a method table cannot follow, such as `unavailable`.
+    private(set) var isUnsupported = false
+
+    /// Nil when the attribute is another one.
+    init?(_ attribute: AttributeSyntax) {
+        guard attribute.name == "available" else { return nil }
+        spelling = attribute.spelling
+        var cursor = TokenCursor(attribute.arguments ?? "")
+        _ = cursor.take("(")
+        let start = cursor.index
+        var isShort = true
+        while !cursor.isAtEnd, cursor.following.kind != .end {
+            switch cursor.current.text {
+            case "deprecated": isDeprecated = true
+            case "unavailable", "introduced", "obsoleted", "noasync": isUnsupported = true
+            case "swift", "_PackageDescription", ":": isShort = false
+            default: break
+            }
+            cursor.advance()
+        }
+        if isShort, !isDeprecated, !isUnsupported { condition = cursor.spelling(since: start) }
     }
 }

@@ -1,21 +1,34 @@
-// The method table and the argument structs: what the client, the server and every local proxy work from.
+// The method table and the argument structs. The client, the server and every local proxy work from them.
 
-extension ServiceExpansion {
-    var methodTable: [String] {
+/// Writes the part of a proxy that describes its methods.
+struct MethodTableExpansion {
+    private static let comparison = "RemoteProxy.ArgumentComparison"
+
+    private let model: ProtocolModel
+    private var access: String { model.access.ofMembers }
+    private var service: String { model.service }
+    private var methodsName: String { model.methodsName }
+
+    init(_ model: ProtocolModel) { self.model = model }
+
+    /// The list of all methods.
+    var table: [String] {
         let documentation = "/// All methods of the service, in the order of declaration."
         let head = "\(access)nonisolated static let methodTable = RemoteProxy.MethodTable<\(service)>("
-        let service = "    \(methods).\(model.names.service), "
+        let description = "    \(methodsName).\(model.descriptionName), "
+        let entries = model.requirements.map { "\(methodsName).\($0.entryName)" }
+        let isConditional = model.requirements.contains { $0.availability.contains { $0.condition != nil } }
         let list =
-            model.requirements.contains { !$0.conditions.isEmpty }
-            ? SourceLines.block(service, conditionalEntries + ["return entries"]).dropLast() + ["}())"]
-            : [service + "[" + model.requirements.map { "\(methods).\($0.entryName)" }.joined(separator: ", ") + "])"]
+            isConditional
+            ? SourceLines.block(description, conditionalEntries + ["return entries"]).dropLast() + ["}())"]
+            : [description + "[" + entries.joined(separator: ", ") + "])"]
         return [documentation] + deprecation + [head] + list
     }
 
-    /// A table that lists what is deprecated would warn, unless it were deprecated itself. It is reached through
-    /// `ServiceProxy`, where nobody sees that.
+    /// A table that lists deprecated methods would warn, unless it were deprecated itself. It is reached through
+    /// `ServiceProxy`, where that is not seen.
     private var deprecation: [String] {
-        guard model.requirements.contains(where: \.isDeprecated) else { return [] }
+        guard model.requirements.contains(where: { $0.availability.contains(where: \.isDeprecated) }) else { return [] }
         return [#"@available(*, deprecated, message: "It lists deprecated methods.")"#]
     }
 
@@ -23,24 +36,28 @@ extension ServiceExpansion {
         let list = "var entries: [any RemoteProxy.ServiceMethod<\(service)>] = []"
         return [list]
             + model.requirements.map { requirement in
-                let appending = "entries.append(\(methods).\(requirement.entryName))"
-                return requirement.conditions.reversed().reduce(appending) { "if #available(\($1)) { \($0) }" }
+                let appending = "entries.append(\(methodsName).\(requirement.entryName))"
+                return requirement.availability.compactMap(\.condition).reversed().reduce(appending) {
+                    "if #available(\($1)) { \($0) }"
+                }
             }
     }
 
-    var methodList: [String] {
+    /// The methods one by one, and the types of their arguments.
+    var methods: [String] {
         let entries = model.requirements.map(entry)
         let arguments = model.requirements.filter { !$0.parameters.isEmpty }.map(argumentStruct)
-        return ["/// The methods of \(SwiftName.plain(model.name)), typed."]
+        return ["/// The methods of \(model.plainName), typed."]
             + SourceLines.block(
-                "\(access)nonisolated enum \(methods)", SourceLines.paragraphs([[description]] + entries + arguments))
+                "\(access)nonisolated enum \(methodsName)",
+                SourceLines.paragraphs([[description]] + entries + arguments))
     }
 
     private var description: String {
         let list = model.errors.map { "\(SwiftName.literal($0.type)): \($0.expression)" }.joined(separator: ", ")
         let errors = list.isEmpty ? "" : ", errors: [\(list)]"
         let name = SwiftName.literal(model.wireName)
-        return "static let \(model.names.service) = RemoteProxy.ServiceDescription(\(name)\(errors))"
+        return "static let \(model.descriptionName) = RemoteProxy.ServiceDescription(\(name)\(errors))"
     }
 
     private func entry(of requirement: Requirement) -> [String] {
@@ -50,19 +67,19 @@ extension ServiceExpansion {
             case .call: "Method<\(service), \(arguments), \(requirement.result ?? "RemoteProxy.NoResult")>"
             case .post: "Post<\(service), \(arguments)>"
             }
-        let documentation = "/// `\(requirement.fullName)` of \(SwiftName.plain(model.name))."
+        let documentation = "/// `\(requirement.fullName)` of \(model.plainName)."
         let head = "\(access)static let \(requirement.entryName) = RemoteProxy.\(type)("
         var facts = ["    \(facts(of: requirement))"]
         if requirement.shape == .post {
             facts = [facts[0] + ",", "    proxy: { \(model.proxyName)(subject: $0).asService }"]
         }
-        return [documentation] + requirement.availability + [head] + facts.dropLast()
+        return [documentation] + requirement.availability.map(\.spelling) + [head] + facts.dropLast()
             + SourceLines.block(facts[facts.count - 1] + ")", invocation(of: requirement))
     }
 
-    /// The name and what discovery tells about the method.
+    /// The name, and what discovery tells about the method.
     private func facts(of requirement: Requirement) -> String {
-        var facts = [SwiftName.literal(requirement.wireName), "of: \(model.names.service)"]
+        var facts = [SwiftName.literal(requirement.wireName), "of: \(model.descriptionName)"]
         if !requirement.parameters.isEmpty {
             let list = requirement.parameters.map {
                 ".init(\(SwiftName.literal($0.name)), \(SwiftName.literal($0.type)))"
@@ -77,13 +94,10 @@ extension ServiceExpansion {
     /// The body of the closure that calls the real object.
     ///
     /// A post is called through a value of an async function type. Whether it is isolated to an actor, and so needs
-    /// `await`, only the compiler knows; converting it to that type is right either way and brings no warning.
+    /// `await`, only the compiler knows. Converting it to that type is right either way and brings no warning.
     private func invocation(of requirement: Requirement) -> [String] {
-        let arguments = requirement.isProperty ? "" : "(\(self.arguments(requirement, from: "arguments.")))"
-        let invocation = "service.\(requirement.spelling)\(arguments)"
         let head = requirement.parameters.isEmpty ? "service, _ in" : "service, arguments in"
-        switch requirement.shape {
-        case .post:
+        if requirement.shape == .post {
             let labels = requirement.parameters.map { ($0.label.map(SwiftName.label) ?? "_") + ":" }.joined()
             let types = requirement.parameters.map(\.type).joined(separator: ", ")
             let reference = labels.isEmpty ? requirement.spelling : "\(requirement.spelling)(\(labels))"
@@ -91,9 +105,10 @@ extension ServiceExpansion {
             return [
                 head, "let deliver: (\(types)) async -> Void = service.\(reference)", "await deliver(\(values))",
             ]
-        case .call where requirement.result != nil: return [head, "try await \(invocation)"]
-        case .call: return [head, "try await \(invocation)", "return RemoteProxy.NoResult()"]
         }
+        let arguments = requirement.isProperty ? "" : "(\(requirement.arguments("arguments.")))"
+        let call = "try await service.\(requirement.spelling)\(arguments)"
+        return [head, call] + (requirement.result == nil ? ["return RemoteProxy.NoResult()"] : [])
     }
 
     private func argumentStruct(of requirement: Requirement) -> [String] {
@@ -113,21 +128,17 @@ extension ServiceExpansion {
                         "\(access)func write(to writer: inout RemoteProxy.ArgumentWriter) throws",
                         parameters.map { "try writer.write(self.\($0.spelling))" }),
                     SourceLines.block(
-                        "\(access)static func == (one: Self, other: Self) -> Swift.Bool", sameness(parameters)),
+                        "\(access)static func == (one: Self, other: Self) -> Swift.Bool",
+                        parameters.map(Self.sameness) + ["return true"]),
                     SourceLines.block(
                         "\(access)func hash(into hasher: inout Swift.Hasher)",
                         parameters.map { "\(Self.comparison).hash(self.\($0.spelling), into: &hasher)" }),
                 ]))
     }
 
-    private static var comparison: String { "RemoteProxy.ArgumentComparison" }
-
-    /// Not synthesised: there may be arguments that have no `==`. One statement for each, since the compiler needs long for
-    /// one that has many overloads in it.
-    private func sameness(_ parameters: [Requirement.Parameter]) -> [String] {
-        parameters.map { parameter in
-            let name = parameter.spelling
-            return "if !\(Self.comparison).isSame(one.\(name), other.\(name)) { return false }"
-        } + ["return true"]
+    /// Not synthesised: there may be arguments that have no `==`. Each has a statement of its own, since the compiler needs
+    /// long for one that has many overloads in it.
+    private static func sameness(of parameter: Requirement.Parameter) -> String {
+        "if !\(comparison).isSame(one.\(parameter.spelling), other.\(parameter.spelling)) { return false }"
     }
 }

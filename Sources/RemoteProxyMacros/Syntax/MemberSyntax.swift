@@ -1,0 +1,191 @@
+// The members of a protocol as they are written, whether they can be remote or not.
+
+/// One member of a protocol.
+struct MemberSyntax {
+    enum Kind: String {
+        case function = "func"
+        case property = "var"
+        case initializer = "init"
+        case `subscript`
+        case associatedType = "associatedtype"
+        case typeAlias = "typealias"
+        /// `#if` and other directives.
+        case directive = "#if"
+
+        init?(_ keyword: SwiftToken) {
+            let word = keyword.kind == .directive ? "#if" : keyword.text == "let" ? "var" : keyword.text
+            self.init(rawValue: word)
+        }
+    }
+
+    let kind: Kind
+    let head: DeclarationHead
+    /// The name as the source spells it; for members without one, their keyword.
+    private(set) var name: String
+    /// Where the name stands: where a message about the member points.
+    private(set) var offset: Int
+    private(set) var hasGenerics = false
+    private(set) var hasWhere = false
+    private(set) var parameters: [ParameterSyntax] = []
+    private(set) var effects = EffectsSyntax()
+    private(set) var result: TypeSyntax?
+    private(set) var accessors: [AccessorSyntax] = []
+    /// The source from the keyword to the end, without accessors; a stub repeats it.
+    private(set) var source = ""
+
+    init(from cursor: inout TokenCursor) throws(ParsingFault) {
+        head = DeclarationHead(from: &cursor)
+        let start = cursor.index
+        guard let kind = Kind(cursor.current) else { throw cursor.fault }
+        self.kind = kind
+        let keyword = cursor.advance()
+        (name, offset) = (keyword.text, keyword.range.lowerBound)
+        switch kind {
+        case .function:
+            readFunctionName(from: &cursor)
+            try readSignature(from: &cursor)
+        case .initializer, .subscript:
+            if cursor.isAt("?") || cursor.isAt("!") { cursor.advance() }
+            try readSignature(from: &cursor)
+        case .property:
+            try readName(from: &cursor)
+            try cursor.expect(":")
+            result = try TypeSyntax(from: &cursor)
+        case .associatedType:
+            try readName(from: &cursor)
+            cursor.skipRestOfLine()
+        case .typeAlias:
+            try readName(from: &cursor)
+            if cursor.isAt("<") { try cursor.skipGenerics() }
+            try cursor.expect("=")
+            _ = try TypeSyntax(from: &cursor)
+        case .directive:
+            Self.skipDirective(keyword, from: &cursor)
+        }
+        source = cursor.source(since: start)
+        if kind == .property || kind == .subscript { try readAccessors(from: &cursor) }
+    }
+
+    private mutating func readName(from cursor: inout TokenCursor) throws(ParsingFault) {
+        let name = try cursor.name()
+        (self.name, offset) = (name.text, name.range.lowerBound)
+    }
+
+    /// An operator's name is all signs up to the parameters.
+    private mutating func readFunctionName(from cursor: inout TokenCursor) {
+        let start = cursor.index
+        offset = cursor.current.range.lowerBound
+        if !cursor.advance().isName {
+            while cursor.current.kind == .sign, !cursor.isAt("("), !cursor.isAt("<") { cursor.advance() }
+        }
+        name = cursor.source(since: start)
+    }
+
+    /// A directive takes its line; `#if` takes everything up to its `#endif`.
+    private static func skipDirective(_ keyword: SwiftToken, from cursor: inout TokenCursor) {
+        var depth = keyword.text == "#if" ? 1 : 0
+        while !cursor.isAtEnd, depth > 0 || !cursor.current.startsLine && !cursor.isAt("}") {
+            if cursor.isAt("#if") { depth += 1 }
+            if cursor.isAt("#endif") { depth -= 1 }
+            cursor.advance()
+        }
+    }
+
+    private mutating func readSignature(from cursor: inout TokenCursor) throws(ParsingFault) {
+        if cursor.isAt("<") {
+            hasGenerics = true
+            try cursor.skipGenerics()
+        }
+        try cursor.expect("(")
+        while !cursor.isAt(")") {
+            parameters.append(try ParameterSyntax(from: &cursor))
+            guard cursor.take(",") else { break }
+        }
+        try cursor.expect(")")
+        effects = try EffectsSyntax(from: &cursor)
+        if cursor.take("->") { result = try TypeSyntax(from: &cursor) }
+        if cursor.take("where") {
+            hasWhere = true
+            cursor.skipRestOfLine()
+        }
+    }
+
+    private mutating func readAccessors(from cursor: inout TokenCursor) throws(ParsingFault) {
+        try cursor.expect("{")
+        while !cursor.isAt("}") {
+            accessors.append(try AccessorSyntax(from: &cursor))
+            _ = cursor.take(";")
+        }
+        try cursor.expect("}")
+    }
+}
+
+/// One parameter of a function.
+struct ParameterSyntax {
+    /// The label as spelled; `_` for none.
+    let label: String
+    /// The name inside, as spelled; `_` for none.
+    let name: String
+    let type: TypeSyntax
+    let isVariadic: Bool
+    let hasDefault: Bool
+    let offset: Int
+
+    init(from cursor: inout TokenCursor) throws(ParsingFault) {
+        let label = try cursor.name()
+        let name = cursor.current.isName ? cursor.advance() : label
+        (self.label, self.name, offset) = (label.text, name.text, name.range.lowerBound)
+        try cursor.expect(":")
+        type = try TypeSyntax(from: &cursor)
+        isVariadic = cursor.take("...")
+        hasDefault = cursor.take("=")
+        while hasDefault, !cursor.isAt(","), !cursor.isAt(")") {
+            let isBracket = cursor.isAt("(") || cursor.isAt("[") || cursor.isAt("{")
+            guard !cursor.isAtEnd, !isBracket || cursor.skipBrackets() else { throw cursor.fault }
+            if !isBracket { cursor.advance() }
+        }
+    }
+}
+
+/// The words between the parameters of a function and its result.
+struct EffectsSyntax {
+    private(set) var isAsync = false
+    private(set) var isThrowing = false
+    /// The type in `throws(…)`.
+    private(set) var thrownType: String?
+    /// `rethrows`, `reasync`.
+    private(set) var other: String?
+
+    var isPresent: Bool { isAsync || isThrowing || other != nil }
+
+    init() {}
+
+    init(from cursor: inout TokenCursor) throws(ParsingFault) {
+        while true {
+            switch cursor.current.text {
+            case "async": isAsync = true
+            case "throws": isThrowing = true
+            case "rethrows", "reasync": other = cursor.current.text
+            default: return
+            }
+            if cursor.advance().text == "throws", cursor.take("(") {
+                thrownType = try TypeSyntax(from: &cursor).spelling
+                try cursor.expect(")")
+            }
+        }
+    }
+}
+
+/// One accessor in the braces of a property or subscript.
+struct AccessorSyntax {
+    /// `get`, `set` or anything else.
+    let keyword: String
+    let modifiers: [String]
+    let effects: EffectsSyntax
+
+    init(from cursor: inout TokenCursor) throws(ParsingFault) {
+        modifiers = DeclarationHead(from: &cursor).modifiers
+        keyword = try cursor.name().text
+        effects = try EffectsSyntax(from: &cursor)
+    }
+}
