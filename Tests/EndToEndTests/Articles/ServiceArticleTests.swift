@@ -1,0 +1,109 @@
+// The code of the article on writing a service, and of the one on the wire.
+
+import Protocols
+import RPCServer
+import RPCWire
+import RemoteProxy
+import Subjects
+import TestSupport
+import Testing
+
+@Suite(.waitsForOthers, .hasTime) struct `Writing a service` {
+    @Test func `a listed error is caught as itself`() async throws {
+        try await withServer(exporting: [CalculatorProxy(CheckedCalculator())]) { url in
+            let client = RPCClient(url, .patient)
+            defer { client.close() }
+            let calculator: any Calculator = CalculatorProxy(client)
+            var reports = 0
+            func report() { reports += 1 }
+            do { _ = try await calculator.divide(1, by: 0) } catch ArithmeticFailure.divisionByZero { report() }
+            #expect(reports == 1)
+        }
+    }
+
+    @Test func `each shape of a requirement is served`() async throws {
+        try await withServer(exporting: [ShapesProxy(Shape())]) { url in
+            let client = RPCClient(url, .patient)
+            defer { client.close() }
+            let shapes: any Shapes = ShapesProxy(client)
+            try await shapes.reset()
+            let version = try await shapes.version
+            #expect(version == "1")
+        }
+    }
+
+    @Test func `an object is exported under a name and taken back`() async throws {
+        let server = RPCServer()
+        server.export(CounterProxy(SharedCounter()), named: "visits")
+        let client = RPCClient(try await server.listen(on: "tcp://127.0.0.1:0"), .patient)
+        let visits = CounterProxy(client, named: "visits")
+        #expect(try await visits.next() == 1)
+        server.unexport(CounterProxy.self, named: "visits")
+        let error = await #expect(throws: RPCError.self) { try await visits.next() }
+        #expect(error?.code == .unimplemented)
+        client.close()
+        await server.stop()
+    }
+
+    @Test func `an object calls its caller back`() async throws {
+        try await withServer(exporting: [WorkProxy(Worker())]) { url in
+            let client = RPCClient(url, .patient)
+            defer { client.close() }
+            let progressBar = ProgressBar()
+            client.export(ProgressProxy(progressBar))
+            try await WorkProxy(client).work()
+            await until { progressBar.part.withLock { $0 } == 0.5 }
+        }
+    }
+}
+
+@Suite(.waitsForOthers, .hasTime) struct `The wire` {
+    @Test func `a client without a hello calls any server`() async throws {
+        _ = {
+            var configuration = RPCClient.Configuration()
+            configuration.framing = .lines
+            let calculator: any Calculator = CalculatorProxy(RPCClient("tcp://127.0.0.1:7070", configuration))
+            return calculator
+        }
+        try await withServer(exporting: [CalculatorProxy(CheckedCalculator())]) { url in
+            var configuration = RPCClient.Configuration.patient
+            configuration.framing = .lines
+            let client = RPCClient(url, configuration)
+            defer { client.close() }
+            let sum = try await CalculatorProxy(client).add(2, 3)
+            #expect(sum == 5)
+        }
+    }
+}
+
+@Service
+protocol Shapes: Sendable {
+    func reset() async throws
+    var version: String { get async throws }
+}
+
+private struct Shape: Shapes {
+    func reset() async throws {}
+    var version: String { get async throws { "1" } }
+}
+
+@Service
+protocol Work: Sendable {
+    func work() async throws
+}
+
+private struct Worker: Work {
+    func work() async throws {
+        if let caller = Caller.current { ProgressProxy(caller).reached(0.5) }
+    }
+}
+
+@Service
+protocol Progress: Sendable {
+    func reached(_ part: Double)
+}
+
+private final class ProgressBar: Progress {
+    let part = Lock(0.0)
+    func reached(_ part: Double) { self.part.withLock { $0 = part } }
+}
