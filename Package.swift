@@ -41,9 +41,10 @@ let package = Package(
         .target(name: "Protocols", dependencies: ["RemoteProxy"], path: "Protocols", swiftSettings: settings),
 
         // The arrow, from the user's protocol to the socket.
-        .macro(name: "RemoteProxyMacros", dependencies: ["JSONCodec"], swiftSettings: settings),
+        .target(name: "RemoteProxyMacros", dependencies: ["JSONCodec"], swiftSettings: settings),
+        .macro(name: "RemoteProxyPlugin", dependencies: ["RemoteProxyMacros"], swiftSettings: settings),
         .target(
-            name: "RemoteProxy", dependencies: ["RemoteProxyMacros", "RPCSockets", "RPCWire", "JSONCodec"],
+            name: "RemoteProxy", dependencies: ["RemoteProxyPlugin", "RPCSockets", "RPCWire", "JSONCodec"],
             swiftSettings: settingsForRuntime),
         .target(name: "JSONCodec", swiftSettings: settings),
         .target(name: "RPCWire", dependencies: ["JSONCodec"], swiftSettings: settings),

@@ -44,4 +44,4 @@ public struct NoResult: Codable, Sendable, Hashable {
 /// Written by `@Service` on the proxies of protocols that are neither public nor package: adds a second conformer, which
 /// keeps the optimiser of release builds from taking the only one it sees for every value of the protocol.
 @attached(extension, names: named(OtherConformer))
-public macro _OtherConformer() = #externalMacro(module: "RemoteProxyMacros", type: "OtherConformerMacro")
+public macro _OtherConformer() = #externalMacro(module: "RemoteProxyPlugin", type: "OtherConformerMacro")

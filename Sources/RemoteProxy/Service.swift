@@ -26,7 +26,7 @@
 ///     told apart by how they are spelled here: `Login.Failure.self, Payment.Failure.self`.
 @attached(peer, names: suffixed(Proxy))
 public macro Service(name: String? = nil, errors: any (Error & Codable & Sendable).Type...) =
-    #externalMacro(module: "RemoteProxyMacros", type: "ServiceMacro")
+    #externalMacro(module: "RemoteProxyPlugin", type: "ServiceMacro")
 
 /// Says that running a requirement of a service twice is the same as running it once, so that it may be sent again where
 /// nobody knows whether it ran: after a connection to a server that has restarted, and by a retrying proxy.
@@ -37,7 +37,7 @@ public macro Service(name: String? = nil, errors: any (Error & Codable & Sendabl
 ///
 /// It is a promise about the real object, which nobody checks. It stands on calls, properties and posts.
 @attached(peer)
-public macro Idempotent() = #externalMacro(module: "RemoteProxyMacros", type: "MarkMacro")
+public macro Idempotent() = #externalMacro(module: "RemoteProxyPlugin", type: "MarkMacro")
 
 /// Says that a requirement of a service changes nothing that a caller could see. It is `@Idempotent` with that, and more:
 /// readers may share a lock, a guard that allows reading lets it pass, and its results may be cached.
@@ -49,4 +49,4 @@ public macro Idempotent() = #externalMacro(module: "RemoteProxyMacros", type: "M
 ///
 /// It is a promise about the real object, which nobody checks.
 @attached(peer)
-public macro ReadOnly() = #externalMacro(module: "RemoteProxyMacros", type: "MarkMacro")
+public macro ReadOnly() = #externalMacro(module: "RemoteProxyPlugin", type: "MarkMacro")

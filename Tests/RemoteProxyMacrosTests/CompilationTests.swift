@@ -128,7 +128,7 @@ struct CompilerRun {
             ["swiftc", "-swift-version", "6"] + flags + [
                 "-typecheck", "-parse-as-library", "-module-name", "Client", "-package-name", "client",
                 "-diagnostic-style", "llvm", "-I", Self.modules.path, "-I", Self.systemModule.path,
-                "-load-plugin-executable", "\(Self.plugin.path)#RemoteProxyMacros", file.path,
+                "-load-plugin-executable", "\(Self.plugin.path)#RemoteProxyPlugin", file.path,
             ])
         messages = output.split(separator: "\n").compactMap { Self.message($0, in: file.path) }.sorted {
             (Int($0.prefix { $0 != ":" }) ?? 0, $0) < (Int($1.prefix { $0 != ":" }) ?? 0, $1)
@@ -155,7 +155,7 @@ struct CompilerRun {
     private static let systemModule = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .appendingPathComponent("../../Sources/CSystem/include").standardizedFileURL
     private static let plugin =
-        ["RemoteProxyMacros-tool", "RemoteProxyMacros"].map(products.appendingPathComponent)
+        ["RemoteProxyPlugin-tool", "RemoteProxyPlugin"].map(products.appendingPathComponent)
         .first { FileManager.default.isExecutableFile(atPath: $0.path) } ?? products
 
     static let isPossible =

@@ -24,7 +24,7 @@ struct PluginMessageTests {
             "fileName":"a.swift","line":3,"offset":20},"source":"@Service"},"declSyntax":{"kind":"declaration",
             "location":{"column":1,"fileID":"C/a.swift","fileName":"a.swift","line":3,"offset":20},
             "source":"@Service\nprotocol P {\n}"},"discriminator":"$s1C1P7ServicefMp_","lexicalContext":[],
-            "macro":{"moduleName":"RemoteProxyMacros","name":"Service","typeName":"ServiceMacro"},
+            "macro":{"moduleName":"RemoteProxyPlugin","name":"Service","typeName":"ServiceMacro"},
             "macroRole":"peer","staticBuildConfiguration":"{}","later":[null]}}
             """#)
         #expect(answer.hasPrefix(#"{"expandMacroResult":{"#))

@@ -9,9 +9,10 @@
     private import Glibc
 #endif
 
-@main
-struct Plugin {
-    static func main() {
+/// The plugin's whole run: answers the compiler until it closes the pipe.
+package enum Plugin {
+    /// Answers one message after another.
+    package static func run() {
         PluginChannel().serve(PluginConversation.answer)
     }
 }
