@@ -1,47 +1,79 @@
-// The command line: arguments in, what is wanted out.
+// The command line: arguments in, the acts to play and the server to call out.
 
+import RPCSockets
+
+/// The user's choices.
 struct DemoOptions {
-    /// The running server to tour; nil for one that the demo brings along.
-    var url: String?
-    var wantsHelp = false
+    /// The running server to call; nil for one that the tour brings along.
+    private(set) var url: String?
+    /// The text to print instead of playing.
+    private(set) var answer: String?
+    /// The acts to play, each with the number that announces it.
+    private(set) var acts: [(act: Act, label: String)] = []
 
     init(_ arguments: some Sequence<String>) throws(CommandLineFault) {
+        var numbers = Array(1...Tour.firstActs)
+        var count = numbers.count
         var rest = Array(arguments)[...]
         while let word = rest.popFirst() {
             let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
-            switch parts[0] {
-            case "--connect":
-                guard let url = parts.count == 2 ? parts[1] : rest.popFirst(), !url.isEmpty else {
-                    throw CommandLineFault("--connect needs a value: --connect URL")
+            let option = parts[0]
+            switch option {
+            case "--connect", "--act":
+                guard let value = parts.count == 2 ? parts[1] : rest.popFirst(), !value.isEmpty else {
+                    throw CommandLineFault("\(option) needs a value: \(option) \(option == "--act" ? "NUMBER" : "URL")")
                 }
-                self.url = url
-            case "--help" where parts.count == 1, "-h" where parts.count == 1:
-                wantsHelp = true
-            case "--help":
-                throw CommandLineFault("--help takes no value")
+                if option == "--connect" {
+                    url = try Self.address(value)
+                } else {
+                    numbers = [try Self.number(value)]
+                    count = Tour.acts.count
+                }
+            case "--all", "--list", "--help", "-h":
+                guard parts.count == 1 else { throw CommandLineFault("\(option) takes no value") }
+                if option == "--all" {
+                    numbers = Array(1...Tour.acts.count)
+                    count = numbers.count
+                } else {
+                    answer = option == "--list" ? Tour.list : Self.help
+                }
             default:
                 throw CommandLineFault(
-                    word.hasPrefix("-") ? "there is no option '\(parts[0])'" : "'\(word)' is not an option")
+                    word.hasPrefix("-") ? "there is no option '\(option)'" : "'\(word)' is not an option")
             }
         }
+        acts = numbers.map { (Tour.acts[$0 - 1], "\($0)/\(count)") }
     }
 
-    static let help = """
-        usage: rpc-demo [--connect URL]
+    private static func number(_ text: String) throws(CommandLineFault) -> Int {
+        if let number = Int(text), Tour.acts.indices.contains(number - 1) { return number }
+        throw CommandLineFault("there is no act '\(text)', only 1 to \(Tour.acts.count)")
+    }
 
-        A tour of remote calls, a few seconds long. Each act says what it does, shows the line of code, and shows what
-        came back; if that is not what should have come back, the tour stops there and exits with 1.
+    private static func address(_ url: String) throws(CommandLineFault) -> String {
+        do throws(EndpointError) { _ = try Endpoint(url) } catch { throw CommandLineFault(error.description) }
+        return url
+    }
 
+    private static let help = """
+        usage: rpc-demo [--all | --act NUMBER] [--connect URL]
+
+        A tour of remote calls, about three seconds long. Each act says what it does, shows the line of code, and shows
+        the result. If the result is not the expected one, the tour stops there and exits with 1.
+
+          --all          play all \(Tour.acts.count) acts instead of the first \(Tour.firstActs)
+          --act NUMBER   play only this act
+          --list         print the numbers and titles of the acts and exit
           --connect URL  call a running rpc-server, for instance tcp://127.0.0.1:7070 or unix:///run/app.sock,
                          instead of a server that the tour brings along
-          --help         print this and exit
+          -h, --help     print this and exit
 
         Colours appear on a terminal only, and not if NO_COLOR is set. Exits with 64 when the command line is wrong,
         1 when the server cannot be reached.
         """
 }
 
-/// What is wrong with the command line, in one line.
+/// A mistake in the command line, in one line.
 struct CommandLineFault: Error {
     let text: String
 

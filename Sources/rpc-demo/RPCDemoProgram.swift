@@ -1,19 +1,24 @@
 // The tour as a program: command line in, acts played one after the other, exit code out.
 //
-// Where to read: `Tour` lists the acts. In `Acts` each file is one of them, and each folder is one with its parts, so
-// that each can be read alone, as a sample.
+// Where to read: `Tour` lists the acts. Each file in `Acts` holds those of one theme, and each act is one function that
+// can be read alone, as a sample.
 
 import RPCServer
 import RPCSockets
-import RPCWire
 import RemoteProxy
 
 @main
 struct RPCDemoProgram {
     static func main() async {
+        // A tour that hangs has found a bug, and must not hide it by hanging.
+        let watchdog = Task.detached {
+            try await Task.sleep(for: .seconds(300))
+            fail(1, "the tour has not come to its end within five minutes")
+        }
+        defer { watchdog.cancel() }
         do {
             let options = try DemoOptions(CommandLine.arguments.dropFirst())
-            if options.wantsHelp { finish(saying: DemoOptions.help) }
+            if let answer = options.answer { return StandardStream.output.write(line: answer) }
             try await play(options)
         } catch let fault as CommandLineFault {
             fail(64, "\(fault.text); see rpc-demo --help")
@@ -23,32 +28,31 @@ struct RPCDemoProgram {
     }
 
     private static func play(_ options: DemoOptions) async throws {
-        let stage = Stage(ink: .standard)
-        let watchdog = giveUp(after: .seconds(300))
-        defer { watchdog.cancel() }
-        if let url = options.url {
-            try await Tour(url: url, isOwnServer: false).play(on: stage)
-        } else {
-            let server = RPCServer()
+        let server = RPCServer()
+        var url = options.url
+        if url == nil {
             Tour.exportSubjects(to: server)
-            let url = try await server.listen(on: "tcp://127.0.0.1:0")
-            try await Tour(url: url, isOwnServer: true).play(on: stage)
-            await server.stop()
+            url = try await server.listen(on: "tcp://127.0.0.1:0")
         }
-    }
+        let stage = Stage(url: url ?? "")
+        try await Tour.findSubjects(at: stage.url)
 
-    /// A tour that hangs has found a bug, and must not hide it by hanging. It takes six seconds where nothing else runs,
-    /// and several times that where much does.
-    private static func giveUp(after limit: Duration) -> Task<Void, any Error> {
-        Task.detached {
-            try await Task.sleep(for: limit)
-            fail(1, "the tour has not come to its end within \(limit.text)")
+        let ink = Ink()
+        let whose = options.url == nil ? "a server started for this tour" : "the running server you named"
+        ink.write("A tour of RemoteProxy with \(whose), \(stage.url)", .bold)
+        let start = ContinuousClock.now
+        for (act, label) in options.acts {
+            stage.begins(act, label)
+            do {
+                try await act.play(stage)
+            } catch {
+                throw Difference("act \(label), \(act.title.lowercased()): \(error)")
+            }
         }
-    }
-
-    private static func finish(saying text: String) -> Never {
-        StandardStream.output.write(line: text)
-        ProcessEnvironment.exit(0)
+        let count = options.acts.count == 1 ? "The act" : "All \(options.acts.count) acts"
+        ink.write("\n\(count) came out as expected, in \(start.duration(to: .now).text).", .green)
+        stage.client.close()
+        await server.stop()
     }
 
     private static func fail(_ code: Int32, _ text: String) -> Never {

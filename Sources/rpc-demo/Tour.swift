@@ -1,15 +1,23 @@
-// The programme: which acts there are, in which order, and what each of them is given.
+// The programme: which acts there are, in which order, and which server they need.
 
 import Protocols
 import RPCServer
-import RPCWire
 import RemoteProxy
 import Subjects
 
-struct Tour {
-    let url: String
-    /// Whether the server was started for this tour.
-    let isOwnServer: Bool
+enum Tour {
+    /// How many acts are played unless the user asks for others. They tell the story of the library.
+    static let firstActs = 8
+
+    static let acts: [Act] = [
+        .call, .typedError, .callback, .lazyObject, .guardedObject, .cachedList, .sharedObject, .restart,
+        .record, .sameProtocol, .posts, .manyTasks, .typedByHand, .timeLimit, .cancellation, .crash, .gateway,
+        .wrappedSubject, .presenter, .delegates,
+    ]
+
+    static var list: String {
+        acts.enumerated().map { "\($0 < 9 ? " " : "")\($0 + 1)  \($1.title)" }.joined(separator: "\n")
+    }
 
     /// What `rpc-server` hosts too, so that the tour is the same with it.
     static func exportSubjects(to server: RPCServer) {
@@ -19,75 +27,14 @@ struct Tour {
         server.export(CounterProxy(SharedCounter()))
     }
 
-    func play(on stage: Stage) async throws {
-        try await findSubjects()
-        let start = ContinuousClock.now
-        stage.opens(at: url, isOwnServer: isOwnServer)
-
-        let client = RPCClient(url, configuration)
-        let acts = self.acts(with: client)
-        for (index, act) in acts.enumerated() {
-            stage.begins(act, number: index + 1, of: acts.count)
-            do {
-                try await act.play(on: stage)
-            } catch {
-                throw Difference("act \(index + 1), \(act.title.lowercased()): \(error)")
-            }
-        }
-        client.close()
-        stage.closes(after: acts.count, start.duration(to: .now))
-    }
-
-    /// Whether the right server is there must be known at once. A client is no help with that: it would go on trying,
-    /// which is what clients are for.
-    private func findSubjects() async throws {
+    /// Checks at once that the right server is there. A client cannot do that: it would go on trying to connect.
+    static func findSubjects(at url: String) async throws {
         let socket = try await LineSocket.connect(to: url)
         defer { socket.close() }
         socket.type(#"{"jsonrpc":"2.0","id":0,"method":"rpc.discover"}"#)
-        let methods: String
-        do {
-            methods = try await socket.answer()
-            guard methods.hasPrefix("{") else { throw Difference("it says \(spoken(methods))") }
-        } catch {
-            throw Difference("what listens at \(url) does not answer JSON-RPC: \(error)")
+        let answer = try await socket.answer()
+        guard answer.contains("\"Counter.next\"") else {
+            throw Difference("the server at \(url) does not host the sample services, or wants a token: \(answer)")
         }
-        if methods.contains("\"code\":\(RPCError.Code.unauthenticated.rawValue)") {
-            throw Difference("the server at \(url) wants a token; start rpc-server without tokens for the tour")
-        }
-        for service in ["Calculator", "Greeter", "Echo", "Counter"] where !methods.contains("\"\(service).") {
-            throw Difference("the server at \(url) has no \(service); start rpc-server, which has all that is toured")
-        }
-    }
-
-    private func acts(with client: RPCClient) -> [any Act] {
-        [
-            OneCall(client: client),
-            OneRecord(client: client),
-            TypedError(client: client),
-            PostsInOrder(client: client),
-            ManyTasks(client: client),
-            TimeLimit(client: client),
-            Cancellation(client: client),
-            ServerRestart(),
-            ServerCrash(),
-            CallingBack(),
-            Gateway(upstream: client),
-            WrappedSubject(client: client),
-            PresenterAndView(),
-            LoginDelegates(),
-            ContentsList(),
-            HeavyObject(),
-            SharedWhiteboard(),
-            SameProtocol(client: client),
-            TypedByHand(url: url),
-        ]
-    }
-
-    /// A tour should not wait half a minute to find that something is broken.
-    private var configuration: RPCClient.Configuration {
-        var configuration = RPCClient.Configuration()
-        configuration.timeout = .seconds(20)
-        configuration.connectTimeout = .seconds(10)
-        return configuration
     }
 }

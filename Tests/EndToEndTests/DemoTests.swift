@@ -5,9 +5,9 @@ import TestSupport
 import Testing
 
 @Suite(.serialized, .waitsForOthers) struct DemoTests {
-    @Test func `the tour plays every act and comes to its end`() async throws {
+    @Test func `the tour plays its first eight acts and comes to its end`() async throws {
         let demo = try await DemoProcess.run("rpc-demo")
-        try expectWholeTour(demo)
+        try expectWholeTour(demo, 8)
         #expect(demo.output.contains("with a server started for this tour, tcp://127.0.0.1:"))
     }
 
@@ -19,8 +19,8 @@ import Testing
         let line = try await server.firstLine()
         let url = try #require(line.split(separator: " ").last.map(String.init))
 
-        let demo = try await DemoProcess.run("rpc-demo", ["--connect", url])
-        try expectWholeTour(demo)
+        let demo = try await DemoProcess.run("rpc-demo", ["--connect", url, "--all"])
+        try expectWholeTour(demo, try await titles().count)
         #expect(demo.output.contains("with the running server you named, \(url)"))
 
         server.terminate()
@@ -31,7 +31,10 @@ import Testing
     @Test(arguments: [
         (["--colour"], "there is no option '--colour'"), (["now"], "'now' is not an option"),
         (["--connect"], "--connect needs a value: --connect URL"), (["--connect="], "--connect needs a value"),
-        (["--help=yes"], "--help takes no value"), (["--connect", "7070"], "the address \"7070\" has no scheme"),
+        (["--help=yes"], "--help takes no value"), (["--all=1"], "--all takes no value"),
+        (["--act"], "--act needs a value: --act NUMBER"), (["--act", "0"], "there is no act '0', only 1 to "),
+        (["--act=third"], "there is no act 'third', only 1 to "),
+        (["--connect", "7070"], "the address \"7070\" has no scheme"),
     ])
     func `a wrong command line is answered with one line and 64`(arguments: [String], message: String) async throws {
         let demo = try await DemoProcess.run("rpc-demo", arguments)
@@ -50,18 +53,31 @@ import Testing
         #expect(demo.output.isEmpty)
     }
 
-    @Test func `help is printed and nothing is called`() async throws {
-        let demo = try await DemoProcess.run("rpc-demo", ["--help"])
+    @Test(arguments: ["--help", "-h"])
+    func `help is printed and no act is played`(option: String) async throws {
+        let demo = try await DemoProcess.run("rpc-demo", [option])
         #expect(demo.exitCode == 0)
-        #expect(demo.output.hasPrefix("usage: rpc-demo [--connect URL]\n"))
+        #expect(demo.output.hasPrefix("usage: rpc-demo [--all | --act NUMBER] [--connect URL]\n"))
+        #expect(demo.output.split(separator: "\n").allSatisfy { $0.count <= 120 })
         #expect(!demo.output.contains("1/"))
+    }
+
+    @Test func `an act is played alone by the number that the list gives it`() async throws {
+        let titles = try await titles()
+        let number = try #require(titles.firstIndex(of: "Lines typed by hand")) + 1
+        let demo = try await DemoProcess.run("rpc-demo", ["--act", "\(number)"])
+        #expect(demo.exitCode == 0, "\(demo.errors)")
+        #expect(demo.output.contains("\n\(number)/\(titles.count)  Lines typed by hand\n"))
+        #expect(demo.output.contains("\nThe act came out as expected, in "))
+        for title in titles where title != "Lines typed by hand" { #expect(!demo.output.contains("  \(title)\n")) }
     }
 
     #if os(Linux)
         @Test(arguments: [([:], true), (["NO_COLOR": "1"], false), (["NO_COLOR": ""], true), (["TERM": "dumb"], false)])
         func `colours are for terminals that want them`(environment: [String: String], areExpected: Bool) async throws {
             let terminal = try DemoTerminal()
-            let demo = try DemoProcess("rpc-demo", environment: environment, terminal: terminal.far)
+            let demo = try DemoProcess(
+                "rpc-demo", ["--act", "1"], environment: environment, terminal: terminal.far)
             try terminal.far.close()
             let screen = try await DemoProcess.text(of: terminal.near)
             #expect(screen.contains("A tour of RemoteProxy"))
@@ -86,18 +102,25 @@ import Testing
         #expect(count >= 20)
     }
 
-    private func expectWholeTour(_ demo: DemoProcess.Result) throws {
+    /// The titles of all acts, as `--list` prints them.
+    private func titles() async throws -> [String] {
+        let lines = try await DemoProcess.run("rpc-demo", ["--list"]).output.split(separator: "\n")
+        let rows = lines.map { $0.split(separator: " ", maxSplits: 1) }
+        #expect(rows.map(\.first) == (1...rows.count).map { "\($0)" })
+        return rows.compactMap { $0.last.map { String($0.drop { $0 == " " }) } }
+    }
+
+    private func expectWholeTour(_ demo: DemoProcess.Result, _ count: Int) throws {
         #expect(demo.exitCode == 0, "\(demo.errors)")
         #expect(demo.errors.isEmpty)
         #expect(!demo.output.contains("\u{1B}"))
-        // That it came to its end in time is the tour's own affair: it ends with 1 when its time is over.
+        // The tour itself ends with 1 when its time is over.
         let numbers = demo.output.split(separator: "\n").compactMap { line -> [Int]? in
             let numbers = line.prefix { $0 != " " }.split(separator: "/").compactMap { Int($0) }
             return numbers.count == 2 ? numbers : nil
         }
-        let count = try #require(numbers.first?.last)
         #expect(numbers == (1...count).map { [$0, count] })
-        #expect(demo.output.contains("\nAll \(count) acts came out as they should, in "))
+        #expect(demo.output.contains("\nAll \(count) acts came out as expected, in "))
     }
 }
 

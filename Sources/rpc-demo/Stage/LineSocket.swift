@@ -14,14 +14,9 @@ final class LineSocket: ByteStreamReceiver {
         (lines, arrived) = AsyncStream.makeStream()
     }
 
-    /// - Throws: at once if nobody listens there; `CommandLineFault` if it is not an address at all.
+    /// - Throws: At once if no program listens there.
     static func connect(to url: String, within limit: Duration = .seconds(20)) async throws -> LineSocket {
-        let endpoint: Endpoint
-        do throws(EndpointError) {
-            endpoint = try Endpoint(url)
-        } catch {
-            throw CommandLineFault(error.description)
-        }
+        let endpoint = try Endpoint(url)
         let stream = try await withCheckedContinuation { continuation in
             Connector.connect(to: endpoint, on: .shared, timeout: limit) { continuation.resume(returning: $0) }
         }.mapError { Difference("no server can be reached: \($0); is rpc-server running there?") }.get()
@@ -36,7 +31,7 @@ final class LineSocket: ByteStreamReceiver {
         stream.flush()
     }
 
-    /// The next line to arrive. A peer that has none in time is hung up on.
+    /// The next line to arrive. The connection ends if none arrives in time.
     func answer(within limit: Duration = .seconds(20)) async throws -> String {
         let loop = stream.loop
         let patience = loop.schedule(at: loop.now.advanced(by: limit)) { [stream] in stream.abort() }

@@ -1,72 +1,52 @@
-// The narrator: is told what happens, prints it, and holds what came back against what was expected.
+// The narrator: runs what an act shows, prints it, and compares the result with the expected one.
 
-import RPCSockets
-import RPCWire
+import RPCServer
+import RemoteProxy
 
+/// One stop of the tour: does one thing, shows it on the stage, and checks the result.
+struct Act: Sendable {
+    let title: String
+    /// What is about to be seen, and why it is worth seeing.
+    let story: String
+    /// Throws `Difference` when the result is not the expected one.
+    let play: @Sendable (Stage) async throws -> Void
+
+    init(_ title: String, _ story: String, play: @escaping @Sendable (Stage) async throws -> Void) {
+        (self.title, self.story, self.play) = (title, story, play)
+    }
+}
+
+/// Where acts are played, with the server that most of them call.
 struct Stage: Sendable {
-    let ink: Ink
-    private let output = StandardStream.output
+    let url: String
+    /// A client of that server.
+    let client: RPCClient
+    private let ink = Ink()
 
-    init(ink: Ink) { self.ink = ink }
+    init(url: String) { (self.url, client) = (url, RPCClient(url)) }
 
-    // MARK: saying
-
-    func opens(at url: String, isOwnServer: Bool) {
-        let whose = isOwnServer ? "a server started for this tour" : "the running server you named"
-        output.write(line: "\(ink.bold("A tour of RemoteProxy")) with \(whose), \(url)")
+    func says(_ text: String) {
+        for line in text.split(separator: "\n", omittingEmptySubsequences: false) { ink.write("  \(line)") }
     }
 
-    func begins(_ act: any Act, number: Int, of count: Int) {
-        output.write(line: "\n\(ink.bold("\(number)/\(count)  \(act.title)"))")
+    func begins(_ act: Act, _ label: String) {
+        ink.write("\n\(label)  \(act.title)", .bold)
         says(act.story)
     }
 
-    func says(_ text: String) {
-        for line in text.split(separator: "\n", omittingEmptySubsequences: false) { output.write(line: "  \(line)") }
-    }
-
-    func closes(after count: Int, _ time: Duration) {
-        output.write(line: "\n\(ink.green("All \(count) acts came out as they should, in \(time.text)."))")
-    }
-
-    private func does(_ code: String) {
-        for (index, line) in code.split(separator: "\n").enumerated() {
-            output.write(line: "    \(ink.cyan("\(index == 0 ? "→" : " ") \(line)"))")
-        }
-    }
-
-    private func got(_ text: String, in time: Duration? = nil) {
-        let note = time.map { "   \(ink.dim($0.text))" } ?? ""
-        output.write(line: "    \(ink.green("← \(text)"))\(note)")
-    }
-
-    // MARK: doing
-
-    /// Shows a line of code, runs it, and shows what it returned.
-    @discardableResult
+    /// Shows a line of code, runs it, and shows the result.
     func show<Value>(
         _ code: String, as wording: (Value) -> String = { spoken($0) }, where isRight: (Value) -> Bool,
         _ body: () async throws -> Value
-    ) async throws -> Value {
-        does(code)
-        let start = ContinuousClock.now
-        let value: Value
-        do {
-            value = try await body()
-        } catch {
-            throw Difference("'\(title(code))' threw \(spoken(error))")
-        }
-        got(wording(value), in: start.duration(to: .now))
-        guard isRight(value) else { throw Difference("'\(title(code))' returned \(spoken(value)), which is not right") }
-        return value
+    ) async throws {
+        try await run(code, wording, { (try? $0.get()).map(isRight) ?? false }, body)
     }
 
-    /// Shows a line of code, runs it, and shows what it returned, which must be `expected`.
-    @discardableResult
+    /// Shows a line of code, runs it, and shows the result, which must be `expected`.
     func show<Value: Equatable>(
         _ code: String, expecting expected: Value, _ body: () async throws -> Value
-    ) async throws -> Value {
-        try await show(code, where: { _ in true }, body).checked(is: expected, code)
+    ) async throws {
+        try await show(code, where: { $0 == expected }, body)
     }
 
     /// Shows a line of code and runs it.
@@ -74,43 +54,56 @@ struct Stage: Sendable {
         try await show(code, where: { true }, body)
     }
 
-    /// Shows a line of code, runs it, and shows what it threw, which must be the expected failure.
+    /// Shows a line of code, runs it, and shows the error, which must be the expected one.
     func show<Value>(
-        _ code: String, throwing expected: ExpectedFailure, within limit: Duration = .seconds(20),
-        _ body: () async throws -> Value
+        _ code: String, throwing isExpected: (any Error) -> Bool, _ body: () async throws -> Value
     ) async throws {
-        does(code)
-        let start = ContinuousClock.now
-        let value: Value
-        do {
-            value = try await body()
-        } catch {
-            let time = start.duration(to: .now)
-            got("throws \(spoken(error))", in: time)
-            guard expected.matches(error) else {
-                throw Difference("'\(title(code))' threw \(spoken(error)) instead of \(expected.text)")
-            }
-            guard time < limit else { throw Difference("'\(title(code))' took \(time.text) to throw") }
-            return
+        let isRight = { (result: Result<Value, any Error>) in
+            if case .failure(let error) = result { isExpected(error) } else { false }
         }
-        throw Difference("'\(title(code))' returned \(spoken(value)) instead of throwing \(expected.text)")
+        try await run(code, { spoken($0) }, isRight, body)
     }
 
     /// Shows something that came by another way than a result.
     func show<Value: Equatable>(_ what: String, _ value: Value, expecting expected: Value) throws {
-        got("\(what): \(spoken(value))")
-        _ = try value.checked(is: expected, what)
+        ink.write("    ← \(what): \(spoken(value))", .green)
+        guard value == expected else { throw Difference("'\(what)' should be \(spoken(expected))") }
+    }
+
+    private func run<Value>(
+        _ code: String, _ wording: (Value) -> String, _ isRight: (Result<Value, any Error>) -> Bool,
+        _ body: () async throws -> Value
+    ) async throws {
+        ink.write("    → " + code.split(separator: "\n").joined(separator: "\n      "), .cyan)
+        let start = ContinuousClock.now
+        let result: Result<Value, any Error>
+        do { result = .success(try await body()) } catch { result = .failure(error) }
+        let time = start.duration(to: .now)
+        let text =
+            switch result {
+            case .success(let value): wording(value)
+            case .failure(let error): "throws \(spoken(error))"
+            }
+        ink.write("    ← \(text)", .green, note: time.text)
+        guard isRight(result) else { throw Difference("'\(code)' should not have this result: \(text)") }
+    }
+
+    /// Gives the body a server that no other act uses, its address and a client of it. Both end with the body.
+    func withServer(
+        _ object: some ServiceProxy, at address: String = "tcp://127.0.0.1:0",
+        _ body: (RPCServer, String, RPCClient) async throws -> Void
+    ) async throws {
+        let server = RPCServer()
+        server.export(object)
+        let url = try await server.listen(on: address)
+        let client = RPCClient(url)
+        try await body(server, url, client)
+        client.close()
+        await server.stop()
+    }
+
+    /// The path of a file that no other program uses. A socket's path must be short, so it cannot be in every folder.
+    static func ownPath(in folder: String = "/tmp") -> String {
+        "\(folder)/rpc-demo-" + String(UInt64.random(in: 0 ... .max), radix: 36)
     }
 }
-
-extension Equatable {
-    fileprivate func checked(is expected: Self, _ what: String) throws -> Self {
-        guard self == expected else {
-            throw Difference("'\(title(what))' gave \(spoken(self)) instead of \(spoken(expected))")
-        }
-        return self
-    }
-}
-
-/// The first line is enough to find the place.
-private func title(_ code: String) -> Substring { code.prefix { $0 != "\n" } }

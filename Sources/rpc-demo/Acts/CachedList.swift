@@ -1,0 +1,97 @@
+// A list that opens at once with the contents of last time, and fetches the new ones behind it.
+
+import RPCServer
+import RPCSockets
+import RemoteProxy
+
+/// What the server has to read.
+@Service
+protocol Contents: Sendable {
+    @ReadOnly func chapters() async throws -> [String]
+}
+
+extension Act {
+    static let cachedList = Act(
+        "A list that opens at once",
+        """
+        The server takes 300 ms to say what there is to read. The plain proxy makes the user wait for it each time.
+        The cached one shows the contents of last time, and fetches the new ones for the next.
+        """
+    ) { stage in
+        let shelf = SlowContents()
+        let file = ReplaceableFile(Stage.ownPath(in: ProcessEnvironment["TMPDIR"] ?? "/tmp"))
+        defer { file.remove() }
+        let old = await shelf.chapters
+        let new = old + ["Of Caches"]
+        try await stage.withServer(ContentsProxy(shelf), at: "unix://\(Stage.ownPath())") { server, _, client in
+            try await stage.open("plain proxy", ContentsProxy(client), showing: old, atOnce: false)
+            let cached = launch(client, file)
+            try await stage.open("cached proxy, first launch", cached, showing: old, atOnce: false)
+            try await stage.open("cached proxy, again", cached, showing: old)
+
+            stage.says("A chapter is added. The user sees the old list at once, and then the new one arrive:")
+            await shelf.add("Of Caches")
+            let updates = try cached.updates(of: ContentsProxy.Methods.chapters)
+            try await stage.open("new at the server", cached, showing: old)
+            try stage.show("arrives", await updates.first { $0.value == new }?.value ?? [], expecting: new)
+            try await stage.show("await cached.saveCache()", expecting: true) { await cached.saveCache() }
+
+            stage.says("The server goes away. The list opens as before, and says why it is no newer:")
+            await server.stop()
+            let later = try cached.updates(of: ContentsProxy.Methods.chapters)
+            try await stage.open("server away", cached, showing: new)
+            let reason = await later.compactMap(\.failure).first { _ in true }
+            // A busy machine may notice only that the time is over.
+            let isAway = reason?.code == .unavailable || reason?.code == .deadlineExceeded
+            try stage.show("no newer, because", isAway ? "the server is away" : nil, expecting: "the server is away")
+        }
+
+        stage.says("The program starts again, and the server is still away:")
+        let client = RPCClient("tcp://127.0.0.1:1")
+        defer { client.close() }
+        try await stage.open("next launch", launch(client, file), showing: new)
+    }
+}
+
+extension Stage {
+    /// Opens the list and shows how long the user waited. Unless that is known to take time, it must be there at once.
+    fileprivate func open(
+        _ occasion: String, _ contents: any Contents, showing expected: [String], atOnce: Bool = true
+    ) async throws {
+        let start = ContinuousClock.now
+        let chapters = try await contents.chapters()
+        let wait = start.duration(to: .now)
+        try show("\(occasion), after \(wait.text)", chapters, expecting: expected)
+        // At once means before the server could have answered, also on a machine that has other things to do.
+        guard atOnce ? wait < SlowContents.delay * 0.9 : wait >= SlowContents.delay else {
+            throw Difference("\(occasion): the user waited \(wait.text)")
+        }
+    }
+}
+
+private func launch(_ client: RPCClient, _ file: ReplaceableFile) -> ContentsProxy {
+    var policy = CachePolicy()
+    policy.refreshTimeout = .seconds(1)
+    return ContentsProxy(client).cached(in: .file(file.path), policy)
+}
+
+extension CacheUpdate {
+    fileprivate var failure: RPCError? {
+        guard case .stale(_, let error) = self else { return nil }
+        return error as? RPCError
+    }
+}
+
+/// A real server would read from a disk far away.
+private actor SlowContents: Contents {
+    static let delay = Duration.milliseconds(300)
+
+    private(set) var chapters = ["Of Proxies", "Of Subjects"]
+
+    func add(_ chapter: String) { chapters.append(chapter) }
+
+    func chapters() async throws -> [String] {
+        try await Task.sleep(for: Self.delay)
+        return chapters
+    }
+}
