@@ -1,5 +1,5 @@
 // The real calculator. It computes with reporting arithmetic: a plain `+` traps on overflow, and a trap in one subject
-// ends the whole server with everybody's calls.
+// ends the whole server and all its calls.
 
 import Protocols
 

@@ -5,9 +5,7 @@ import Synchronization
 
 /// A counter and its notebook.
 package final class SharedCounter: Counter {
-    /// How many notes are kept; the oldest go first.
-    package static let maximumNotes = 1_000
-    /// How many bytes they may have together; the newest is kept however long it is.
+    /// How much memory the notes may take; the oldest go first, and the newest is kept however long it is.
     package static let maximumBytes = 1 << 20
 
     private struct State {
@@ -15,7 +13,8 @@ package final class SharedCounter: Counter {
         var notes: [String] = []
         var bytes = 0
 
-        mutating func dropOldest() { bytes -= notes.removeFirst().utf8.count }
+        /// An empty note takes memory too.
+        static func size(of note: String) -> Int { note.utf8.count + MemoryLayout<String>.size }
     }
 
     private let state = Mutex(State())
@@ -39,9 +38,9 @@ package final class SharedCounter: Counter {
     package func note(_ text: String) {
         state.withLock { state in
             state.notes.append(text)
-            state.bytes += text.utf8.count
-            while state.notes.count > 1, state.notes.count > Self.maximumNotes || state.bytes > Self.maximumBytes {
-                state.dropOldest()
+            state.bytes += State.size(of: text)
+            while state.notes.count > 1, state.bytes > Self.maximumBytes {
+                state.bytes -= State.size(of: state.notes.removeFirst())
             }
         }
     }

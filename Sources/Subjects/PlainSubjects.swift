@@ -1,6 +1,14 @@
-// The real echo.
+// The real greeter and the real echo.
 
 package import Protocols
+
+/// Greets in English.
+package struct EnglishGreeter: Greeter {
+    /// A greeter; it has no state.
+    package init() {}
+
+    package func greet(_ name: String) async throws -> String { "Hello, \(name)!" }
+}
 
 /// Sends back what it gets.
 package struct PlainEcho: Echo {
