@@ -20,7 +20,7 @@ final class HeldObjects: Sendable {
 
         /// Runs the body under all the holds, as if it had been entered from one to the next.
         func entered<Result>(_ body: () async throws -> Result) async rethrows -> Result {
-            var rights: [Right] = []
+            var rights: [any Right] = []
             var next: Held? = self
             while let held = next {
                 rights.append(held.hold.right)

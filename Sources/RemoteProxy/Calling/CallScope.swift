@@ -6,8 +6,8 @@ package import RPCWire
 package struct CallScope: Sendable {
     package var deadline: Instant?
     package var caller: Caller?
-    /// The holds under which the task calls.
-    var rights: [Right] = []
+    /// The rights of the task. Of those to one object, each is inside the one before it.
+    var rights: [any Right] = []
     /// What calls to one peer do when it becomes unreachable; set by a failover around the attempt at that peer.
     var attempt: FailoverAttempt?
 

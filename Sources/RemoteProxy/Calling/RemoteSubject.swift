@@ -56,6 +56,16 @@ struct RemoteSubject<Service: Sendable>: EndSubject {
         call.open(signature, to: object(in: scope))
         return call
     }
+
+    /// What the object is called in that scope: by the name that the innermost right to it gives, or by its own. Inlined, since
+    /// every call asks, and nearly none has a right.
+    @inline(__always)
+    func object(in scope: CallScope?) -> String? {
+        guard let rights = scope?.rights, !rights.isEmpty else { return object }
+        return rights.reduce(object) { name, right in
+            right.name(of: RemoteObject(peer: ObjectIdentifier(peer), service: service, name: name)) ?? name
+        }
+    }
 }
 
 extension Error {

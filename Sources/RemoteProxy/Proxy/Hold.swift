@@ -5,11 +5,11 @@ import Synchronization
 /// The right to a locked subject for several calls. Made by `Subject.hold`; `proxy.exclusively { … }` is the way to use
 /// one. Calls made under it pass the lock that it stands for; everybody else's wait.
 public final class Hold: Sendable {
-    let right: Right
+    let right: any Right
     private let giveBack: @Sendable () -> Void
     private let isReleased = Atomic(false)
 
-    init(_ right: Right, giveBack: @escaping @Sendable () -> Void) {
+    init(_ right: any Right, giveBack: @escaping @Sendable () -> Void) {
         self.right = right
         self.giveBack = giveBack
     }

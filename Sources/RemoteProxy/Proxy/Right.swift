@@ -1,19 +1,24 @@
-// What subjects give the tasks that they let in, to know them by when they come again.
+// What subjects give to the tasks that they let in, and recognise when those come again.
 
-/// What the running task has and others have not. Subjects look for their own kind in `CallScope`.
-enum Right: Sendable {
-    /// A hold on a lock: calls take turns with the lock inside it.
-    case lock(SubjectLock, inside: SubjectLock)
-    /// A hold at the other end of a connection: calls go to the object under another name.
-    case remote(RemoteHold)
-    /// A handle on a counted object, which is then not counted for the caller besides.
-    case handle(of: ObjectIdentifier)
-
+/// What the running task may do and others may not. It stands in `CallScope`, where a subject looks for its own kind.
+protocol Right: Sendable {
     /// Whether others wait for its end.
-    var isHold: Bool {
-        switch self {
-        case .lock, .remote: true
-        case .handle: false
-        }
-    }
+    var isHold: Bool { get }
+
+    /// What an object at the other end of a connection is called under this right. Nil unless it is a right to that object.
+    func name(of object: RemoteObject) -> String?
+}
+
+extension Right {
+    var isHold: Bool { false }
+    func name(of object: RemoteObject) -> String? { nil }
+}
+
+/// An object at the other end of a connection.
+struct RemoteObject: Equatable {
+    /// Which `Peer`.
+    let peer: ObjectIdentifier
+    let service: String
+    /// Which of several objects of the service. Nil for the unnamed one.
+    let name: String?
 }

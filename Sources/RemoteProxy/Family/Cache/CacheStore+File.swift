@@ -42,7 +42,8 @@ extension CacheStore {
             return (task, state.pace.wanted())
         }
         perform(action)
-        return (try? await task?.wait(until: .distantFuture, on: environment.loop)) ?? (task == nil)
+        guard let task else { return true }
+        return (try? await task.wait(until: .distantFuture, on: environment.loop)) ?? false
     }
 
     private func write() {

@@ -102,13 +102,8 @@ struct CachingSubject<Service: Sendable>: WrappingSubject {
     private func wait<Turn>(for task: WaitingTask<Turn>) async throws -> Turn {
         let loop = store.environment.loop
         let limit = loop.now.advanced(by: store.policy.refreshTimeout)
-        do {
-            return try await task.wait(until: min(CallScope.current?.deadline ?? limit, limit), on: loop)
-        } catch {
-            switch error {
-            case .deadline: throw RPCError.deadlineExceeded
-            case .cancelled: throw CancellationError()
-            }
-        }
+        let deadline = min(CallScope.current?.deadline ?? limit, limit)
+        guard let turn = try await task.wait(until: deadline, on: loop) else { throw RPCError.deadlineExceeded }
+        return turn
     }
 }

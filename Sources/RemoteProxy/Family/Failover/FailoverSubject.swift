@@ -4,7 +4,7 @@ package import RPCSockets
 package import RPCWire
 import Synchronization
 
-final class FailoverSubject<Service: Sendable>: EndSubject {
+final class FailoverSubject<Service: Sendable>: AwaitingSubject {
     private let members: [any Subject<Service>]
     /// The members' objects at the other end of a connection, which may be missing.
     private let ends: [FarEnd<Service>?]
@@ -26,12 +26,6 @@ final class FailoverSubject<Service: Sendable>: EndSubject {
         self.clients = clients.count == members.count ? clients : nil
     }
 
-    func call<Arguments, Result>(
-        _ method: Method<Service, Arguments, Result>, _ arguments: Arguments
-    ) async throws -> Result {
-        try await first(isRepeatable: method.signature.isRepeatable) { try await $0.call(method, arguments) }
-    }
-
     /// To the first that is there. Nobody hears how posts end, so there is no second attempt.
     func post<Arguments>(_ post: Post<Service, Arguments>, _ arguments: Arguments, now: (Service) -> Void) {
         guard !members.isEmpty else { return }
@@ -46,23 +40,18 @@ final class FailoverSubject<Service: Sendable>: EndSubject {
 
     var isKnownToTell: Bool { members.allSatisfy(\.tellsProgress) }
 
-    func supports(_ method: MethodSignature) async throws -> Bool {
-        try await first(isRepeatable: true) { try await $0.supports(method) }
-    }
+    /// None for sure: another may answer the next call.
+    var arrived: (any Subject<Service>)? { nil }
 
-    func hold(for lease: Duration) async throws -> Hold {
-        try await first(isRepeatable: false) { try await $0.hold(for: lease) }
-    }
-
-    private func first<Answer: Sendable>(
-        isRepeatable: Bool, _ ask: (any Subject<Service>) async throws -> Answer
+    func ask<Answer: Sendable>(
+        isRepeatable: Bool, _ question: (any Subject<Service>) async throws -> Answer
     ) async throws -> Answer {
         guard !members.isEmpty else {
             throw RPCError(.unavailable, "failover among no proxies: give it one at least", outcome: .notExecuted)
         }
         let scope = CallScope.current
         let deadline = deadline(in: scope)
-        if let holder = holder(in: scope) { return try await attempt(at: holder, .ends, until: deadline, ask) }
+        if let holder = holder(in: scope) { return try await attempt(at: holder, .ends, until: deadline, question) }
         var mayHaveRun = false
         while true {
             let start = current.load(ordering: .relaxed)
@@ -83,7 +72,7 @@ final class FailoverSubject<Service: Sendable>: EndSubject {
                     guard try await end.isReachable(until: deadline, leavingFor: others, on: clock) else { continue }
                 }
                 do {
-                    let answer = try await attempt(at: index, isLast ? .endsIfSent : .ends, until: deadline, ask)
+                    let answer = try await attempt(at: index, isLast ? .endsIfSent : .ends, until: deadline, question)
                     settle(on: index, insteadOf: start)
                     return answer
                 } catch var error as RPCError {
@@ -106,13 +95,13 @@ final class FailoverSubject<Service: Sendable>: EndSubject {
     /// Asks one member within the deadline. A call to its end is given up when that becomes unreachable.
     private func attempt<Answer: Sendable>(
         at index: Int, _ whenUnreachable: WhenUnreachable, until deadline: Instant,
-        _ ask: (any Subject<Service>) async throws -> Answer
+        _ question: (any Subject<Service>) async throws -> Answer
     ) async throws -> Answer {
-        guard timeout != nil else { return try await ask(members[index]) }
+        guard timeout != nil else { return try await question(members[index]) }
         var scope = CallScope.current ?? CallScope()
         scope.deadline = deadline
         scope.attempt = ends[index].map { FailoverAttempt(at: $0.peer, whenUnreachable) }
-        return try await scope.entered { try await ask(members[index]) }
+        return try await scope.entered { try await question(members[index]) }
     }
 
     private func deadline(in scope: CallScope?) -> Instant {

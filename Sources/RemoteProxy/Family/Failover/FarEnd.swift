@@ -87,12 +87,7 @@ extension [RPCClient] {
             }
         }
         defer { for task in watching { task.cancel() } }
-        do {
-            return try await answer.wait(until: deadline, on: clock)
-        } catch {
-            guard case .deadline = error else { throw CancellationError() }
-            return false
-        }
+        return try await answer.wait(until: deadline, on: clock) ?? false
     }
 }
 

@@ -122,16 +122,17 @@ extension GuardedSubject {
                 _ = answer.end(with: .deny("the policy could not be asked"))
             }
         }
-        let deadline = CallScope.current?.deadline ?? clock.now.advanced(by: Self.patience)
         do {
-            return try await answer.wait(until: deadline, on: clock)
+            let deadline = clock.deadline(orAfter: Self.patience)
+            if let verdict = try await answer.wait(until: deadline, on: clock) { return verdict }
         } catch {
             asking.cancel()
-            guard case .deadline = error else { throw CancellationError() }
-            throw RPCError(
-                .deadlineExceeded, "the policy of \(request.method.wireName) had not decided when the time was over",
-                outcome: .notExecuted)
+            throw error
         }
+        asking.cancel()
+        throw RPCError(
+            .deadlineExceeded, "the policy of \(request.method.wireName) had not decided when the time was over",
+            outcome: .notExecuted)
     }
 
     /// How long a policy may take when the call has no deadline.

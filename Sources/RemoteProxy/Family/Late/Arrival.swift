@@ -1,21 +1,36 @@
-// Whether the object of a late-bound or lazy proxy is there, who waits for it and who uses it: an event in, what is to
-// be done out, time passed in. Its driver is `LateSubject`.
-//
-// Whoever comes before the object is let through in rounds: the posts that have gathered, then the calls. So nothing
-// overtakes a post that was made before it, and a stream of posts keeps no call waiting.
+// Whether the object of a lazy, counted or late-bound proxy is there, who waits for it and who uses it. A machine without
+// locks, tasks or clocks: events and times come in, steps go out. `LateSubject` drives it.
 
 import RPCWire
 
+/// The object of a late subject, with what is to be done when it goes.
+struct LateObject<Service: Sendable>: Sendable {
+    let subject: any Subject<Service>
+    var whenLetGo: @Sendable () async -> Void = {}
+}
+
+/// What waits for the object is let through in rounds: the posts that have gathered, then the calls. So no call overtakes a
+/// post that was made before it, and a stream of posts keeps no call waiting.
 struct Arrival<Service: Sendable> {
     typealias Turn = Swift.Result<any Subject<Service>, any Error>
-    typealias Delivery = KeptPosts<Service>.Delivery
 
     private enum Stage {
         case absent
         case making
         /// The object is there, and those that waited for it go first.
-        case settling(any Subject<Service>)
-        case settled(any Subject<Service>)
+        case settling(LateObject<Service>)
+        case settled(LateObject<Service>)
+        /// The object is being let go. The next one is made when that is over.
+        case leaving
+    }
+
+    /// What the driver has to do.
+    enum Step {
+        case nothing
+        case make
+        case letGo(LateObject<Service>)
+        /// `look` has to be called at this time.
+        case look(at: Instant)
     }
 
     /// What a call does now.
@@ -34,130 +49,147 @@ struct Arrival<Service: Sendable> {
     /// Those whose turn it is: first the posts, in order, then the calls.
     struct Round {
         let subject: any Subject<Service>
-        let posts: [Delivery]
+        let posts: [Delivery<Service>]
         let calls: [WaitingTask<Turn>]
     }
 
-    private let limit: Int
-    /// How long the object stays without being used; nil for ever.
+    /// Whether the object is made when it is wanted, and not bound.
+    private let isMade: Bool
+    /// How long the object stays without users. Nil for ever.
     private let keepingAlive: Duration?
     private var stage = Stage.absent
     private var line = WaitingLine<Turn>()
-    private var posts: [Delivery] = []
+    private var posts: PostLine<Service>
     private(set) var refusedPosts = 0
-    /// Calls and posts that are in the object.
-    private var inside = 0
-    private var idleSince = Instant(nanoseconds: 0)
-    /// Whether somebody will look at `idleSince`.
+    /// Calls and posts, from their coming to their end, and those that hold the object without calling it. Means nothing
+    /// where the object stays for ever: users need not leave there.
+    private(set) var users = 0
+    /// The sessions among the users.
+    private var sessions: Set<ObjectIdentifier> = []
+    private var unusedSince = Instant(nanoseconds: 0)
+    /// Whether `look` is going to be called.
     private var isWatched = false
 
-    /// - Parameter limit: how many posts are kept at most.
-    init(limit: Int, keepingAlive: Duration? = nil) {
-        self.limit = limit
+    /// - Parameter limit: how many posts are kept.
+    init(limit: Int, isMade: Bool = true, keepingAlive: Duration? = nil) {
+        self.isMade = isMade
         self.keepingAlive = keepingAlive
-    }
-
-    /// Whether the object is there for good, with nobody ahead.
-    var isFinal: Bool {
-        if case .settled = stage { keepingAlive == nil } else { false }
+        posts = PostLine(limit: limit)
     }
 
     /// The object, while it is there.
     var subject: (any Subject<Service>)? {
         switch stage {
-        case .absent, .making: nil
-        case .settling(let subject), .settled(let subject): subject
+        case .absent, .making, .leaving: nil
+        case .settling(let object), .settled(let object): object.subject
         }
     }
 
-    // MARK: coming and going
+    // MARK: users
 
-    /// A call comes. One that may go leaves later.
-    mutating func enter() -> Entry {
-        guard case .settled(let subject) = stage else { return .wait(line.join()) }
-        inside += 1
-        return .go(subject)
+    /// A user comes that does not call at present. It leaves later.
+    mutating func join() -> Step {
+        users += 1
+        return makeIfAbsent()
     }
 
-    /// A post comes. One that may go leaves later.
-    mutating func post(_ delivery: () -> Delivery) -> Posting {
-        if case .settled(let subject) = stage {
-            inside += 1
-            return .go(subject)
-        }
-        guard posts.count < limit else {
-            refusedPosts += 1
-            return .refused
-        }
-        posts.append(delivery())
-        return .kept
+    /// A session comes, which is a user until it is over. Nil when it is one already.
+    mutating func join(session: ObjectIdentifier) -> Step? {
+        sessions.insert(session).inserted ? join() : nil
     }
 
-    /// One that went in has come out. Answers when to look whether the object is still used, if anybody should.
-    mutating func leave(at now: Instant) -> Instant? {
-        inside -= 1
-        return inside == 0 ? watch(since: now) : nil
+    mutating func leave(session: ObjectIdentifier, at now: Instant) -> Step {
+        sessions.remove(session) == nil ? .nothing : leave(at: now)
+    }
+
+    /// A call comes. It leaves later, also when it has given up waiting.
+    mutating func enter() -> (Entry, Step) {
+        users += 1
+        if case .settled(let object) = stage { return (.go(object.subject), .nothing) }
+        return (.wait(line.join()), makeIfAbsent())
+    }
+
+    /// A post comes. Unless it was refused it leaves later.
+    mutating func post(_ delivery: () -> Delivery<Service>) -> (Posting, Step) {
+        if case .settled(let object) = stage {
+            users += 1
+            return (.go(object.subject), .nothing)
+        }
+        // Also a post that is refused has the object made, so that the next one finds it.
+        let step = makeIfAbsent()
+        if posts.keep(delivery) {
+            users += 1
+            return (.kept, step)
+        }
+        refusedPosts += 1
+        return (.refused, step)
+    }
+
+    mutating func leave(at now: Instant) -> Step {
+        users -= 1
+        return letGoIfUnused(at: now)
     }
 
     // MARK: the object
 
-    /// Whether there is no object and nobody makes one: then the caller does.
-    mutating func begin() -> Bool {
-        guard case .absent = stage else { return false }
-        stage = .making
-        return true
-    }
-
-    /// The object could not be made. Those that waited for it are told; posts are kept for the next attempt.
-    mutating func fail() -> [WaitingTask<Turn>] {
+    /// The object could not be made, and the next user has it tried again.
+    /// - Returns: the calls to be told.
+    mutating func fail(droppingPosts: Bool) -> [WaitingTask<Turn>] {
         stage = .absent
+        if droppingPosts { users -= posts.takeAll().count }
         return line.takeAll()
     }
 
     /// The object is there. False when there is one already.
-    mutating func arrive(_ subject: any Subject<Service>) -> Bool {
+    mutating func arrive(_ object: LateObject<Service>) -> Bool {
         switch stage {
         case .settling, .settled: return false
-        case .absent, .making: stage = .settling(subject)
+        case .absent, .making, .leaving: stage = .settling(object)
         }
         return true
     }
 
-    /// Those who are to be let through next; nil when nobody is left, and everybody may go in.
-    mutating func nextRound() -> Round? {
-        guard case .settling(let subject) = stage else { return nil }
-        let calls = line.takeAll()
-        guard !posts.isEmpty || !calls.isEmpty else {
-            stage = .settled(subject)
-            return nil
-        }
-        defer { posts = [] }
-        inside += calls.count
-        return Round(subject: subject, posts: posts, calls: calls)
+    /// Those that are to be let through next. Nil when none is left: then everything may go in.
+    mutating func nextRound(at now: Instant) -> (Round?, Step) {
+        guard case .settling(let object) = stage else { return (nil, .nothing) }
+        let round = Round(subject: object.subject, posts: posts.takeAll(), calls: line.takeAll())
+        if !round.posts.isEmpty || !round.calls.isEmpty { return (round, .nothing) }
+        stage = .settled(object)
+        return (nil, letGoIfUnused(at: now))
     }
 
-    // MARK: idleness
-
-    /// The object is there and nobody uses it. Answers when to look again, if nobody is about to.
-    mutating func watch(since now: Instant) -> Instant? {
-        guard let keepingAlive, inside == 0 else { return nil }
-        idleSince = now
-        guard !isWatched else { return nil }
-        isWatched = true
-        return now.advanced(by: keepingAlive)
-    }
-
-    /// It is time to look: the object is let go if it has not been used for long enough. Otherwise answers when to look
-    /// again, if anybody should; the last one to leave will ask anew.
-    mutating func look(at now: Instant) -> (released: (any Subject<Service>)?, again: Instant?) {
+    /// It is time to see whether the object has been unused for long enough.
+    mutating func look(at now: Instant) -> Step {
         isWatched = false
-        guard let keepingAlive, inside == 0, case .settled(let subject) = stage else { return (nil, nil) }
-        let end = idleSince.advanced(by: keepingAlive)
-        guard end <= now else {
-            isWatched = true
-            return (nil, end)
-        }
+        return letGo(unusedSince: unusedSince, at: now)
+    }
+
+    /// The former object is gone.
+    mutating func gone() -> Step {
         stage = .absent
-        return (subject, nil)
+        return users > 0 ? makeIfAbsent() : .nothing
+    }
+
+    private mutating func makeIfAbsent() -> Step {
+        guard isMade, case .absent = stage else { return .nothing }
+        stage = .making
+        return .make
+    }
+
+    private mutating func letGoIfUnused(at now: Instant) -> Step {
+        unusedSince = now
+        return letGo(unusedSince: now, at: now)
+    }
+
+    private mutating func letGo(unusedSince start: Instant, at now: Instant) -> Step {
+        guard users == 0, let keepingAlive, case .settled(let object) = stage else { return .nothing }
+        let end = start.advanced(by: keepingAlive)
+        if end <= now {
+            stage = .leaving
+            return .letGo(object)
+        }
+        guard !isWatched else { return .nothing }
+        isWatched = true
+        return .look(at: end)
     }
 }

@@ -27,9 +27,9 @@ extension ServiceProxy {
     package static func unbound(
         timeout: Duration = .seconds(30), limit: Int = 1_000, on loop: any Loop, executor: (any TaskExecutor)? = nil
     ) -> Self {
-        Self(
-            subject: LateSubject(
-                methodTable.service.name, timeout: timeout, limit: limit, on: loop, executor: executor))
+        let kind = LateSubject<ProxiedService>.Kind(
+            service: methodTable.service.name, timeout: timeout, limit: limit)
+        return Self(subject: LateSubject(kind, on: loop, executor: executor))
     }
 
     /// Gives an unbound proxy its object, once and for all. Returns without waiting for the posts that were kept.
@@ -38,14 +38,14 @@ extension ServiceProxy {
     /// - Throws: `BindingError` when the proxy has an object already, is not made by `unbound`, or would be bound to
     ///   itself.
     public func bind(to object: ProxiedService) throws(BindingError) {
-        guard let late = proxySubject.layer(LateSubject<ProxiedService>.self), !late.isLazy else {
+        guard let late = proxySubject.layer(LateSubject<ProxiedService>.self), !late.makesObject else {
             throw BindingError("this \(Self.self) cannot be bound; one made by \(Self.self).unbound() can")
         }
         let subject = Self.subject(of: object)
         guard !subject.layers.contains(where: { $0 as? LateSubject<ProxiedService> === late }) else {
             throw BindingError("a \(Self.self) cannot be bound to itself: its calls would never arrive anywhere")
         }
-        guard late.arrive(subject) else {
+        guard late.arrive(LateObject(subject: subject)) else {
             throw BindingError("this \(Self.self) is bound already, and an object once bound stays")
         }
     }

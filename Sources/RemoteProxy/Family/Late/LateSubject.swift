@@ -1,79 +1,69 @@
-// A subject whose object comes later: somebody binds it (`unbound`), or the first call has it made (`lazy`). Calls wait
-// for it, posts are kept. The driver of `Arrival`: lock, feed the event, unlock, act.
+// A subject whose object comes later: it is bound by the program, or made for the first user. Drives `Arrival`: lock, feed
+// the event, unlock, act.
 
 import RPCSockets
 import RPCWire
-import Synchronization
 
 final class LateSubject<Service: Sendable>: AwaitingSubject {
-    typealias Make = @Sendable () async throws -> any Subject<Service>
+    typealias Object = LateObject<Service>
+    private typealias Step = Arrival<Service>.Step
+    private typealias Turn = Arrival<Service>.Turn
 
-    let name: String
-    private let timeout: Duration
-    private let limit: Int
-    /// Makes the object when it is wanted; nil when it is to be bound.
-    private let make: Make?
+    /// What makes a lazy, a late-bound and a counted proxy differ.
+    struct Kind: Sendable {
+        let service: String
+        /// How long a call waits for the object.
+        var timeout: Duration
+        /// How many posts are kept while there is no object, and how the program calls that limit.
+        var limit: Int
+        var limitName = "limit"
+        /// How long the object stays without users. Nil for ever.
+        var keepingAlive: Duration?
+        /// Whether sessions and handles are users too, and posts are dropped when the object cannot be made.
+        var isCounted = false
+    }
+
+    let kind: Kind
+    /// Makes the object when it is wanted. Nil when it is to be bound.
+    private let make: (@Sendable () async throws -> Object)?
     private let loop: any Loop
-    /// Where objects are made and kept posts are delivered: anywhere, but for tests. Not on the loop, since a costly
-    /// object may keep its thread busy.
+    /// Where objects are made and kept posts are delivered. The ordinary pool, except in tests: a costly object would keep the
+    /// loop's thread busy.
     private let executor: (any TaskExecutor)?
     private let arrival: Lock<Arrival<Service>>
     private let timer = Lock<(any LoopTimer)?>(nil)
-    /// Whether the object is there for good. From then on nothing is locked.
-    private let isSettled = Atomic(false)
-    /// `nonisolated(unsafe)`: written once, before `isSettled` is set, and read only by those who have seen that.
-    nonisolated(unsafe) private var settled: (any Subject<Service>)?
 
     init(
-        _ name: String, timeout: Duration, limit: Int, keepingAlive: Duration? = nil, on loop: any Loop,
-        executor: (any TaskExecutor)? = nil, make: Make? = nil
+        _ kind: Kind, on loop: any Loop, executor: (any TaskExecutor)? = nil,
+        make: (@Sendable () async throws -> Object)? = nil
     ) {
-        self.name = name
-        self.timeout = timeout
-        self.limit = limit
+        self.kind = kind
         self.make = make
         self.loop = loop
         self.executor = executor
-        arrival = Lock(Arrival(limit: limit, keepingAlive: keepingAlive))
+        arrival = Lock(Arrival(limit: kind.limit, isMade: make != nil, keepingAlive: kind.keepingAlive))
     }
 
     deinit { timer.withLock { $0 }?.cancel() }
 
-    /// Whether it makes its object itself, and so cannot be bound.
-    var isLazy: Bool { make != nil }
+    /// Whether it makes its object, and so cannot be bound.
+    var makesObject: Bool { make != nil }
     var refusedPosts: Int { arrival.withLock { $0.refusedPosts } }
+    /// How many use the object: for tests.
+    var users: Int { arrival.withLock { $0.users } }
     var arrived: (any Subject<Service>)? { arrival.withLock { $0.subject } }
 
     // MARK: as a subject
 
-    func call<Arguments, Result>(
-        _ method: Method<Service, Arguments, Result>, _ arguments: Arguments
-    ) async throws -> Result {
-        if isSettled.load(ordering: .acquiring), let settled { return try await settled.call(method, arguments) }
+    func ask<Answer: Sendable>(
+        isRepeatable: Bool, _ question: (any Subject<Service>) async throws -> Answer
+    ) async throws -> Answer {
         let subject = try await enter()
         defer { leave() }
-        return try await subject.call(method, arguments)
+        return try await question(subject)
     }
 
-    func post<Arguments>(_ post: Post<Service, Arguments>, _ arguments: Arguments, now: (Service) -> Void) {
-        if isSettled.load(ordering: .acquiring), let settled { return settled.post(post, arguments, now: now) }
-        let (posting, mustMake) = arrival.withLock { ($0.post { post.kept(arguments) }, make != nil && $0.begin()) }
-        if mustMake { startMaking() }
-        if case .refused = posting {
-            DroppedPosts.add(post.signature, because: "\(limit) posts wait for the object already (limit)")
-        }
-        guard case .go(let subject) = posting else { return }
-        defer { leave() }
-        subject.post(post, arguments, now: now)
-    }
-
-    func supports(_ method: MethodSignature) async throws -> Bool {
-        let subject = try await enter()
-        defer { leave() }
-        return try await subject.supports(method)
-    }
-
-    /// The object stays for as long as it is held.
+    /// The object is used for as long as it is held.
     func hold(for lease: Duration) async throws -> Hold {
         let subject = try await enter()
         do {
@@ -88,101 +78,171 @@ final class LateSubject<Service: Sendable>: AwaitingSubject {
         }
     }
 
+    func post<Arguments>(_ post: Post<Service, Arguments>, _ arguments: Arguments, now: (Service) -> Void) {
+        if kind.isCounted { joinSession() }
+        let (posting, step) = arrival.withLock { $0.post { post.kept(arguments) } }
+        perform(step)
+        switch posting {
+        case .go(let subject):
+            subject.post(post, arguments, now: now)
+            leave()
+        case .kept: break
+        case .refused:
+            DroppedPosts.add(
+                post.signature, because: "\(kind.limit) posts wait for the object already (\(kind.limitName))")
+        }
+    }
+
     private func enter() async throws -> any Subject<Service> {
-        let (entry, mustMake) = arrival.withLock { ($0.enter(), make != nil && $0.begin()) }
-        if mustMake { startMaking() }
+        if kind.isCounted { joinSession() }
+        let (entry, step) = arrival.withLock { $0.enter() }
+        perform(step)
         switch entry {
         case .go(let subject): return subject
-        case .wait(let task): return try await wait(task)
-        }
-    }
-
-    private func wait(_ task: WaitingTask<Arrival<Service>.Turn>) async throws -> any Subject<Service> {
-        let own = loop.now.advanced(by: timeout)
-        let turn: Arrival<Service>.Turn
-        do throws(WaitingTask<Arrival<Service>.Turn>.GivenUp) {
-            turn = try await task.wait(until: min(own, CallScope.current?.deadline ?? own), on: loop)
-        } catch .cancelled {
-            throw CancellationError()
-        } catch .deadline {
-            if isLazy { throw RPCError.notMadeInTime(name) }
-            throw RPCError(
-                .deadlineExceeded,
-                "the \(name) was bound to nothing (see bind(to:)) within the time allowed for the call (timeout)",
-                outcome: .notExecuted)
-        }
-        return try turn.get()
-    }
-
-    private func leave() {
-        let now = loop.now
-        if let time = arrival.withLock({ $0.leave(at: now) }) { look(at: time) }
-    }
-
-    // MARK: the object
-
-    /// A task of its own, with the deadline and the cancellation of nobody: the object is for all that wait. It goes on
-    /// when they have given up, and with it this subject, so that posts find what they were kept for.
-    private func startMaking() {
-        guard let make else { return }
-        Task.detached(executorPreference: executor, priority: Task.currentPriority) { [self] in
+        case .wait(let task):
             do {
-                _ = arrive(try await make())
+                guard let turn = try await task.wait(until: deadline, on: loop) else { throw outOfTime }
+                return try turn.get()
             } catch {
-                let failure = RPCError.notMade(name, error)
-                for call in arrival.withLock({ $0.fail() }) { _ = call.end(with: .failure(failure)) }
+                leave()
+                throw error
             }
         }
     }
 
+    /// A counted object is waited for until the caller's deadline, another one no longer than the timeout.
+    private var deadline: Instant {
+        let given = loop.deadline(orAfter: kind.timeout)
+        return kind.isCounted ? given : min(given, loop.now.advanced(by: kind.timeout))
+    }
+
+    private var outOfTime: RPCError {
+        let why =
+            makesObject
+            ? "the \(kind.service) was not made within the time allowed for the call (timeout)"
+            : "the \(kind.service) was not bound (see bind(to:)) within the time allowed for the call (timeout)"
+        return RPCError(.deadlineExceeded, why, outcome: .notExecuted)
+    }
+
+    // MARK: users
+
+    /// One more user, until `leave`.
+    func join() { perform(arrival.withLock { $0.join() }) }
+
+    func leave() {
+        guard kind.keepingAlive != nil else { return }
+        let now = leavingTime
+        // Not returned from the closure: a type that depends on the service would have to be looked up each time.
+        var step = Step.nothing
+        arrival.withLock { step = $0.leave(at: now) }
+        perform(step)
+    }
+
+    /// Read only where it matters how long the object has been unused.
+    private var leavingTime: Instant { kind.keepingAlive == .zero ? Instant(nanoseconds: 0) : loop.now }
+
+    /// The calling session is a user from its first call or post to its end.
+    private func joinSession() {
+        guard let scope = CallScope.current, let caller = scope.caller else { return }
+        // What is called through a handle is the handle's use, whatever session it is done for.
+        let isThroughHandle = scope.rights.contains { ($0 as? HandleRight)?.object == ObjectIdentifier(self) }
+        let session = caller.sessionIdentifier
+        guard !isThroughHandle, let step = arrival.withLock({ $0.join(session: session) }) else { return }
+        perform(step)
+        caller.whenGone { [self] in
+            let now = leavingTime
+            perform(arrival.withLock { $0.leave(session: session, at: now) })
+        }
+    }
+
+    // MARK: the object
+
     /// The object is there. False when there was one already.
-    func arrive(_ subject: any Subject<Service>) -> Bool {
-        guard arrival.withLock({ $0.arrive(subject) }) else { return false }
-        letThrough(to: subject)
+    func arrive(_ object: Object) -> Bool {
+        guard arrival.withLock({ $0.arrive(object) }) else { return false }
+        letThrough()
         return true
     }
 
-    private func letThrough(to subject: any Subject<Service>) {
-        while let round = arrival.withLock({ $0.nextRound() }) {
-            guard round.posts.isEmpty else { return deliver(round) }
-            end(round.calls, with: subject)
+    private func perform(_ step: Step) {
+        switch step {
+        case .nothing: break
+        case .make: startMaking()
+        case .letGo(let object):
+            // On no thread of a caller: the end of a costly object takes its time.
+            detached { [self] in
+                await object.whenLetGo()
+                perform(arrival.withLock { $0.gone() })
+            }
+        case .look(let time):
+            let next = loop.schedule(at: time) { [weak self] in self?.look() }
+            timer.withLock { $0 = next }
         }
-        let now = loop.now
-        let (isFinal, time) = arrival.withLock { ($0.isFinal, $0.watch(since: now)) }
-        if isFinal { settle(subject) }
-        if let time { look(at: time) }
-    }
-
-    private func settle(_ subject: any Subject<Service>) {
-        settled = subject
-        isSettled.store(true, ordering: .releasing)
-    }
-
-    /// Only a task can get to the actor that a post belongs to.
-    private func deliver(_ round: Arrival<Service>.Round) {
-        Task.detached(executorPreference: executor, priority: Task.currentPriority) { [self] in
-            for post in round.posts { await post(round.subject) }
-            end(round.calls, with: round.subject)
-            letThrough(to: round.subject)
-        }
-    }
-
-    private func end(_ calls: [WaitingTask<Arrival<Service>.Turn>], with subject: any Subject<Service>) {
-        for call in calls where !call.end(with: .success(subject)) { leave() }
-    }
-
-    // MARK: idleness
-
-    private func look(at time: Instant) {
-        let next = loop.schedule(at: time) { [weak self] in self?.look() }
-        timer.withLock { $0 = next }
     }
 
     private func look() {
         let now = loop.now
-        let (released, again) = arrival.withLock { $0.look(at: now) }
-        if let again { look(at: again) }
-        // A costly object may take its time to go, which the loop has not.
-        if let released { Task.detached(executorPreference: executor) { withExtendedLifetime(released) {} } }
+        perform(arrival.withLock { $0.look(at: now) })
+    }
+
+    /// The object is made for all that wait, so without the deadline, caller or cancellation of one of them. It keeps this
+    /// subject, so that kept posts are delivered although the proxy is gone.
+    private func startMaking() {
+        guard let make else { return }
+        detached { [self] in
+            do {
+                _ = arrive(try await make())
+            } catch {
+                let failure = RPCError.notMade(kind.service, error)
+                for call in arrival.withLock({ $0.fail(droppingPosts: kind.isCounted) }) {
+                    _ = call.end(with: .failure(failure))
+                }
+            }
+        }
+    }
+
+    private func letThrough() {
+        while true {
+            let now = loop.now
+            let (next, step) = arrival.withLock { $0.nextRound(at: now) }
+            perform(step)
+            guard let round = next else { return }
+            guard round.posts.isEmpty else { return deliver(round) }
+            end(round)
+        }
+    }
+
+    /// Only a task can get to the actor that a post belongs to.
+    private func deliver(_ round: Arrival<Service>.Round) {
+        detached { [self] in
+            for post in round.posts {
+                await post(round.subject)
+                leave()
+            }
+            end(round)
+            letThrough()
+        }
+    }
+
+    private func end(_ round: Arrival<Service>.Round) {
+        for call in round.calls { _ = call.end(with: .success(round.subject)) }
+    }
+
+    private func detached(_ work: @escaping @Sendable () async -> Void) {
+        Task.detached(executorPreference: executor, priority: Task.currentPriority, operation: work)
+    }
+}
+
+extension RPCError {
+    /// What making an object threw, for the calls that waited for it and have not run. An `RPCError` stays as it is; others
+    /// become the cause of one, since a server sends messages to its clients.
+    fileprivate static func notMade(_ service: String, _ error: any Error) -> RPCError {
+        guard var error = error as? RPCError else {
+            return RPCError(
+                .unavailable, "the \(service) could not be made; the next call tries again", outcome: .notExecuted,
+                underlying: error)
+        }
+        error.outcome = .notExecuted
+        return error
     }
 }

@@ -38,9 +38,11 @@ extension ServiceProxy {
         keepingAlive: Duration? = nil, timeout: Duration = .seconds(30), limit: Int = 1_000, on loop: any Loop,
         executor: (any TaskExecutor)? = nil, _ make: @escaping @Sendable () async throws -> ProxiedService
     ) -> Self {
-        Self(
-            subject: LateSubject(
-                methodTable.service.name, timeout: timeout, limit: limit, keepingAlive: keepingAlive, on: loop,
-                executor: executor, make: { subject(of: try await make()) }))
+        let kind = LateSubject<ProxiedService>.Kind(
+            service: methodTable.service.name, timeout: timeout, limit: limit, keepingAlive: keepingAlive)
+        return Self(
+            subject: LateSubject(kind, on: loop, executor: executor) {
+                LateObject(subject: subject(of: try await make()))
+            })
     }
 }

@@ -32,7 +32,7 @@ struct LockedSubject<Service: Sendable>: WrappingSubject {
     func hold(for lease: Duration) async throws -> Hold {
         let outer = CallScope.lock(for: lock)
         let inner = try await outer.hold(for: lease)
-        return Hold(.lock(outer, inside: inner)) { inner.close() }
+        return Hold(LockRight(lock: outer, inside: inner)) { inner.close() }
     }
 }
 
@@ -42,16 +42,17 @@ extension CallScope {
         guard let rights = current?.rights, !rights.isEmpty else { return lock }
         var innermost = lock
         // Each hold is inside one before it.
-        for right in rights { innermost = right.lock(in: innermost) ?? innermost }
+        for case let right as LockRight in rights where right.lock === innermost { innermost = right.inside }
         return innermost
     }
 }
 
-extension Right {
-    fileprivate func lock(in outer: SubjectLock) -> SubjectLock? {
-        guard case .lock(let lock, let inside) = self, lock === outer else { return nil }
-        return inside
-    }
+/// A hold on a lock. Calls under it take turns with the lock inside.
+private struct LockRight: Right {
+    let lock: SubjectLock
+    let inside: SubjectLock
+
+    var isHold: Bool { true }
 }
 
 extension ServiceProxy {

@@ -22,7 +22,7 @@ struct ReleaseRequest: Codable {
     var name: String
 }
 
-struct RemoteHold: Sendable {
+struct RemoteHold: Right {
     let peer: Peer
     let service: String
     let object: String?
@@ -30,6 +30,12 @@ struct RemoteHold: Sendable {
     let name = "~\(count.add(1, ordering: .relaxed).newValue)"
 
     private static let count = Atomic(0)
+
+    var isHold: Bool { true }
+
+    func name(of object: RemoteObject) -> String? {
+        object == RemoteObject(peer: ObjectIdentifier(peer), service: service, name: self.object) ? name : nil
+    }
 
     private var path: String { MethodSignature.path(of: service, on: object) }
 
@@ -67,26 +73,6 @@ extension RemoteSubject {
     func hold(for lease: Duration) async throws -> Hold {
         let hold = RemoteHold(peer: peer, service: service, object: object(in: .current))
         try await hold.begin(lease)
-        return Hold(.remote(hold)) { hold.end() }
-    }
-
-    /// What a task in that scope has to call the object: the name of the innermost of its holds on it, or its own. Inlined,
-    /// since every call asks, and nearly none is made under a hold or has a name to copy.
-    @inline(__always)
-    func object(in scope: CallScope?) -> String? {
-        guard let rights = scope?.rights, !rights.isEmpty else { return object }
-        var innermost = object
-        // Each hold is inside one before it.
-        for right in rights { innermost = right.name(under: innermost, of: self) ?? innermost }
-        return innermost
-    }
-}
-
-extension Right {
-    fileprivate func name(under object: String?, of subject: RemoteSubject<some Sendable>) -> String? {
-        guard case .remote(let hold) = self, hold.peer === subject.peer, hold.service == subject.service,
-            hold.object == object
-        else { return nil }
-        return hold.name
+        return Hold(hold) { hold.end() }
     }
 }

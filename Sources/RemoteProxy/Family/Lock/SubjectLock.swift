@@ -58,16 +58,16 @@ final class SubjectLock: Sendable {
     }
 
     private func wait(_ task: WaitingTask<Answer>, _ ticket: Int) async throws {
-        let deadline = CallScope.current?.deadline ?? clock.now.advanced(by: options.timeout)
-        let answer: Answer
-        do throws(WaitingTask<Answer>.GivenUp) {
-            answer = try await task.wait(until: deadline, on: clock)
+        do {
+            guard let answer = try await task.wait(until: clock.deadline(orAfter: options.timeout), on: clock) else {
+                throw RPCError.stillLocked
+            }
+            if case .isClosed = answer { throw RPCError.holdEnded }
         } catch {
             // Those behind may have waited for this one only.
             advance(.gaveUp(ticket: ticket))
-            throw error == .cancelled ? CancellationError() : RPCError.stillLocked
+            throw error
         }
-        if case .isClosed = answer { throw RPCError.holdEnded }
     }
 
     /// Lets the next ones in.

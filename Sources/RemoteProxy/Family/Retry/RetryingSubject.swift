@@ -34,7 +34,8 @@ struct RetryingSubject<Service: Sendable>: WrappingSubject {
         scope.deadline = deadline
         var (error, failures) = (first, 1)
         while let end = endOfWait(after: error, isRepeatable, failures: failures, before: deadline) {
-            try await wait(until: end)
+            // Nothing comes but the end of the wait.
+            _ = try await WaitingTask<Void>().wait(until: end, on: clock)
             do {
                 return try await scope.entered { try await next.call(method, arguments) }
             } catch var latest as RPCError {
@@ -57,15 +58,6 @@ struct RetryingSubject<Service: Sendable>: WrappingSubject {
         let end = now.advanced(by: policy.backoff.delay(afterFailures: failures - 1, chance: chance()))
         // The budget last: what is not tried must not be paid for.
         return end < deadline && budget.withdraw(at: now) ? end : nil
-    }
-
-    private func wait(until end: Instant) async throws {
-        do {
-            try await WaitingTask<Void>().wait(until: end, on: clock)
-        } catch {
-            // Its deadline is what it waits for.
-            guard case .deadline = error else { throw CancellationError() }
-        }
     }
 }
 

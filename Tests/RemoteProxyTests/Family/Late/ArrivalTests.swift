@@ -1,160 +1,225 @@
-// The machine behind late-bound and lazy proxies, event by event.
+// The machine behind lazy, counted and late-bound proxies, event by event.
 
 import RPCWire
 import Testing
 
 @testable import RemoteProxy
 
-@Suite struct `The arrival of an object` {
-    private typealias Machine = Arrival<any Sendable>
+/// The machine with what its steps say.
+private final class Machine {
+    private var arrival: Arrival<any Sendable>
     private let subject: any Subject<any Sendable> = LocalSubject<any Sendable>(object: 0)
+
+    init(limit: Int = 2, isMade: Bool = true, keepingAlive: Duration? = nil) {
+        arrival = Arrival(limit: limit, isMade: isMade, keepingAlive: keepingAlive)
+    }
+
+    var refusedPosts: Int { arrival.refusedPosts }
+    var users: Int { arrival.users }
+    var isThere: Bool { arrival.subject != nil }
+
     private func second(_ number: Int64) -> Instant { Instant(nanoseconds: number * 1_000_000_000) }
 
-    private func goes(_ machine: inout Machine) -> Bool {
-        if case .go = machine.enter() { true } else { false }
-    }
-
-    private func isOver(_ machine: inout Machine) -> Bool { machine.nextRound() == nil }
-
-    private func begins(_ machine: inout Machine) -> Bool { machine.begin() }
-    private func arrives(_ machine: inout Machine) -> Bool { machine.arrive(subject) }
-    private func fails(_ machine: inout Machine) -> Int { machine.fail().count }
-    private func rounds(_ machine: inout Machine) -> Machine.Round? { machine.nextRound() }
-    private func watches(_ machine: inout Machine, _ time: Int64) -> Instant? { machine.watch(since: second(time)) }
-    private func leaves(_ machine: inout Machine, _ time: Int64) -> Instant? { machine.leave(at: second(time)) }
-    private func looks(
-        _ machine: inout Machine, _ time: Int64
-    ) -> (released: (any Subject<any Sendable>)?, again: Instant?) {
-        machine.look(at: second(time))
-    }
-
-    private func post(_ machine: inout Machine) -> String {
-        switch machine.post({ { _ in } }) {
-        case .go: "goes"
-        case .kept: "kept"
-        case .refused: "refused"
+    private func name(_ step: Arrival<any Sendable>.Step) -> String {
+        switch step {
+        case .nothing: ""
+        case .make: "make"
+        case .letGo: "let go"
+        case .look(let time): "look at \(time.nanoseconds / 1_000_000_000)"
         }
     }
 
-    @Test func `before the object is there, calls wait and posts are kept up to the limit`() {
-        var machine = Machine(limit: 2)
-        #expect(!goes(&machine))
-        #expect([post(&machine), post(&machine), post(&machine)] == ["kept", "kept", "refused"])
-        #expect(machine.refusedPosts == 1)
-        #expect(isOver(&machine))
-        #expect(!machine.isFinal)
-        #expect(begins(&machine))
-        #expect(!goes(&machine))
-        #expect(post(&machine) == "refused")
-        #expect(isOver(&machine))
+    func join() -> String { name(arrival.join()) }
+    func leave(at time: Int64 = 0) -> String { name(arrival.leave(at: second(time))) }
+    func look(at time: Int64) -> String { name(arrival.look(at: second(time))) }
+    func gone() -> String { name(arrival.gone()) }
+    func arrive() -> Bool { arrival.arrive(LateObject(subject: subject)) }
+    func fail(droppingPosts: Bool = false) -> Int { arrival.fail(droppingPosts: droppingPosts).count }
+
+    func call() -> String {
+        switch arrival.enter() {
+        case (.go, let step): "goes" + name(step)
+        case (.wait, let step): "waits " + name(step)
+        }
     }
 
-    @Test func `one at a time makes it, and nobody once it is there`() {
-        var machine = Machine(limit: 2)
-        #expect(begins(&machine))
-        #expect(!begins(&machine))
-        #expect(fails(&machine) == 0)
-        #expect(begins(&machine))
-        #expect(arrives(&machine))
-        #expect(!begins(&machine))
-        #expect(isOver(&machine))
-        #expect(!begins(&machine))
+    func post() -> String {
+        switch arrival.post({ { _ in } }) {
+        case (.go, let step): "goes" + name(step)
+        case (.kept, let step): "kept " + name(step)
+        case (.refused, let step): "refused " + name(step)
+        }
+    }
+
+    /// How many posts and calls go next; the step when there are none.
+    func round(at time: Int64 = 0) -> String {
+        let (round, step) = arrival.nextRound(at: second(time))
+        return round.map { "\($0.posts.count) posts, \($0.calls.count) calls" } ?? "settled \(name(step))"
+    }
+}
+
+@Suite struct `The arrival of an object` {
+    @Test func `before the object is there, calls wait and posts are kept up to the limit`() {
+        let machine = Machine()
+        #expect(machine.call() == "waits make")
+        #expect([machine.post(), machine.post(), machine.post()] == ["kept ", "kept ", "refused "])
+        #expect(machine.refusedPosts == 1)
+        #expect(!machine.isThere)
+        #expect(machine.call() == "waits ")
+    }
+
+    @Test func `the first user has it made, even a post that is refused, but not where it is bound`() {
+        var machine = Machine(limit: 0)
+        #expect(machine.post() == "refused make")
+        machine = Machine()
+        #expect(machine.join() == "make")
+        machine = Machine(isMade: false)
+        #expect(machine.call() == "waits ")
+        #expect(machine.post() == "kept ")
+    }
+
+    @Test func `one at a time makes it, and none once it is there`() {
+        let machine = Machine()
+        #expect(machine.call() == "waits make")
+        #expect(machine.call() == "waits ")
+        #expect(machine.fail() == 2)
+        #expect(machine.call() == "waits make")
+        #expect(machine.arrive())
+        #expect(machine.call() == "waits ")
+        #expect(machine.round() == "0 posts, 2 calls")
+        #expect(machine.round() == "settled ")
+        #expect(machine.call() == "goes")
     }
 
     @Test func `it arrives once`() {
-        var machine = Machine(limit: 2)
-        #expect(arrives(&machine))
-        #expect(!arrives(&machine))
-        #expect(isOver(&machine))
-        #expect(!arrives(&machine))
-        #expect(machine.isFinal)
+        let machine = Machine(isMade: false)
+        #expect(machine.arrive())
+        #expect(!machine.arrive())
+        #expect(machine.round() == "settled ")
+        #expect(!machine.arrive())
+        #expect(machine.isThere)
     }
 
-    @Test func `a failure takes the calls out and leaves the posts`() {
-        var machine = Machine(limit: 2)
-        _ = goes(&machine)
-        _ = goes(&machine)
-        _ = post(&machine)
-        #expect(begins(&machine))
-        #expect(fails(&machine) == 2)
-        #expect(begins(&machine))
-        #expect(arrives(&machine))
-        let round = machine.nextRound()
-        #expect(round?.posts.count == 1)
-        #expect(round?.calls.isEmpty == true)
+    @Test func `a failure takes the calls out, and leaves the posts unless they are dropped`() {
+        let machine = Machine()
+        _ = [machine.call(), machine.call(), machine.post()]
+        #expect(machine.fail() == 2)
+        #expect(machine.users == 3)
+        #expect(machine.call() == "waits make")
+        #expect(machine.fail(droppingPosts: true) == 1)
+        #expect(machine.users == 3)
+        #expect(machine.call() == "waits make")
+        #expect(machine.arrive())
+        #expect(machine.round() == "0 posts, 1 calls")
     }
 
-    @Test func `those who waited go first, in rounds, and whoever comes meanwhile waits for the next`() {
-        var machine = Machine(limit: 2)
-        _ = goes(&machine)
-        _ = post(&machine)
-        #expect(arrives(&machine))
-        #expect(!goes(&machine))
-        #expect(post(&machine) == "kept")
-        var round = machine.nextRound()
-        #expect(round?.posts.count == 2)
-        #expect(round?.calls.count == 2)
-        #expect(!goes(&machine))
-        #expect(!machine.isFinal)
-        round = machine.nextRound()
-        #expect(round?.posts.isEmpty == true)
-        #expect(round?.calls.count == 1)
-        #expect(isOver(&machine))
-        #expect(goes(&machine))
-        #expect(post(&machine) == "goes")
-        #expect(machine.isFinal)
+    @Test func `those who waited go first, in rounds, and what comes meanwhile waits for the next`() {
+        let machine = Machine()
+        _ = [machine.call(), machine.post()]
+        #expect(machine.arrive())
+        #expect(machine.call() == "waits ")
+        #expect(machine.post() == "kept ")
+        #expect(machine.round() == "2 posts, 2 calls")
+        #expect(machine.call() == "waits ")
+        #expect(machine.round() == "0 posts, 1 calls")
+        #expect(machine.round() == "settled ")
+        #expect(machine.call() == "goes")
+        #expect(machine.post() == "goes")
     }
 
     @Test func `an object that is kept for ever is not watched`() {
-        var machine = Machine(limit: 2)
-        #expect(arrives(&machine))
-        #expect(isOver(&machine))
-        #expect(watches(&machine, 0) == nil)
-        #expect(goes(&machine))
-        #expect(leaves(&machine, 1) == nil)
-        #expect(looks(&machine, 100).released == nil)
+        let machine = Machine()
+        #expect(machine.arrive())
+        #expect(machine.round() == "settled ")
+        #expect(machine.call() == "goes")
+        #expect(machine.leave(at: 1).isEmpty)
+        #expect(machine.look(at: 100).isEmpty)
+        #expect(machine.isThere)
     }
 
-    @Test func `an idle object is let go after its time, counted from the last that left`() {
-        var machine = Machine(limit: 2, keepingAlive: .seconds(10))
-        #expect(arrives(&machine))
-        #expect(isOver(&machine))
-        #expect(!machine.isFinal)
-        #expect(watches(&machine, 0) == second(10))
-        #expect(goes(&machine))
-        #expect(post(&machine) == "goes")
-        #expect(leaves(&machine, 3) == nil)
-        #expect(leaves(&machine, 4) == nil)
-        var look = machine.look(at: second(10))
-        #expect(look.released == nil)
-        #expect(look.again == second(14))
-        look = machine.look(at: second(14))
-        #expect(look.released != nil)
-        #expect(look.again == nil)
-        #expect(!goes(&machine))
-        #expect(begins(&machine))
+    @Test func `an unused object is let go after its time, counted from the last that left`() {
+        let machine = Machine(keepingAlive: .seconds(10))
+        #expect(machine.arrive())
+        #expect(machine.round() == "settled look at 10")
+        #expect(machine.call() == "goes")
+        #expect(machine.post() == "goes")
+        #expect(machine.leave(at: 3).isEmpty)
+        #expect(machine.leave(at: 4).isEmpty)
+        #expect(machine.look(at: 10) == "look at 14")
+        #expect(machine.look(at: 14) == "let go")
+        #expect(!machine.isThere)
+        #expect(machine.call() == "waits ")
+        #expect(machine.gone() == "make")
     }
 
     @Test func `an object in use is looked at when the last has left`() {
-        var machine = Machine(limit: 2, keepingAlive: .seconds(10))
-        #expect(arrives(&machine))
-        #expect(isOver(&machine))
-        #expect(goes(&machine))
-        #expect(watches(&machine, 0) == nil)
-        let look = machine.look(at: second(20))
-        #expect(look.released == nil)
-        #expect(look.again == nil)
-        #expect(leaves(&machine, 21) == second(31))
-        #expect(looks(&machine, 31).released != nil)
+        let machine = Machine(keepingAlive: .seconds(10))
+        _ = machine.call()
+        #expect(machine.arrive())
+        #expect(machine.round() == "0 posts, 1 calls")
+        #expect(machine.round(at: 1) == "settled ")
+        #expect(machine.look(at: 20).isEmpty)
+        #expect(machine.leave(at: 21) == "look at 31")
+        #expect(machine.look(at: 31) == "let go")
+    }
+}
+
+@Suite struct `The count of holders` {
+    private var counted: Machine { Machine(keepingAlive: .zero) }
+
+    @Test func `the first has it made, the last has it let go, and the next has it made again`() {
+        let machine = counted
+        for _ in 0..<2 {
+            #expect(machine.join() == "make")
+            #expect(machine.join().isEmpty)
+            #expect(machine.arrive())
+            #expect(machine.round() == "settled ")
+            #expect(machine.join().isEmpty)
+            #expect(machine.leave().isEmpty)
+            #expect(machine.leave().isEmpty)
+            #expect(machine.leave() == "let go")
+            #expect(machine.gone().isEmpty)
+        }
     }
 
-    @Test func `calls that were let through from the line are in the object too`() {
-        var machine = Machine(limit: 2, keepingAlive: .seconds(10))
-        _ = goes(&machine)
-        #expect(arrives(&machine))
-        #expect(rounds(&machine)?.calls.count == 1)
-        #expect(isOver(&machine))
-        #expect(watches(&machine, 0) == nil)
-        #expect(leaves(&machine, 1) == second(11))
+    @Test func `what is made when nobody wants it any more is let go at once`() {
+        let machine = counted
+        #expect(machine.join() == "make")
+        #expect(machine.leave().isEmpty)
+        #expect(machine.arrive())
+        #expect(machine.round() == "settled let go")
+    }
+
+    @Test func `who comes while the last one is being let go waits for a new one`() {
+        let machine = counted
+        #expect(machine.join() == "make")
+        #expect(machine.arrive())
+        #expect(machine.round() == "settled ")
+        #expect(machine.leave() == "let go")
+        #expect(machine.call() == "waits ")
+        #expect(machine.gone() == "make")
+    }
+
+    @Test func `who comes and goes while the last one is being let go has nothing made`() {
+        let machine = counted
+        #expect(machine.join() == "make")
+        #expect(machine.arrive())
+        #expect(machine.round() == "settled ")
+        #expect(machine.leave() == "let go")
+        #expect(machine.join().isEmpty)
+        #expect(machine.leave().isEmpty)
+        #expect(machine.gone().isEmpty)
+    }
+
+    @Test func `a failure leaves the holders, and the next has it tried again`() {
+        let machine = counted
+        #expect([machine.join(), machine.join()] == ["make", ""])
+        #expect(machine.fail(droppingPosts: true) == 0)
+        #expect(machine.leave().isEmpty)
+        #expect(machine.join() == "make")
+        #expect(machine.arrive())
+        #expect(machine.round() == "settled ")
+        #expect(machine.leave().isEmpty)
+        #expect(machine.leave() == "let go")
     }
 }
