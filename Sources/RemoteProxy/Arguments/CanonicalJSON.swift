@@ -57,3 +57,18 @@ enum CanonicalJSON {
         output.append(UInt8(ascii: "}"))
     }
 }
+
+extension MethodArguments {
+    /// Empty when there are none. Sets, and dictionaries whose keys are neither strings nor integers, are encoded in no
+    /// particular order: the text may differ although the arguments are equal.
+    var canonicalJSON: String {
+        get throws {
+            if Self.self == NoArguments.self { return "" }
+            let output = JSONOutput()
+            var writer = ArgumentWriter(output)
+            try write(to: &writer)
+            writer.finish()
+            return try CanonicalJSON.text(of: output.bytes)
+        }
+    }
+}

@@ -1,88 +1,91 @@
-// The file of a cache: read at the beginning, and written together with what other processes have put there meanwhile.
-// Blocks, so it is used on a thread that may; one piece of work at a time.
+// The file of a cache: read at the beginning, and written together with what other processes have put there meanwhile. Blocks,
+// so it is used on a thread that may; one piece of work at a time.
 
-import RPCSockets
+import JSONCodec
 import RPCWire
 
-final class CacheFile: Sendable {
-    /// What became of reading or writing: the results that were found, and what went wrong, for people.
-    struct Outcome: Sendable {
-        var found: [CacheRecord] = []
-        /// Of those that were to be written, the ones that there was no room for.
-        var dropped: Set<CacheRecord.Key> = []
-        var problem: String?
-        /// Whether what was to be written is there.
-        var isWritten = false
-    }
-
-    /// More than any cache should have; what is larger is not ours to read.
+struct CacheFile: Sendable {
+    /// Larger than any cache should be. Such a file is not read.
     private static let largest = 1 << 28
     /// How long to wait for another process that is writing.
     private static let patience = Duration.seconds(2)
 
     private let file: ReplaceableFile
-    /// Tells what was last read or written here.
-    private let seen = Lock<UInt64?>(nil)
+    /// Told what went wrong, for people.
+    private let report: @Sendable (String) -> Void
 
-    init(_ path: String) { file = ReplaceableFile(path) }
+    init(_ path: String, report: @escaping @Sendable (String) -> Void) {
+        file = ReplaceableFile(path)
+        self.report = report
+    }
 
-    func read() -> Outcome {
+    func read() -> [CacheRecord] {
         do {
-            guard let contents = try file.read(atMost: Self.largest) else { return Outcome() }
-            do {
-                return Outcome(found: try records(in: contents))
-            } catch {
-                return try file.locked(patience: Self.patience) { () throws(SystemError) in try readOrSetAside() }
-            }
+            guard let contents = try file.read(atMost: Self.largest) else { return [] }
+            if let records = Self.records(of: contents) { return records }
+            return try file.locked(patience: Self.patience) { () throws(SystemError) in try readOrSetAside() }
         } catch {
-            return Outcome(
-                problem:
-                    "the cache file '\(file.path)' cannot be read, so nothing is shown from it: \(error); it has to be an "
+            report(
+                "the cache file '\(file.path)' cannot be read, so nothing is shown from it: \(error); it has to be an "
                     + "ordinary file that this program may read")
+            return []
         }
     }
 
-    /// Writes the results, and those found in the file that are later or others.
-    /// - Parameter clock: Read when nobody else writes any more, or what came while this one waited would seem to be from
-    ///   the future.
-    func write(_ records: [CacheRecord], _ limits: CacheLimits, clock: () -> Int64) -> Outcome {
+    /// Writes the records, and those found in the file that are later or others.
+    /// - Parameter clock: read while no other process can write, or a record of that process would seem to be from the future.
+    /// - Returns: what the file has now. Nil when nothing was written.
+    func write(_ records: CacheRecords, clock: () -> Int64) -> CacheRecords? {
         do {
             return try file.locked(patience: Self.patience) { () throws(SystemError) in
-                var outcome = try readOrSetAside()
-                let time = clock()
-                var kept = CacheRecords(limits)
-                kept.merge(outcome.found + records, at: time)
-                outcome.dropped = Set(records.map(\.key).filter { kept[$0] == nil })
-                let contents = CacheFormat.encode(kept.all)
-                try file.replace(with: contents)
-                seen.withLock { $0 = CacheFormat.fingerprint(of: contents) }
-                outcome.isWritten = true
-                return outcome
+                let found = try readOrSetAside()
+                var kept = records
+                kept.merge(found, at: clock())
+                try file.replace(with: Self.contents(of: kept.all))
+                return kept
             }
         } catch {
-            return Outcome(
-                problem:
-                    "the cache file '\(file.path)' cannot be written, so the next launch will not have what this one "
-                    + "has seen: \(error); its folder has to be there and open to this program")
+            report(
+                "the cache file '\(file.path)' cannot be written, so the next launch will not have what this one has seen: "
+                    + "\(error); its folder has to be there and open to this program")
+            return nil
         }
     }
 
-    /// Under the lock, or what another process has just made good would be set aside.
-    private func readOrSetAside() throws(SystemError) -> Outcome {
-        guard let contents = try file.read(atMost: Self.largest) else { return Outcome() }
-        if let last = seen.withLock({ $0 }), last == CacheFormat.fingerprint(of: contents) { return Outcome() }
-        do {
-            return Outcome(found: try records(in: contents))
-        } catch {
-            let aside = file.path + ".aside"
-            try file.setAside(as: aside)
-            return Outcome(problem: "the cache file '\(file.path)' was set aside as '\(aside)': \(error)")
-        }
+    /// Under the lock: without it, a file could be set aside that another process has just made good.
+    private func readOrSetAside() throws(SystemError) -> [CacheRecord] {
+        guard let contents = try file.read(atMost: Self.largest) else { return [] }
+        if let records = Self.records(of: contents) { return records }
+        let aside = file.path + ".aside"
+        try file.setAside(as: aside)
+        report("the cache file '\(file.path)' was set aside as '\(aside)': it is damaged, or is no cache")
+        return []
     }
 
-    private func records(in contents: [UInt8]) throws(CacheFormat.Fault) -> [CacheRecord] {
-        let records = try CacheFormat.decode(contents)
-        seen.withLock { $0 = CacheFormat.fingerprint(of: contents) }
-        return records
+    // MARK: the contents: a line that names the file and has a checksum of the rest, which is JSON
+
+    private static let headLength = head(of: []).count
+
+    static func contents(of records: [CacheRecord]) -> [UInt8] {
+        let output = JSONOutput()
+        // Strings and integers cannot fail to encode.
+        try? output.encode(records)
+        return head(of: output.bytes) + output.bytes
+    }
+
+    /// Nil for what is no cache, or is damaged.
+    static func records(of contents: [UInt8]) -> [CacheRecord]? {
+        // A file that was made and never written to.
+        if contents.isEmpty { return [] }
+        let body = contents.dropFirst(headLength)
+        guard contents.starts(with: head(of: body)) else { return nil }
+        return try? body.withUnsafeBytes { try decodeJSON([CacheRecord].self, from: $0) }
+    }
+
+    /// The checksum is FNV-1a: against accidents, not against forgers, who could as well write a file that is right.
+    private static func head(of body: some Sequence<UInt8>) -> [UInt8] {
+        let sum = body.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
+        // Always of the same length.
+        return Array("RemoteProxy cache \(String(sum | 1 << 63, radix: 16))\n".utf8)
     }
 }

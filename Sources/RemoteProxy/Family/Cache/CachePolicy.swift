@@ -24,15 +24,15 @@ public struct CachePolicy: Sendable {
     public var staleFor: Duration = .seconds(30 * 24 * 60 * 60)
     /// How many results are kept; of more, those that were used last.
     public var maximumEntries = 1_000
-    /// How many bytes the results in a file may have all together, as JSON with their arguments; of more, those that were
-    /// used last. A result that is larger by itself is not kept, and the log says so. What is kept in `.memory` has no
-    /// size that a cache could tell: there only `maximumEntries` counts.
+    /// How many bytes the results in a file may have all together, as JSON with their names and arguments; of more, those
+    /// that were used last. A result that is larger by itself is not kept, and the log says so. In `.memory` only
+    /// `maximumEntries` counts.
     public var maximumBytes = 16 * 1_024 * 1_024
-    /// What fetching a result may take; whoever waits for it may have less.
+    /// What fetching a result may take. A call that waits for it may have less time.
     public var refreshTimeout: Duration = .seconds(30)
     /// How many results are fetched at the same time behind callers that have been given an older one.
     public var maximumRefreshes = 16
-    /// How long nothing is fetched behind callers after that has failed, so that a server in need is left alone.
+    /// How long nothing is fetched behind callers after that has failed, so that a server in trouble is left alone.
     public var pauseAfterFailure: Duration = .seconds(1)
     /// How long the file is left alone after it has been written.
     public var pauseAfterWriting: Duration = .seconds(1)

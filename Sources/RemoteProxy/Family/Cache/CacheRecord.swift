@@ -1,40 +1,64 @@
-// One result as a file has it: as JSON, under the names of its service and its method.
+// What a cache has in its file: results as JSON, by their names.
 
-import JSONCodec
-import RPCWire
-
-struct CacheRecord: Sendable {
-    struct Key: Hashable, Sendable {
-        let service: String
-        let method: String
-        /// As canonical JSON; empty when there are none.
-        let arguments: String
-    }
-
-    let key: Key
-    let json: Bytes
+/// One result in the file.
+struct CacheRecord: Sendable, Codable {
+    /// `Service.method`, followed by the arguments as canonical JSON.
+    let name: String
+    let json: String
     /// When it came from the real object, in nanoseconds of the wall clock.
     var written: Int64
     /// When it was last asked for.
     var used: Int64
 
-    /// What it counts for. The strings' lengths come from this process or from a file that was held in memory.
-    var size: Int { key.method.utf8.count + key.arguments.utf8.count + json.count }
+    /// The name without the arguments.
+    var method: Substring { name.prefix { $0 != "[" } }
+
+    /// What it counts for against `maximumBytes`.
+    var size: Int { name.utf8.count + json.utf8.count }
 }
 
-extension CacheRecord.Key {
-    /// Sets, and dictionaries whose keys are neither strings nor integers, are encoded in no particular order: each order
-    /// is a key of its own.
-    init<Arguments: MethodArguments>(service: String, method: String, _ arguments: Arguments) throws {
-        let text = Arguments.self == NoArguments.self ? "" : try Self.text(of: arguments)
-        self.init(service: service, method: method, arguments: text)
+/// Records by their names, within the limits of a policy.
+struct CacheRecords: Sendable {
+    private let maximumEntries: Int
+    private let maximumBytes: Int
+    private var records: [String: CacheRecord] = [:]
+    private(set) var bytes = 0
+
+    init(_ policy: CachePolicy) {
+        maximumEntries = max(0, policy.maximumEntries)
+        maximumBytes = max(0, policy.maximumBytes)
     }
 
-    private static func text(of arguments: some MethodArguments) throws -> String {
-        let output = JSONOutput()
-        var writer = ArgumentWriter(output)
-        try arguments.write(to: &writer)
-        writer.finish()
-        return try CanonicalJSON.text(of: output.bytes)
+    var all: [CacheRecord] { Array(records.values) }
+
+    subscript(name: String) -> CacheRecord? { records[name] }
+
+    /// Adds records that fit. Of two with one name the later one stays.
+    mutating func merge(_ others: some Sequence<CacheRecord>, at time: Int64) {
+        for var record in others where record.size <= maximumBytes {
+            // From the future: the clock has been set back since, so any other record counts as later.
+            if record.written > time { record.written = .min }
+            if let own = records[record.name], own.written >= record.written { continue }
+            record.used = min(record.used, time)
+            remove(record.name)
+            records[record.name] = record
+            bytes += record.size
+        }
+        trim()
     }
+
+    /// Notes that a record was asked for.
+    mutating func use(_ name: String, at time: Int64) { records[name]?.used = time }
+
+    mutating func remove(_ name: String) {
+        if let record = records.removeValue(forKey: name) { bytes -= record.size }
+    }
+
+    /// Removes the records that were used longest ago.
+    private mutating func trim() {
+        guard isOverfull else { return }
+        for record in records.values.sorted(by: { $0.used < $1.used }) where isOverfull { remove(record.name) }
+    }
+
+    private var isOverfull: Bool { records.count > maximumEntries || bytes > maximumBytes }
 }

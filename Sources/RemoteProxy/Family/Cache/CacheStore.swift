@@ -1,51 +1,41 @@
-// The results of one cached proxy, whoever fetches them and whoever waits for them. Knows no types: those who call bring
-// them.
+// The results of one cached proxy, the calls that wait for them and the listeners that hear what becomes of them. Knows no
+// results' types: `CachingSubject` brings them.
 
 import RPCSockets
 import RPCWire
 
+/// Hears of a result that has come, or that was shown although a new one could not be fetched. Nil at the end of the cache.
+typealias CacheListener = @Sendable (_ result: (any CachedResult)?, _ failure: (any Error)?) -> Void
+
 final class CacheStore: Sendable {
     typealias Fetched = Swift.Result<any CachedResult, any Error>
 
-    /// What somebody who fetches a result gives back with it: for what, and the how manieth fetching it is.
-    struct Ticket: Sendable {
-        let key: CacheKey
-        fileprivate let number: Int
-        /// Whether nobody waits: the callers have been given what there was.
-        let isRefresh: Bool
-    }
-
-    /// What somebody finds who cannot be shown anything at once. Whoever is given a ticket is to see to it that the
-    /// result is fetched.
+    /// What a call does that can be shown nothing at once.
     enum Answer {
-        /// It has come meanwhile, or from the file; with a ticket if it is not fresh.
-        case known(any CachedResult, Ticket?)
-        /// It stands in the file, and is to be decoded and given to `adopt` or `forget`.
-        case unread(CacheRecord)
-        case coming(WaitingTask<Fetched>)
-        case missing(WaitingTask<Fetched>, Ticket)
-        /// The file is being read.
-        case loading(WaitingTask<Void>)
+        /// It looks again: the result has come meanwhile.
+        case again
+        /// It decodes a record from the file, gives the result to `adopt`, and looks again.
+        case read(CacheRecord)
+        /// It waits until the file has been read, and looks again.
+        case load(WaitingTask<Void>)
+        /// It waits for the result, and fetches it unless another call does.
+        case wait(WaitingTask<Fetched>, isFetching: Bool)
     }
 
-    struct State {
+    private struct State {
         var table: CacheTable
-        fileprivate var fetchings: [CacheKey: Fetching] = [:]
-        fileprivate var fetchingsBegun = 0
-        fileprivate var refreshes = 0
-        /// Those who wait for the file; nil when it has been read.
+        /// What the file has.
+        var records: CacheRecords
+        /// What is being fetched, with the calls that wait for it.
+        var fetchings: [CacheKey: WaitingLine<Fetched>] = [:]
+        /// How many results are being fetched behind callers.
+        var refreshes = 0
+        /// The calls that wait for the file. Nil when it has been read.
         var loading: WaitingLine<Void>?
-        var pace = SavingPace()
-        /// Those who wait for a change to be written.
-        var savers: [(change: Int, task: WaitingTask<Bool>)] = []
-        /// The last one that the log was told.
-        var problem: String?
-    }
-
-    fileprivate struct Fetching {
-        let number: Int
-        var waiting = WaitingLine<Fetched>()
-        var timer: (any LoopTimer)?
+        /// Nothing is fetched behind callers before this time.
+        var pausedUntil: Instant?
+        var listeners: [Int: (key: CacheKey, hear: CacheListener)] = [:]
+        var lastListener = 0
     }
 
     let service: String
@@ -53,9 +43,11 @@ final class CacheStore: Sendable {
     let methods: [String]
     let policy: CachePolicy
     let environment: CacheEnvironment
-    let file: CacheFile?
-    let listeners = CacheListeners()
-    let state: Lock<State>
+    private let file: CacheFile?
+    /// Logs what went wrong: once, not again and again.
+    private let report: @Sendable (String) -> Void
+    private let saver: CacheSaver
+    private let state: Lock<State>
 
     init(
         _ place: CachePlace, _ service: String, _ methods: [String], _ policy: CachePolicy,
@@ -65,118 +57,158 @@ final class CacheStore: Sendable {
         self.methods = methods
         self.policy = policy
         self.environment = environment
-        var state = State(table: CacheTable(CacheLimits(policy)))
-        switch place {
-        case .memory:
-            file = nil
-        case .file(let path):
-            file = CacheFile(path)
-            state.loading = WaitingLine()
+        saver = CacheSaver(pause: policy.pauseAfterWriting, environment)
+        state = Lock(State(table: CacheTable(policy), records: CacheRecords(policy)))
+        let last = Lock("")
+        report = { problem in
+            let isNew = last.withLock { last in
+                defer { last = problem }
+                return last != problem
+            }
+            if isNew { policy.log(problem) }
         }
-        self.state = Lock(state)
-        load()
+        if case .file(let path) = place { file = CacheFile(path, report: report) } else { file = nil }
+        if let file { load(file) }
     }
 
-    /// What is known. The caller compares it with what it asks for, which takes no lock.
-    func look(at place: Int) -> CacheTable.Found {
-        let time = environment.wallTime()
-        return state.withLock { $0.table.find(at: place, time) { environment.loop.now } }
+    deinit {
+        for listener in state.withLock({ $0.listeners }).values { listener.hear(nil, nil) }
     }
 
-    /// For one who has found nothing to show.
-    func find(_ key: CacheKey) -> Answer {
+    // MARK: finding
+
+    /// What may be shown from the place. The caller compares it with what it looks for, which takes no lock.
+    func look(at place: Int) -> (result: any CachedResult, isFresh: Bool)? {
         let time = environment.wallTime()
-        let name = file == nil ? nil : name(of: key)
+        return state.withLock { $0.table.find(at: place, time) }
+    }
+
+    /// For a call that has found nothing to show.
+    func find(_ method: Int, _ arguments: some MethodArguments) -> Answer {
+        let key = CacheKey(method: method, arguments: arguments)
+        let place = CacheKey.place(method, arguments)
+        let name = file == nil ? nil : (try? arguments.canonicalJSON).map { "\(service).\(methods[method])\($0)" }
+        let time = environment.wallTime()
         return state.withLock { state in
-            if let task = state.loading?.join() { return .loading(task) }
-            if let name, let record = state.table.unread[name] { return .unread(record) }
-            switch state.table.find(at: key.place, time, { environment.loop.now }) {
-            case .fresh(let result) where result.key == key:
-                return .known(result, nil)
-            case .stale(let result) where result.key == key:
-                return .known(result, state.refresh(key, atMost: policy.maximumRefreshes))
-            default:
-                if let task = state.fetchings[key]?.waiting.join() { return .coming(task) }
-                let (ticket, task) = state.begin(key, isRefresh: false)
-                return .missing(task, ticket)
-            }
+            if let task = state.loading?.join() { return .load(task) }
+            let isThere = state.table[place]?.isResult(of: key) ?? false
+            if isThere, state.table.find(at: place, time) != nil { return .again }
+            // A result that is too old has a record that is as old.
+            if !isThere, let name, let record = state.records[name] { return .read(record) }
+            let isFetching = state.fetchings[key] == nil
+            return .wait(state.fetchings[key, default: WaitingLine()].join(), isFetching: isFetching)
         }
     }
 
-    /// For one who has shown a result that is not fresh; nil when a new one is on its way or may not be fetched now.
-    func refresh(_ key: CacheKey) -> Ticket? {
-        state.withLock { $0.refresh(key, atMost: policy.maximumRefreshes) }
-    }
-
-    /// Says it once, not again and again.
-    func report(_ problem: String) {
-        let isNew = state.withLock { state in
-            defer { state.problem = problem }
-            return state.problem != problem
+    /// For a call that has shown a result that is not fresh: whether it has to fetch a new one.
+    func refresh(_ key: CacheKey) -> Bool {
+        let now = environment.loop.now
+        return state.withLock { state in
+            if let end = state.pausedUntil, now < end { return false }
+            guard state.fetchings[key] == nil, state.refreshes < policy.maximumRefreshes else { return false }
+            state.refreshes += 1
+            state.fetchings[key] = WaitingLine()
+            return true
         }
-        if isNew { policy.log(problem) }
-    }
-}
-
-// MARK: fetching
-
-extension CacheStore {
-    /// Ends the fetching if nothing else does.
-    func attach(_ timer: any LoopTimer, to ticket: Ticket) {
-        let isOver = state.withLock { state in
-            guard state.fetchings[ticket.key]?.number == ticket.number else { return true }
-            state.fetchings[ticket.key]?.timer = timer
-            return false
-        }
-        if isOver { timer.cancel() }
     }
 
-    /// How the fetching ended. Only the first end counts.
-    func end(_ ticket: Ticket, with fetched: Fetched) {
+    // MARK: fetching
+
+    /// How fetching ended.
+    /// - Parameter place: where the result belongs.
+    func end(_ key: CacheKey, at place: Int, with fetched: Fetched) {
         let (time, now) = (environment.wallTime(), environment.loop.now)
-        guard var fetching = state.withLock({ $0.end(ticket) }) else { return }
-        fetching.timer?.cancel()
-        switch fetched {
-        case .success(let result):
-            let saving = state.withLock { state in
-                state.table.store(result, at: time)
-                return file == nil ? .nothing : state.pace.changed()
-            }
-            perform(saving)
-            listeners.tell(.refreshed(result), about: ticket.key)
-        case .failure(let error):
-            let result = state.withLock { state in
-                state.table.pause(ticket.key, until: now.advanced(by: policy.pauseAfterFailure))
-                return state.table[ticket.key]
-            }
-            if let result { listeners.tell(.stale(result, error), about: ticket.key) }
+        var failure: (any Error)?
+        if case .failure(let error) = fetched { failure = error }
+        let (shown, waiting, listeners) = state.withLock { state in
+            if case .success(let result) = fetched { state.table.store(result, at: time) }
+            var shown = state.table[place]
+            if shown?.isResult(of: key) == false { shown = nil }
+            if failure != nil, shown != nil { state.pausedUntil = now.advanced(by: policy.pauseAfterFailure) }
+            var line = state.fetchings.removeValue(forKey: key)
+            return (shown, line?.takeAll() ?? [], state.listeners.values.filter { $0.key == key })
         }
-        for task in fetching.waiting.takeAll() { _ = task.end(with: fetched) }
+        if failure == nil, file != nil { saver.changed(write) }
+        if let shown { for listener in listeners { listener.hear(shown, failure) } }
+        for task in waiting { _ = task.end(with: fetched) }
     }
 
-    /// The task that fetched is over, whether or not it was waited for so long.
+    /// The task is over that fetched behind a caller, whether or not it was waited for so long.
     func refreshIsOver() { state.withLock { $0.refreshes -= 1 } }
-}
 
-extension CacheStore.State {
-    fileprivate mutating func refresh(_ key: CacheKey, atMost limit: Int) -> CacheStore.Ticket? {
-        guard fetchings[key] == nil, refreshes < limit else { return nil }
-        refreshes += 1
-        return begin(key, isRefresh: true).ticket
+    /// - Returns: what ends the listening.
+    func listen(to key: CacheKey, _ listener: @escaping CacheListener) -> @Sendable () -> Void {
+        let number = state.withLock { state in
+            state.lastListener += 1
+            state.listeners[state.lastListener] = (key, listener)
+            return state.lastListener
+        }
+        // What the listener holds on to is let go outside the lock.
+        return { [state] in _ = state.withLock { $0.listeners.removeValue(forKey: number) } }
     }
 
-    fileprivate mutating func begin(
-        _ key: CacheKey, isRefresh: Bool
-    ) -> (ticket: CacheStore.Ticket, task: WaitingTask<CacheStore.Fetched>) {
-        fetchingsBegun += 1
-        var fetching = CacheStore.Fetching(number: fetchingsBegun)
-        let task = fetching.waiting.join()
-        fetchings[key] = fetching
-        return (CacheStore.Ticket(key: key, number: fetchingsBegun, isRefresh: isRefresh), task)
+    // MARK: the file
+
+    /// A record has been decoded.
+    /// - Parameter result: nil when it is no result.
+    func adopt(_ result: (any CachedResult)?, from record: CacheRecord) {
+        let time = environment.wallTime()
+        state.withLock { state in
+            if let result {
+                state.table.store(result, from: record, at: time)
+            } else {
+                state.records.remove(record.name)
+            }
+        }
+        if result == nil {
+            report("what the cache has for \(record.method) is no result of it any more, and is fetched anew")
+        }
     }
 
-    fileprivate mutating func end(_ ticket: CacheStore.Ticket) -> CacheStore.Fetching? {
-        guard fetchings[ticket.key]?.number == ticket.number else { return nil }
-        return fetchings.removeValue(forKey: ticket.key)
+    func save() async -> Bool { file == nil ? true : await saver.save(write) }
+
+    private func load(_ file: CacheFile) {
+        environment.block { [self] in
+            let found = file.read()
+            let time = environment.wallTime()
+            var waiting = state.withLock { state in
+                state.records.merge(found, at: time)
+                defer { state.loading = nil }
+                return state.loading
+            }
+            for task in waiting?.takeAll() ?? [] { _ = task.end(with: ()) }
+        }
+    }
+
+    /// On the thread that may block, as putting results into JSON is: no call waits for it.
+    private func write() -> Bool {
+        let new = state.withLock { $0.table.unnamed }.compactMap { result in json(of: result).map { (result, $0) } }
+        let (made, records) = state.withLock { state in
+            let made = new.compactMap { state.table.makeRecord(of: $0, as: $1.name, $1.value) }
+            for record in made { state.records.remove(record.name) }
+            state.records.merge(made, at: .max)
+            for use in state.table.uses { state.records.use(use.name, at: use.time) }
+            return (made, state.records)
+        }
+        if let record = made.first(where: { $0.size > policy.maximumBytes }) {
+            report(
+                "a result of \(record.method) is larger than the file of the cache may be and was not kept "
+                    + "(maximumBytes is \(policy.maximumBytes))")
+        }
+        guard let kept = file?.write(records, clock: environment.wallTime) else { return false }
+        state.withLock { state in
+            state.records = kept
+            state.table.follow(kept)
+        }
+        return true
+    }
+
+    private func json(of result: any CachedResult) -> (name: String, value: String)? {
+        let method = "\(service).\(methods[result.method])"
+        guard let json = try? result.json() else {
+            report("a result of \(method) cannot be put into JSON, so the next launch will not have it")
+            return nil
+        }
+        return (method + json.arguments, json.value)
     }
 }

@@ -1,72 +1,57 @@
-// What a cache has, how old it is and what has to go: results that somebody has asked for, and records from a file that
-// nobody has yet. Times come in: by the wall clock for ages, which outlive the process, and by the monotonic one for
-// pauses. Part of its owner's locked state.
+// What a cache has in memory: results as they came, how old they are and which have to go.
 
 import RPCWire
 
+/// Results by their places. Times come in, by the wall clock, since ages outlive the process.
 struct CacheTable {
-    enum Found {
-        case nothing
-        /// As good as new, or nothing is to be fetched for it at present.
-        case fresh(any CachedResult)
-        /// To be shown while a new one is fetched.
-        case stale(any CachedResult)
-    }
-
-    fileprivate struct Entry {
+    private struct Entry {
         let result: any CachedResult
         let written: Int64
         var used: Int64
-        /// Nothing is fetched for it before.
-        var pausedUntil: Instant?
-        /// As it is in the file, as soon as it has been put into JSON for that; its times may be old.
-        var record: CacheRecord?
+        /// The name of its record. Nil until it has been put into one.
+        var name: String?
     }
 
-    private let limits: CacheLimits
-    /// By `CacheKey.place`. Of two keys with the same place only one has a result here: rare enough, and no harm.
+    private let freshFor: Int64
+    private let staleFor: Int64
+    private let maximumEntries: Int
+    /// By `CachedResult.place`. Of two results with the same place only one is here.
     private var entries: [Int: Entry] = [:]
-    private(set) var unread: CacheRecords
     /// The latest time of use. Two uses never have the same.
     private var lastUse = Int64.min
 
-    init(_ limits: CacheLimits) {
-        self.limits = limits
-        unread = CacheRecords(limits)
+    init(_ policy: CachePolicy) {
+        freshFor = policy.freshFor.nanoseconds
+        staleFor = policy.staleFor.nanoseconds
+        maximumEntries = max(0, policy.maximumEntries)
     }
 
-    var count: Int { entries.count + unread.count }
+    var count: Int { entries.count }
 
-    subscript(key: CacheKey) -> (any CachedResult)? {
-        guard let result = entries[key.place]?.result, result.key == key else { return nil }
-        return result
+    /// The result in the place, which may be another's, however old it is.
+    subscript(place: Int) -> (any CachedResult)? { entries[place]?.result }
+
+    /// The result in the place if it may be shown, and whether it is as good as new.
+    mutating func find(at place: Int, _ time: Int64) -> (result: any CachedResult, isFresh: Bool)? {
+        guard let index = entries.index(forKey: place) else { return nil }
+        entries.values[index].used = nextUse(time)
+        let entry = entries.values[index]
+        let (age, overflow) = time.subtractingReportingOverflow(entry.written)
+        // From the future: the clock has been set back since, and the age is unknown.
+        guard age >= 0, !overflow else { return (entry.result, false) }
+        if age < freshFor { return (entry.result, true) }
+        return age - freshFor < staleFor ? (entry.result, false) : nil
     }
 
-    /// What is in the place; whether it is what was looked for, its key tells.
-    mutating func find(at place: Int, _ time: Int64, _ now: () -> Instant) -> Found {
-        guard let index = entries.index(forKey: place) else { return .nothing }
-        let use = nextUse(time)
-        return entries.values[index].used(at: use, time, limits, now)
-    }
-
-    /// Keeps what has just come.
-    mutating func store(_ result: any CachedResult, at time: Int64) {
-        entries[result.key.place] = Entry(result: result, written: time, used: nextUse(time))
-        trim()
-    }
-
-    /// The same as a record, now that somebody has asked for it.
-    mutating func adopt(_ result: any CachedResult, from record: CacheRecord) {
-        guard let record = unread.remove(record.key) else { return }
-        entries[result.key.place] = Entry(
-            result: result, written: record.written, used: record.used, record: record)
-    }
-
-    /// A record that is no result.
-    mutating func forget(_ record: CacheRecord) { unread.remove(record.key) }
-
-    mutating func pause(_ key: CacheKey, until instant: Instant) {
-        if self[key] != nil { entries[key.place]?.pausedUntil = instant }
+    /// Keeps a result.
+    /// - Parameter record: the record that it was read from, unless it has just come.
+    mutating func store(_ result: any CachedResult, from record: CacheRecord? = nil, at time: Int64) {
+        entries[result.place] = Entry(
+            result: result, written: record?.written ?? time, used: nextUse(time), name: record?.name)
+        guard count > maximumEntries else { return }
+        // A tenth more goes than has to, so that the next ones that come need no search.
+        let surplus = count - (maximumEntries - maximumEntries / 10)
+        for (place, _) in entries.sorted(by: { $0.value.used < $1.value.used }).prefix(surplus) { entries[place] = nil }
     }
 
     private mutating func nextUse(_ time: Int64) -> Int64 {
@@ -74,78 +59,29 @@ struct CacheTable {
         return lastUse
     }
 
-    /// Lets go of those that were used longest ago. Those of a file that nobody has asked for in this process are older
-    /// than all others. Of many a tenth more than needed, so that the search is shared by all that come in their places.
-    private mutating func trim() {
-        guard count > limits.entries else { return }
-        let room = limits.entries - limits.entries / 10
-        unread.trim(to: max(0, room - entries.count))
-        guard entries.count > limits.entries else { return }
-        for (place, _) in entries.sorted(by: { $0.value.used < $1.value.used }).prefix(entries.count - room) {
-            entries[place] = nil
+    // MARK: the file
+
+    /// The results that have not been put into records.
+    var unnamed: [any CachedResult] { entries.values.filter { $0.name == nil }.map(\.result) }
+
+    /// Makes the record of a result, if that is still here.
+    mutating func makeRecord(of result: any CachedResult, as name: String, _ json: String) -> CacheRecord? {
+        let place = result.place
+        guard let entry = entries[place], entry.result === result else { return nil }
+        entries[place]?.name = name
+        return CacheRecord(name: name, json: json, written: entry.written, used: entry.used)
+    }
+
+    /// When the results that have records were used.
+    var uses: [(name: String, time: Int64)] {
+        entries.values.compactMap { entry in entry.name.map { ($0, entry.used) } }
+    }
+
+    /// Removes the results whose records are gone, or have been replaced by later ones of other processes.
+    mutating func follow(_ records: CacheRecords) {
+        entries = entries.filter { _, entry in
+            guard let name = entry.name else { return true }
+            return records[name].map { $0.written <= entry.written } ?? false
         }
-    }
-}
-
-extension CacheTable.Entry {
-    fileprivate mutating func used(
-        at use: Int64, _ time: Int64, _ limits: CacheLimits, _ now: () -> Instant
-    ) -> CacheTable.Found {
-        used = use
-        let (age, overflow) = time.subtractingReportingOverflow(written)
-        // From the future: the clock has been set back since, and the age is anybody's guess.
-        guard age >= 0, !overflow else { return .stale(result) }
-        if age < limits.freshFor { return .fresh(result) }
-        guard age - limits.freshFor < limits.staleFor else { return .nothing }
-        if let pausedUntil, now() < pausedUntil { return .fresh(result) }
-        return .stale(result)
-    }
-}
-
-// MARK: the file
-
-extension CacheTable {
-    /// What has yet to be put into JSON for the file.
-    var unfiled: [any CachedResult] { entries.values.filter { $0.record == nil }.map(\.result) }
-
-    mutating func file(_ result: any CachedResult, as key: CacheRecord.Key, _ json: Bytes) {
-        let place = result.key.place
-        guard let entry = entries[place], entry.result === result else { return }
-        entries[place]?.record = CacheRecord(key: key, json: json, written: entry.written, used: entry.used)
-    }
-
-    /// All that can be written.
-    var records: [CacheRecord] {
-        entries.values.compactMap { entry in
-            var record = entry.record
-            record?.used = entry.used
-            return record
-        } + unread.all
-    }
-
-    /// Takes over what others have written; of two results for one key the later one.
-    mutating func merge(_ records: [CacheRecord], at time: Int64) {
-        guard !records.isEmpty else { return }
-        let own = entries.reduce(into: [CacheRecord.Key: Int]()) { places, entry in
-            if let key = entry.value.record?.key { places[key] = entry.key }
-        }
-        let others = records.filter { record in
-            guard let place = own[record.key], let entry = entries[place] else { return true }
-            guard record.written > entry.written, record.written <= time else { return false }
-            entries[place] = nil
-            return true
-        }
-        unread.merge(others, at: time)
-        lastUse = max(lastUse, others.map { min($0.used, time) }.max() ?? lastUse)
-        trim()
-    }
-
-    /// Lets go of what the file has no room for.
-    mutating func drop(_ keys: Set<CacheRecord.Key>) {
-        guard !keys.isEmpty else { return }
-        for (place, entry) in entries {
-            if let key = entry.record?.key, keys.contains(key) { entries[place] = nil }
-        }
-        for key in keys { unread.remove(key) }
     }
 }

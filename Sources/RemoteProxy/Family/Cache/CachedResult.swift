@@ -1,13 +1,38 @@
-// One result as a cache holds it: with its types, and with the arguments it is the result for.
+// One result in memory: with its types, and with the method and arguments that it is the result of.
 
 import JSONCodec
-import RPCWire
 
-/// Its types are known to those who ask for it only.
+/// What results are told apart by.
+struct CacheKey: Sendable, Hashable {
+    /// The index in the list of methods that are cached.
+    let method: Int
+    let arguments: any Sendable & Hashable
+
+    static func == (one: CacheKey, other: CacheKey) -> Bool {
+        one.method == other.method && AnyHashable(one.arguments) == AnyHashable(other.arguments)
+    }
+
+    func hash(into hasher: inout Hasher) {
+        hasher.combine(method)
+        hasher.combine(arguments)
+    }
+
+    /// Where a result stands in the table. Two keys may have the same place, though hardly ever.
+    static func place(_ method: Int, _ arguments: some MethodArguments) -> Int {
+        var hasher = Hasher()
+        hasher.combine(method)
+        hasher.combine(arguments)
+        return hasher.finalize()
+    }
+}
+
+/// A result whose types only the calls know that ask for it.
 protocol CachedResult: AnyObject, Sendable {
-    var key: CacheKey { get }
-    /// For the file.
-    func json() throws -> Bytes
+    var method: Int { get }
+    var place: Int { get }
+    func isResult(of key: CacheKey) -> Bool
+    /// What the file calls the arguments, and the value.
+    func json() throws -> (arguments: String, value: String)
 }
 
 final class KnownResult<Arguments: MethodArguments, Result: Codable & Sendable>: CachedResult {
@@ -21,15 +46,19 @@ final class KnownResult<Arguments: MethodArguments, Result: Codable & Sendable>:
         self.value = value
     }
 
-    var key: CacheKey { CacheKey(method: method, arguments: arguments) }
+    var place: Int { CacheKey.place(method, arguments) }
 
     func isResult(of method: Int, _ arguments: Arguments) -> Bool {
         self.method == method && self.arguments == arguments
     }
 
-    func json() throws -> Bytes {
+    func isResult(of key: CacheKey) -> Bool {
+        (key.arguments as? Arguments).map { isResult(of: key.method, $0) } ?? false
+    }
+
+    func json() throws -> (arguments: String, value: String) {
         let output = JSONOutput()
         try output.encode(value)
-        return Bytes(copying: output.bytes)
+        return (try arguments.canonicalJSON, String(decoding: output.bytes, as: UTF8.self))
     }
 }

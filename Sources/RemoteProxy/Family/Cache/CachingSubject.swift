@@ -1,4 +1,4 @@
-// A subject that shows what was seen last time at once and fetches anew behind it.
+// A subject that shows what was seen last time at once and fetches a new result behind the caller.
 
 import JSONCodec
 import RPCWire
@@ -7,96 +7,74 @@ struct CachingSubject<Service: Sendable>: WrappingSubject {
     let next: any Subject<Service>
     let store: CacheStore
 
-    /// What an object may take longer than it was told before it is given up.
+    /// How much later than its deadline an object is given up. One that knows the deadline ends by itself, with a better error.
     private static var patience: Duration { .milliseconds(100) }
 
     func call<Arguments, Result>(
         _ method: Method<Service, Arguments, Result>, _ arguments: Arguments
     ) async throws -> Result {
-        // Who holds the object exclusively wants to see it as it is.
+        // A caller that holds the object exclusively wants to see it as it is.
         guard let number = store.methods.firstIndex(of: method.signature.name), CallScope.current?.hasHold != true
         else {
             return try await next.call(method, arguments)
         }
-        switch store.look(at: CacheKey.place(number, arguments)) {
-        case .fresh(let result as KnownResult<Arguments, Result>) where result.isResult(of: number, arguments):
-            return result.value
-        case .stale(let result as KnownResult<Arguments, Result>) where result.isResult(of: number, arguments):
-            if let ticket = store.refresh(result.key) { fetch(ticket, method, arguments) }
-            return result.value
-        default:
-            // What is not even equal to itself would never be found again.
-            guard arguments == arguments else { return try await next.call(method, arguments) }
-            return try await find(CacheKey(method: number, arguments: arguments), method, arguments).value
-        }
-    }
-
-    /// Waits for what there was nothing of at once.
-    private func find<Arguments, Result>(
-        _ key: CacheKey, _ method: Method<Service, Arguments, Result>, _ arguments: Arguments
-    ) async throws -> KnownResult<Arguments, Result> {
         while true {
-            let found: any CachedResult
+            if let (found, isFresh) = store.look(at: CacheKey.place(number, arguments)),
+                let result = found as? KnownResult<Arguments, Result>, result.isResult(of: number, arguments)
+            {
+                if !isFresh, store.refresh(key(number, arguments)) {
+                    fetch(key(number, arguments), true, method, arguments)
+                }
+                return result.value
+            }
+            // Arguments that are not even equal to themselves would never be found again.
+            guard arguments == arguments else { return try await next.call(method, arguments) }
             // The call that it may wait for can be another caller's.
             method.progress?.note(.unknown)
-            switch store.find(key) {
-            case .known(let result, let ticket):
-                if let ticket { fetch(ticket, method, arguments) }
-                found = result
-            case .coming(let task):
-                found = try await wait(for: task).get()
-            case .missing(let task, let ticket):
-                fetch(ticket, method, arguments)
-                found = try await wait(for: task).get()
-            case .unread(let record):
-                read(record, of: key.method, arguments, as: Result.self)
-                continue
-            case .loading(let task):
-                try await wait(for: task)
-                continue
+            switch store.find(number, arguments) {
+            case .again: continue
+            case .read(let record):
+                let value = try? decodeJSON(Result.self, from: record.json)
+                store.adopt(value.map { KnownResult($0, of: number, arguments) }, from: record)
+            case .load(let task): try await wait(for: task)
+            case .wait(let task, let isFetching):
+                if isFetching { fetch(key(number, arguments), false, method, arguments) }
+                let result = try await wait(for: task).get()
+                if let result = result as? KnownResult<Arguments, Result> { return result.value }
             }
-            if let found = found as? KnownResult<Arguments, Result> { return found }
         }
     }
 
-    private func read<Arguments: MethodArguments, Result: Codable & Sendable>(
-        _ record: CacheRecord, of method: Int, _ arguments: Arguments, as type: Result.Type
-    ) {
-        do {
-            let value = try record.json.withUnsafeBytes { bytes in try decodeJSON(Result.self, from: bytes) }
-            store.adopt(KnownResult(value, of: method, arguments), from: record)
-        } catch {
-            store.forget(record)
-        }
+    private func key(_ method: Int, _ arguments: some MethodArguments) -> CacheKey {
+        CacheKey(method: method, arguments: arguments)
     }
 
     /// Calls the next subject in a task of its own, which no caller's cancellation or deadline ends: its result is for
     /// all that ask.
+    /// - Parameter isRefresh: whether the caller has been shown an older result.
     private func fetch<Arguments, Result>(
-        _ ticket: CacheStore.Ticket, _ method: Method<Service, Arguments, Result>, _ arguments: Arguments
+        _ key: CacheKey, _ isRefresh: Bool, _ method: Method<Service, Arguments, Result>, _ arguments: Arguments
     ) {
         let environment = store.environment
         let deadline = environment.loop.now.advanced(by: store.policy.refreshTimeout)
         var scope = CallScope.current?.later ?? CallScope()
         scope.deadline = deadline
-        let task = Task(executorPreference: environment.executor) { [next, store, scope] in
-            let fetched: CacheStore.Fetched
+        let answer = WaitingTask<CacheStore.Fetched>()
+        let asking = Task(executorPreference: environment.executor) { [next, store, scope] in
             do {
                 let value = try await CallScope.with(scope) { try await next.call(method, arguments) }
-                fetched = .success(KnownResult(value, of: ticket.key.method, arguments))
+                _ = answer.end(with: .success(KnownResult(value, of: key.method, arguments)))
             } catch {
-                fetched = .failure(error)
+                _ = answer.end(with: .failure(error))
             }
-            store.end(ticket, with: fetched)
-            if ticket.isRefresh { store.refreshIsOver() }
+            if isRefresh { store.refreshIsOver() }
         }
-        // What knows of the deadline ends by itself, and knows better why.
-        let timer = environment.loop.schedule(at: deadline.advanced(by: Self.patience)) { [weak store] in
-            // In this order, or its end would be the cancellation.
-            store?.end(ticket, with: .failure(RPCError.deadlineExceeded))
-            task.cancel()
+        Task(executorPreference: environment.executor) { [store] in
+            let fetched = try? await answer.wait(until: deadline.advanced(by: Self.patience), on: environment.loop)
+            store.end(
+                key, at: CacheKey.place(key.method, arguments), with: fetched ?? .failure(RPCError.deadlineExceeded))
+            asking.cancel()
         }
-        store.attach(timer, to: ticket)
     }
 
     private func wait<Turn>(for task: WaitingTask<Turn>) async throws -> Turn {
@@ -106,4 +84,9 @@ struct CachingSubject<Service: Sendable>: WrappingSubject {
         guard let turn = try await task.wait(until: deadline, on: loop) else { throw RPCError.deadlineExceeded }
         return turn
     }
+}
+
+private func decodeJSON<Value: Decodable>(_ type: Value.Type, from text: String) throws -> Value {
+    var text = text
+    return try text.withUTF8 { try JSONCodec.decodeJSON(type, from: UnsafeRawBufferPointer($0)) }
 }

@@ -92,34 +92,29 @@ import Testing
 
     @Test func `no bit that is wrong goes unnoticed, and none that is missing`() throws {
         let records = (0..<5).map { number in
-            CacheRecord(
-                key: CacheRecord.Key(service: "Shelf", method: "book", arguments: "[\(number)]"),
-                json: Bytes(#""book""#), written: Int64(number), used: .max)
+            CacheRecord(name: "Shelf.book[\(number)]", json: #""book""#, written: Int64(number), used: .max)
         }
-        let good = CacheFormat.encode(records)
-        #expect(try CacheFormat.decode(good).map(\.key) == records.map(\.key))
-        #expect(try CacheFormat.decode([]).isEmpty)
+        let good = CacheFile.contents(of: records)
+        #expect(CacheFile.records(of: good)?.map(\.name) == records.map(\.name))
+        #expect(CacheFile.records(of: [])?.isEmpty == true)
         for place in good.indices {
             for bit in 0..<8 {
                 var bad = good
                 bad[place] ^= 1 << bit
-                #expect(throws: CacheFormat.Fault.self) { try CacheFormat.decode(bad) }
+                #expect(CacheFile.records(of: bad) == nil)
             }
             guard place > 0 else { continue }
-            #expect(throws: CacheFormat.Fault.self) { try CacheFormat.decode(Array(good[..<place])) }
+            #expect(CacheFile.records(of: Array(good[..<place])) == nil)
         }
     }
 
-    @Test func `a file of something else and one of a later version are set aside, and the log says which`() throws {
-        for (contents, reason) in [
-            ("a letter to my aunt", "it is not a cache"),
-            ("RemoteProxy cache 2\nwho knows", "it is a cache of version 2, and this program reads version 1"),
-        ] {
+    @Test func `a file of something else is set aside, and the log says so`() throws {
+        for contents in ["a letter to my aunt", "RemoteProxy cache 2\nsomething else"] {
             try ReplaceableFile(path).replace(with: Array(contents.utf8))
             let proxy = launch()
             _ = try loop.complete { try await proxy.titles() }
             _ = try loop.complete { await proxy.saveCache() }
-            #expect(heard.all.last?.hasSuffix(reason) == true)
+            #expect(heard.all.last?.hasSuffix("it is damaged, or is no cache") == true)
             #expect(try ReplaceableFile(path + ".aside").read(atMost: 100) == Array(contents.utf8))
         }
         let next = launch(CachePolicy(freshFor: .seconds(10)))
@@ -127,9 +122,8 @@ import Testing
     }
 
     @Test func `results of another type than the method has now are fetched anew`() throws {
-        let key = CacheRecord.Key(service: "Shelf", method: "titles", arguments: "")
-        let record = CacheRecord(key: key, json: Bytes("7"), written: 999_999_999_999_999_999, used: 1)
-        try ReplaceableFile(path).replace(with: CacheFormat.encode([record]))
+        let record = CacheRecord(name: "Shelf.titles", json: "7", written: 999_999_999_999_999_999, used: 1)
+        try ReplaceableFile(path).replace(with: CacheFile.contents(of: [record]))
         let proxy = launch()
         #expect(try loop.complete { try await proxy.titles() } == ["titles", "1"])
         #expect(heard.all.count == 1)
@@ -196,17 +190,17 @@ import Testing
         #expect(writes.count == 3)
         loop.advance(by: .seconds(1))
         let contents = try #require(try ReplaceableFile(path).read(atMost: 1 << 20))
-        #expect(try CacheFormat.decode(contents).count == 25)
+        #expect(CacheFile.records(of: contents)?.count == 25)
     }
 
     @Test func `a result larger than the whole file is not kept, which the log says`() throws {
         var policy = CachePolicy(freshFor: .seconds(10))
-        policy.maximumBytes = 20
+        policy.maximumBytes = 26
         let proxy = launch(policy)
         #expect(try loop.complete { try await proxy.titles() } == ["titles", "1"])
         #expect(try loop.complete { await proxy.saveCache() })
         #expect(try loop.complete { try await proxy.titles() } == ["titles", "1"])
-        policy.maximumBytes = 10
+        policy.maximumBytes = 20
         let next = launch(policy)
         #expect(try loop.complete { try await next.titles() } == ["titles", "2"])
         #expect(try loop.complete { await next.saveCache() })
@@ -248,7 +242,7 @@ import Testing
             _ = try loop.complete { try await proxy.book(number) }
             #expect(try loop.complete { await proxy.saveCache() })
             let contents = try #require(try ReplaceableFile(path).read(atMost: 1 << 20))
-            #expect(try CacheFormat.decode(contents).count == number + 1)
+            #expect(CacheFile.records(of: contents)?.count == number + 1)
         }
         #expect(loop.now == Instant(nanoseconds: 0))
     }
@@ -264,12 +258,12 @@ import Testing
     @Test func `the time is looked at when nobody else can write, so that nothing seems to be from the future`() throws
     {
         var readings = 0
-        let outcome = CacheFile(path).write([], CacheLimits(CachePolicy())) {
+        let kept = CacheFile(path, report: heard.hear).write(CacheRecords(CachePolicy())) {
             readings += 1
             #expect(throws: SystemError.self) { try ReplaceableFile(path).locked(patience: .zero) {} }
             return 0
         }
-        #expect(outcome.isWritten)
+        #expect(kept?.all.isEmpty == true)
         #expect(readings == 1)
     }
 
@@ -293,6 +287,6 @@ import Testing
         }
         #expect(heard.all.allSatisfy { $0.contains("cannot be written") })
         let contents = try #require(try ReplaceableFile(path).read(atMost: 1 << 20))
-        #expect(Set(try CacheFormat.decode(contents).map(\.key)).count == writers * books)
+        #expect(Set(CacheFile.records(of: contents)?.map(\.name) ?? []).count == writers * books)
     }
 }

@@ -1,9 +1,10 @@
 // Which calls get the same result from a cache.
 
 import RPCWire
-import RemoteProxy
 import TestSupport
 import Testing
+
+@testable import RemoteProxy
 
 @Suite struct `Cache keys` {
     private let loop = ManualLoop()

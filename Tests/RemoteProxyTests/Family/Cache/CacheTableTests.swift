@@ -1,4 +1,4 @@
-// The pure parts of the cache: what has to go, what equal arguments are, when a file is written.
+// The parts of the cache by themselves: what has to go, what equal arguments are, when a file is written.
 
 import JSONCodec
 import RPCWire
@@ -7,104 +7,97 @@ import Testing
 
 @testable import RemoteProxy
 
+private func policy(entries: Int, bytes: Int = 1 << 20) -> CachePolicy {
+    var policy = CachePolicy(freshFor: .seconds(1_000))
+    policy.maximumEntries = entries
+    policy.maximumBytes = bytes
+    return policy
+}
+
+private func record(_ number: Int, size: Int = 1, written: Int64, used: Int64? = nil) -> CacheRecord {
+    CacheRecord(
+        name: "\(number)", json: String(repeating: "1", count: size), written: written, used: used ?? written)
+}
+
 @Suite struct `Cache table` {
-    private func limits(entries: Int, bytes: Int = 1 << 20) -> CacheLimits {
-        var policy = CachePolicy(freshFor: .seconds(1_000))
-        policy.maximumEntries = entries
-        policy.maximumBytes = bytes
-        return CacheLimits(policy)
-    }
-
-    private func key(_ number: Int) -> CacheRecord.Key {
-        CacheRecord.Key(service: "S", method: "m", arguments: "[\(number)]")
-    }
-
-    private func record(_ number: Int, size: Int = 1, written: Int64, used: Int64? = nil) -> CacheRecord {
-        CacheRecord(
-            key: key(number), json: Bytes(String(repeating: "1", count: size)), written: written, used: used ?? written)
-    }
-
     private func result(_ number: Int) -> any CachedResult { KnownResult(number, of: number, NoArguments()) }
 
     private func isThere(_ number: Int, in table: CacheTable) -> Bool {
-        table[CacheKey(method: number, arguments: NoArguments())] != nil
+        let key = CacheKey(method: number, arguments: NoArguments())
+        return table[CacheKey.place(number, NoArguments())]?.isResult(of: key) ?? false
     }
 
     @Test func `a table is never above its limit, and what was stored last is in it`() {
         var chance = SeededGenerator(seed: 7)
         for _ in 0..<50 {
             let entries = Int.random(in: 1...20, using: &chance)
-            var table = CacheTable(limits(entries: entries))
+            var table = CacheTable(policy(entries: entries))
             for time in 0..<200 {
                 let number = Int.random(in: 0..<40, using: &chance)
-                if Bool.random(using: &chance) {
-                    table.merge([record(number, written: Int64(time))], at: Int64(time))
-                } else {
-                    table.store(result(number), at: Int64(time))
-                    #expect(isThere(number, in: table))
-                }
+                let old = record(number, written: Int64(number))
+                table.store(result(number), from: Bool.random(using: &chance) ? old : nil, at: Int64(time))
+                #expect(isThere(number, in: table))
                 #expect(table.count <= entries)
             }
         }
     }
 
-    @Test func `records are never above their limits, and those stay that were used last`() {
+    @Test func `those stay that were used last, and times that run out do no harm`() {
+        var table = CacheTable(policy(entries: 3))
+        for number in 1...3 { table.store(result(number), at: 1) }
+        _ = table.find(at: CacheKey.place(1, NoArguments()), 1)
+        table.store(result(4), at: 1)
+        #expect([1, 2, 3, 4].map { isThere($0, in: table) } == [true, false, true, true])
+        for number in 5...7 { table.store(result(number), at: .max) }
+        #expect(table.count == 3)
+    }
+
+    @Test func `a later record of another process takes the place of a result, and so does none at all`() {
+        for (written, stays) in [(Int64(50), true), (100, true), (150, false), (nil, false)] {
+            var (table, records) = (CacheTable(policy(entries: 10)), CacheRecords(policy(entries: 10)))
+            let own = result(1)
+            table.store(own, at: 100)
+            table.store(result(2), at: 100)
+            #expect(table.makeRecord(of: own, as: "1", "1")?.written == 100)
+            #expect(table.makeRecord(of: result(1), as: "1", "1") == nil, "it is not the one that is here")
+            #expect(table.unnamed.count == 1 && table.uses.map(\.name) == ["1"])
+            if let written { records.merge([record(1, written: written)], at: 200) }
+            table.follow(records)
+            #expect(isThere(1, in: table) == stays)
+            #expect(isThere(2, in: table), "it has no record yet")
+        }
+    }
+}
+
+@Suite struct `Cache records` {
+    @Test func `are never above their limits, and those stay that were used last`() {
         var chance = SeededGenerator(seed: 8)
         for _ in 0..<50 {
             let (entries, bytes) = (Int.random(in: 1...20, using: &chance), Int.random(in: 20...400, using: &chance))
-            var records = CacheRecords(limits(entries: entries, bytes: bytes))
+            var records = CacheRecords(policy(entries: entries, bytes: bytes))
             for time in 0..<200 {
                 let next = record(
                     Int.random(in: 0..<40, using: &chance), size: Int.random(in: 1...60, using: &chance),
                     written: Int64(time))
                 records.merge([next], at: Int64(time))
-                #expect((records[next.key]?.written == Int64(time)) == (next.size <= bytes))
-                #expect(records.count <= entries)
+                #expect((records[next.name]?.written == Int64(time)) == (next.size <= bytes))
+                #expect(records.all.count <= entries)
                 #expect(records.bytes <= bytes)
                 #expect(records.bytes == records.all.reduce(0) { $0 + $1.size })
             }
         }
     }
 
-    @Test func `of two records for one key the later one stays, and none from the future is later`() {
-        var records = CacheRecords(limits(entries: 10))
-        records.merge([record(1, written: 100)], at: 100)
-        records.merge([record(1, written: 50)], at: 200)
-        #expect(records[key(1)]?.written == 100)
-        records.merge([record(1, written: 150)], at: 200)
-        #expect(records[key(1)]?.written == 150)
-        records.merge([record(1, written: 9_999, used: .max)], at: 200)
-        #expect(records[key(1)]?.written == 150)
-        records.merge([record(2, written: .max, used: .max)], at: .max)
-        #expect(records.count == 2)
-    }
-
-    @Test func `a later result of another process takes the place of a result, an older one does not`() {
-        var table = CacheTable(limits(entries: 10))
-        let own = result(1)
-        table.store(own, at: 100)
-        table.file(own, as: key(1), Bytes("1"))
-        for (written, stays) in [(Int64(50), true), (9_999, true), (150, false)] {
-            table.merge([record(1, written: written)], at: 200)
-            #expect(isThere(1, in: table) == stays)
+    @Test func `of two with one name the later one stays, and none from the future is later`() {
+        var records = CacheRecords(policy(entries: 10))
+        for (written, at, expected) in [
+            (Int64(100), Int64(100), Int64(100)), (50, 200, 100), (150, 200, 150), (9_999, 200, 150),
+        ] {
+            records.merge([record(1, written: written, used: .max)], at: at)
+            #expect(records["1"]?.written == expected)
         }
-        #expect(table.records.map(\.written) == [150])
-        table.store(own, at: .max)
-        table.store(result(2), at: .max)
-        #expect(table.count == 3)
-    }
-
-    @Test func `what nobody has asked for in this process makes room first, and what the file has no room for goes`() {
-        var table = CacheTable(limits(entries: 3))
-        table.merge([record(1, written: 1), record(2, written: 2)], at: 3)
-        for number in 5...7 { table.store(result(number), at: Int64(number)) }
-        #expect((5...7).allSatisfy { isThere($0, in: table) })
-        #expect(table.unread.isEmpty)
-        let six = result(6)
-        table.store(six, at: 10)
-        table.file(six, as: key(6), Bytes("6"))
-        table.drop([key(6)])
-        #expect(!isThere(6, in: table) && isThere(7, in: table))
+        records.merge([record(2, written: .max, used: .max)], at: .max)
+        #expect(records.all.count == 2)
     }
 }
 
@@ -125,41 +118,64 @@ import Testing
     }
 }
 
-@Suite struct `Saving pace` {
-    @Test func `one write at a time, none without a change, and a pause after each`() {
-        var pace = SavingPace()
-        #expect(pace.changed() == .write)
-        #expect(pace.changed() == .nothing)
-        #expect(!pace.isWritten)
-        #expect(pace.written(isGood: true) == .pause)
-        #expect(pace.changed() == .nothing)
-        #expect(pace.pauseIsOver() == .write)
-        #expect(pace.written(isGood: true) == .pause)
-        #expect(pace.isWritten)
-        #expect(pace.wanted() == .nothing)
-        #expect(pace.pauseIsOver() == .nothing)
-        #expect(pace.changed() == .write)
-        #expect(pace.pauseIsOver() == .nothing)
+@Suite struct `Saving a cache` {
+    private let loop = ManualLoop()
+    private let writes = Lock<[Bool]>([])
+    private let saver: CacheSaver
+
+    init() { saver = CacheSaver(pause: .seconds(1), .manual(loop)) }
+
+    private func write(isGood: Bool = true) -> Bool {
+        writes.withLock { $0.append(isGood) }
+        return isGood
     }
 
-    @Test func `a write that failed is tried again with the next change, or when somebody wants it`() {
-        var pace = SavingPace()
-        _ = pace.changed()
-        #expect(pace.written(isGood: false) == .pause)
-        #expect(!pace.isWritten)
-        #expect(pace.pauseIsOver() == .nothing)
-        #expect(pace.wanted() == .write)
-        #expect(pace.written(isGood: false) == .pause)
-        #expect(pace.pauseIsOver() == .nothing)
-        #expect(pace.changed() == .write)
+    private func changed(isGood: Bool = true) {
+        saver.changed { write(isGood: isGood) }
+        loop.run()
     }
 
-    @Test func `who waits for the file does not wait for the pause`() {
-        var pace = SavingPace()
-        _ = pace.changed()
-        _ = pace.written(isGood: true)
-        _ = pace.changed()
-        #expect(pace.wanted() == .write)
-        #expect(pace.wanted() == .nothing)
+    private func save(isGood: Bool = true) throws -> Bool {
+        try loop.complete { await saver.save { write(isGood: isGood) } }
+    }
+
+    private var count: Int { writes.withLock { $0.count } }
+
+    @Test func `one write at a time, none without a change, and a pause after each`() throws {
+        changed()
+        #expect(count == 1)
+        changed()
+        changed()
+        loop.advance(by: .milliseconds(999))
+        #expect(count == 1)
+        loop.advance(by: .milliseconds(1))
+        #expect(count == 2)
+        loop.advance(by: .seconds(5))
+        #expect(try save())
+        #expect(count == 2)
+        changed()
+        #expect(count == 3)
+    }
+
+    @Test func `a write that failed is tried again with the next change, or when a caller wants it`() throws {
+        changed(isGood: false)
+        loop.advance(by: .seconds(5))
+        #expect(count == 1)
+        #expect(try !save(isGood: false))
+        #expect(count == 2)
+        loop.advance(by: .seconds(5))
+        changed()
+        #expect(count == 3)
+        #expect(try save())
+        #expect(count == 3)
+    }
+
+    @Test func `a caller that waits for the file does not wait for the pause`() throws {
+        changed()
+        changed()
+        #expect(count == 1)
+        #expect(try save())
+        #expect(count == 2)
+        #expect(loop.now == Instant(nanoseconds: 0))
     }
 }

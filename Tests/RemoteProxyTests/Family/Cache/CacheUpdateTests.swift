@@ -1,9 +1,10 @@
 // What those hear who watch a cached result; and the cache around and behind a connection.
 
 import RPCWire
-import RemoteProxy
 import TestSupport
 import Testing
+
+@testable import RemoteProxy
 
 @Suite struct `Cache updates` {
     private let network = SimulatedNetwork()

@@ -1,9 +1,10 @@
 // A cached proxy in memory: what is shown, what is fetched, and who waits for it.
 
 import RPCWire
-import RemoteProxy
 import TestSupport
 import Testing
+
+@testable import RemoteProxy
 
 @Suite struct `Caching` {
     private let loop = ManualLoop()

@@ -2,8 +2,9 @@
 
 import RPCSockets
 import RPCWire
-import RemoteProxy
 import TestSupport
+
+@testable import RemoteProxy
 
 @Service
 protocol Shelf: Sendable {

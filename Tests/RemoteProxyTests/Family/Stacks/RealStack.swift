@@ -2,8 +2,9 @@
 
 import RPCSockets
 import RPCWire
-import RemoteProxy
 import TestSupport
+
+@testable import RemoteProxy
 
 final class RealStack: Sendable {
     let loop = ManualLoop()

@@ -1,4 +1,4 @@
-// The cache as a user writes it.
+// The cache as a program writes it.
 
 extension ServiceProxy {
     /// A proxy that answers at once with what was seen last time and fetches anew behind the caller, for the next time.
@@ -22,7 +22,7 @@ extension ServiceProxy {
         cached(in: place, methods: methods, policy, .system)
     }
 
-    package func cached(
+    func cached(
         in place: CachePlace, methods: [MethodName]?, _ policy: CachePolicy, _ environment: CacheEnvironment
     ) -> Self {
         let calls = Self.methodTable.signatures.filter { $0.shape == .call }
@@ -46,7 +46,7 @@ extension ServiceProxy {
     /// for await update in try feed.updates(of: FeedProxy.Methods.load) { show(update.value) }
     /// ```
     ///
-    /// Who does not keep up misses the oldest updates, never the newest. Put the cache around what is lazy, counted or
+    /// A reader that does not keep up misses the oldest updates, never the newest. Put the cache around what is lazy, counted or
     /// late-bound: inside, it is found only while the object is there; inside `failover` it is not.
     /// - Throws: `RPCError` with the code `.unimplemented` when the method is not cached.
     public func updates<Result>(
@@ -73,7 +73,16 @@ extension ServiceProxy {
                 "\(method.signature.wireName) is not cached by this proxy; name it in .cached(in:methods:) or mark it @ReadOnly",
                 outcome: .notExecuted)
         }
-        return cache.store.listeners.updates(of: CacheKey(method: number, arguments: arguments), Arguments.self)
+        let (stream, continuation) = AsyncStream.makeStream(
+            of: CacheUpdate<Result>.self, bufferingPolicy: .bufferingNewest(64))
+        let key = CacheKey(method: number, arguments: arguments)
+        let end = cache.store.listen(to: key) { result, failure in
+            guard let result else { return continuation.finish() }
+            guard let value = (result as? KnownResult<Arguments, Result>)?.value else { return }
+            continuation.yield(failure.map { .stale(value, $0) } ?? .refreshed(value))
+        }
+        continuation.onTermination = { _ in end() }
+        return stream
     }
 
     /// Returns when all that the cache has seen until now is in its file. Worth waiting for before a short-lived program
@@ -86,26 +95,17 @@ extension ServiceProxy {
     }
 }
 
-extension CacheListeners {
-    private static var maximumUnseen: Int { 64 }
+/// What became of fetching a result.
+public enum CacheUpdate<Result: Sendable>: Sendable {
+    /// It has come from the real object, and is what callers get from now on.
+    case refreshed(Result)
+    /// It could not be fetched, for this reason; callers go on getting the one they have seen.
+    case stale(Result, any Error)
 
-    fileprivate func updates<Arguments: MethodArguments, Result: Codable & Sendable>(
-        of key: CacheKey, _ arguments: Arguments.Type
-    ) -> AsyncStream<CacheUpdate<Result>> {
-        let (stream, continuation) = AsyncStream.makeStream(
-            of: CacheUpdate<Result>.self, bufferingPolicy: .bufferingNewest(Self.maximumUnseen))
-        let number = add(to: key) { news in
-            switch news {
-            case .refreshed(let result as KnownResult<Arguments, Result>):
-                continuation.yield(.refreshed(result.value))
-            case .stale(let result as KnownResult<Arguments, Result>, let error):
-                continuation.yield(.stale(result.value, error))
-            default: break
-            }
-        } finish: {
-            continuation.finish()
+    /// What callers get now.
+    public var value: Result {
+        switch self {
+        case .refreshed(let value), .stale(let value, _): value
         }
-        continuation.onTermination = { [weak self] _ in self?.remove(number, from: key) }
-        return stream
     }
 }
