@@ -168,6 +168,7 @@ final class CacheStore: Sendable {
     func save() async -> Bool { file == nil ? true : await saver.save(write) }
 
     private func load(_ file: CacheFile) {
+        state.withLock { $0.loading = WaitingLine() }
         environment.block { [self] in
             let found = file.read()
             let time = environment.wallTime()
