@@ -85,7 +85,7 @@ struct CompilationTests {
         let messages = try await CompilerRun.messages(of: source, flags: [])
         #expect(messages.count == 3)
         #expect(messages.first?.hasPrefix("5: error: 'greet' is marked twice") == true)
-        #expect(messages.dropFirst().first?.hasPrefix("6: error: 'bad' is async but cannot fail") == true)
+        #expect(messages.dropFirst().first?.hasPrefix("6: error: 'bad' must also throw") == true)
         #expect(messages.last?.hasPrefix("10: error: @ReadOnly can only be attached to") == true)
     }
 

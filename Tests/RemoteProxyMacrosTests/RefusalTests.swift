@@ -28,13 +28,14 @@ struct Refusal: CustomTestStringConvertible {
         // Effects.
         .init(
             "func add(_ a: Int) -> Int", at: "add",
-            "'add' returns a result from elsewhere, which takes time and can fail; write 'async throws -> Int'"),
+            "'add' must be 'async throws', because a remote call takes time and can fail; write 'async throws -> Int'"
+        ),
         .init(
             "func add() async -> Int", at: "add",
-            "'add' is async but cannot fail, and remote calls can; write 'async throws'"),
+            "'add' must also throw, because a remote call can fail; write 'async throws'"),
         .init(
             "func add() throws -> Int", at: "add",
-            "'add' throws but cannot wait, and remote calls take time; write 'async throws'"),
+            "'add' must also be async, because a remote call takes time; write 'async throws'"),
         .init(
             "func add() async throws(Overflow)", at: "add",
             "'add' cannot throw only Overflow, because the connection can fail too; write 'throws' and "
@@ -45,10 +46,12 @@ struct Refusal: CustomTestStringConvertible {
         // Properties.
         .init(
             "var total: Int { get }", at: "total",
-            "'total' is fetched from elsewhere, which takes time and can fail; write '{ get async throws }'"),
+            "'total' must be 'async throws', because a remote call takes time and can fail; write '{ get async throws }'"
+        ),
         .init(
             "var total: Int { get async }", at: "total",
-            "'total' is fetched from elsewhere, which takes time and can fail; write '{ get async throws }'"),
+            "'total' must be 'async throws', because a remote call takes time and can fail; write '{ get async throws }'"
+        ),
         .init(
             "var total: Int { get set }", at: "total",
             "'total' cannot be set remotely; write '{ get async throws }' and a function that sets it"),
@@ -88,24 +91,25 @@ struct Refusal: CustomTestStringConvertible {
         // Names.
         .init(
             "func add(_ a: [MethodName?])", at: "add",
-            "'add' says 'MethodName', which means something else in a proxy; write 'Module.MethodName' or rename the type"
+            "'add' uses the type 'MethodName', but every proxy has one of that name; write 'Module.MethodName' or rename yours"
         ),
         .init(
             "func add() async throws -> ProxiedService", at: "add",
-            "'add' says 'ProxiedService', which means something else in a proxy; write 'Module.ProxiedService' or rename "
-                + "the type"),
+            "'add' uses the type 'ProxiedService', but every proxy has one of that name; write 'Module.ProxiedService' or rename yours"
+        ),
         .init(
             "func MethodName()", at: "MethodName",
-            "a requirement cannot be named 'MethodName', which means something else in a proxy; choose another name"),
+            "'MethodName' cannot be the name of a requirement, because every proxy has a member of that name; rename it"
+        ),
         .init(
             "func asService()", at: "asService",
-            "a requirement cannot be named 'asService', which means something else in a proxy; choose another name"),
+            "'asService' cannot be the name of a requirement, because every proxy has a member of that name; rename it"),
         .init(
             "func `init`()", at: "`init`",
-            "a requirement cannot be named 'init', which means something else in a proxy; choose another name"),
+            "'init' cannot be the name of a requirement, because every proxy has a member of that name; rename it"),
         .init(
             "func add(_: Int)", at: "_",
-            "'add' has a parameter without a name, and names travel; write '_ name: Type'"),
+            "'add' has a parameter without a name, but callers may send arguments by name; write '_ name: Type'"),
         .init("func add(a x: Int, b x: Int)", at: "x", "'add' has two parameters named 'x'; choose another name"),
         .init(
             "func add(_ `self`: Int)", at: "`self`", "'add' cannot have a parameter named 'self'; choose another name"),
@@ -119,13 +123,13 @@ struct Refusal: CustomTestStringConvertible {
         // Parameters.
         .init(
             "func add(_ a: inout Int)", at: "a",
-            "parameter 'a' of 'add' cannot be inout: values travel as copies; return the new value"),
+            "parameter 'a' of 'add' cannot be inout: values are sent as copies; return the new value"),
         .init(
             "func add(_ a: consuming Int)", at: "a",
-            "parameter 'a' of 'add' cannot be 'consuming': values travel as copies; remove it"),
+            "parameter 'a' of 'add' cannot be 'consuming': values are sent as copies; remove it"),
         .init(
             "func add(_ a: sending Int)", at: "a",
-            "parameter 'a' of 'add' cannot be 'sending': values travel as copies; remove it"),
+            "parameter 'a' of 'add' cannot be 'sending': values are sent as copies; remove it"),
         .init("func add(_ a: Int...)", at: "a", "parameter 'a' of 'add' cannot be variadic; write '[Int]'"),
         .init(
             "func add(_ a: Int = 1)", at: "a", isSwift: false,
@@ -133,10 +137,12 @@ struct Refusal: CustomTestStringConvertible {
         ),
         .init(
             "func add(_ done: @escaping @Sendable (Int) async throws -> Void)", at: "done",
-            "parameter 'done' of 'add' cannot be a closure: code does not travel; write a function of another service"),
+            "parameter 'done' of 'add' cannot be a closure, which cannot be sent; declare a second @Service with a function for it"
+        ),
         .init(
             "func add(_ done: ((Int) -> Void)?)", at: "done",
-            "parameter 'done' of 'add' cannot be a closure: code does not travel; write a function of another service"),
+            "parameter 'done' of 'add' cannot be a closure, which cannot be sent; declare a second @Service with a function for it"
+        ),
         .init("func add(_ a: (Int, Int))", at: "a", "parameter 'a' of 'add' cannot be a tuple; write a Codable struct"),
         .init(
             "func add(_ a: [String: [(x: Int, y: Int)?]])", at: "a",
@@ -147,7 +153,7 @@ struct Refusal: CustomTestStringConvertible {
             "parameter 'a' of 'add' cannot be opaque: both ends must know the type; name a concrete type"),
         .init(
             "func add(_ a: any Greeter)", at: "a",
-            "parameter 'a' of 'add' is 'any Greeter': objects cannot travel by reference yet; name a Codable type"),
+            "parameter 'a' of 'add' is 'any Greeter': objects cannot be sent by reference yet; name a Codable type"),
         .init(
             "func add(_ a: Codable & Sendable)", at: "a",
             "parameter 'a' of 'add' cannot be a composition of protocols; name a concrete type"),
@@ -176,8 +182,12 @@ struct Refusal: CustomTestStringConvertible {
             "the result of 'ticks' is a stream, which cannot be remote yet; return an array or take a position to go on from"
         ),
         // What nobody understands.
-        .init("func add", at: "", isSwift: false, "@Service does not understand this"),
-        .init("func add() async throws {}", at: "", isSwift: false, "@Service does not understand this"),
+        .init(
+            "func add", at: "", isSwift: false,
+            "@Service cannot read this; a service consists of functions and properties without bodies"),
+        .init(
+            "func add() async throws {}", at: "", isSwift: false,
+            "@Service cannot read this; a service consists of functions and properties without bodies"),
     ]
 
     @Test(arguments: members)
@@ -192,7 +202,8 @@ struct Refusal: CustomTestStringConvertible {
             }
             """)
         #expect(expanding.messages.map { $0.drop { $0 != " " }.dropFirst() } == [refusal.message[...]])
-        if refusal.message != "@Service does not understand this" {
+        if refusal.message != "@Service cannot read this; a service consists of functions and properties without bodies"
+        {
             #expect(expanding.messages.first?.hasPrefix("5: ") == true)
             #expect(expanding.words == [refusal.word])
         }
@@ -201,11 +212,11 @@ struct Refusal: CustomTestStringConvertible {
     static let protocols: [(source: String, message: String)] = [
         (
             "protocol House {}",
-            "1: 'House' must inherit Sendable, because proxies cross tasks; write 'protocol House: Sendable'"
+            "1: 'House' must inherit Sendable, because tasks share proxies; write 'protocol House: Sendable'"
         ),
         (
             "@MainActor\nprotocol House: AnyObject {}",
-            "2: 'House' must inherit Sendable, because proxies cross tasks; write 'protocol House: Sendable'"
+            "2: 'House' must inherit Sendable, because tasks share proxies; write 'protocol House: Sendable'"
         ),
         (
             "protocol House: Actor {}",
@@ -229,16 +240,19 @@ struct Refusal: CustomTestStringConvertible {
         ),
         (
             "protocol\nMethodName: Sendable {}",
-            "2: a service cannot be named 'MethodName', which means something else in a proxy; choose another name"
+            "2: 'MethodName' cannot be the name of a service, because every proxy has a type of that name; rename it"
         ),
         ("@objc protocol House: Sendable {}", "1: 'House' cannot be @objc; remove it"),
         ("struct House {}", "1: @Service can only be attached to a protocol"),
         ("@Service\nfinal class House {}", "1: @Service can only be attached to a protocol"),
         ("func house() {}", "1: @Service can only be attached to a protocol"),
-        ("protocol House: Sendable { func f(", "1: @Service does not understand this"),
+        (
+            "protocol House: Sendable { func f(",
+            "1: @Service cannot read this; a service consists of functions and properties without bodies"
+        ),
         (
             "protocol House: Sendable {\n func f(a: Int)\n func f(a: String)\n}",
-            "3: 'f(a:)' differs from another requirement only in its types, which do not travel; choose another label"
+            "3: 'f(a:)' has the name and the labels of another requirement, and types are no part of a method's name; change a label"
         ),
     ]
 
@@ -251,8 +265,7 @@ struct Refusal: CustomTestStringConvertible {
         let expanding = Expanding("\nprotocol House: Sendable {}", attribute: "@Service(errors: MethodName.self)")
         #expect(
             expanding.messages == [
-                "1: 'errors:' says 'MethodName', which means something else in a proxy; write 'Module.MethodName' or rename "
-                    + "the type"
+                "1: 'errors:' uses the type 'MethodName', but every proxy has one of that name; write 'Module.MethodName' or rename yours"
             ])
     }
 
@@ -273,7 +286,10 @@ struct Refusal: CustomTestStringConvertible {
     @Test func `a type nested too deeply is refused and not followed`() {
         let type = String(repeating: "[", count: 100_000) + "Int" + String(repeating: "]", count: 100_000)
         let expanding = Expanding("protocol House: Sendable { func f(_ a: \(type)) }")
-        #expect(expanding.messages == ["1: @Service does not understand this"])
+        #expect(
+            expanding.messages == [
+                "1: @Service cannot read this; a service consists of functions and properties without bodies"
+            ])
     }
 
     @Test func `what is refused still has a proxy that conforms and can be exported`() {

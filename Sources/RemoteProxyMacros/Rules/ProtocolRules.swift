@@ -62,7 +62,7 @@ struct ProtocolRules {
     }
 
     private mutating func judgeProtocol() {
-        if ProtocolModel.memberTypes.contains(name) { refuse(.reservedName(name), of: "a service") }
+        if ProtocolModel.memberTypes.contains(name) { refuse(.serviceName) }
         if let offset = syntax.genericsOffset { refuse(.primaryAssociatedTypes, at: offset) }
         if let offset = syntax.whereOffset { refuse(.whereClause, at: offset) }
         for attribute in syntax.head.attributes where attribute.name == "objc" {

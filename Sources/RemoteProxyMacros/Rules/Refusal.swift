@@ -35,10 +35,10 @@ struct Reason: ExpressibleByStringInterpolation {
 // The protocol as a whole.
 extension Reason {
     static let notAProtocol: Self = "can only be attached to a protocol"
-    static let notUnderstood: Self = "does not understand this"
+    static let notUnderstood: Self = "cannot read this; a service consists of functions and properties without bodies"
 
     static func notSendable(_ name: String) -> Self {
-        "must inherit Sendable, because proxies cross tasks; write 'protocol \(name): Sendable'"
+        "must inherit Sendable, because tasks share proxies; write 'protocol \(name): Sendable'"
     }
     static let primaryAssociatedTypes: Self = "cannot be remote with primary associated types; name concrete types"
     static let whereClause: Self = "cannot be remote with a where clause; list inherited protocols after the colon"
@@ -56,13 +56,14 @@ extension Reason {
 
 // Names. The subject is a requirement, a service, or the argument of `@Service`.
 extension Reason {
-    static func reservedName(_ name: String) -> Self {
-        "cannot be named '\(name)', which means something else in a proxy; choose another name"
-    }
+    static let requirementName: Self =
+        "cannot be the name of a requirement, because every proxy has a member of that name; rename it"
+    static let serviceName: Self =
+        "cannot be the name of a service, because every proxy has a type of that name; rename it"
     static let sameName: Self =
-        "differs from another requirement only in its types, which do not travel; choose another label"
+        "has the name and the labels of another requirement, and types are no part of a method's name; change a label"
     static func hiddenType(_ type: String) -> Self {
-        "says '\(type)', which means something else in a proxy; write 'Module.\(type)' or rename the type"
+        "uses the type '\(type)', but every proxy has one of that name; write 'Module.\(type)' or rename yours"
     }
     static func repeatedError(_ type: String) -> Self { "lists '\(type)' twice; remove one" }
     static let wireName: Self =
@@ -89,12 +90,12 @@ extension Reason {
 // Effects and results.
 extension Reason {
     static let propertyEffects: Self =
-        "is fetched from elsewhere, which takes time and can fail; write '{ get async throws }'"
+        "must be 'async throws', because a remote call takes time and can fail; write '{ get async throws }'"
     static func resultWithoutEffects(_ result: String) -> Self {
-        "returns a result from elsewhere, which takes time and can fail; write 'async throws -> \(result)'"
+        "must be 'async throws', because a remote call takes time and can fail; write 'async throws -> \(result)'"
     }
-    static let onlyAsync: Self = "is async but cannot fail, and remote calls can; write 'async throws'"
-    static let onlyThrows: Self = "throws but cannot wait, and remote calls take time; write 'async throws'"
+    static let onlyAsync: Self = "must also throw, because a remote call can fail; write 'async throws'"
+    static let onlyThrows: Self = "must also be async, because a remote call takes time; write 'async throws'"
     static func typedThrows(_ type: String) -> Self {
         """
         cannot throw only \(type), because the connection can fail too; write 'throws' and \
@@ -106,7 +107,8 @@ extension Reason {
 
 // Parameters and types.
 extension Reason {
-    static let unnamedParameter: Self = "has a parameter without a name, and names travel; write '_ name: Type'"
+    static let unnamedParameter: Self =
+        "has a parameter without a name, but callers may send arguments by name; write '_ name: Type'"
     static func repeatedParameter(_ name: String) -> Self { "has two parameters named '\(name)'; choose another name" }
     static func reservedParameter(_ name: String) -> Self {
         "cannot have a parameter named '\(name)'; choose another name"
@@ -120,7 +122,7 @@ extension Reason {
         switch type.shape {
         case .value: nil
         case .void, .tuple: "cannot be a tuple; write a Codable struct"
-        case .function: "cannot be a closure: code does not travel; write a function of another service"
+        case .function: "cannot be a closure, which cannot be sent; declare a second @Service with a function for it"
         case .opaque: "cannot be opaque: both ends must know the type; name a concrete type"
         case .composition: "cannot be a composition of protocols; name a concrete type"
         case .metatype: "cannot be a metatype; write an enum with a case for each type"
@@ -128,12 +130,12 @@ extension Reason {
         case .inlineArray: "cannot be an inline array, which is not Codable; write '[Element]'"
         case .implicitlyUnwrapped: "cannot be implicitly unwrapped; write '?'"
         case .pack: "cannot be a parameter pack; write an array"
-        case .suppressed: "cannot be noncopyable: values travel as copies; name a Codable type"
+        case .suppressed: "cannot be noncopyable: values are sent as copies; name a Codable type"
         case .untyped: "cannot be '\(type.spelling)': both ends must know the type; name a concrete type"
-        case .existential: "is '\(type.spelling)': objects cannot travel by reference yet; name a Codable type"
+        case .existential: "is '\(type.spelling)': objects cannot be sent by reference yet; name a Codable type"
         case .stream: "is a stream, which cannot be remote yet; return an array or take a position to go on from"
-        case .specified("inout"): "cannot be inout: values travel as copies; return the new value"
-        case .specified(let word): "cannot be '\(word)': values travel as copies; remove it"
+        case .specified("inout"): "cannot be inout: values are sent as copies; return the new value"
+        case .specified(let word): "cannot be '\(word)': values are sent as copies; remove it"
         }
     }
 }

@@ -46,7 +46,7 @@ struct RequirementRules {
             default: throw refusal(.unsupportedModifier(modifier))
             }
         }
-        if ProtocolModel.isReserved(name) { throw refusal(.reservedName(name), of: "a requirement") }
+        if ProtocolModel.isReserved(name) { throw refusal(.requirementName) }
     }
 
     private func mark() throws(Refusal) -> Requirement.Mark? {
