@@ -216,7 +216,7 @@ struct Refusal: CustomTestStringConvertible {
         ),
         (
             "@MainActor\nprotocol House: AnyObject {}",
-            "2: 'House' must inherit Sendable, because tasks share proxies; write 'protocol House: Sendable'"
+            "2: 'House' must inherit Sendable, because tasks share proxies; write 'protocol House: AnyObject, Sendable'"
         ),
         (
             "protocol House: Actor {}",

@@ -89,7 +89,9 @@ struct ProtocolRules {
                 judge(String(part.filter { $0 != " " }.trimmingPrefix("Swift.")), at: offset, &model)
             }
         }
-        if !model.isSendable, syntax.isInheritanceKnown, syntax.whereOffset == nil { refuse(.notSendable(name)) }
+        if !model.isSendable, syntax.isInheritanceKnown, syntax.whereOffset == nil {
+            refuse(.notSendable(name, syntax.inherited.map(\.type.spelling)))
+        }
     }
 
     private mutating func judge(_ inherited: String, at offset: Int, _ model: inout ProtocolModel) {

@@ -37,8 +37,9 @@ extension Reason {
     static let notAProtocol: Self = "can only be attached to a protocol"
     static let notUnderstood: Self = "cannot read this; a service consists of functions and properties without bodies"
 
-    static func notSendable(_ name: String) -> Self {
-        "must inherit Sendable, because tasks share proxies; write 'protocol \(name): Sendable'"
+    static func notSendable(_ name: String, _ inherited: [String]) -> Self {
+        let list = (inherited + ["Sendable"]).joined(separator: ", ")
+        return "must inherit Sendable, because tasks share proxies; write 'protocol \(name): \(list)'"
     }
     static let primaryAssociatedTypes: Self = "cannot be remote with primary associated types; name concrete types"
     static let whereClause: Self = "cannot be remote with a where clause; list inherited protocols after the colon"
