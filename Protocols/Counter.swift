@@ -1,6 +1,6 @@
 public import RemoteProxy
 
-/// A number that everybody shares, and a notebook beside it.
+/// A number that all callers share, and a notebook beside it.
 @Service(errors: ArithmeticFailure.self)
 public protocol Counter: Sendable {
     /// Adds an amount and returns the new value. Throws `ArithmeticFailure.overflow` when it does not fit.
@@ -8,8 +8,8 @@ public protocol Counter: Sendable {
     /// Adds one and returns the new value.
     func next() async throws -> Int
     func value() async throws -> Int
-    /// Writes a line into the notebook. One way: the caller does not wait and hears of no failure.
+    /// Writes a line into the notebook. The caller does not wait and learns of no failure.
     func note(_ text: String)
-    /// What was noted last, oldest first.
+    /// The latest notes, oldest first.
     func notes() async throws -> [String]
 }

@@ -1,11 +1,11 @@
 public import RemoteProxy
 
-/// Sends back what it gets, at once or later: for measuring and for trying out.
+/// Returns its argument, at once or later: for measuring and for trying out.
 @Service
 public protocol Echo: Sendable {
     func text(_ text: String) async throws -> String
     func record(_ record: Record) async throws -> Record
-    /// Waits without holding up anybody else, and stops waiting when the call is cancelled.
+    /// Waits without delaying other calls, and stops waiting when the call is cancelled.
     func later(_ text: String, afterMilliseconds: Int) async throws -> String
 }
 

@@ -10,9 +10,9 @@ package struct EnglishGreeter: Greeter {
     package func greet(_ name: String) async throws -> String { "Hello, \(name)!" }
 }
 
-/// Sends back what it gets.
+/// Returns its argument.
 package struct PlainEcho: Echo {
-    /// The longest delay that `later` grants: a peer must not park calls for ever.
+    /// The longest delay that `later` grants: a peer must not keep calls for ever.
     package static let longestDelay = 60_000
 
     /// An echo; it has no state.

@@ -1,5 +1,5 @@
-// The real prime numbers: costly to make and large to keep. Other modules cannot name the object, only ask for its proxy,
-// so nobody can go around that.
+// The real prime numbers: costly to make and large to keep. Other modules cannot name the object and have to ask for its
+// proxy.
 
 package import Protocols
 import RemoteProxy
@@ -33,7 +33,7 @@ struct SievedPrimes: Primes {
     }
 
     func count(upTo number: Int) async throws -> Int {
-        // A caller may ask for any number, and gets what the table has.
+        // A caller may ask for any number; the answer goes as far as the table.
         guard number >= 2 else { return 0 }
         return isComposite[2...min(number, Self.limit)].count { !$0 }
     }

@@ -1,4 +1,4 @@
-// The server of the sample services: their real objects behind the command line that every server gets.
+// The server of the sample services: their real objects behind the command line that every server has.
 
 import Protocols
 import RPCServer
