@@ -51,17 +51,10 @@ extension RPCServer {
         /// How many calls of all connections may run at the same time; more are refused with `.busy`, except one of each
         /// connection that has none, if it came with less than 4 KiB of arguments.
         public var maximumRequestsInAll = 8_192
-        /// How long calls may go on waiting for their turn; then new ones are refused with `.busy` until it is better. Zero
-        /// for ever. A burst is not refused, only what comes when calls have waited too long for a tenth of a second, or
-        /// when the line of those who wait, whoever they are, becomes longer and longer, until it would last for half of the
-        /// shorter of the two limits; and one request of each session may always wait. Shorter where callers would rather be
-        /// refused than wait: down to about what a usual call takes.
-        public var maximumWait: Duration = .seconds(5)
-        /// The same for calls that wait for those of other sessions; what a session waits for its own calls does not count,
-        /// so that it may ask for as much at once as it likes. Zero for ever. When it has been overrun for a tenth of a
-        /// second, or when the line has become longer and longer, calls are let in that will wait for two milliseconds at most,
-        /// or for two calls, until less comes again: what is accepted then is answered nearly as soon as ever.
-        public var maximumWaitForOthers: Duration = .milliseconds(250)
+        /// How long calls of several clients may wait for their turn. When all have waited longer for a tenth of a second, new
+        /// calls are refused with `.busy`, and the line is held to 5 ms until less comes again. A burst is not refused, nor is
+        /// a client that waits only for its own calls, nor one that asks for little beside others. Zero for ever.
+        public var maximumWait: Duration = .milliseconds(250)
         /// How many pings of one peer are answered in ten seconds; one that sends more is disconnected.
         public var maximumPings = 100
         /// How many cancellations of calls that there are not are borne from one peer in ten seconds, beside one for each

@@ -59,35 +59,6 @@ import Testing
         lent.loop.shutdown()
     }
 
-    #if os(Linux)
-        @Test func `a thread that computes is not replaced while more is to be done than can be`() async throws {
-            let lent = try LentLoop()
-            let isOver = Flag()
-            defer { isOver.raise() }
-            await lent.loop.perform { lent.loop.noteOverload(true) }
-            let isComputing = Flag()
-            Task(executorPreference: lent.loop) {
-                isComputing.raise()
-                while !isOver.isRaised {}
-            }
-            await until { isComputing.isRaised }
-            lent.look(times: 30)
-            #expect(lent.takeovers.withLock { $0 } == 0)
-            lent.loop.noteOverload(false)
-            lent.lookUntilReplaced()
-            isOver.raise()
-            await until { lent.watch.blockedThreads == 0 }
-            await lent.loop.perform { lent.loop.noteOverload(true) }
-            // One that sleeps is, all the same.
-            let barrier = Barrier()
-            await lent.block(on: barrier)
-            lent.lookUntilReplaced()
-            barrier.open()
-            await lent.loop.perform {}
-            lent.loop.shutdown()
-        }
-    #endif
-
     @Test func `of threads that compute one is replaced, of threads that sleep all`() async throws {
         let lent = try LentLoop()
         let isOver = Flag()

@@ -2,8 +2,8 @@
 
 extension Scenario {
     static let all: [Scenario] = [
-        manyConnections, idleAndBusy, pipelinedBurst, overload, overloadByFew, overloadByOne,
-        overloadByLongCalls, overloadByShortCalls, overloadByShorterCalls, overloadTold, largeBesideSmall, slowReader,
+        manyConnections, idleAndBusy, pipelinedBurst, overload, overloadByFew,
+        overloadByLongCalls, overloadByShortCalls, overloadByShorterCalls, largeBesideSmall, slowReader,
         soak,
         comingAndGoing, callAndCancel,
     ]

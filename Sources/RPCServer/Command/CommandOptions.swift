@@ -55,8 +55,7 @@ extension CommandOption {
         .number("--maximum-bytes-in-all", "BYTES", \.maximumBytesInAll, "the same for all connections together"),
         .seconds(
             "--maximum-wait", \.maximumWait,
-            "how long calls may go on waiting for their turn; then new ones are refused as busy; 0 for ever"),
-        .seconds("--maximum-wait-for-others", \.maximumWaitForOthers, "the same for the calls of other sessions"),
+            "how long calls of several clients may wait for their turn; then new ones are refused as busy; 0 for ever"),
         .number("--maximum-pings", "N", \.maximumPings, "pings of one peer in ten seconds; then it is disconnected"),
         .number(
             "--maximum-unknown-cancels", "N", \.maximumUnknownCancels,

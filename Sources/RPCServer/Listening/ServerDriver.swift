@@ -128,8 +128,7 @@ final class ServerDriver: Sendable {
                         name: "rpc-\(state.runners.count)", spins: configuration.adaptiveSpinning, watch: state.watch)
                     state.runners.append(
                         RequestRunner(
-                            loop: loop, number: state.runners.count, maximumWait: configuration.maximumWait,
-                            forOthers: configuration.maximumWaitForOthers))
+                            loop: loop, number: state.runners.count, maximumWait: configuration.maximumWait))
                 }
             } catch {
                 throw ListenError(url: url, description: "cannot serve \(url): \(error)")

@@ -29,7 +29,7 @@ extension EventLoop {
 
     /// Whether another thread would go on if a guest kept this one. Of those that compute there is only one other.
     private var canHost: Bool {
-        watch?.hasRoom == true && absentThreads.load(ordering: .relaxed) == 0 && !isOverloaded.load(ordering: .relaxed)
+        watch?.hasRoom == true && absentThreads.load(ordering: .relaxed) == 0
             && attention.load(ordering: .relaxed) != .ended
     }
 

@@ -40,7 +40,7 @@ extension EventLoop {
         guard watch != nil else { return }
         ownership.lend(forLong: forLong)
         // Nobody knows yet whether it will sleep.
-        if forLong, !isOverloaded.load(ordering: .relaxed) { replace(SystemThread.current, isRunning: true) }
+        if forLong { replace(SystemThread.current, isRunning: true) }
         // After the loan: a watch that has gone to sleep since has not seen it. One that goes to sleep has looked several
         // times since this was lively, and would see a loan that was made before this is read.
         if attention.load(ordering: .relaxed) != .lively { drawAttention() }
@@ -61,8 +61,6 @@ extension EventLoop {
         // As for a loan that begins: a watch may have gone to sleep meanwhile.
         if attention.load(ordering: .relaxed) != .lively { drawAttention() }
     }
-
-    package func noteOverload(_ lasts: Bool) { isOverloaded.store(lasts, ordering: .relaxed) }
 
     package func takeBack() -> Bool { watch == nil || ownership.takeBack(SystemThread.current) }
 
@@ -89,9 +87,7 @@ extension EventLoop {
         case .lent: timeWhenSeenLent = SystemThread.processorTime(systemNumber: number)
         case .overdue(let thread):
             let isRunning = SystemThread.isRunning(systemNumber: number)
-            if !isRunning || !isOverloaded.load(ordering: .relaxed) && hasComputedForLong(number) {
-                replace(thread, isRunning: isRunning)
-            }
+            if !isRunning || hasComputedForLong(number) { replace(thread, isRunning: isRunning) }
         }
         quietLooks = before == .quiet && sighting == .notLent ? quietLooks + 1 : 0
         let next = sighting == .notLent ? Self.timeBetweenLooks : Self.longestLoan

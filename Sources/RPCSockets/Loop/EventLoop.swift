@@ -60,8 +60,6 @@ package final class EventLoop: Loop, @unchecked Sendable {
     let attention = Atomic(Attention.asleep)
     /// How many threads have lost the loop and are still kept.
     let absentThreads = Atomic(0)
-    /// More is to be done here than can be.
-    let isOverloaded = Atomic(false)
     /// What the system calls the thread that has the loop.
     let threadNumber = Atomic<Int32>(0)
     /// How many looks in a row have seen nothing. The watch's own.

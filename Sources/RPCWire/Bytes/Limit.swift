@@ -9,7 +9,7 @@ package enum Limit: String, Sendable, Hashable, CaseIterable {
     case loginTime, loginInput, loginOutput
     // How much they may ask for.
     case maximumRequestsInFlight, maximumRequestsInAll, maximumBytesInFlight, maximumBytesInAll
-    case maximumWait, maximumWaitForOthers
+    case maximumWait
     case maximumFrameSize, maximumHeaderBlock, maximumHeaderLines, maximumBatch, maximumDepth
     case maximumPings, maximumUnknownCancels
     // What happens to those who do not listen.

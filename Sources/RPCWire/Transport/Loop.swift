@@ -34,10 +34,6 @@ package protocol Loop: TaskExecutor, SerialExecutor {
     /// - Parameter forLong: whether that is to be expected. Then another thread has the loop as soon as it can.
     func lend(forLong: Bool)
 
-    /// Whether more is to be done here than can be. As long as that lasts, the loop goes on with another thread only for code
-    /// that sleeps: one more that computes would be in the way of the others. On the loop.
-    func noteOverload(_ lasts: Bool)
-
     /// For library code that is called by code which the loop may have been lent to: until `goOut` it is on the loop, unless
     /// the loop has gone on elsewhere or is about to. What it has the loop do is done when the thread is back,
     /// or is seen to be kept. Nothing in between may call out.
@@ -64,7 +60,6 @@ extension Loop {
 
     package func lookAtClock() -> Instant { now }
     package func lend(forLong: Bool) {}
-    package func noteOverload(_ lasts: Bool) {}
     package func comeIn() -> Presence { isCurrent ? .atHome : .elsewhere }
     package func goOut(_ presence: Presence) {}
     package func takeBack() -> Bool { true }

@@ -15,11 +15,12 @@ extension ErrorObject {
         return ErrorObject(RPCError(.busy, text, outcome: .notExecuted))
     }
 
-    static func congested(_ time: Duration, _ limit: Limit) -> ErrorObject {
+    /// - Parameter maximumWait: the wait that is taken for an overload.
+    static func overloaded(_ maximumWait: Duration) -> ErrorObject {
         ErrorObject(
             RPCError(
                 .busy,
-                "more calls come than can be done, or they have been waiting for their turn for more than \(time) (\(limit))",
+                "more calls come than can be done: all have waited longer than \(maximumWait) (\(Limit.maximumWait))",
                 outcome: .notExecuted))
     }
 

@@ -19,9 +19,6 @@ struct RequestQueue: ~Copyable, @unchecked Sendable {
     /// Since when the first has been waiting.
     var oldest: Instant? { count > 0 ? ring[head].arrived : nil }
 
-    /// How many its session has that wait.
-    var ownOfOldest: Int { count > 0 ? ring[head].session.waitingRequests : 0 }
-
     /// Whether the first is for the same method as this one and has the same scope.
     func isFirst(like request: borrowing IncomingRequest) -> Bool {
         count > 0 && ring[head].method === request.method && ring[head].session === request.session

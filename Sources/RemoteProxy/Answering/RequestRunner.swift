@@ -16,9 +16,7 @@ package final class RequestRunner: @unchecked Sendable {
     /// Who looks at the connections of the loop when they are due.
     let rounds: Rounds
     @exclusivity(unchecked) private var inbox = RequestQueue()
-    @exclusivity(unchecked) private var congestion: Congestion
-    /// More comes than can be done, and the loop has been told so.
-    @exclusivity(unchecked) private var isOverloaded = false
+    @exclusivity(unchecked) private var overload: Overload
     @exclusivity(unchecked) private var idle: [Worker] = []
     /// A worker has been woken and has not looked yet, or the loop is to check whether another one is to be.
     @exclusivity(unchecked) private var isAttended = false
@@ -29,27 +27,27 @@ package final class RequestRunner: @unchecked Sendable {
     /// When the next one is to do so; nil while nobody waits.
     @exclusivity(unchecked) private var turnEnd: Instant?
     private static let nanosecondsPerTurn: Int64 = 1_000_000
-    private static let nanosecondsPerShortTurn = Congestion.shortTurn.nanoseconds
+    /// How many requests may end before the clock is read again. Reading it takes as long as much of a short call.
+    @exclusivity(unchecked) private var requestsUntilLook = 0
+    /// When the clock was read last.
+    @exclusivity(unchecked) private var lastLook = Instant(nanoseconds: .min)
+    private static let shortRequestsPerLook = 8
+    private static let nanosecondsOfShortRequests: Int64 = 80_000
     @exclusivity(unchecked) private var isStopped = false
     /// Idle workers kept for the next burst; each is a task of about a kilobyte.
     private let maximumIdleWorkers = 64
 
-    /// What is answered to calls for which the line is too long.
-    private let refusal: ErrorObject
-    private let refusalForOthers: ErrorObject
+    /// What is answered to calls that are refused while the server is overloaded.
+    let overloadRefusal: ErrorObject
 
-    /// - Parameters:
-    ///   - maximumWait: how long calls may go on waiting for their turn before new ones are refused; zero for ever.
-    ///   - forOthers: how long for the calls of others.
-    package init(
-        loop: any Loop, number: Int = 0, maximumWait: Duration = .zero, forOthers maximumWaitForOthers: Duration = .zero
-    ) {
+    /// - Parameter maximumWait: how long calls of several sessions may wait for their turn before it is an overload; zero
+    ///   for ever.
+    package init(loop: any Loop, number: Int = 0, maximumWait: Duration = .zero) {
         self.loop = loop
         self.number = number
         rounds = Rounds(loop)
-        congestion = Congestion(maximumWait: maximumWait, forOthers: maximumWaitForOthers)
-        refusal = .congested(maximumWait, .maximumWait)
-        refusalForOthers = .congested(maximumWaitForOthers, .maximumWaitForOthers)
+        overload = Overload(maximumWait: maximumWait)
+        overloadRefusal = .overloaded(maximumWait)
     }
 
     /// How many requests wait for a worker.
@@ -57,18 +55,13 @@ package final class RequestRunner: @unchecked Sendable {
     /// How many sessions have requests that wait.
     @exclusivity(unchecked) var waitingSessions = 0
 
-    /// The limit for which a call that comes now is to be refused, if it is.
+    /// Whether a call that arrives now is refused because more come than can be done.
     /// - Parameter own: how many requests of its session wait.
-    func congestion(forSessionWith own: Int, at now: Instant) -> Limit? {
-        guard inbox.count >= Congestion.alwaysAdmitted else { return nil }
-        return congestion.refuses(in: line(before: own), at: now)
-    }
-
-    /// What it is told.
-    func refusal(for limit: Limit) -> ErrorObject { limit == .maximumWait ? refusal : refusalForOthers }
-
-    private func line(before own: Int) -> Congestion.Line {
-        Congestion.Line(waiting: inbox.count, own: own, sessions: waitingSessions)
+    @inline(__always)
+    func isOverloaded(forSessionWith own: Int, at now: Instant) -> Bool {
+        guard overload.isOn, let oldest = inbox.oldest else { return false }
+        return overload.refuses(
+            Overload.Line(oldest: oldest, waiting: inbox.count, own: own, sessions: waitingSessions), at: now)
     }
 
     @inline(__always)
@@ -142,9 +135,7 @@ package final class RequestRunner: @unchecked Sendable {
     @inline(__always)
     private func putNext(in place: inout RequestPlace) -> Bool {
         guard inbox.moveFirst(to: &place) else { return false }
-        congestion.begins()
-        if isOverloaded { noteOverload(at: loop.now) }
-        if turnEnd == nil, !inbox.isEmpty { turnEnd = endOfTurn(from: loop.now) }
+        if turnEnd == nil, !inbox.isEmpty { turnEnd = loop.now.advanced(byNanoseconds: Self.nanosecondsPerTurn) }
         return true
     }
 
@@ -170,31 +161,22 @@ package final class RequestRunner: @unchecked Sendable {
         return absence
     }
 
-    private func endOfTurn(from now: Instant) -> Instant {
-        noteOverload(at: now)
-        return now.advanced(byNanoseconds: isOverloaded ? Self.nanosecondsPerShortTurn : Self.nanosecondsPerTurn)
-    }
-
-    private func noteOverload(at now: Instant) {
-        let lasts = congestion.lasts(at: now)
-        guard lasts != isOverloaded else { return }
-        isOverloaded = lasts
-        loop.noteOverload(lasts)
-    }
-
     /// Whether workers have kept the loop from its sockets for long while others wait. The clock is read only if some do,
     /// and not after each short call.
     private func isTimeToLook() -> Bool {
         guard let arrived = inbox.oldest else {
-            congestion.nobodyIsNext()
-            turnEnd = nil
+            overload.lineIsEmpty()
+            (turnEnd, requestsUntilLook) = (nil, 0)
             return false
         }
-        guard congestion.isLookDue else { return false }
-        let now = loop.lookAtClock()
-        if congestion.isNext(waitingSince: arrived, at: now) {
-            congestion.sees(line(before: inbox.ownOfOldest), waitingSince: arrived, at: now)
+        guard requestsUntilLook == 0 else {
+            requestsUntilLook -= 1
+            return false
         }
+        let now = loop.lookAtClock()
+        let areShort = lastLook.nanoseconds(to: now) < Self.nanosecondsOfShortRequests
+        (requestsUntilLook, lastLook) = (areShort ? Self.shortRequestsPerLook - 1 : 0, now)
+        overload.begins(waitingSince: arrived, isShared: waitingSessions > 1, at: now)
         return turnEnd.map { now >= $0 } ?? false
     }
 

@@ -15,7 +15,6 @@ package final class LoopTally: Sendable {
     private let fullHere = Atomic(0)
     private let fullInAll = Atomic(0)
     private let busyLine = Atomic(0)
-    private let busyOthers = Atomic(0)
     /// What the loop may run, and hold, without a look at the others.
     let share: Int
     let byteShare: Int
@@ -51,7 +50,6 @@ package final class LoopTally: Sendable {
         case .maximumBytesInFlight: add(1, to: fullHere)
         case .maximumBytesInAll: add(1, to: fullInAll)
         case .maximumWait: add(1, to: busyLine)
-        case .maximumWaitForOthers: add(1, to: busyOthers)
         default: add(1, to: busyHere)
         }
     }
@@ -64,7 +62,6 @@ package final class LoopTally: Sendable {
             (.maximumBytesInFlight, fullHere.load(ordering: .relaxed)),
             (.maximumBytesInAll, fullInAll.load(ordering: .relaxed)),
             (.maximumWait, busyLine.load(ordering: .relaxed)),
-            (.maximumWaitForOthers, busyOthers.load(ordering: .relaxed)),
         ]
     }
 

@@ -74,9 +74,9 @@ extension Session {
             return answerBusy(request, limit, in: batch)
         }
         let now = loop.now
-        if let id, let limit = runner.congestion(forSessionWith: waitingRequests, at: now) {
-            wasBusy(limit)
-            return answer(id, with: runner.refusal(for: limit), in: batch)
+        if let id, runner.isOverloaded(forSessionWith: waitingRequests, at: now) {
+            wasBusy(.maximumWait)
+            return answer(id, with: runner.overloadRefusal, in: batch)
         }
         let deadline = self.deadline(of: request, from: connection, at: now)
         switch calls.start(id, isPost: isPost, bytes: request.paramsCount, deadline: deadline) {

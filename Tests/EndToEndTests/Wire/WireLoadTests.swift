@@ -48,55 +48,37 @@ import Testing
         #"{"jsonrpc":"2.0","method":"Echo.text","params":["x"],"id":\#(id)}"#
     }
 
-    /// A thousand calls of a millisecond each, where waiting may take five.
-    @Test func `what waits too long is refused before any work, and only of those who have something waiting`()
-        async throws
-    {
+    @Test func `what waits too long is refused before any work, and only of those who ask for much`() async throws {
         try await withGate(exporting: [EchoProxy(BusyEcho())]) {
             $0.maximumWait = .milliseconds(5)
         } _: { server, url in
-            let neighbour = try RawClient(url)
-            _ = try neighbour.ask(Self.call(0))
-            let busy = try RawClient(url)
-            let (served, refused, patience) = try Self.hear(1_000, from: [busy], limit: "maximumWait") { () throws in
-                // However busy the other is.
-                #expect(try brief(neighbour.ask(Self.call(0))) == "0=\"x\"")
-            }
-            // What came within the first tenth of a second is served, however much or little that is.
-            #expect(served > 0 && refused > 0 && patience >= .milliseconds(100))
-            #expect(server.counters.calls == served + 11 && server.counters.overruns == ["maximumWait": refused])
-            // When it is over it is over.
-            for id in 1...10 { #expect(try brief(busy.ask(Self.call(id))) == "\(id)=\"x\"") }
-        }
-    }
-
-    @Test func `who waits for calls of its own is not refused unless others have to wait for them as well`()
-        async throws
-    {
-        try await withGate(exporting: [EchoProxy(BusyEcho())]) {
-            $0.maximumWaitForOthers = .milliseconds(5)
-            $0.maximumWait = .zero
-        } _: { server, url in
-            let alone = try Self.hear(300, from: [RawClient(url)], limit: "")
+            let alone = try Self.hear(300, from: [RawClient(url)])
             #expect(alone.served == 300 && alone.refused == 0 && server.counters.overruns == [:])
-            var (served, refused) = (0, 0)
+            let neighbour = try RawClient(url)
+            var (served, refused, asked) = (300, 0, 0)
             // Unless a busy machine lets one of them speak only when the other has been served.
             for _ in 0..<20 where refused == 0 {
-                let both = try Self.hear(500, from: [RawClient(url), RawClient(url)], limit: "maximumWaitForOthers")
+                let both = try Self.hear(500, from: [RawClient(url), RawClient(url)]) { () throws in
+                    // However busy the others are.
+                    #expect(try brief(neighbour.ask(Self.call(0))) == "0=\"x\"")
+                    asked += 1
+                }
                 served += both.served
                 refused = both.refused
                 #expect(both.served > 0 && both.patience >= .milliseconds(100))
             }
             #expect(refused > 0)
-            #expect(server.counters.calls == served + 300)
-            #expect(server.counters.overruns == ["maximumWaitForOthers": refused])
+            #expect(server.counters.calls == served + asked)
+            #expect(server.counters.overruns == ["maximumWait": refused])
+            // When it is over it is over.
+            for id in 1...10 { #expect(try brief(neighbour.ask(Self.call(id))) == "\(id)=\"x\"") }
         }
     }
 
     /// Has each client make so many calls at once.
     /// - Returns: how many were served and how many refused, for that limit, and after how long the first.
     private static func hear(
-        _ count: Int, from clients: [RawClient], limit: String, meanwhile: () throws -> Void = {}
+        _ count: Int, from clients: [RawClient], meanwhile: () throws -> Void = {}
     ) throws -> (served: Int, refused: Int, patience: Duration) {
         let calls = Array((1...count).map { Self.call($0) + "\n" }.joined().utf8)
         let start = ContinuousClock.now
@@ -111,7 +93,7 @@ import Testing
                 if try brief(reply) == "\(id)=\"x\"" {
                     served += 1
                 } else {
-                    #expect(reply.contains("-32009") && reply.contains("(\(limit))"))
+                    #expect(reply.contains("-32009") && reply.contains("(maximumWait)"))
                     if refused == 0 { patience = ContinuousClock.now - start }
                     refused += 1
                 }

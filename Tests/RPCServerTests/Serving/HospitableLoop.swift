@@ -23,7 +23,7 @@ struct HospitableLoop {
     ) async throws {
         var configuration = RPCServer.Configuration()
         // On a busy machine calls wait for long, and are not to be turned away for it.
-        (configuration.maximumWait, configuration.maximumWaitForOthers) = (.zero, .zero)
+        configuration.maximumWait = .zero
         server = RPCServer(configuration)
         watch = LoopWatch(maximumBlockedThreads: maximumBlockedThreads)
         // Answers come late there too, and guests are kept from going.

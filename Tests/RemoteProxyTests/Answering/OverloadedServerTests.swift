@@ -12,31 +12,22 @@ import Testing
 
     private func after(_ duration: Duration) -> Instant { start.advanced(by: duration) }
 
-    /// Each call takes it two milliseconds, and comes from a session of its own, or all from one.
+    /// Each call takes it two milliseconds, and comes from a session of its own.
     private struct Server {
-        private var congestion = Congestion(maximumWait: .seconds(5), forOthers: .milliseconds(250))
-        private let hasOneSession: Bool
+        private var overload = Overload(maximumWait: .milliseconds(250))
         private var waiting: [Instant] = []
         private var left = 0
         private(set) var served = 0
         private(set) var refused = 0
         private(set) var longest = Duration.zero
 
-        init(hasOneSession: Bool = false) { self.hasOneSession = hasOneSession }
-
-        private var line: Congestion.Line {
-            hasOneSession
-                ? .init(waiting: waiting.count, own: waiting.count, sessions: 1) : .others(waiting.count)
-        }
-
         mutating func forget() { (served, refused, longest) = (0, 0, .zero) }
 
         mutating func come(at now: Instant) {
-            if congestion.refuses(in: line, at: now) == nil {
-                waiting.append(now)
-            } else {
-                refused += 1
+            let line = waiting.first.map {
+                Overload.Line(oldest: $0, waiting: waiting.count, own: 0, sessions: waiting.count)
             }
+            if let line, overload.refuses(line, at: now) { refused += 1 } else { waiting.append(now) }
         }
 
         /// Answers whether a call ends.
@@ -46,15 +37,13 @@ import Testing
             if hasEnded {
                 served += 1
                 if let next = waiting.first {
-                    let line = line
-                    congestion.isNext(waitingSince: next, in: line, at: now)
+                    overload.begins(waitingSince: next, isShared: waiting.count > 1, at: now)
                 } else {
-                    congestion.nobodyIsNext()
+                    overload.lineIsEmpty()
                 }
             }
             if left == 0, !waiting.isEmpty {
                 longest = max(longest, waiting.removeFirst().duration(to: now))
-                congestion.begins()
                 left = 2
             }
             return hasEnded
@@ -70,21 +59,18 @@ import Testing
         }
     }
 
-    @Test(arguments: [true, false])
-    func `at twice its capacity a server is busy all the time, and soon serves whom it serves in time`(one: Bool) {
-        var server = Server(hasOneSession: one)
-        run(&server, 0..<200) { _ in true }
-        #expect(server.refused > 0 && server.longest < .milliseconds(200))
-        run(&server, 200..<500) { _ in true }
+    @Test func `at twice its capacity a server is busy all the time, and soon serves in time what it serves`() {
+        var server = Server()
+        run(&server, 0..<2_000) { _ in true }
+        #expect(server.refused > 0 && server.longest <= .milliseconds(650))
         server.forget()
-        run(&server, 500..<5_500) { _ in true }
-        #expect(server.served == 2_500 && server.refused == 2_500)
-        #expect(server.longest <= .milliseconds(6))
+        run(&server, 2_000..<7_000) { _ in true }
+        #expect(server.served == 2_500 && abs(server.refused - 2_500) < 10)
+        #expect(server.longest <= .milliseconds(12))
     }
 
-    @Test(arguments: [true, false])
-    func `a burst is served whole, whatever little comes meanwhile`(one: Bool) {
-        var server = Server(hasOneSession: one)
+    @Test func `a burst is served whole, whatever little comes meanwhile`() {
+        var server = Server()
         for _ in 0..<100 { server.come(at: start) }
         run(&server, 0..<1_000) { $0 % 4 == 0 }
         #expect(server.refused == 0 && server.served > 340)

@@ -71,7 +71,7 @@ final class ServerFurnace: Furnace {
         let counters = server.counters
         return [
             counters.connections, counters.running,
-            ["maximumWait", "maximumWaitForOthers"].reduce(0) { $0 + (counters.overruns[$1] ?? 0) },
+            counters.overruns["maximumWait"] ?? 0,
         ]
     }
 }
