@@ -1,29 +1,34 @@
-// The text of `--help`, made from the table of options.
+// The text of `--help`, made from the table of options. It fits on one screen.
 
 enum CommandHelp {
     private static let width = 100
 
     static func text(for program: String) -> String {
-        let heads = CommandOption.all.map { option in
-            option.argument.map { "\(option.name) \($0)" } ?? option.name
-        }
-        let indent = (heads.map(\.count).max() ?? 0) + 4
-        let lines = zip(heads, CommandOption.all).flatMap { head, option in
-            wrap(option.help, to: width - indent).enumerated().map { index, line in
-                let left = index == 0 ? "  \(head)" : ""
-                return left + String(repeating: " ", count: indent - left.count) + line
-            }
+        let indent = (CommandOption.all.map { head(of: $0).count }.max() ?? 0) + 4
+        let groups = CommandOption.groups.map { title, options in
+            "\(title):\n" + options.map { lines(of: $0, indent) }.joined(separator: "\n")
         }
         return """
             usage: \(program) [--listen URL]... [options]
 
-            Serves JSON-RPC 2.0 until it is told to stop by SIGTERM or SIGINT; then running calls finish and it
-            exits with 0. A second signal ends it at once with 1. SIGHUP has it read the file of --tokens again.
-            Prints 'listening on URL' for each address on standard output and logs to standard error. Exits with
-            64 when the command line is wrong, and with 1 when it cannot listen.
+            Serves JSON-RPC 2.0 and prints 'listening on URL' for each address. SIGTERM or SIGINT ends it when running
+            calls have finished; a second one ends it at once. SIGHUP reads the file of --tokens again. Logs to
+            standard error. Exits with 0, with 64 when the command line is wrong, and with 1 when it cannot listen.
 
-            \(lines.joined(separator: "\n"))
+            \(groups.joined(separator: "\n"))
             """
+    }
+
+    private static func head(of option: CommandOption) -> String {
+        option.argument.map { "\(option.name) \($0)" } ?? option.name
+    }
+
+    private static func lines(of option: CommandOption, _ indent: Int) -> String {
+        let head = head(of: option)
+        return wrap(option.help, to: width - indent).enumerated().map { index, line in
+            let left = index == 0 ? "  \(head)" : ""
+            return left + String(repeating: " ", count: indent - left.count) + line
+        }.joined(separator: "\n")
     }
 
     private static func wrap(_ text: String, to width: Int) -> [String] {

@@ -1,8 +1,10 @@
-// One option of the command line: how it is written, what the help says of it, what it does to the settings.
+// One option of the command line: how it is written, what the help says of it, what it sets.
 
 import RPCSockets
 import RPCWire
+import RemoteProxy
 
+/// An option, as the command line is read and as the help explains it.
 struct CommandOption: Sendable {
     typealias Apply = @Sendable (_ value: String, _ settings: inout CommandSettings) throws(CommandFault) -> Void
 
@@ -12,41 +14,57 @@ struct CommandOption: Sendable {
     let help: String
     let apply: Apply
 
+    /// An option without a value.
     static func `switch`(
         _ name: String, _ help: String, _ apply: @escaping @Sendable (inout CommandSettings) -> Void
     ) -> Self {
         Self(name: name, argument: nil, help: help) { (_, settings) throws(CommandFault) in apply(&settings) }
     }
 
-    /// A whole number, straight into a member of the configuration.
-    static func number(
-        _ name: String, _ argument: String, least: Int = 1, most: Int = .max,
-        _ member: any WritableKeyPath<RPCServer.Configuration, Int> & Sendable, _ help: String
-    ) -> Self {
-        let usual = RPCServer.Configuration()[keyPath: member]
-        return Self(name: name, argument: argument, help: "\(help) (default \(usual))") {
-            (value, settings) throws(CommandFault) in
-            guard let number = Int(value), (least...most).contains(number) else {
-                let range = most == .max ? "from \(least) up" : "from \(least) to \(most)"
-                throw CommandFault("\(name) takes a whole number \(range), not '\(value)'")
-            }
-            settings.configuration[keyPath: member] = number
+    /// A limit, with the name, the words and the member that the table of limits has for it.
+    static func limit(_ limit: Limit) -> Self {
+        guard let row = LimitDescription(of: limit) else { preconditionFailure("\(limit) is not in the table") }
+        let name = "--" + limit.rawValue.reduce(into: "") { $0 += $1.isUppercase ? "-\($1.lowercased())" : String($1) }
+        let what = row.what + (row.endsAtZero ? "; 0 for ever" : "")
+        return switch row.value {
+        case .count(let member): number(name, "N", of: member, what)
+        case .bytes(let member): number(name, "BYTES", of: member, what)
+        case .time(let member): seconds(name, of: member, what)
         }
     }
 
-    /// A time in seconds, fractions allowed, straight into a member of the configuration.
-    static func seconds(
-        _ name: String, _ member: any WritableKeyPath<RPCServer.Configuration, Duration> & Sendable, _ help: String
+    private static func number(
+        _ name: String, _ argument: String, of member: any WritableKeyPath<Limits, Int> & Sendable, _ help: String
     ) -> Self {
-        let usual = RPCServer.Configuration()[keyPath: member] / .seconds(1)
+        Self(name: name, argument: argument, help: "\(help) (default \(Limits()[keyPath: member]))") {
+            (value, settings) throws(CommandFault) in
+            settings.configuration.limits[keyPath: member] = try wholeNumber(value, for: name, in: 1...Int.max)
+        }
+    }
+
+    /// A time in seconds, fractions allowed.
+    static func seconds(
+        _ name: String, of member: any WritableKeyPath<Limits, Duration> & Sendable, _ help: String
+    ) -> Self {
+        let usual = Limits()[keyPath: member] / .seconds(1)
         let text = usual == usual.rounded() ? "\(Int(usual))" : "\(usual)"
         return Self(name: name, argument: "SECONDS", help: "\(help) (default \(text))") {
             (value, settings) throws(CommandFault) in
             guard let seconds = Double(value), (0...86_400).contains(seconds) else {
                 throw CommandFault("\(name) takes seconds from 0 to 86400, not '\(value)'")
             }
-            settings.configuration[keyPath: member] = .seconds(seconds)
+            settings.configuration.limits[keyPath: member] = .seconds(seconds)
         }
+    }
+
+    static func wholeNumber(
+        _ value: String, for name: String, in range: ClosedRange<Int>
+    ) throws(CommandFault) -> Int {
+        guard let number = Int(value), range.contains(number) else {
+            let end = range.upperBound == .max ? "up" : "to \(range.upperBound)"
+            throw CommandFault("\(name) takes a whole number from \(range.lowerBound) \(end), not '\(value)'")
+        }
+        return number
     }
 }
 

@@ -22,9 +22,7 @@ struct CommandSettings {
         while let word = rest.popFirst() {
             let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
             guard word.hasPrefix("-"), let name = parts.first else { throw CommandFault("'\(word)' is not an option") }
-            guard let option = CommandOption.all.first(where: { $0.name == name }) else {
-                throw CommandFault("there is no option '\(name)'")
-            }
+            let option = try CommandOption.named(name)
             let value = parts.count == 2 ? parts[1] : nil
             if let argument = option.argument {
                 guard let value = value ?? rest.popFirst() else {

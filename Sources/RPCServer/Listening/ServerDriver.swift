@@ -23,7 +23,7 @@ final class ServerDriver: Sendable {
     private let exports: Exports
     let traffic: Traffic
     let valve: LogValve
-    let peerSettings: Shared<Peer.Settings>
+    private let peerSettings: Shared<Peer.Settings>
     /// The tokens that are accepted now; those of the configuration until they are replaced.
     private let tokens: Lock<TokenList?>
     let state: Lock<State>
@@ -43,9 +43,11 @@ final class ServerDriver: Sendable {
         valve = LogValve(
             most: configuration.maximumLogLines, on: EventLoop.shared,
             overran: { traffic.overran(.maximumLogLines) }, write: configuration.log)
-        var settings = configuration.peerSettings
-        settings.gate.traffic = traffic
-        tokens = settings.gate.tokens
+        var settings = Peer.Settings()
+        settings.limits = configuration.limits
+        settings.tokens = Lock(configuration.tokens)
+        settings.traffic = traffic
+        tokens = settings.tokens
         peerSettings = Shared(settings)
         state = Lock(
             State(
@@ -162,17 +164,13 @@ final class ServerDriver: Sendable {
         guard let place, let loop = place.runner.loop as? EventLoop else { return socket.close() }
         traffic.count { $0.accepted += 1 }
         let stream = SocketStream(
-            socket, on: loop, remoteAddress: "\(address)", limits: configuration.outputLimits, pausesReading: true)
+            socket, on: loop, remoteAddress: "\(address)", limits: configuration.limits.output, pausesReading: true)
         serve(stream, number: place.number, from: neighbourhood, runner: place.runner)
     }
 
     private func refuse(_ address: SocketAddress, _ limit: Limit) {
         traffic.overran(limit)
-        let text =
-            limit == .maximumConnections
-            ? "there are \(configuration.maximumConnections) connections"
-            : "there are \(configuration.maximumConnectionsPerAddress) connections from there"
-        valve.log("refused \(address): \(text) (\(limit))")
+        valve.log("refused \(address): \(configuration.limits.overrun(of: limit))")
     }
 
     private func serve(_ stream: any ByteStream, number: Int, from neighbourhood: String?, runner: RequestRunner) {

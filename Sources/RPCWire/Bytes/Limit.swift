@@ -4,7 +4,7 @@
 package enum Limit: String, Sendable, Hashable, CaseIterable {
     // How many may come, and how soon they must say what.
     case maximumConnections, maximumConnectionsPerAddress
-    case firstByteTime, frameTime, minimumRate, idleTime
+    case firstByteTime, frameTime, idleTime
     // Before it is known who it is.
     case loginTime, loginInput, loginOutput
     // How much they may ask for.

@@ -3,25 +3,8 @@
 import RPCWire
 
 extension ErrorObject {
-    /// - Parameter most: what the limit allows.
-    static func busy(_ limit: Limit, most: Int) -> ErrorObject {
-        let whose =
-            limit == .maximumRequestsInAll || limit == .maximumBytesInAll ? "all connections" : "this connection"
-        let isBytes = limit == .maximumBytesInFlight || limit == .maximumBytesInAll
-        let text =
-            isBytes
-            ? "the requests of \(whose) that are running hold \(most) bytes or more (\(limit))"
-            : "\(most) requests of \(whose) are running (\(limit))"
-        return ErrorObject(RPCError(.busy, text, outcome: .notExecuted))
-    }
-
-    /// - Parameter maximumWait: the wait that is taken for an overload.
-    static func overloaded(_ maximumWait: Duration) -> ErrorObject {
-        ErrorObject(
-            RPCError(
-                .busy,
-                "more calls come than can be done: all have waited longer than \(maximumWait) (\(Limit.maximumWait))",
-                outcome: .notExecuted))
+    static func busy(_ limit: Limit, of limits: Limits) -> ErrorObject {
+        ErrorObject(RPCError(.busy, limits.overrun(of: limit), outcome: .notExecuted))
     }
 
     static let repeated = ErrorObject(

@@ -37,9 +37,6 @@ package final class RequestRunner: @unchecked Sendable {
     /// Idle workers kept for the next burst; each is a task of about a kilobyte.
     private let maximumIdleWorkers = 64
 
-    /// What is answered to calls that are refused while the server is overloaded.
-    let overloadRefusal: ErrorObject
-
     /// - Parameter maximumWait: how long calls of several sessions may wait for their turn before it is an overload; zero
     ///   for ever.
     package init(loop: any Loop, number: Int = 0, maximumWait: Duration = .zero) {
@@ -47,7 +44,6 @@ package final class RequestRunner: @unchecked Sendable {
         self.number = number
         rounds = Rounds(loop)
         overload = Overload(maximumWait: maximumWait)
-        overloadRefusal = .overloaded(maximumWait)
     }
 
     /// How many requests wait for a worker.

@@ -54,16 +54,16 @@ extension RPCClient {
         /// What is shown to a server that wants to know who calls. A server that does not know it answers every call with
         /// `.unauthenticated`.
         public var token: Token?
-        /// How long a server may be silent before it is asked whether it is there; zero for ever. A server lets nobody ask
-        /// more often than its `maximumPings` says, by default ten times a second.
+        /// How long a server may be silent before it is asked whether it is there. Zero never asks. A server disconnects a
+        /// client that asks more than a hundred times in ten seconds.
         public var keepaliveInterval: Duration = .seconds(15)
         /// How long it may take to answer that before its connection counts as lost.
         public var keepaliveTimeout: Duration = .seconds(5)
-        /// How long a message of the server may take from its first byte to its last before its connection counts as
-        /// lost; zero for ever.
+        /// How long a message of the server may take from its first byte to its last, and a second more for each 16 KiB,
+        /// before its connection counts as lost. Zero for ever.
         public var frameTime: Duration = .seconds(30)
-        /// How many bytes of a message earn it a second more; less than one counts as one.
-        public var minimumRate = 16_384
+        /// How many bytes earn that second. A constant, variable for tests.
+        package var minimumRate = 16_384
         /// Whether the thread of the connection looks out for answers for at least 50 µs before it sleeps, instead of 25, and
         /// while any comes, instead of while that is cheaper than being woken: with objects that take as long to answer, and
         /// processors to spare, nobody has to be woken for a call then. An idle client uses no processor time either way.
@@ -84,14 +84,14 @@ extension RPCClient.Configuration {
         var settings = Peer.Settings()
         settings.timeout = timeout
         settings.maximumPendingCalls = maximumPendingCalls
-        settings.frames.maximumFrameSize = maximumFrameSize
-        settings.maximumRequestsInFlight = maximumRequestsInFlight
-        settings.maximumBytesInFlight = maximumBytesInFlight
-        settings.gate.token = token
-        settings.gate.keepaliveInterval = keepaliveInterval
-        settings.gate.keepaliveTimeout = keepaliveTimeout
-        settings.gate.frameTime = frameTime
-        settings.gate.minimumRate = minimumRate
+        settings.limits.maximumFrameSize = maximumFrameSize
+        settings.limits.maximumRequestsInFlight = maximumRequestsInFlight
+        settings.limits.maximumBytesInFlight = maximumBytesInFlight
+        settings.token = token
+        settings.limits.keepaliveInterval = keepaliveInterval
+        settings.limits.keepaliveTimeout = keepaliveTimeout
+        settings.limits.frameTime = frameTime
+        settings.limits.minimumRate = minimumRate
         settings.maximumPendingPostBytes = maximumPendingPostBytes
         settings.saysHello = saysHello ?? (framing == .lengthPrefixed || token != nil)
         return settings

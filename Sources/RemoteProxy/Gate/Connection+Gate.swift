@@ -10,7 +10,7 @@ extension Connection {
 
     func openGate() {
         if let identity = gate.login.identity { peer.identity = identity }
-        if gate.login.isLocked { frames.limits.maximumFrameSize = gate.settings.loginInput }
+        if gate.login.isLocked { frames.limits.maximumFrameSize = gate.settings.limits.loginInput }
         bookGate()
     }
 
@@ -46,7 +46,7 @@ extension Connection {
         }
         peer.identity = gate.login.identity
         session.entry = gate.login.entry
-        frames.limits = peer.settings.frames
+        frames.limits = peer.settings.limits.frames
         gate.settings.traffic?.count { $0.loggedIn += 1 }
         return true
     }
@@ -56,7 +56,7 @@ extension Connection {
         _ = phase.closed()
         gate.settings.traffic?.count { $0.failedLogins += 1 }
         peer.log("refused \(stream.remoteAddress): it has shown a token that nobody has")
-        stream.loop.schedule(at: stream.loop.now.advanced(by: gate.settings.loginDelay)) { [self] in
+        stream.loop.schedule(at: stream.loop.now.advanced(by: gate.settings.limits.loginDelay)) { [self] in
             session.answer(request.id, with: .unauthenticated, in: nil)
             stream.finish()
         }

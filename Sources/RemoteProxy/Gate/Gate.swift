@@ -1,42 +1,17 @@
 // Everything that one connection is watched for, in one place: who it is, whether it comes fast enough, whether it is
 // still there, whether it asks for too much. Values only; `Connection+Gate` feeds them and does what they decide.
 
-package import RPCSockets
-package import RPCWire
+import RPCSockets
+import RPCWire
 
 package struct Gate {
-    /// What a connection is held to. Zero times are no limits.
-    package struct Settings: Sendable {
-        /// The tokens that let a peer in; nil lets everybody in. Behind a lock, because the list of a server that runs can
-        /// be replaced.
-        package var tokens = Lock<TokenList?>(nil)
-        /// What this end shows when it is asked who it is.
-        package var token: Token?
-        package var loginTime: Duration = .seconds(5)
-        package var loginInput = 16_384
-        package var loginOutput = 4_096
-        /// How long somebody who has shown a wrong token waits for the answer.
-        package var loginDelay: Duration = .seconds(1)
-        package var firstByteTime: Duration = .seconds(10)
-        package var frameTime: Duration = .seconds(30)
-        package var minimumRate = 16_384
-        package var idleTime: Duration = .zero
-        package var keepaliveInterval: Duration = .seconds(15)
-        package var keepaliveTimeout: Duration = .seconds(5)
-        package var maximumPings = 100
-        package var maximumUnknownCancels = 1_000
-        /// Where it is counted.
-        package var traffic: Traffic?
-
-        package init() {}
-    }
-
     /// In which pings and cancellations are counted.
     static let window = Duration.seconds(10)
 
     /// One for all connections of a server.
-    private let shared: Shared<Settings>
-    var settings: Settings { shared.value }
+    private let shared: Shared<Peer.Settings>
+    var settings: Peer.Settings { shared.value }
+    private var limits: Limits { shared.value.limits }
     var login: Login
     var arrival: Punctuality
     var keepalive: Keepalive
@@ -56,28 +31,28 @@ package struct Gate {
     var isSilent = false
 
     /// - Parameter isAccepted: whether the other end came here; only then has it anything to prove.
-    init(_ shared: Shared<Settings>, isAccepted: Bool, user: UInt32?, at now: Instant) {
-        let settings = shared.value
+    init(_ shared: Shared<Peer.Settings>, isAccepted: Bool, user: UInt32?, at now: Instant) {
+        let (settings, limits) = (shared.value, shared.value.limits)
         self.shared = shared
         login = Login(
             needsProof: isAccepted && settings.tokens.withLock { $0 } != nil,
             identity: isAccepted ? user.map { Identity(name: "uid:\($0)") } : nil,
-            maximumInput: settings.loginInput, maximumOutput: settings.loginOutput)
+            maximumInput: limits.loginInput, maximumOutput: limits.loginOutput)
         arrival = Punctuality(
-            firstByteTime: isAccepted ? settings.firstByteTime : .zero, frameTime: settings.frameTime,
-            minimumRate: settings.minimumRate, at: now)
+            firstByteTime: isAccepted ? limits.firstByteTime : .zero, frameTime: limits.frameTime,
+            minimumRate: limits.minimumRate, at: now)
         keepalive = Keepalive(
-            interval: settings.keepaliveInterval, timeout: settings.keepaliveTimeout, isSecond: isAccepted, at: now)
-        pings = RateLimit(most: settings.maximumPings, per: Self.window)
-        unknownCancels = RateLimit(most: settings.maximumUnknownCancels, per: Self.window)
+            interval: limits.keepaliveInterval, timeout: limits.keepaliveTimeout, isSecond: isAccepted, at: now)
+        pings = RateLimit(most: limits.maximumPings, per: Self.window)
+        unknownCancels = RateLimit(most: limits.maximumUnknownCancels, per: Self.window)
         (opened, used) = (now, now)
-        grain = Self.grain(of: settings)
+        grain = Self.grain(of: limits)
     }
 
-    private static func grain(of settings: Settings) -> Duration {
+    private static func grain(of limits: Limits) -> Duration {
         let times = [
-            settings.loginTime, settings.firstByteTime, settings.frameTime, settings.idleTime,
-            settings.keepaliveInterval, settings.keepaliveTimeout,
+            limits.loginTime, limits.firstByteTime, limits.frameTime, limits.idleTime,
+            limits.keepaliveInterval, limits.keepaliveTimeout,
         ]
         let shortest = times.filter { $0 > .zero }.min() ?? .seconds(1)
         return min(max(shortest / 16, .milliseconds(1)), .seconds(1))
@@ -89,11 +64,11 @@ package struct Gate {
     var due: Instant { min(arrival.due, keepalive.due, loginDue, idleDue).roundedUp(to: grain) }
 
     private var loginDue: Instant {
-        login.isLocked && settings.loginTime > .zero ? opened.advanced(by: settings.loginTime) : .distantFuture
+        login.isLocked && limits.loginTime > .zero ? opened.advanced(by: limits.loginTime) : .distantFuture
     }
 
     private var idleDue: Instant {
-        settings.idleTime > .zero ? used.advanced(by: settings.idleTime) : .distantFuture
+        limits.idleTime > .zero ? used.advanced(by: limits.idleTime) : .distantFuture
     }
 
     enum Action: Hashable {
@@ -136,27 +111,8 @@ package struct Gate {
 
     mutating func requestEnded() { expectedCancels = min(expectedCancels + 1, 65_536) }
 
-    // MARK: words
-
     /// What happened, with the limit's name and what it stands at.
-    func explanation(of limit: Limit) -> String {
-        let (what, value): (String, String) =
-            switch limit {
-            case .firstByteTime: ("nothing came", "\(settings.firstByteTime)")
-            case .frameTime: ("a message did not come to its end", "\(settings.frameTime)")
-            case .minimumRate: ("a message came too slowly", "\(settings.minimumRate) bytes a second")
-            case .idleTime: ("nothing was asked", "\(settings.idleTime)")
-            case .loginTime: ("nobody logged in", "\(settings.loginTime)")
-            case .loginInput: ("too much was sent without a login", "\(settings.loginInput) bytes")
-            case .loginOutput: ("too much was asked without a login", "\(settings.loginOutput) bytes of answers")
-            case .keepaliveTimeout: ("a ping was not answered", "\(settings.keepaliveTimeout)")
-            case .maximumPings: ("too many pings", "\(settings.maximumPings) in \(Self.window)")
-            case .maximumUnknownCancels:
-                ("too many cancellations of no call", "\(settings.maximumUnknownCancels) in \(Self.window)")
-            default: ("a limit was overrun", "")
-            }
-        return "\(what): the limit is \(value) (\(limit))"
-    }
+    func explanation(of limit: Limit) -> String { limits.overrun(of: limit) }
 }
 
 extension Instant {

@@ -73,13 +73,13 @@ package struct Punctuality: Sendable {
         }
     }
 
-    /// The limit that is overrun, if one is. A frame that had more than its usual time was too slow rather than too late.
+    /// The limit that is overrun, if one is.
     package func overrun(at now: Instant) -> Limit? {
         guard now >= due else { return nil }
         switch phase {
         case .nothing: return .firstByteTime
         case .betweenFrames: return nil
-        case .insideFrame(_, let bytes): return bytes < minimumRate ? .frameTime : .minimumRate
+        case .insideFrame: return .frameTime
         }
     }
 }

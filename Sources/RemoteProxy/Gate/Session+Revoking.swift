@@ -15,7 +15,7 @@ extension Session {
     /// - Returns: whether the session was revoked.
     @discardableResult
     func endIfRevoked() -> Bool {
-        guard table != nil, let tokens = peer.settings.gate.tokens.withLock({ $0 }) else { return false }
+        guard table != nil, let tokens = peer.settings.tokens.withLock({ $0 }) else { return false }
         guard connection?.gate.login.isLocked != true, !tokens.keeps(peer.identity, by: entry) else { return false }
         let name = peer.identity.map { "'\($0.name)'" } ?? "a caller without a token"
         // Nor are the posts wanted that it left behind.

@@ -3,7 +3,7 @@
 import RPCWire
 
 extension Session {
-    private var traffic: Traffic? { peer.settings.gate.traffic }
+    private var traffic: Traffic? { peer.settings.traffic }
 
     /// The limit for which all connections together have as many requests as they may. Asked for every message.
     @inline(__always)
@@ -21,8 +21,7 @@ extension Session {
 
     func answerBusy(_ request: Request, _ limit: Limit, in batch: BatchReply?) {
         wasBusy(limit)
-        let most = limit == .maximumBytesInAll ? traffic?.maximumBytes : traffic?.maximumRequests
-        answer(request.id, with: .busy(limit, most: most ?? 0), in: batch)
+        answer(request.id, with: .busy(limit, of: peer.settings.limits), in: batch)
     }
 
     func wasBusy(_ limit: Limit) { tally?.takeUnretainedValue().wasBusy(limit) }

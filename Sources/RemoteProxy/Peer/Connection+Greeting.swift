@@ -14,7 +14,7 @@ extension Connection {
         let resumption = session.map { Hello.Resumption(session: $0.id, received: Progress($0.receipts)) }
         let hello = Hello(
             timeout: peer.settings.timeout.nanoseconds / 1_000_000, token: gate.settings.token?.text,
-            maximumFrameSize: peer.settings.frames.maximumFrameSize, resume: resumption)
+            maximumFrameSize: peer.settings.limits.maximumFrameSize, resume: resumption)
         append { output in
             MessageEncoder.openRequest(method: SystemMethod.hello, in: output)
             // Integers and a plain text cannot fail to encode.
@@ -88,7 +88,7 @@ extension Connection {
 
     private func welcome(_ resumed: Progress?) -> Welcome {
         Welcome(
-            session: session.id, maximumFrameSize: peer.settings.frames.maximumFrameSize,
+            session: session.id, maximumFrameSize: peer.settings.limits.maximumFrameSize,
             grace: session.table.map { $0.grace.nanoseconds / 1_000_000 }, resumed: resumed)
     }
 

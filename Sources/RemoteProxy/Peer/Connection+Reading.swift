@@ -105,7 +105,7 @@ extension Connection {
         case .single(let message): accept(message, in: nil, size: size)
         case .batch(let messages):
             let answered = messages.count { $0.isAnswered }
-            let batch = answered == 0 ? nil : BatchReply(count: answered, limit: peer.settings.frames.maximumFrameSize)
+            let batch = answered == 0 ? nil : BatchReply(count: answered, limit: peer.settings.limits.maximumFrameSize)
             for message in messages { accept(message, in: batch) }
         case .refused(let error):
             refuseText(error)

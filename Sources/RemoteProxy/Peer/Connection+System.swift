@@ -57,7 +57,7 @@ extension Connection {
     }
 
     private func discover(_ request: Request, in batch: BatchReply?) {
-        let (document, limit) = (peer.exports.discovery, peer.settings.frames.maximumFrameSize)
+        let (document, limit) = (peer.exports.discovery, peer.settings.limits.maximumFrameSize)
         guard document.count < limit - min(limit, 1_024) else {
             let text =
                 "what there is takes \(document.count) bytes to list; a frame may have \(limit) (maximumFrameSize)"

@@ -83,7 +83,7 @@ extension Connection {
 
     /// The limit that the requests which wait have reached.
     var overrunByWaiting: Limit? {
-        if waiting.bytes >= peer.settings.maximumBytesInFlight { return .maximumBytesInFlight }
+        if waiting.bytes >= peer.settings.limits.maximumBytesInFlight { return .maximumBytesInFlight }
         return waiting.bytes >= Self.little && session.waitsTooMuchInAll ? .maximumBytesInAll : nil
     }
 
@@ -100,7 +100,7 @@ extension Connection {
     /// Goes on reading when half of what may wait has begun.
     private func readOn() {
         guard reading == .paused, overrunByWaiting == nil,
-            waiting.isEmpty || waiting.bytes <= peer.settings.maximumBytesInFlight / 2
+            waiting.isEmpty || waiting.bytes <= peer.settings.limits.maximumBytesInFlight / 2
         else { return }
         readLater()
     }

@@ -94,11 +94,12 @@ package final class Connection: @unchecked Sendable {
             framing = nil
             session = Session(peer, in: table)
         }
-        frames = FrameDecoder(limits: settings.frames, framing: framing)
-        messages = MessageDecoder(maximumDepth: settings.maximumDepth, maximumBatch: settings.maximumBatch)
+        frames = FrameDecoder(limits: settings.limits.frames, framing: framing)
+        messages = MessageDecoder(
+            maximumDepth: settings.limits.maximumDepth, maximumBatch: settings.limits.maximumBatch)
         agreement = Agreement(framing: framing)
         isForOneAnswer = framing != nil && peer.answersOnce
-        gate = Gate(settings.sharedGate, isAccepted: framing == nil, user: stream.peerUser, at: stream.loop.now)
+        gate = Gate(peer.sharedSettings, isAccepted: framing == nil, user: stream.peerUser, at: stream.loop.now)
     }
 
     /// Goes on where another connection has read a hello that asks for a session which lives elsewhere.
@@ -233,7 +234,7 @@ extension Connection: ByteStreamReceiver {
         finishIfAnswered()
         guard hasPeerFinished, waiting.isEmpty, phase.step != .over else { return }
         hasPeerFinished = false
-        stream.loop.schedule(at: stream.loop.now.advanced(by: peer.settings.halfCloseGrace)) { [self] in
+        stream.loop.schedule(at: stream.loop.now.advanced(by: peer.settings.limits.halfCloseGrace)) { [self] in
             if !session.isResumable, session.connection === self {
                 if session.calls.count > 0 { session.overran(.halfCloseGrace) }
                 session.stopRequests()

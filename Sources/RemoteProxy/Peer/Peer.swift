@@ -8,28 +8,19 @@ package import RPCWire
 package final class Peer: Sendable {
     /// The limits and times of one end.
     package struct Settings: Sendable {
+        /// What the other end may do.
+        package var limits = Limits()
+        /// The tokens that let the other end in; nil lets everybody in. Behind a lock, because the list of a server that runs
+        /// can be replaced.
+        package var tokens = Lock<TokenList?>(nil)
+        /// What this end shows when it is asked who it is.
+        package var token: Token?
+        /// Where what the other ends do is counted.
+        package var traffic: Traffic?
         package var timeout: Duration = .seconds(30)
         package var maximumPendingCalls = 65_536
-        package var frames = FrameLimits()
-        package var maximumDepth = 512
-        package var maximumBatch = 1_000
-        package var maximumRequestsInFlight = 1_024
-        package var maximumBytesInFlight = 16 << 20
-        /// How long the calls of a peer that has closed its sending side go on.
-        package var halfCloseGrace: Duration = .seconds(2)
-        package var gate: Gate.Settings {
-            get { sharedGate.value }
-            set { sharedGate = Shared(newValue) }
-        }
-        /// What is watched for, in one piece that connections have as well.
-        private(set) var sharedGate = Shared(Gate.Settings())
-        /// How many answers, and how many bytes of them, may wait to be acknowledged before no new call begins.
-        package var maximumKeptReplies = 1_024
-        package var maximumKeptReplyBytes = 4 << 20
         /// How many bytes of posts may wait to be sent or acknowledged.
         package var maximumPendingPostBytes = 32 << 20
-        /// Objects that the other end may hold at a time.
-        package var maximumHolds = 1_000
         /// Whether an end that dials says hello.
         package var saysHello = true
 
@@ -88,7 +79,8 @@ package final class Peer: Sendable {
 
     package let loop: any Loop
     /// One for all peers of a server.
-    private let sharedSettings: Shared<Settings>
+    /// Shared with all peers of a server, and with their connections.
+    let sharedSettings: Shared<Settings>
     package var settings: Settings { sharedSettings.value }
     let exports: Exports
     let runner: RequestRunner
@@ -113,7 +105,7 @@ package final class Peer: Sendable {
         self.runner = runner
         self.exports = exports
         sharedSettings = settings
-        state = Lock(State(frameLimit: settings.value.frames.maximumFrameSize))
+        state = Lock(State(frameLimit: settings.value.limits.maximumFrameSize))
         timeout = settings.value.timeout.nanoseconds
         self.log = log
     }
@@ -130,7 +122,7 @@ package final class Peer: Sendable {
 
     /// The other end takes no longer messages.
     func limitFrames(to size: Int?) {
-        let own = settings.frames.maximumFrameSize
+        let own = settings.limits.maximumFrameSize
         state.withLock { $0.frameLimit = min(own, max(64, size ?? .max)) }
     }
 

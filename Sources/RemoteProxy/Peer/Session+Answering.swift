@@ -76,7 +76,7 @@ extension Session {
         let now = loop.now
         if let id, runner.isOverloaded(forSessionWith: waitingRequests, at: now) {
             wasBusy(.maximumWait)
-            return answer(id, with: runner.overloadRefusal, in: batch)
+            return answer(id, with: .busy(.maximumWait, of: peer.settings.limits), in: batch)
         }
         let deadline = self.deadline(of: request, from: connection, at: now)
         switch calls.start(id, isPost: isPost, bytes: request.paramsCount, deadline: deadline) {
@@ -89,9 +89,9 @@ extension Session {
                 arrived: now)
             // A post leaves no answer behind.
             if incoming.id != nil, let limit = overrunByReplies { holdBack(incoming, limit) } else { begin(incoming) }
-        case .busy(let limit, let most):
+        case .busy(let limit, _):
             wasBusy(limit)
-            answer(id, with: .busy(limit, most: most), in: batch)
+            answer(id, with: .busy(limit, of: peer.settings.limits), in: batch)
         case .draining:
             answer(id, with: .draining, in: batch)
         }

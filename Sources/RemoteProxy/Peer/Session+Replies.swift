@@ -81,7 +81,8 @@ extension Session {
         // It had begun before there was too much. If the answer does not get through, at least what became of the call
         // does.
         let bytes =
-            limit == .maximumKeptReplyBytesInAll ? table?.maximumKeptReplyBytes : peer.settings.maximumKeptReplyBytes
+            limit == .maximumKeptReplyBytesInAll
+            ? table?.maximumKeptReplyBytes : peer.settings.limits.maximumKeptReplyBytes
         let output = JSONOutput()
         MessageEncoder.writeFailure(id: id, error: .notKept(limit, of: bytes), in: output)
         replies.keep(output.bytes, number: replies.last + 1)
@@ -103,7 +104,7 @@ extension Session {
     private var overrunByOthers: Limit? {
         let kept = replies.byteCountOfSmall
         guard kept >= 16 * Self.little else { return nil }
-        if kept / 2 >= peer.settings.maximumKeptReplyBytes { return .maximumKeptReplyBytes }
+        if kept / 2 >= peer.settings.limits.maximumKeptReplyBytes { return .maximumKeptReplyBytes }
         return table?.keepsTooMuch == true ? .maximumKeptReplyBytesInAll : nil
     }
 
@@ -111,7 +112,7 @@ extension Session {
     @inline(__always)
     private func overrun(keeping count: Int) -> Limit? {
         let kept = replies.byteCount
-        if kept >= peer.settings.maximumKeptReplyBytes { return .maximumKeptReplyBytes }
+        if kept >= peer.settings.limits.maximumKeptReplyBytes { return .maximumKeptReplyBytes }
         return kept + count >= Self.little && table?.keepsTooMuch == true
             ? .maximumKeptReplyBytesInAll : nil
     }
@@ -125,9 +126,9 @@ extension Session {
     var overrunByReplies: Limit? {
         guard isResumable, !replies.isEmpty else { return nil }
         let kept = replies.byteCount
-        if kept >= peer.settings.maximumKeptReplyBytes { return .maximumKeptReplyBytes }
+        if kept >= peer.settings.limits.maximumKeptReplyBytes { return .maximumKeptReplyBytes }
         if kept >= Self.little, table?.keepsTooMuch == true { return .maximumKeptReplyBytesInAll }
-        return replies.count >= peer.settings.maximumKeptReplies ? .maximumKeptReplies : nil
+        return replies.count >= peer.settings.limits.maximumKeptReplies ? .maximumKeptReplies : nil
     }
 
     /// The other end has so many answers.

@@ -48,7 +48,7 @@ package final class Session: @unchecked Sendable {
     private(set) var noted = 0
 
     /// What the other end holds.
-    private(set) lazy var held = HeldObjects(exports, limit: peer.settings.maximumHolds)
+    private(set) lazy var held = HeldObjects(exports, limit: peer.settings.limits.maximumHolds)
     @exclusivity(unchecked) var methods = ExportsView()
     @exclusivity(unchecked) var calls: IncomingCalls
     /// When the loop will next look for deadlines.
@@ -67,11 +67,11 @@ package final class Session: @unchecked Sendable {
         self.peer = peer
         (loop, runner, exports) = (peer.loop, peer.runner, peer.exports)
         self.table = table
-        tally = peer.settings.gate.traffic?.tally(of: runner.number).map { .passUnretained($0) }
+        tally = peer.settings.traffic?.tally(of: runner.number).map { .passUnretained($0) }
         shared = Lock(Shared(id: Self.makeID()))
-        frameLimit = peer.settings.frames.maximumFrameSize
+        frameLimit = peer.settings.limits.maximumFrameSize
         calls = IncomingCalls(
-            limit: peer.settings.maximumRequestsInFlight, byteLimit: peer.settings.maximumBytesInFlight)
+            limit: peer.settings.limits.maximumRequestsInFlight, byteLimit: peer.settings.limits.maximumBytesInFlight)
     }
 
     /// Names the session; whoever has it can take the session over, so it cannot be guessed. The end that listens makes

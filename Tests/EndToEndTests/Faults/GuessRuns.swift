@@ -78,10 +78,10 @@ extension FaultRuns {
     func `every wrong token is answered late and alike, is counted, and ends its connection`() throws {
         let (guesses, together) = (Self.size(400, full: 20_000), 100)
         var settings = Peer.Settings()
-        settings.gate.tokens = Lock(try TokenList(Secrets.list))
+        settings.tokens = Lock(try TokenList(Secrets.list))
         let traffic = Traffic(loops: 1, maximumRequests: 1_000)
-        settings.gate.traffic = traffic
-        let delay = settings.gate.loginDelay
+        settings.traffic = traffic
+        let delay = settings.limits.loginDelay
         let network = SimulatedNetwork(settings: settings)
         network.exports.add(CounterProxy(SharedCounter()), named: nil)
         var answers: Set<String> = []

@@ -1,6 +1,7 @@
 // Batches at their edges: as many members as there may be, one more, and everything that can stand where a request should.
 
 import RPCServer
+import RemoteProxy
 import TestSupport
 import Testing
 

@@ -22,7 +22,7 @@ import Testing
             }
             let reason = try pinger.ask(#"{"jsonrpc":"2.0","method":"rpc.ping"}"#)
             #expect(try brief(reason) == "null!-32009")
-            #expect(reason?.contains("5 in 10.0 seconds (maximumPings)") == true)
+            #expect(reason?.contains("more than 5 pings in ten seconds (maximumPings)") == true)
             #expect(try pinger.hear() == nil)
             #expect(server.counters.overruns == ["maximumPings": 1])
         }
@@ -127,7 +127,8 @@ import Testing
                 if call == Said.value { late.say(Said.later(60_000, id: 2)) }
                 let refusal = try late.ask(call)
                 #expect(try brief(refusal) == "1!-32009")
-                #expect(refusal?.contains("3 requests of all connections are running (maximumRequestsInAll)") == true)
+                #expect(
+                    refusal?.contains("more than 3 calls of all connections at a time (maximumRequestsInAll)") == true)
                 if call != Said.value { continue }
                 #expect(server.counters.running == 4)
                 late.say(#"{"jsonrpc":"2.0","method":"$/cancelRequest","params":{"id":2}}"#)

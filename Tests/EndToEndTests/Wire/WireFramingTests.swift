@@ -1,6 +1,7 @@
 // The three framings as strict peers write and read them.
 
 import RPCServer
+import RemoteProxy
 import TestSupport
 import Testing
 

@@ -1,6 +1,7 @@
 // Every limit at its edge: up to it all goes well; beyond it the answer names the limit and its value.
 
 import RPCServer
+import RemoteProxy
 import TestSupport
 import Testing
 
@@ -173,7 +174,7 @@ import Testing
             for refused in [later(text, 3), later("x", 3), Said.value] {
                 let refusal = try client.ask(refused)
                 #expect(try brief(refusal).hasSuffix("!-32009"))
-                #expect(refusal?.contains("100000 bytes or more (maximumBytesInFlight)") == true)
+                #expect(refusal?.contains("more than 100000 bytes of arguments of one connection's calls") == true)
             }
             #expect(server.counters.overruns == ["maximumBytesInFlight": 3])
             #expect(server.counters.running == 2 && abs(server.counters.bytesInFlight - 120_000) < 5_000)

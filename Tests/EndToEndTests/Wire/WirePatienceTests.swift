@@ -2,6 +2,7 @@
 
 import Foundation
 import RPCServer
+import RemoteProxy
 import TestSupport
 import Testing
 
@@ -73,17 +74,16 @@ import Testing
             $0.minimumRate = 200_000
         } _: { server, url in
             let length = withUnsafeBytes(of: UInt32(9_000_000).bigEndian, Array.init)
-            var (met, took) = (Set<String>(), Duration.zero)
+            var took = Duration.zero
             // A busy machine may keep the rest of it back for longer than its first bytes may wait: then once more.
-            for _ in 0..<50 where !met.contains("minimumRate") {
+            for _ in 0..<50 where took < .seconds(1) {
                 let start = ContinuousClock.now
                 let slow = try RawClient(url, .lengthPrefixed)
                 slow.send(length + [UInt8](repeating: 0x20, count: 300_000))
                 _ = try slow.rest()
                 took = ContinuousClock.now - start
-                met = Set(server.counters.overruns.keys)
             }
-            #expect(server.counters.overruns["minimumRate"] == 1 && met.isSubset(of: ["minimumRate", "frameTime"]))
+            #expect(Set(server.counters.overruns.keys) == ["frameTime"])
             #expect(took >= .seconds(1))
         }
     }

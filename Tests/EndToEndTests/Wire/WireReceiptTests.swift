@@ -1,6 +1,7 @@
 // Clients that never say how far they have come: their answers are kept for them, and not without end.
 
 import RPCServer
+import RemoteProxy
 import TestSupport
 import Testing
 

@@ -23,9 +23,9 @@ private final class CountingDoubler: Doubler {
 
 func fuzzServer(_ dice: inout Dice) {
     var settings = Peer.Settings()
-    settings.maximumKeptReplies = 4
-    settings.maximumKeptReplyBytes = 400
-    settings.maximumRequestsInFlight = 8
+    settings.limits.maximumKeptReplies = 4
+    settings.limits.maximumKeptReplyBytes = 400
+    settings.limits.maximumRequestsInFlight = 8
     let network = SimulatedNetwork(settings: settings, maximumSessions: 3)
     let doubler = CountingDoubler()
     network.exports.add(DoublerProxy(doubler), named: nil)

@@ -27,52 +27,27 @@ import Testing
         },
         Reading("--threads 3") { $0.configuration.threads == 3 },
         Reading("--threads 3 --threads 4") { $0.configuration.threads == 4 },
-        Reading("--maximum-blocked-threads 3") { $0.configuration.maximumBlockedThreads == 3 },
-        Reading("--maximum-blocked-threads 0") { $0.configuration.maximumBlockedThreads == 0 },
         Reading("--maximum-connections 3") { $0.configuration.maximumConnections == 3 },
         Reading("--maximum-requests-in-flight 3") { $0.configuration.maximumRequestsInFlight == 3 },
         Reading("--maximum-frame-size 3") { $0.configuration.maximumFrameSize == 3 },
-        Reading("--maximum-header-block 3") { $0.configuration.maximumHeaderBlock == 3 },
-        Reading("--maximum-header-lines 3") { $0.configuration.maximumHeaderLines == 3 },
-        Reading("--maximum-batch 3") { $0.configuration.maximumBatch == 3 },
-        Reading("--maximum-depth 1024") { $0.configuration.maximumDepth == 1_024 },
-        Reading("--pause-reading 3") { $0.configuration.pauseReading == 3 },
-        Reading("--maximum-queued-output 3") { $0.configuration.maximumQueuedOutput == 3 },
-        Reading("--patience 3") { $0.configuration.patience == .seconds(3) },
-        Reading("--half-close-grace 4") { $0.configuration.halfCloseGrace == .seconds(4) },
         Reading("--session-grace 1.5") { $0.configuration.sessionGrace == .milliseconds(1_500) },
-        Reading("--maximum-sessions 5") { $0.configuration.maximumSessions == 5 },
-        Reading("--maximum-kept-replies 6") { $0.configuration.peerSettings.maximumKeptReplies == 6 },
-        Reading("--maximum-kept-reply-bytes 7") { $0.configuration.peerSettings.maximumKeptReplyBytes == 7 },
         Reading("--grace 0.25") { $0.configuration.grace == .milliseconds(250) },
         Reading("--grace 0") { $0.configuration.grace == .zero },
-        Reading("--login-time 3") { $0.configuration.loginTime == .seconds(3) },
-        Reading("--login-delay 3") { $0.configuration.loginDelay == .seconds(3) },
-        Reading("--login-input 3") { $0.configuration.loginInput == 3 },
-        Reading("--login-output 3") { $0.configuration.loginOutput == 3 },
         Reading("--maximum-connections-per-address 3") { $0.configuration.maximumConnectionsPerAddress == 3 },
-        Reading("--first-byte-time 3") { $0.configuration.firstByteTime == .seconds(3) },
         Reading("--frame-time 3") { $0.configuration.frameTime == .seconds(3) },
-        Reading("--minimum-rate 3") { $0.configuration.minimumRate == 3 },
         Reading("--idle-time 3") { $0.configuration.idleTime == .seconds(3) },
         Reading("--keepalive-interval 3") { $0.configuration.keepaliveInterval == .seconds(3) },
-        Reading("--keepalive-timeout 3") { $0.configuration.keepaliveTimeout == .seconds(3) },
         Reading("--maximum-requests-in-all 3") { $0.configuration.maximumRequestsInAll == 3 },
-        Reading("--maximum-bytes-in-flight 3") { $0.configuration.peerSettings.maximumBytesInFlight == 3 },
+        Reading("--maximum-bytes-in-flight 3") { $0.configuration.maximumBytesInFlight == 3 },
         Reading("--maximum-bytes-in-all 3") { $0.configuration.maximumBytesInAll == 3 },
-        Reading("--maximum-pings 3") { $0.configuration.maximumPings == 3 },
-        Reading("--maximum-unknown-cancels 3") { $0.configuration.maximumUnknownCancels == 3 },
-        Reading("--adaptive-spinning") { $0.configuration.adaptiveSpinning },
         Reading("--maximum-wait 0.5") { $0.configuration.maximumWait == .milliseconds(500) },
-        Reading("--maximum-kept-reply-bytes-in-all 8") { $0.configuration.maximumKeptReplyBytesInAll == 8 },
-        Reading("--maximum-holds 9") { $0.configuration.peerSettings.maximumHolds == 9 },
-        Reading("--maximum-log-lines 3") { $0.configuration.maximumLogLines == 3 },
         // Read only when there is something to serve.
         Reading("--tokens /no/such/file --help") { $0.tokenFile == "/no/such/file" && $0.configuration.tokens == nil },
         Reading("--insecure") { $0.configuration.allowsOtherMachines },
         Reading("--listen tcp://0.0.0.0:1 --insecure") { $0.openURL == "tcp://0.0.0.0:1" },
         Reading("--quiet") { $0.isQuiet },
         Reading("--help") { $0.wantsHelp },
+        Reading("-h") { $0.wantsHelp },
         Reading("--help --listen tcp://0.0.0.0:1") { $0.wantsHelp },
         Reading("--version") { $0.wantsVersion },
     ]
@@ -95,31 +70,41 @@ import Testing
         #expect(CommandOption.all.map(\.name).filter { !tried.contains($0) } == [])
     }
 
-    @Test func `every option that limits peers has a counter of its name, and every counter an option`() {
-        let names = CommandOption.all.map { option in
-            let words = option.name.dropFirst(2).split(separator: "-").map(String.init)
-            return words[0] + words.dropFirst().map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
+    @Test func `every limit stands once in the table, which tells its own value`() {
+        let rows = LimitDescription.all
+        #expect(Set(rows.map(\.limit)).count == rows.count)
+        let usual = Limits()
+        for row in rows {
+            var changed = usual
+            switch row.value {
+            case .count(let member), .bytes(let member): changed[keyPath: member] = 7_919
+            case .time(let member): changed[keyPath: member] = .seconds(7_919)
+            }
+            let words = changed.overrun(of: row.limit)
+            #expect(words.hasPrefix("more than 7919") && words.hasSuffix("\(row.what) (\(row.limit))"))
+            #expect(words != usual.overrun(of: row.limit))
         }
-        let others: Set = [
-            "listen", "threads", "adaptiveSpinning", "tokens", "loginDelay", "keepaliveInterval", "insecure", "quiet",
-            "help", "version",
-        ]
-        #expect(Set(names).subtracting(others) == Set(Limit.allCases.map(\.rawValue)))
     }
 
-    @Test func `limits that nobody names are the server's own`() throws {
-        let (read, usual) = (try CommandSettings([]).configuration, RPCServer.Configuration())
-        #expect(read.peerSettings.frames == usual.peerSettings.frames)
-        #expect(read.outputLimits == usual.outputLimits)
-        #expect(!read.allowsOtherMachines)
+    @Test func `a limit is the same by its name and among the limits`() {
+        var configuration = RPCServer.Configuration()
+        configuration.maximumFrameSize = 1_000
+        #expect(configuration.limits.maximumFrameSize == 1_000)
+        configuration.limits.maximumFrameSize = 2_000
+        #expect(configuration.maximumFrameSize == 2_000)
     }
 
     @Test(arguments: [
         (["--bogus"], "there is no option '--bogus'"),
+        (["--thread", "2"], "there is no option '--thread'; the nearest is --threads"),
+        (
+            ["--maximum-batch", "2"],
+            "'--maximum-batch' is no option; the limits that are not are set in RPCServer.Configuration"
+        ),
         (["--bogus=1"], "there is no option '--bogus'"),
         (["-x"], "there is no option '-x'"),
         (["--"], "there is no option '--'"),
-        (["--listen2", "tcp://127.0.0.1:1"], "there is no option '--listen2'"),
+        (["--listen2", "tcp://127.0.0.1:1"], "there is no option '--listen2'; the nearest is --listen"),
         (["tcp://127.0.0.1:1"], "'tcp://127.0.0.1:1' is not an option"),
         ([""], "'' is not an option"),
         (["=1"], "'=1' is not an option"),
@@ -129,14 +114,13 @@ import Testing
         (["--threads", "0"], "--threads takes a whole number from 1 to 1024, not '0'"),
         (["--threads", "1025"], "--threads takes a whole number from 1 to 1024, not '1025'"),
         (["--threads", "two"], "--threads takes a whole number from 1 to 1024, not 'two'"),
-        (["--maximum-blocked-threads", "-1"], "--maximum-blocked-threads takes a whole number from 0 up, not '-1'"),
-        (["--maximum-batch", "-1"], "--maximum-batch takes a whole number from 1 up, not '-1'"),
-        (["--maximum-batch", "1.5"], "--maximum-batch takes a whole number from 1 up, not '1.5'"),
+        (["--maximum-connections", "-1"], "--maximum-connections takes a whole number from 1 up, not '-1'"),
+        (["--maximum-wait", "x"], "--maximum-wait takes seconds from 0 to 86400, not 'x'"),
+        (["--maximum-connections", "1.5"], "--maximum-connections takes a whole number from 1 up, not '1.5'"),
         (
             ["--maximum-frame-size", "99999999999999999999"],
             "--maximum-frame-size takes a whole number from 1 up, not '99999999999999999999'"
         ),
-        (["--maximum-depth", "1025"], "--maximum-depth takes a whole number from 1 to 1024, not '1025'"),
         (["--grace", "soon"], "--grace takes seconds from 0 to 86400, not 'soon'"),
         (["--grace", "-1"], "--grace takes seconds from 0 to 86400, not '-1'"),
         (["--grace", "nan"], "--grace takes seconds from 0 to 86400, not 'nan'"),
@@ -184,5 +168,6 @@ import Testing
             #expect(lines.contains { $0.hasPrefix(head) }, "\(option.name)")
         }
         #expect(lines.allSatisfy { $0.count <= 110 && $0.last != " " })
+        #expect(CommandOption.all.count <= 20 && lines.count <= 40)
     }
 }

@@ -47,8 +47,8 @@ private struct Returned: Parcels {
 
     private func network() -> SimulatedNetwork {
         var settings = Peer.Settings()
-        settings.maximumBytesInFlight = 10_000
-        settings.gate.traffic = traffic
+        settings.limits.maximumBytesInFlight = 10_000
+        settings.traffic = traffic
         let network = SimulatedNetwork(settings: settings)
         network.exports.add(ParcelsProxy(ParcelShelf(loop: network.loop)), named: nil)
         return network
@@ -75,7 +75,7 @@ private struct Returned: Parcels {
             let refused = call(parcels, on: loop, text)
             let error = #expect(throws: RPCError.self) { try loop.complete { try await refused.value } }
             #expect(error?.code == .busy && error?.outcome == .notExecuted)
-            #expect(error?.message.contains("10000 bytes or more (maximumBytesInFlight)") == true)
+            #expect(error?.message.contains("more than 10000 bytes of arguments of one connection's calls") == true)
         }
         #expect(traffic.rareEvents.overruns == [.maximumBytesInFlight: 2])
         switch ending {
@@ -110,7 +110,7 @@ private struct Returned: Parcels {
         let refused = call(late, on: loop)
         let error = #expect(throws: RPCError.self) { try loop.complete { try await refused.value } }
         #expect(error?.code == .busy && error?.outcome == .notExecuted)
-        #expect(error?.message.contains("all connections that are running hold 20000 bytes or more") == true)
+        #expect(error?.message.contains("more than 20000 bytes of arguments of all calls") == true)
         #expect(traffic.rareEvents.overruns == [.maximumBytesInAll: 1])
         // However much the others hold, a little may come.
         let small = call(late, on: loop, "", milliseconds: 10)

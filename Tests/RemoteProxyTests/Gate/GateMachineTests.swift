@@ -114,7 +114,7 @@ private func at(_ milliseconds: Int64) -> Instant { Instant(nanoseconds: millise
         #expect(machine.due == .distantFuture && machine.overrun(at: at(1_000_000)) == nil)
     }
 
-    @Test(arguments: [(0, 31_000, Limit.frameTime), (999, 31_999, .frameTime), (60_000, 91_000, .minimumRate)])
+    @Test(arguments: [(0, 31_000, Limit.frameTime), (999, 31_999, .frameTime), (60_000, 91_000, .frameTime)])
     func `a frame has its time, and a second more for each so many bytes`(bytes: Int, end: Int64, limit: Limit) {
         let machine = Self.inside(bytes)
         #expect(machine.due == at(end))
@@ -218,8 +218,8 @@ private func at(_ milliseconds: Int64) -> Instant { Instant(nanoseconds: millise
     }
 
     @Test func `a cancellation for each request that has ended is no flood`() {
-        var settings = Gate.Settings()
-        settings.maximumUnknownCancels = 2
+        var settings = Peer.Settings()
+        settings.limits.maximumUnknownCancels = 2
         var gate = Gate(Shared(settings), isAccepted: true, user: nil, at: at(0))
         for _ in 0..<3 { gate.requestEnded() }
         let cancels = (0..<6).map { _ in gate.admitsUnknownCancel(at: at(0)) }
@@ -269,11 +269,11 @@ private func at(_ milliseconds: Int64) -> Instant { Instant(nanoseconds: millise
     }
 
     @Test func `due moments are put off to common ones, by little`() {
-        var settings = Gate.Settings()
-        settings.loginTime = .zero
-        settings.firstByteTime = .seconds(16)
-        settings.keepaliveTimeout = .seconds(16)
-        settings.frameTime = .seconds(16)
+        var settings = Peer.Settings()
+        settings.limits.loginTime = .zero
+        settings.limits.firstByteTime = .seconds(16)
+        settings.limits.keepaliveTimeout = .seconds(16)
+        settings.limits.frameTime = .seconds(16)
         let due = (0..<1_000).map { Gate(Shared(settings), isAccepted: true, user: nil, at: at($0 * 10)).due }
         // Ten seconds' worth of connections come up in eleven moments, none early, none a second late.
         #expect(Set(due).count == 11)

@@ -13,7 +13,7 @@ import Testing
 
     init() {
         var settings = Peer.Settings()
-        settings.gate.traffic = traffic
+        settings.traffic = traffic
         network = SimulatedNetwork(settings: settings)
         network.exports.add(ProbeProxy(RecordingProbe(network.loop)), named: nil)
     }

@@ -17,7 +17,7 @@ import Testing
     /// Connections that say nothing, and so are due ten seconds after they were opened.
     private func open(_ count: Int = 1) -> [InMemoryStream] {
         var settings = Peer.Settings()
-        settings.gate.traffic = traffic
+        settings.traffic = traffic
         let streams = (0..<count).map { number in
             let (near, far) = InMemoryStream.pair(on: loop)
             let peer = Peer(runner: runner, exports: Exports(), settings: settings)

@@ -125,7 +125,7 @@ import Testing
 
     @Test func `that the answers to a batch are too long is one answer, and counts`() throws {
         var settings = Peer.Settings()
-        settings.frames.maximumFrameSize = 600
+        settings.limits.maximumFrameSize = 600
         let end = try HandwrittenEnd(SimulatedNetwork(settings: settings))
         end.say(#"{"jsonrpc":"2.0","id":0,"method":"rpc.hello","params":{"protocol":1}}"#)
         _ = end.take()

@@ -9,7 +9,7 @@ import Testing
 @Suite struct `Calls held back` {
     @Test func `begin though the acknowledgement that was asked for left before the last answer came`() throws {
         var settings = Peer.Settings()
-        settings.maximumKeptReplies = 1
+        settings.limits.maximumKeptReplies = 1
         let network = SimulatedNetwork(settings: settings)
         let probe = RecordingProbe(network.loop)
         network.exports.add(ProbeProxy(probe), named: nil)
@@ -34,9 +34,9 @@ import Testing
 
     @Test func `are counted off when their session ends before they could begin`() throws {
         var settings = Peer.Settings()
-        settings.maximumKeptReplies = 1
+        settings.limits.maximumKeptReplies = 1
         let traffic = Traffic(loops: 1, maximumRequests: 1_000)
-        settings.gate.traffic = traffic
+        settings.traffic = traffic
         let network = SimulatedNetwork(settings: settings)
         let probe = RecordingProbe(network.loop)
         network.exports.add(ProbeProxy(probe), named: nil)
@@ -58,7 +58,7 @@ import Testing
 
     @Test func `keep no post out, however many they are`() throws {
         var settings = Peer.Settings()
-        (settings.maximumKeptReplies, settings.maximumRequestsInFlight) = (1, 2)
+        (settings.limits.maximumKeptReplies, settings.limits.maximumRequestsInFlight) = (1, 2)
         let network = SimulatedNetwork(settings: settings)
         let probe = RecordingProbe(network.loop)
         network.exports.add(ProbeProxy(probe), named: nil)

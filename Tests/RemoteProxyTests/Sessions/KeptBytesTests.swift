@@ -25,7 +25,7 @@ private struct LateLetters: Letters {
         let (limit, large, clients) = (100_000, 30_000, 10)
         let traffic = Traffic(loops: 1, maximumRequests: 1_000)
         var settings = Peer.Settings()
-        settings.gate.traffic = traffic
+        settings.traffic = traffic
         let network = SimulatedNetwork(settings: settings, maximumKeptReplyBytes: limit)
         network.exports.add(LettersProxy(LateLetters(loop: network.loop)), named: nil)
         let loop = network.loop

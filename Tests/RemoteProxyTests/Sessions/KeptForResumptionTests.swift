@@ -34,7 +34,7 @@ import Testing
 
     @Test func `with too many answers kept the calls wait, and all are answered`() throws {
         var settings = Peer.Settings()
-        settings.maximumKeptReplies = 3
+        settings.limits.maximumKeptReplies = 3
         let network = SimulatedNetwork(settings: settings)
         network.exports.add(ProbeProxy(probe), named: nil)
         let proxy = ProbeProxy(network.client())
@@ -66,7 +66,7 @@ import Testing
 
     @Test func `what all sessions keep has a limit of its own, and one that keeps nothing may still begin`() throws {
         var settings = Peer.Settings()
-        settings.gate.traffic = Traffic(loops: 1, maximumRequests: 1_000)
+        settings.traffic = Traffic(loops: 1, maximumRequests: 1_000)
         let network = SimulatedNetwork(settings: settings, maximumKeptReplyBytes: 8_192)
         let (proxy, calls) = answeredWhileAway(500, network)
         var lost = 0
@@ -89,7 +89,7 @@ import Testing
         throws
     {
         var settings = Peer.Settings()
-        settings.frames.maximumFrameSize = 250
+        settings.limits.maximumFrameSize = 250
         let network = SimulatedNetwork(settings: settings)
         network.exports.add(ProbeProxy(probe), named: nil)
         let client = network.client()
@@ -105,7 +105,7 @@ import Testing
 
     @Test func `an answer too many to be kept is told to have been given`() throws {
         var settings = Peer.Settings()
-        settings.maximumKeptReplyBytes = 1
+        settings.limits.maximumKeptReplyBytes = 1
         let network = SimulatedNetwork(settings: settings)
         let (_, calls) = answeredWhileAway(2, network)
         #expect(try network.loop.complete { try await calls[0].value } == 1)
@@ -119,7 +119,7 @@ import Testing
 
     @Test func `what never began is told so, however much else is kept`() throws {
         var settings = Peer.Settings()
-        settings.maximumKeptReplyBytes = 1
+        settings.limits.maximumKeptReplyBytes = 1
         let network = SimulatedNetwork(settings: settings)
         network.exports.add(ProbeProxy(probe), named: nil)
         let client = network.client()

@@ -19,7 +19,7 @@ import Testing
     init() throws {
         var settings = Peer.Settings()
         tokens = Lock(try TokenList([Self.first, Self.second, Self.bob].joined(separator: "\n")))
-        settings.gate.tokens = tokens
+        settings.tokens = tokens
         network = SimulatedNetwork(settings: settings)
         probe = RecordingProbe(network.loop)
         network.exports.add(ProbeProxy(probe), named: nil)

@@ -3,6 +3,7 @@
 import BenchSystem
 import RPCServer
 import RawEcho
+import RemoteProxy
 import Synchronization
 
 extension Scenario {
