@@ -13,7 +13,7 @@ package struct Gate {
     var settings: Peer.Settings { shared.value }
     private var limits: Limits { shared.value.limits }
     var login: Login
-    var arrival: Punctuality
+    var arrival: FrameTimeout
     var keepalive: Keepalive
     private var pings: RateLimit
     private var unknownCancels: RateLimit
@@ -38,7 +38,7 @@ package struct Gate {
             needsProof: isAccepted && settings.tokens.withLock { $0 } != nil,
             identity: isAccepted ? user.map { Identity(name: "uid:\($0)") } : nil,
             maximumInput: limits.loginInput, maximumOutput: limits.loginOutput)
-        arrival = Punctuality(
+        arrival = FrameTimeout(
             firstByteTime: isAccepted ? limits.firstByteTime : .zero, frameTime: limits.frameTime,
             minimumRate: limits.minimumRate, at: now)
         keepalive = Keepalive(

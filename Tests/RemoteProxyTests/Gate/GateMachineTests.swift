@@ -91,12 +91,12 @@ private func at(_ milliseconds: Int64) -> Instant { Instant(nanoseconds: millise
     }
 }
 
-@Suite struct `Punctuality, event by event` {
-    private static func machine() -> Punctuality {
-        Punctuality(firstByteTime: .seconds(10), frameTime: .seconds(30), minimumRate: 1_000, at: at(0))
+@Suite struct `FrameTimeout, event by event` {
+    private static func machine() -> FrameTimeout {
+        FrameTimeout(firstByteTime: .seconds(10), frameTime: .seconds(30), minimumRate: 1_000, at: at(0))
     }
 
-    private static func inside(_ bytes: Int) -> Punctuality {
+    private static func inside(_ bytes: Int) -> FrameTimeout {
         var machine = machine()
         machine.looked(frames: 0, isInside: true, isTold: true, at: at(1_000))
         machine.received(bytes)
@@ -140,7 +140,7 @@ private func at(_ milliseconds: Int64) -> Instant { Instant(nanoseconds: millise
     }
 
     @Test func `no times are no limits`() {
-        var machine = Punctuality(firstByteTime: .zero, frameTime: .zero, minimumRate: 1, at: at(0))
+        var machine = FrameTimeout(firstByteTime: .zero, frameTime: .zero, minimumRate: 1, at: at(0))
         #expect(machine.due == .distantFuture)
         machine.looked(frames: 0, isInside: true, isTold: true, at: at(0))
         #expect(machine.due == .distantFuture && machine.overrun(at: at(1_000_000_000)) == nil)

@@ -3,7 +3,7 @@
 
 package import RPCWire
 
-package struct Punctuality: Sendable {
+package struct FrameTimeout: Sendable {
     private enum Phase: Hashable {
         /// Nothing that tells the framing has come.
         case nothing(since: Instant)
