@@ -1,4 +1,4 @@
-// What a server has seen so far, for whoever watches over it.
+// What a server has seen so far, for its monitoring.
 
 import RPCWire
 import RemoteProxy
@@ -8,7 +8,7 @@ extension RPCServer {
     public struct Counters: Sendable, Hashable {
         /// How many connections there are now.
         public var connections = 0
-        /// Connections that were let stay when they came.
+        /// Connections that were accepted and not refused for a limit.
         public var accepted = 0
         /// Requests that are being served now.
         public var running = 0
@@ -18,12 +18,12 @@ extension RPCServer {
         public var calls = 0
         /// Logins with a token that is known.
         public var logins = 0
-        /// Logins with one that is not.
+        /// Logins with a token that is not known.
         public var failedLogins = 0
         /// How often an object has kept a thread for so long that another went on in its place.
         public var takeovers = 0
-        /// How often each limit was run into, by the name of its option in `Configuration`: connections that were
-        /// closed, requests that were refused, log lines that were left out.
+        /// How often each limit was run into, by its name in `Limits`: connections that were closed, requests that were
+        /// refused, log lines that were left out.
         public var overruns: [String: Int] = [:]
     }
 

@@ -11,9 +11,9 @@ public import RemoteProxy
 /// try await server.run("tcp://127.0.0.1:7070")
 /// ```
 ///
-/// Calls run as tasks, several at a time, each cancelled when its caller cancels, when its deadline passes or when the
-/// caller is gone: closed, or without a connection for `Configuration.sessionGrace`. A subject that throws harms nobody; one that traps ends the process, as everywhere in
-/// Swift. Posts of one connection run in order.
+/// Calls run as tasks, several at a time. One is cancelled when its caller cancels it, when its deadline passes, or when the
+/// caller has closed its connection or has had none for `Limits.sessionGrace`. Posts of one connection run in order. An
+/// error that a subject throws goes to its caller; a subject that traps ends the process, as everywhere in Swift.
 public final class RPCServer: Sendable {
     private let exports: Exports
     let driver: ServerDriver
@@ -26,8 +26,8 @@ public final class RPCServer: Sendable {
 
     deinit { driver.abort() }
 
-    /// Makes an object callable, under a name if there are several of one service. Any proxy will do: around an object
-    /// that is here, or around another server's. Exporting again under the same name replaces the former.
+    /// Makes an object callable, under a name if there are several of one service. The proxy may be around an object of this
+    /// process or of another server. Exporting again under the same name replaces the former.
     ///
     /// Two proxies are refused: one of a protocol whose name on the wire another exported protocol has, which
     /// `@Service(name:)` can change, and one under a name that begins with `~`, `#` or `@`. What was exported before stays
@@ -47,11 +47,11 @@ public final class RPCServer: Sendable {
 
     /// Replaces the list of tokens while the server runs, as after a change of its file.
     ///
-    /// Returns at once; every login is judged by the new list from then on. Callers whose token stands in it with the same
-    /// name and roles notice nothing. All others that are in lose their connections and their sessions shortly after, as
-    /// soon as the threads that serve them come to it: their running calls are cancelled, and nothing can be resumed. Posts of a
-    /// caller that has left before, connection and all, still run. That includes callers that came in without a token, when there was no list before. Only callers on a Unix-domain socket
-    /// that have shown no token stay, because the system names their user.
+    /// Returns at once, and every login is judged by the new list from then on. Callers whose token is in it with the same
+    /// name and roles notice nothing, nor do callers on a Unix-domain socket that have shown no token, since the system names
+    /// their user. All others lose their connections and their sessions shortly after, also those that came in without a
+    /// token when there was no list: their running calls are cancelled, and nothing can be resumed. Posts of a caller that has
+    /// closed its connection before still run.
     ///
     /// ```swift
     /// server.reload(tokens: try TokenList(file: "/etc/greeter/tokens"))
@@ -90,18 +90,26 @@ public final class RPCServer: Sendable {
         }
     }
 
-    /// Stops: accepts nobody, begins nothing new, tells clients, lets running calls finish, closes. Calls still
-    /// running after the grace time are cancelled and their connections closed. Returns when all is over.
+    /// Stops: takes no new connections and calls, tells the clients, lets running calls finish, and closes. Calls that still
+    /// run after the grace time are cancelled and their connections closed. Returns when all is over.
     /// - Parameter grace: how long running calls may take; nil for the configured time.
     public func stop(grace: Duration? = nil) async {
         await driver.stop(grace: grace)
     }
 
-    /// Returns once the server has stopped, whoever stopped it.
+    /// Returns once the server has stopped, for whatever reason.
     public func waitUntilStopped() async {
         await driver.waitUntilStopped()
     }
 
     /// How many connections there are now.
     public var connectionCount: Int { driver.connectionCount }
+}
+
+/// Why a server cannot listen on an address.
+public struct ListenError: Error, Sendable, CustomStringConvertible {
+    /// The address as it was given.
+    public let url: String
+    /// What happened and what to do about it, in one line that names the address.
+    public let description: String
 }

@@ -7,7 +7,7 @@ import RemoteProxy
 struct CommandSettings {
     var urls: [String] = []
     var configuration = RPCServer.Configuration()
-    /// Where the tokens stand; read when all else is known to be wanted.
+    /// The file of the tokens, which is read when the rest of the command line is right.
     var tokenFile: String?
     var isQuiet = false
     var wantsHelp = false
@@ -48,10 +48,10 @@ struct CommandSettings {
         }
     }
 
-    /// From a file or the environment, never from the command line, which everybody on the machine can read.
+    /// From a file or the environment. Every user of the machine can read a command line.
     private mutating func readTokens() throws(CommandFault) {
         do throws(TokenListError) {
-            // Taken out of the environment even where a file stands in for it.
+            // Taken out of the environment even when there is a file.
             let inherited = try TokenList(environment: ServerCommand.tokensVariable)
             configuration.tokens =
                 try tokenFile.map { path throws(TokenListError) in try TokenList(file: path) } ?? inherited

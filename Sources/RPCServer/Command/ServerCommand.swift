@@ -4,7 +4,7 @@ import RPCSockets
 import RPCWire
 public import RemoteProxy
 
-/// The command line that every server gets in one line: the options of `rpc-server` around your own objects.
+/// A server's whole program in one line: the command line of `rpc-server` around your own objects.
 ///
 /// ```swift
 /// @main struct Main {
@@ -14,7 +14,7 @@ public import RemoteProxy
 /// }
 /// ```
 public struct ServerCommand: Sendable {
-    /// Where a server listens that is told nothing else.
+    /// The address to listen on when the command line names none.
     public static let defaultURL = "tcp://127.0.0.1:7070"
     /// The variable of the environment that holds the tokens if `--tokens` names no file.
     public static let tokensVariable = "RPC_TOKENS"
@@ -31,23 +31,22 @@ public struct ServerCommand: Sendable {
         }
     }
 
-    /// A program that serves what `export` exports, for instance named objects or one that has to be opened first.
-    /// It is called once the command line has turned out to be right and before the server listens; when it throws, the
-    /// program says so in a line and exits with 1.
+    /// A program that serves what `export` exports, for instance named objects or one that has to be opened first. It is
+    /// called when the command line has been read and before the server listens. When it throws, the program says so in a
+    /// line and exits with 1.
     public init(version: String = Self.version, export: @escaping @Sendable (RPCServer) async throws -> Void) {
         self.version = version
         self.export = export
     }
 
-    /// Serves as the command line says until SIGTERM or SIGINT, lets running calls finish, and returns: what the
-    /// program has to put away it puts away then, and when `main` returns it exits with 0. A second signal ends the
-    /// process at once.
+    /// Serves as the command line says until SIGTERM or SIGINT, lets running calls finish, and returns. Then the program can
+    /// clean up, and exits with 0 when `main` returns. A second signal ends the process at once.
     ///
     /// SIGHUP reads the file of `--tokens` again and passes it to `RPCServer.reload(tokens:)`. When the file cannot be used
     /// the tokens stay as they are, and the log says why. Without such a file the signal is logged and ignored.
     ///
-    /// Where there is nothing to serve the process ends here: with 0 after `--help` and `--version`, 64 when the command
-    /// line is wrong, 1 when an address cannot be had. Standard error then has one line that says why.
+    /// The process ends here when it does not serve: with 0 after `--help` and `--version`, with 64 when the command line is
+    /// wrong, with 1 when it cannot listen. Standard error then has one line that says why.
     /// - Parameter arguments: the program's name and what follows it.
     /// - Throws: `CancellationError` when the calling task was cancelled, which stops the server as a signal does.
     public func run(_ arguments: [String] = CommandLine.arguments) async throws {
@@ -68,11 +67,11 @@ public struct ServerCommand: Sendable {
         try Task.checkCancellation()
     }
 
-    /// The whole of a program that does nothing else: `run`, and the end of the process. Keeps to threads of its own, so
-    /// that a server to whom nobody speaks sleeps until somebody does.
+    /// Runs a program that does nothing else: `run`, and then the end of the process. Uses only threads of this library, so
+    /// that an idle server is never woken.
     public func main(_ arguments: [String] = CommandLine.arguments) -> Never {
         Task(executorPreference: EventLoop.shared) {
-            // Nobody cancels this task, and `run` ends the process for every other reason not to serve.
+            // This task is never cancelled, and `run` ends the process in all other cases where it does not serve.
             try? await run(arguments)
             ProcessEnvironment.exit(0)
         }
@@ -101,7 +100,7 @@ public struct ServerCommand: Sendable {
             }
             for url in urls { StandardStream.output.write(line: "listening on \(url)") }
         } catch let error as RPCError where error.code == .closed {
-            // The signal came before the last address was had: nothing was promised, nothing is left to do.
+            // A signal came before the last address was open. Nothing has been printed, and nothing is left to do.
         } catch {
             await server.stop(grace: .zero)
             throw error
@@ -124,12 +123,12 @@ public struct ServerCommand: Sendable {
                 return flag
             }
             if isSecond { ProcessEnvironment.exit(1) }
-            // Not on the pool of Swift's own, which ends the process when its first use finds no descriptors.
+            // Not on Swift's own pool, which ends the process when its first use finds no descriptors.
             Task(executorPreference: EventLoop.shared) { await server.stop() }
         }
     }
 
-    /// On the loop of the signals, so that of two reloads the later one counts. The file is small and never waited for.
+    /// On the loop of the signals, so that the later of two reloads counts. Reading a small file does not wait.
     private static func reloadTokens(
         of server: RPCServer, from file: String?, log: @escaping @Sendable (String) -> Void
     ) {

@@ -1,4 +1,4 @@
-// How a server stops: nobody new, nothing new, what runs goes on for the grace time, then the rest is cut off.
+// How a server stops: no new connections and calls, then the end of those that run, then of all that is left.
 
 import RPCSockets
 import RPCWire
@@ -29,13 +29,13 @@ extension ServerDriver {
             return (loop, Array(state.connections.values), state.finishIfDone())
         }
         closeListeners()
-        // With the addresses closed nobody can come back: whoever loses a connection now has lost the session.
+        // With the addresses closed no client can come back: a connection that is lost now takes its session with it.
         sessions.close()
         for connection in connections { connection.drain() }
         done?.perform()
         if let loop, done == nil {
             let end = loop.now.advanced(by: grace ?? configuration.grace)
-            // Not on a loop of the server's: a subject may be blocking that.
+            // Not on a loop of the server, which a subject may be blocking.
             EventLoop.shared.schedule(at: end) { [weak self] in self?.graceIsOver() }
         }
     }
@@ -45,7 +45,7 @@ extension ServerDriver {
         abort()
     }
 
-    /// Cuts off whatever is left.
+    /// Ends all connections at once.
     func abort() {
         let (connections, done) = state.withLock { state in
             if state.phase == .serving { state.phase = .stopping }
@@ -57,8 +57,8 @@ extension ServerDriver {
         done?.perform()
     }
 
-    /// On their loop, where a listener is closed at once: whoever has waited for the end may listen on the same
-    /// addresses again, and a process that exits leaves no socket file behind.
+    /// On their loop, where a listener is closed at once. So the addresses are free and the socket files gone when the
+    /// server has stopped.
     private func closeListeners() {
         guard let loop = state.withLock({ $0.listeners.isEmpty ? nil : $0.runners.first?.loop }) else { return }
         loop.submit { [self] in

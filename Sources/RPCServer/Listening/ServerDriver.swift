@@ -1,9 +1,10 @@
-// Listeners in, connections out: accepts, limits, spreads connections over the loops, drains and stops.
+// Accepts connections, refuses those beyond a limit, and spreads the others over the loops.
 
 import RPCSockets
 import RPCWire
 import RemoteProxy
 
+/// What runs a server: its addresses, its loops and its connections.
 final class ServerDriver: Sendable {
     struct State {
         enum Phase { case serving, stopping, stopped }
@@ -12,7 +13,7 @@ final class ServerDriver: Sendable {
         var listeners: [Listener] = []
         var connections: [Int: Connection] = [:]
         var accepted = 0
-        var occupancy: Occupancy
+        var count: ConnectionCount
         var runners: [RequestRunner] = []
         /// Who looks after their loops.
         var watch: LoopWatch?
@@ -27,7 +28,7 @@ final class ServerDriver: Sendable {
     /// The tokens that are accepted now; those of the configuration until they are replaced.
     private let tokens: Lock<TokenList?>
     let state: Lock<State>
-    /// Where clients that have lost their connection find what was theirs.
+    /// The sessions of all clients, also of those that have lost their connection.
     let sessions: SessionTable
 
     init(_ configuration: RPCServer.Configuration, exports: Exports) {
@@ -51,9 +52,7 @@ final class ServerDriver: Sendable {
         peerSettings = Shared(settings)
         state = Lock(
             State(
-                occupancy: Occupancy(
-                    maximum: configuration.maximumConnections,
-                    maximumPerAddress: configuration.maximumConnectionsPerAddress)))
+                count: ConnectionCount(configuration.limits)))
     }
 
     var connectionCount: Int { state.withLock { $0.connections.count } }
@@ -88,8 +87,8 @@ final class ServerDriver: Sendable {
         return listener.endpoint.description
     }
 
-    /// Nothing is served at all where something that was to be exported is not. Later the log is enough: what has been
-    /// served until then goes on.
+    /// Refuses the first address when a proxy could not be exported. Later a line in the log is enough, since what is served
+    /// already goes on.
     private func checkExports(for url: String) throws {
         guard let refusal = exports.refusal, state.withLock({ $0.listeners.isEmpty }) else { return }
         throw ListenError(url: url, description: "cannot serve \(url): \(refusal)")
@@ -119,7 +118,7 @@ final class ServerDriver: Sendable {
         return endpoint
     }
 
-    /// The loops start with the first address, not with the server: one that never listens costs nothing.
+    /// The loops start with the first address, so that a server that never listens has no threads.
     private func firstLoop(for url: String) throws -> EventLoop {
         try state.withLock { state in
             guard state.phase == .serving else { throw RPCError.closed(outcome: .notExecuted).thrownByProxy }
@@ -156,7 +155,7 @@ final class ServerDriver: Sendable {
         let neighbourhood = address.neighbourhood
         let (refusal, place) = state.withLock { state -> (Limit?, (number: Int, runner: RequestRunner)?) in
             guard state.phase == .serving else { return (nil, nil) }
-            if let limit = state.occupancy.enter(from: neighbourhood) { return (limit, nil) }
+            if let limit = state.count.enter(from: neighbourhood) { return (limit, nil) }
             state.accepted += 1
             return (nil, (state.accepted, state.runners[state.accepted % state.runners.count]))
         }
@@ -185,13 +184,13 @@ final class ServerDriver: Sendable {
             return true
         }
         guard isServing else {
-            state.withLock { $0.occupancy.leave(from: neighbourhood) }
+            state.withLock { $0.count.leave(from: neighbourhood) }
             return stream.abort()
         }
         stream.loop.submit { connection.open() }
     }
 
-    /// The stream has been handed over, perhaps to another loop.
+    /// Another connection has taken the stream over, perhaps on another loop.
     private func replace(_ number: Int, by heir: Connection) {
         let isServing = state.withLock { state in
             state.connections[number] = heir
@@ -203,7 +202,7 @@ final class ServerDriver: Sendable {
     private func ended(_ number: Int, from neighbourhood: String?) {
         let done = state.withLock { state in
             state.connections[number] = nil
-            state.occupancy.leave(from: neighbourhood)
+            state.count.leave(from: neighbourhood)
             return state.finishIfDone()
         }
         done?.perform()

@@ -1,17 +1,18 @@
-// Whether what a peer sends comes fast enough: its first byte, and each frame from its first byte to its last. Pure:
-// what came and when in, which limit it has run into out.
+// Whether the first byte of a connection, and each frame from its first byte to its last, come in time. Pure: what came and
+// when in, the limit that was run into out.
 
 package import RPCWire
 
+/// Times the frames of one connection.
 package struct FrameTimeout: Sendable {
     private enum Phase: Hashable {
-        /// Nothing that tells the framing has come.
+        /// What has come so far does not tell the framing.
         case nothing(since: Instant)
         case betweenFrames
         case insideFrame(since: Instant, bytes: Int)
     }
 
-    /// In nanoseconds, half as large as durations: there may be ten thousand of these.
+    /// In nanoseconds, which are half as large as durations: there may be ten thousand connections.
     private let firstByteTime: Int64
     private let frameTime: Int64
     private let minimumRate: Int
@@ -19,9 +20,9 @@ package struct FrameTimeout: Sendable {
     private var frames = 0
 
     /// - Parameters:
-    ///   - firstByteTime: how long a peer may say nothing at all; zero for ever.
-    ///   - frameTime: how long a frame may take, however small.
-    ///   - minimumRate: how many bytes of it earn a second more.
+    ///   - firstByteTime: how long a peer may send nothing at all; zero for ever.
+    ///   - frameTime: how long a frame may take, however small; zero for ever.
+    ///   - minimumRate: how many bytes of a frame earn it a second more.
     package init(firstByteTime: Duration, frameTime: Duration, minimumRate: Int, at now: Instant) {
         self.firstByteTime = firstByteTime.nanoseconds
         self.frameTime = frameTime.nanoseconds
@@ -29,15 +30,15 @@ package struct FrameTimeout: Sendable {
         phase = firstByteTime > .zero ? .nothing(since: now) : .betweenFrames
     }
 
-    /// So many bytes came. They are looked at later.
+    /// Counts bytes that came, before they are looked at.
     package mutating func received(_ count: Int) {
         guard case .insideFrame(let since, let bytes) = phase else { return }
         phase = .insideFrame(since: since, bytes: bytes &+ count)
     }
 
-    /// All that came has been looked at.
+    /// Takes note of what all that came turned out to be.
     /// - Parameters:
-    ///   - frames: how many frames have been whole, ever.
+    ///   - frames: how many frames have been complete since the connection began.
     ///   - isInside: whether another one has begun.
     ///   - isTold: whether the framing is known.
     package mutating func looked(frames: Int, isInside: Bool, isTold: Bool, at now: Instant) {
@@ -48,7 +49,7 @@ package struct FrameTimeout: Sendable {
         phase = .insideFrame(since: now, bytes: 0)
     }
 
-    /// This end was not reading: nobody can be blamed for what has not come.
+    /// Starts the time again: this end was not reading, so nothing could come.
     package mutating func excuse(at now: Instant) {
         switch phase {
         case .nothing: phase = .nothing(since: now)
@@ -57,7 +58,7 @@ package struct FrameTimeout: Sendable {
         }
     }
 
-    /// Whether nothing is expected: the last frame is whole and no other has begun.
+    /// Whether no time runs: the last frame is complete and no other has begun.
     package var isAtRest: Bool { phase == .betweenFrames }
 
     /// When to check next.
@@ -73,7 +74,7 @@ package struct FrameTimeout: Sendable {
         }
     }
 
-    /// The limit that is overrun, if one is.
+    /// The limit that was run into, if one was.
     package func overrun(at now: Instant) -> Limit? {
         guard now >= due else { return nil }
         switch phase {

@@ -1,48 +1,49 @@
-// Finds out that the other end is gone without having said so. Pure: what was heard and when in, what to do out.
+// When to ping the other end, and when to give it up. Pure: what came and when in, what to do out.
 //
-// Only silence is asked about: whoever sends anything lives. So a busy connection costs a note of the time and nothing
-// else, and an idle one a question per interval: one of the two ends asks later than the other, and then need not.
+// Any byte proves that the other end is there, so a busy connection is never pinged. An idle one is pinged once per interval:
+// one of the two ends would ask later than the other, and the other's ping makes its own needless.
 
 package import RPCWire
 
+/// Tells for one connection when to ping the other end, and when it has been silent for too long.
 package struct Keepalive: Sendable {
     package enum Action: Sendable, Hashable {
         case wait
-        /// Ask whether anybody is there.
+        /// Send a ping.
         case ask
-        /// Nobody has answered.
+        /// The ping was not answered.
         case giveUp
     }
 
-    /// In nanoseconds, half as large as durations: there may be ten thousand of these.
+    /// In nanoseconds, which are half as large as durations: there may be ten thousand connections.
     private let interval: Int64
     private let timeout: Int64
     package private(set) var heard: Instant
-    /// When the question left that has no answer yet.
+    /// When the ping left that has no answer yet.
     private var asked: Instant?
     private var isOn = false
 
     /// - Parameters:
-    ///   - interval: how long silence goes unquestioned; zero for ever.
+    ///   - interval: how long silence may last before a ping; zero never pings.
     ///   - timeout: how long the answer may take.
-    ///   - isSecond: whether the other end is to ask first. If it does not, its silence lasts no longer for that: the
-    ///     answer has less time instead.
+    ///   - isSecond: whether to let the other end ping first. The ping then leaves later and its answer has less time, so the
+    ///     other end is given up as soon as otherwise.
     package init(interval: Duration, timeout: Duration, isSecond: Bool = false, at now: Instant) {
         let delay = isSecond && interval > .zero ? min(interval, timeout).nanoseconds / 4 : 0
-        // Whoever says for ever means it.
+        // Half of all time is still for ever, and the delay can be added to it.
         self.interval = min(interval.nanoseconds, .max / 2) + delay
         self.timeout = timeout.nanoseconds - delay
         heard = now
     }
 
-    /// The other end turned out to be one that answers.
+    /// Starts: the other end has turned out to be one that answers pings.
     package mutating func begin(at now: Instant) {
         isOn = interval > 0
         heard(at: now)
     }
 
-    /// Bytes came, whatever they say; or they could not come, because this end was not reading.
-    /// - Returns: whether they were waited for: then the next check may be due sooner than was said before.
+    /// Bytes came; or none could come, because this end was not reading.
+    /// - Returns: whether a ping was unanswered. Then the next check may be due sooner than was said before.
     @discardableResult
     package mutating func heard(at now: Instant) -> Bool {
         heard = now
@@ -57,10 +58,11 @@ package struct Keepalive: Sendable {
         return asked.map { $0.advanced(by: .nanoseconds(timeout)) } ?? heard.advanced(by: .nanoseconds(interval))
     }
 
+    /// What to do now that a check may be due.
     package mutating func check(at now: Instant) -> Action {
         let due = due
         guard now >= due else { return .wait }
-        // A check that comes far too late tells of this end, which stood still: the answer may wait to be read.
+        // A check that comes far too late means that this end stood still: the answer may be waiting to be read.
         if asked == nil || now >= due.advanced(by: .nanoseconds(timeout)) {
             asked = now
             return .ask

@@ -1,6 +1,6 @@
-// Whether whoever is at the other end may come in, and as whom. Pure: what was said and how much of it in, decisions
-// out. Until it is known who somebody is, every byte to and from it counts.
+// Whether the other end of a connection may call, and as whom. Pure: tokens and byte counts in, decisions out.
 
+/// Keeps a peer out until it has shown a token, and counts every byte to and from it until then.
 package struct Login: Sendable {
     private let maximumInput: Int
     private let maximumOutput: Int
@@ -8,14 +8,14 @@ package struct Login: Sendable {
     private var output = 0
     /// The line of the token list whose token was shown last.
     package private(set) var entry: TokenList.Entry?
-    /// Who it is, as far as it has been proved.
+    /// Who the peer has proved to be.
     package private(set) var identity: Identity?
-    /// Nothing may be called yet.
+    /// Whether the peer may not call anything yet.
     package private(set) var isLocked: Bool
 
     /// - Parameters:
-    ///   - needsProof: whether there are tokens to be shown.
-    ///   - identity: who it is already known to be, from the system.
+    ///   - needsProof: whether the server has a list of tokens.
+    ///   - identity: who the system says the peer is.
     package init(needsProof: Bool, identity: Identity?, maximumInput: Int, maximumOutput: Int) {
         isLocked = needsProof && identity == nil
         self.identity = identity
@@ -23,8 +23,9 @@ package struct Login: Sendable {
         self.maximumOutput = maximumOutput
     }
 
-    /// A token was shown. Returns whether it lets its owner in; an owner that is known by a token cannot become another.
+    /// The peer has shown a token. A peer that is known by one token cannot become another with a second.
     /// - Parameter entry: the line of the token list that has the token; nil if none has.
+    /// - Returns: whether the token lets it in.
     package mutating func show(_ entry: TokenList.Entry?) -> Bool {
         guard let entry, self.entry == nil || entry.identity == identity else { return false }
         self.entry = entry
@@ -33,12 +34,14 @@ package struct Login: Sendable {
         return true
     }
 
-    /// So many bytes have come. Whether they may.
+    /// Counts bytes that have come.
+    /// - Returns: whether they are within the limit.
     package mutating func received(_ count: Int) -> Bool {
         Self.add(count, to: &input, ifLocked: isLocked, most: maximumInput)
     }
 
-    /// So many bytes are about to go. Whether they may.
+    /// Counts bytes of an answer that is about to leave.
+    /// - Returns: whether they are within the limit.
     package mutating func answers(_ count: Int) -> Bool {
         Self.add(count, to: &output, ifLocked: isLocked, most: maximumOutput)
     }

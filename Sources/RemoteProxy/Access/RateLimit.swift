@@ -1,10 +1,11 @@
-// How often something may happen in a while. Pure: each time it happens in, whether it may out.
+// How often something may happen in a time. Pure: each time it happens in, whether it may out.
 
 package import RPCWire
 
+/// Counts what happens in windows of a fixed length, and tells when there is too much of it in one.
 package struct RateLimit: Sendable {
     private let most: Int
-    /// In nanoseconds: half as large as a duration, and every connection has two of these.
+    /// In nanoseconds, which are half as large as a duration: every connection has two of these.
     private let window: Int64
     private var end: Instant?
     private var count = 0
@@ -14,7 +15,8 @@ package struct RateLimit: Sendable {
         self.window = window.nanoseconds
     }
 
-    /// It happens. Whether that is still within the limit.
+    /// Counts one more.
+    /// - Returns: whether it is within the limit.
     package mutating func admits(at now: Instant) -> Bool {
         if end.map({ now >= $0 }) ?? true {
             end = now.advanced(by: .nanoseconds(window))
@@ -24,6 +26,6 @@ package struct RateLimit: Sendable {
         return count <= most
     }
 
-    /// When the count begins anew; nil before the first time.
+    /// When the count begins again; nil before the first time.
     package var windowEnd: Instant? { end }
 }

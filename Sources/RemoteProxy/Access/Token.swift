@@ -1,4 +1,4 @@
-// A secret on its way from whoever configures a client to the server that asks for it.
+// The secret that a client is configured with and shows to a server.
 
 /// What a client shows to a server that wants to know who calls. Printed, dumped or put into a log it shows nothing of
 /// itself.

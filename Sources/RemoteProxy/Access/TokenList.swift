@@ -1,12 +1,26 @@
-// The tokens that a server knows: a text with a line for each in, the identity that a token proves out.
+// The tokens that a server knows, and the identity that each proves.
 
 import RPCSockets
 import RPCWire
 
-/// The tokens that open a server, each with the name and the roles of whoever has it.
+/// A name and roles that the other end of a connection has proved to have, by a token or by the user id of its process.
+public struct Identity: Sendable, Hashable {
+    /// The name in the list of tokens, or `uid:` and the number of the user.
+    public let name: String
+    /// The roles in the list of tokens.
+    public let roles: Set<String>
+
+    /// An identity. Making one proves nothing.
+    public init(name: String, roles: Set<String> = []) {
+        self.name = name
+        self.roles = roles
+    }
+}
+
+/// The tokens that let callers in, each with the name and the roles of its caller.
 ///
-/// One line for each: a name, its roles with commas between them, if it has any, and the token, with blanks between the
-/// three. A name may stand on several lines, so that a token can be replaced while its successor is already known.
+/// Each stands on a line of its own: a name, its roles with commas between them if it has any, and the token, with blanks
+/// between the three. A name may stand on several lines, so that a new token is known before the old one is taken out.
 ///
 /// ```text
 /// # name  roles         token
@@ -14,9 +28,9 @@ import RPCWire
 /// backup                kX9_d0Zs1mYt-4Qa0pLr
 /// ```
 ///
-/// Printed or dumped it shows how many tokens there are, and nothing of them.
+/// A list that is printed or dumped shows how many tokens it has, and nothing of them.
 public struct TokenList: Sendable {
-    /// One line of a list: what a connection that has shown the token stands on.
+    /// One line of a list, which lets in the connection that has shown its token.
     package struct Entry: Sendable, Hashable {
         fileprivate let token: [UInt8]
         package let identity: Identity
@@ -79,12 +93,12 @@ public struct TokenList: Sendable {
             let roles = fields.count == 3 ? Set(fields[1].split(separator: ",").map(String.init)) : []
             entries.insert(Entry(token: token, identity: Identity(name: String(name), roles: roles)))
         }
-        guard !entries.isEmpty else { throw TokenListError("\(place) holds no token: nobody could come in") }
+        guard !entries.isEmpty else { throw TokenListError("\(place) has no token, so no caller could come in") }
         self.entries = entries
     }
 
-    /// The line that has this token, or nil. A token that begins right takes as long as one that does not: it is compared
-    /// with all of them, each to its end.
+    /// The line that has this token, or nil. The time that it takes tells nothing of the tokens: all are compared, each to its
+    /// end.
     package func entry(for token: String) -> Entry? {
         let given = Array(token.utf8)
         var found: Entry?
@@ -92,13 +106,13 @@ public struct TokenList: Sendable {
         return found
     }
 
-    /// Whether a caller that was let in earlier may stay: the line that it stands on is in this list too, with the same
-    /// name and roles, or there is no such line and the system has named its user.
+    /// Whether a caller that was let in earlier may stay: its line is in this list too, with the same name and roles, or it
+    /// came without a token and the system has named its user.
     package func keeps(_ identity: Identity?, by entry: Entry?) -> Bool {
         entry.map(entries.contains) ?? (identity != nil)
     }
 
-    /// In a time that depends on the length of the first alone.
+    /// Compares in a time that depends on the length of the first alone.
     @inline(never)
     private static func areEqual(_ given: [UInt8], _ known: [UInt8]) -> Bool {
         var difference = given.count ^ known.count

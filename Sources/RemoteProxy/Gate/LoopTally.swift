@@ -1,20 +1,21 @@
-// What goes on on one loop of a server, counted. Written by that loop alone, so that counting costs a load and a store and no
-// cache line ever moves for it; read by anybody, above all by `Traffic`, which adds all loops up.
+// What goes on on one loop of a server, counted. Only that loop writes here, so counting costs a load and a store and no cache
+// line moves for it. Any thread reads, above all `Traffic`, which adds all loops up.
 
 package import RPCWire
 import Synchronization
 
+/// The counts of one loop.
 package final class LoopTally: Sendable {
     let calls = Atomic(0)
     let running = Atomic(0)
     let bytes = Atomic(0)
     /// Of requests that wait with their connections.
     let waitingBytes = Atomic(0)
-    private let busyHere = Atomic(0)
-    private let busyInAll = Atomic(0)
-    private let fullHere = Atomic(0)
-    private let fullInAll = Atomic(0)
-    private let busyLine = Atomic(0)
+    /// The limits by which a flood is refused, which is counted like calls. All others are counted by `Traffic`.
+    private static let floodLimits: [Limit] = [
+        .maximumRequestsInFlight, .maximumRequestsInAll, .maximumBytesInFlight, .maximumBytesInAll, .maximumWait,
+    ]
+    private let refused = InlineArray<5, Atomic<Int>> { _ in Atomic(0) }
     /// What the loop may run, and hold, without a look at the others.
     let share: Int
     let byteShare: Int
@@ -42,27 +43,15 @@ package final class LoopTally: Sendable {
     /// Requests that wait with their connection take so many bytes more, or less.
     func waits(_ change: Int) { add(change, to: waitingBytes) }
 
-    /// A request was refused because as many were running as may, on its connection or on all together, or because too
-    /// many were waiting. A flood is refused here, so this counts like calls.
+    /// A request was refused for a limit.
     package func wasBusy(_ limit: Limit) {
-        switch limit {
-        case .maximumRequestsInAll: add(1, to: busyInAll)
-        case .maximumBytesInFlight: add(1, to: fullHere)
-        case .maximumBytesInAll: add(1, to: fullInAll)
-        case .maximumWait: add(1, to: busyLine)
-        default: add(1, to: busyHere)
-        }
+        guard let index = Self.floodLimits.firstIndex(of: limit) else { return }
+        add(1, to: refused[index])
     }
 
     /// How often each limit was run into here.
     var overruns: [(limit: Limit, number: Int)] {
-        [
-            (.maximumRequestsInFlight, busyHere.load(ordering: .relaxed)),
-            (.maximumRequestsInAll, busyInAll.load(ordering: .relaxed)),
-            (.maximumBytesInFlight, fullHere.load(ordering: .relaxed)),
-            (.maximumBytesInAll, fullInAll.load(ordering: .relaxed)),
-            (.maximumWait, busyLine.load(ordering: .relaxed)),
-        ]
+        Self.floodLimits.indices.map { (Self.floodLimits[$0], refused[$0].load(ordering: .relaxed)) }
     }
 
     @inline(__always)

@@ -206,7 +206,7 @@ import Testing
             0o600, "alice short-secret",
             "line 1 of the token file PATH has a token of 12 characters; it takes at least 16"
         ),
-        (0o600, "", "the token file PATH holds no token: nobody could come in"),
+        (0o600, "", "the token file PATH has no token, so no caller could come in"),
         (0o600, "\u{FEFF}\(Secrets.list)", "line 1 of the token file PATH begins with a byte-order mark"),
     ])
     func `a token file that cannot be trusted is a wrong command line`(mode: Int, text: String, why: String)

@@ -34,7 +34,7 @@ import Testing
 
     @Test(arguments: [
         ("carol short", "line 1 of the token file PATH has a token of 5 characters; it takes at least 16"),
-        ("# nobody\n", "the token file PATH holds no token: nobody could come in"),
+        ("# nobody\n", "the token file PATH has no token, so no caller could come in"),
         ("\u{FEFF}carol \(carol)", "line 1 of the token file PATH begins with a byte-order mark"),
         (nil, "the token file PATH cannot be opened"),
     ])

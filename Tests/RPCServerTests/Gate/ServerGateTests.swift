@@ -9,25 +9,31 @@ import Testing
 @testable import RPCServer
 
 @Suite struct `Connections by number` {
+    private static func limits(_ most: Int, perAddress: Int) -> Limits {
+        var limits = Limits()
+        (limits.maximumConnections, limits.maximumConnectionsPerAddress) = (most, perAddress)
+        return limits
+    }
+
     @Test func `so many in all, wherever they come from`() {
-        var occupancy = Occupancy(maximum: 3, maximumPerAddress: 2)
+        var connections = ConnectionCount(Self.limits(3, perAddress: 2))
         let visitors = [nil, "a", "b", "c", nil]
-        let answers = visitors.map { occupancy.enter(from: $0) }
+        let answers = visitors.map { connections.enter(from: $0) }
         #expect(answers == [nil, nil, nil, .maximumConnections, .maximumConnections])
-        occupancy.leave(from: "a")
-        #expect(occupancy.enter(from: nil) == nil)
-        #expect(occupancy.count == 3)
+        connections.leave(from: "a")
+        #expect(connections.enter(from: nil) == nil)
+        #expect(connections.all == 3)
     }
 
     @Test func `so many from one address, and any number from this machine`() {
-        var occupancy = Occupancy(maximum: 100, maximumPerAddress: 2)
-        for _ in 0..<50 { #expect(occupancy.enter(from: nil) == nil) }
-        let answers = ["a", "a", "a", "b"].map { occupancy.enter(from: $0) }
+        var connections = ConnectionCount(Self.limits(100, perAddress: 2))
+        for _ in 0..<50 { #expect(connections.enter(from: nil) == nil) }
+        let answers = ["a", "a", "a", "b"].map { connections.enter(from: $0) }
         #expect(answers == [nil, nil, .maximumConnectionsPerAddress, nil])
-        occupancy.leave(from: "a")
-        let later = ["a", "a"].map { occupancy.enter(from: $0) }
+        connections.leave(from: "a")
+        let later = ["a", "a"].map { connections.enter(from: $0) }
         #expect(later == [nil, .maximumConnectionsPerAddress])
-        #expect(occupancy.count == 53)
+        #expect(connections.all == 53)
     }
 }
 

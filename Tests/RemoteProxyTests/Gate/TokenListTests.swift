@@ -30,8 +30,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ("", "the token list holds no token: nobody could come in"),
-        ("# alice 0123456789abcdef", "the token list holds no token: nobody could come in"),
+        ("", "the token list has no token, so no caller could come in"),
+        ("# alice 0123456789abcdef", "the token list has no token, so no caller could come in"),
         ("alice", "line 1 of the token list is not a name, perhaps roles, and a token with blanks between them"),
         (
             "\nalice a b 0123456789abcdef",
