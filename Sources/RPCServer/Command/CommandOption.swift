@@ -21,10 +21,12 @@ struct CommandOption: Sendable {
         Self(name: name, argument: nil, help: help) { (_, settings) throws(CommandFault) in apply(&settings) }
     }
 
-    /// A limit, with the name, the words and the member that the table of limits has for it.
-    static func limit(_ limit: Limit) -> Self {
-        guard let row = LimitDescription(of: limit) else { preconditionFailure("\(limit) is not in the table") }
-        let name = "--" + limit.rawValue.reduce(into: "") { $0 += $1.isUppercase ? "-\($1.lowercased())" : String($1) }
+    /// Limits, each with the name, the words and the member that the table of limits has for it.
+    static func limits(_ limits: Limit...) -> [Self] { limits.compactMap(LimitDescription.init).map(option) }
+
+    private static func option(of row: LimitDescription) -> Self {
+        let name =
+            "--" + row.limit.rawValue.reduce(into: "") { $0 += $1.isUppercase ? "-\($1.lowercased())" : String($1) }
         let what = row.what + (row.endsAtZero ? "; 0 for ever" : "")
         return switch row.value {
         case .count(let member): number(name, "N", of: member, what)

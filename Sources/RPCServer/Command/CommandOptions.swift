@@ -34,24 +34,20 @@ extension CommandOption {
                 .switch("--insecure", "listen without tokens where other machines can connect") {
                     $0.configuration.allowsOtherMachines = true
                 },
-                .limit(.maximumConnections), .limit(.maximumConnectionsPerAddress),
-            ]
+            ] + limits(.maximumConnections, .maximumConnectionsPerAddress)
         ),
         (
             "Limits, above which calls are refused as busy",
-            [
-                .limit(.maximumRequestsInFlight), .limit(.maximumRequestsInAll), .limit(.maximumBytesInFlight),
-                .limit(.maximumBytesInAll), .limit(.maximumWait), .limit(.maximumFrameSize),
-            ]
+            limits(
+                .maximumRequestsInFlight, .maximumRequestsInAll, .maximumBytesInFlight, .maximumBytesInAll,
+                .maximumWait,
+                .maximumFrameSize)
         ),
         (
             "Times",
-            [
-                .limit(.frameTime), .limit(.idleTime),
+            limits(.frameTime, .idleTime, .sessionGrace, .grace) + [
                 .seconds(
-                    "--keepalive-interval", of: \.keepaliveInterval, "of silence before a peer is pinged; 0 for never"
-                ),
-                .limit(.sessionGrace), .limit(.grace),
+                    "--keepalive-interval", of: \.keepaliveInterval, "of silence before a peer is pinged; 0 for never")
             ]
         ),
         (
@@ -73,29 +69,13 @@ extension CommandOption {
         let member =
             words.prefix(1).map(String.init) + words.dropFirst().map { $0.prefix(1).uppercased() + $0.dropFirst() }
         if Limit(rawValue: member.joined()) != nil {
-            throw CommandFault("'\(name)' is no option; the limits that are not are set in RPCServer.Configuration")
+            throw CommandFault("'\(name)' is no option; a program sets such limits in RPCServer.Configuration")
         }
-        let nearest = all.map { ($0.name, distance(name, $0.name)) }.min { $0.1 < $1.1 }
-        guard let (near, steps) = nearest, steps <= name.count / 3 else {
+        let alike = all.map { option in (option.name, zip(option.name, name).prefix { $0 == $1 }.count) }
+        guard let (nearest, count) = alike.max(by: { $0.1 < $1.1 }), count > 4 else {
             throw CommandFault("there is no option '\(name)'")
         }
-        throw CommandFault("there is no option '\(name)'; the nearest is \(near)")
-    }
-
-    /// How many characters have to be put in, taken out or replaced to make one name of the other.
-    private static func distance(_ name: String, _ other: String) -> Int {
-        let other = Array(other.utf8)
-        var row = Array(0...other.count)
-        for (index, character) in name.utf8.prefix(100).enumerated() {
-            var diagonal = row[0]
-            row[0] = index + 1
-            for column in other.indices {
-                let replaced = diagonal + (other[column] == character ? 0 : 1)
-                diagonal = row[column + 1]
-                row[column + 1] = min(replaced, diagonal + 1, row[column] + 1)
-            }
-        }
-        return row[other.count]
+        throw CommandFault("there is no option '\(name)'; the nearest is \(nearest)")
     }
 
     /// Checked here and not when the server listens: a wrong address is a wrong command line.

@@ -99,7 +99,7 @@ import Testing
         (["--thread", "2"], "there is no option '--thread'; the nearest is --threads"),
         (
             ["--maximum-batch", "2"],
-            "'--maximum-batch' is no option; the limits that are not are set in RPCServer.Configuration"
+            "'--maximum-batch' is no option; a program sets such limits in RPCServer.Configuration"
         ),
         (["--bogus=1"], "there is no option '--bogus'"),
         (["-x"], "there is no option '-x'"),
