@@ -1,23 +1,26 @@
-// What a peer may call at this end: wire names to methods. Written rarely, read by every request, so each connection
-// reads a copy of its own and looks here only when something has changed.
+// The objects that the other ends may call here, by their wire names. Says which of them cannot stand beside each other.
 
 import RPCSockets
 import RPCWire
 import Synchronization
 
 package final class Exports: Sendable {
-    private struct State {
-        var table = ExportTable()
-        /// What `rpc.discover` answers, once somebody has asked since the last change.
-        var discovery: Bytes?
-        /// Why proxies were not exported, by their paths. Forgotten when another of the same path is.
-        var refusals: [(path: String, why: String)] = []
-
-        /// Once for each path, and of a hundred at most: some program may take its names from its peers.
-        mutating func note(_ refusal: String, of path: String) {
-            guard refusals.count < 100, !refusals.contains(where: { $0.path == path }) else { return }
-            refusals.append((path, refusal))
+    fileprivate struct State {
+        struct Entry {
+            let object: ExportedObject
+            /// Grows from one export to the next.
+            let number: Int
         }
+
+        /// By their paths: `Greeter`, `Greeter[left]`.
+        var entries: [String: Entry] = [:]
+        /// One object of each service, by the service's name, and how many there are.
+        var services: [String: (example: ExportedObject, count: Int)] = [:]
+        var lastNumber = 0
+        /// The answer to `rpc.discover`, once it has been asked for since the last change.
+        var discovery: Bytes?
+        /// Why objects were not exported, by their paths. Forgotten when another of the same path is.
+        var refusals: [(path: String, why: String)] = []
     }
 
     private let state = Lock(State())
@@ -28,35 +31,33 @@ package final class Exports: Sendable {
     /// - Parameter program: what `rpc.discover` says the exports belong to.
     package init(of program: Program = Program()) { self.program = program }
 
+    // MARK: changing
+
     /// Makes a proxy's methods callable as `Service.method`, or as `Service[name].method`. A later export of the same
     /// protocol under the same name takes the place of the earlier one.
     /// - Returns: why the proxy was not exported, and then all is as before; nil when it was.
     @discardableResult
-    package func add(_ proxy: some ServiceProxy, named object: String?) -> String? {
-        let export = ExportTable.Export(proxy, named: object)
-        let (replaced, refusal) = state.withLock { state in
-            if let refusal = state.table.refusal(of: export) {
-                state.note(refusal, of: export.path)
-                return (nil as ExportTable.Export?, refusal as String?)
+    package func add(_ proxy: some ServiceProxy, named name: String?) -> String? {
+        let object = ExportedObject(proxy, named: name)
+        let (replaced, refusal) = state.withLock { state -> (ExportedObject?, String?) in
+            if let refusal = state.refusal(of: object) {
+                state.note(refusal, of: object.path)
+                return (nil, refusal)
             }
-            state.discovery = nil
-            state.refusals.removeAll { $0.path == export.path }
-            return (state.table.set(export), nil)
+            state.refusals.removeAll { $0.path == object.path }
+            return (state.set(object), nil)
         }
         if refusal == nil { version.add(1, ordering: .releasing) }
-        // What is exported no more is let go outside the lock: its end may export something in turn.
+        // The replaced object is let go outside the lock: its end may export something in turn.
         withExtendedLifetime(replaced) {}
         return refusal
     }
 
     /// Takes back what is exported of this protocol under that name. Calls that were accepted run on.
     /// - Returns: whether there was anything.
-    package func remove<Proxy: ServiceProxy>(_ proxy: Proxy.Type, named object: String?) -> Bool {
-        let path = MethodSignature.path(of: Proxy.methodTable.service.name, on: object)
-        let removed = state.withLock { state in
-            state.discovery = nil
-            return state.table.remove(path, of: Proxy.ProxiedService.self)
-        }
+    package func remove<Proxy: ServiceProxy>(_ proxy: Proxy.Type, named name: String?) -> Bool {
+        let path = MethodSignature.path(of: Proxy.methodTable.service.name, on: name)
+        let removed = state.withLock { $0.remove(path, of: Proxy.ProxiedService.self) }
         version.add(1, ordering: .releasing)
         return withExtendedLifetime(removed) { removed != nil }
     }
@@ -64,38 +65,99 @@ package final class Exports: Sendable {
     /// Why the first proxy that is not exported is not; nil when all are.
     package var refusal: String? { state.withLock { $0.refusals.first?.why } }
 
-    /// The method of that name, whatever the connections have seen.
-    func method(named name: Bytes) -> _ExportedMethod? {
-        name.withUnsafeBytes { name in state.withLock { $0.table.methods[name]?.method } }
+    // MARK: finding
+
+    /// The method of that wire name.
+    func method(named name: Bytes) -> _ExportedMethod? { name.withUnsafeBytes { method(named: $0) } }
+
+    /// The same for a name that stands in a message.
+    func method(named name: UnsafeRawBufferPointer) -> _ExportedMethod? {
+        // A method's name has no dots and no brackets; a service's may have dots, and an object's may have both.
+        let bracket = name.lastIndex(of: UInt8(ascii: "]")).map { $0 + 1 }
+        guard let dot = bracket ?? name.lastIndex(of: UInt8(ascii: ".")), dot < name.count,
+            name[dot] == UInt8(ascii: ".")
+        else { return nil }
+        let path = String(decoding: name[..<dot], as: UTF8.self)
+        let object = state.withLock { $0.entries[path]?.object }
+        return object?.method(named: String(decoding: name[(dot + 1)...], as: UTF8.self))
     }
 
-    /// How the object is held that has this wire name without a method.
-    func object(_ path: String) -> (@Sendable (Duration) async throws -> Hold)? {
-        state.withLock { $0.table.exports[path]?.hold }
-    }
-
-    var methods: MethodIndex { state.withLock { $0.table.methods } }
+    /// The object that has this wire name without a method.
+    func object(_ path: String) -> ExportedObject? { state.withLock { $0.entries[path]?.object } }
 
     /// What a service has of which there is an object; nil if there is none.
     func signatures(of service: String) -> [MethodSignature]? {
-        state.withLock { $0.table.services[service]?.service.signatures }
+        state.withLock { $0.services[service]?.example.signatures }
     }
 
-    /// What there is, for a caller that has asked for something else.
+    // MARK: listing
+
+    /// The first exports by their wire names, for a caller that has asked for something else.
     var listing: String {
-        // The others are not looked at: there may be thousands, and somebody may ask for nothing else.
-        let (names, count) = state.withLock { ($0.table.paths.prefix(10), $0.table.paths.count) }
-        if names.isEmpty { return "nothing is exported" }
-        let first = "what there is: \(names.joined(separator: ", "))"
-        return count > 10 ? "\(first) and \(count - 10) more, which rpc.discover lists" : first
+        let (first, count) = state.withLock { state in
+            // There may be thousands, and a peer may ask for this with every message.
+            (state.entries.count <= 10 ? state.listed.map(\.path) : Array(state.entries.keys.prefix(10)), state.entries.count)
+        }
+        if first.isEmpty { return "nothing is exported" }
+        let list = "what there is: \(first.joined(separator: ", "))"
+        return count > 10 ? "\(list) and \(count - 10) more, which rpc.discover lists" : list
     }
 
+    /// The answer to `rpc.discover`.
     var discovery: Bytes {
         state.withLock { state in
             if let known = state.discovery { return known }
-            let document = Discovery.document(of: state.table.listed, in: program)
+            let document = Discovery.document(of: state.listed.map { ($0.name, $0.signatures) }, in: program)
             state.discovery = document
             return document
         }
+    }
+}
+
+extension Exports.State {
+    /// Why an export would be mixed with others, or would have a name that it may not have; nil when neither.
+    fileprivate func refusal(of object: ExportedObject) -> String? {
+        if let first = object.name?.first, "~#@".contains(first) {
+            return "\(object.path) is not exported: a name that begins with '\(first)' is reserved; choose another"
+        }
+        if let other = services[object.service]?.example, other.type != object.type {
+            return "\(object.path) is not exported: \(String(reflecting: object.type)) and \(String(reflecting: other.type)), "
+                + "which is exported already, have the same name on the wire; give one of them another with @Service(name:)"
+        }
+        let unreachable = object.signatures.first { $0.name.contains { $0 == "." || $0 == "]" } }
+        return unreachable.map {
+            "\(object.path) is not exported: the name of its method \($0.wireName(on: object.name)) has a dot or a bracket"
+        }
+    }
+
+    /// Notes a refusal once for each path, and a hundred at most: a program may take its names from its peers.
+    fileprivate mutating func note(_ refusal: String, of path: String) {
+        guard refusals.count < 100, !refusals.contains(where: { $0.path == path }) else { return }
+        refusals.append((path, refusal))
+    }
+
+    /// Adds an object.
+    /// - Returns: the one whose place it takes.
+    fileprivate mutating func set(_ object: ExportedObject) -> ExportedObject? {
+        let replaced = remove(object.path, of: object.type)
+        lastNumber += 1
+        entries[object.path] = Entry(object: object, number: lastNumber)
+        services[object.service, default: (object, 0)].count += 1
+        return replaced
+    }
+
+    /// Takes out the object of that path, if it is of this type.
+    fileprivate mutating func remove(_ path: String, of type: Any.Type) -> ExportedObject? {
+        discovery = nil
+        guard let object = entries[path]?.object, object.type == type else { return nil }
+        entries[path] = nil
+        services[object.service]?.count -= 1
+        if services[object.service]?.count == 0 { services[object.service] = nil }
+        return object
+    }
+
+    /// In the order of export.
+    fileprivate var listed: [ExportedObject] {
+        entries.values.sorted { $0.number < $1.number }.map(\.object)
     }
 }

@@ -98,11 +98,11 @@ final class HeldObjects: Sendable {
     private func hold(_ object: String, for lease: Duration) async throws -> Held {
         let outer = state.withLock { $0.held[object]?.object }
         let export = outer?.export ?? object
-        guard let subject = exports.object(export) else {
+        guard let hold = exports.object(export)?.hold else {
             throw export.contains("[~") ? RPCError.holdEnded : RPCError.noSuchObject(export, exports)
         }
-        guard let outer else { return Held(export, try await subject(lease), inside: nil) }
-        return try await outer.entered { Held(export, try await subject(lease), inside: outer) }
+        guard let outer else { return Held(export, try await hold(lease), inside: nil) }
+        return try await outer.entered { Held(export, try await hold(lease), inside: outer) }
     }
 
     private func watchSession() {

@@ -49,7 +49,7 @@ package final class Session: @unchecked Sendable {
 
     /// What the other end holds.
     private(set) lazy var held = HeldObjects(exports, limit: peer.settings.limits.maximumHolds)
-    @exclusivity(unchecked) var methods = ExportsView()
+    @exclusivity(unchecked) var methods = MethodCache()
     @exclusivity(unchecked) var calls: IncomingCalls
     /// When the loop will next look for deadlines.
     @exclusivity(unchecked) var alarm: (instant: Instant, timer: any LoopTimer)?

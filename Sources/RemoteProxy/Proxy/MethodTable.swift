@@ -5,11 +5,15 @@ public struct MethodTable<Service: Sendable>: Sendable {
     /// The service's name and declared errors.
     public let service: ServiceDescription
     let entries: [any ServiceMethod<Service>]
+    /// Where each method stands in `entries`, by its name.
+    let positions: [String: Int]
 
     /// Made by generated code.
     public init(_ service: ServiceDescription, _ methods: [any ServiceMethod<Service>]) {
         self.service = service
         entries = methods
+        let names = methods.enumerated().map { ($1.signature.name, $0) }
+        positions = Dictionary(names, uniquingKeysWith: { first, _ in first })
     }
 
     /// The names and shapes of all methods.

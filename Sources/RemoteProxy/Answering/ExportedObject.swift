@@ -1,0 +1,45 @@
+// An object as the other ends find it: which service it has, how it is held, and its methods, each made when it is first asked for.
+
+import RPCSockets
+
+final class ExportedObject: Sendable {
+    /// The service's name on the wire.
+    let service: String
+    /// `any Greeter`.
+    let type: Any.Type
+    /// Nil for the unnamed object of its service.
+    let name: String?
+    let signatures: [MethodSignature]
+    /// Takes the object for one caller.
+    let hold: @Sendable (Duration) async throws -> Hold
+    private let position: @Sendable (_ method: String) -> Int?
+    private let makeMethod: @Sendable (Int) -> _ExportedMethod
+    private let methods: Lock<[Int: _ExportedMethod]> = Lock([:])
+
+    /// Costs the same however many methods the service has.
+    init<Proxy: ServiceProxy>(_ proxy: Proxy, named name: String?) {
+        let table = Proxy.methodTable
+        let subject = proxy.proxySubject
+        self.name = name
+        service = table.service.name
+        type = Proxy.ProxiedService.self
+        signatures = table.signatures
+        hold = { try await subject.hold(for: $0) }
+        position = { table.positions[$0] }
+        makeMethod = { table.entries[$0]._export(proxy) }
+    }
+
+    /// The wire name without a method.
+    var path: String { MethodSignature.path(of: service, on: name) }
+
+    /// The method of that name; always the same one.
+    func method(named name: String) -> _ExportedMethod? {
+        guard let position = position(name) else { return nil }
+        return methods.withLock { methods in
+            if let known = methods[position] { return known }
+            let method = makeMethod(position)
+            methods[position] = method
+            return method
+        }
+    }
+}

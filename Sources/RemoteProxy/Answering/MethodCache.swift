@@ -1,0 +1,58 @@
+// The methods that one connection called lately, found by comparing bytes. Without it each request would take the lock of all
+// exports and make two strings of its method's name.
+
+import JSONCodec
+import RPCWire
+import Synchronization
+
+/// Holds at most four methods. Any change of the exports empties it.
+struct MethodCache {
+    private struct Entry {
+        let name: Bytes
+        let method: _ExportedMethod
+    }
+
+    private static let capacity = 4
+
+    /// The version of the exports that the entries were found in.
+    private var version = 0
+    private var entries: ContiguousArray<Entry> = []
+    /// The place of the entry that was asked for last: it is asked for again more often than not.
+    private var last = 0
+    /// The place that the next entry takes when all are taken.
+    private var next = 0
+
+    @inline(__always)
+    mutating func method(named name: UnsafeRawBufferPointer, in exports: Exports) -> _ExportedMethod? {
+        if version == exports.version.load(ordering: .acquiring), last < entries.count,
+            isEqual(entries[last].name, name)
+        {
+            return entries[last].method
+        }
+        return find(name, in: exports)
+    }
+
+    @inline(never)
+    private mutating func find(_ name: UnsafeRawBufferPointer, in exports: Exports) -> _ExportedMethod? {
+        let latest = exports.version.load(ordering: .acquiring)
+        if version != latest { (version, entries, next) = (latest, [], 0) }
+        if let known = entries.firstIndex(where: { isEqual($0.name, name) }) {
+            last = known
+            return entries[known].method
+        }
+        guard let method = exports.method(named: name) else { return nil }
+        let entry = Entry(name: Bytes(copying: name), method: method)
+        last = next
+        if entries.count < Self.capacity { entries.append(entry) } else { entries[next] = entry }
+        next = (next + 1) % Self.capacity
+        return method
+    }
+
+    @inline(__always)
+    private func isEqual(_ name: Bytes, _ other: UnsafeRawBufferPointer) -> Bool {
+        let name = name.memory
+        guard name.count == other.count, let one = name.baseAddress, let other = other.baseAddress else { return false }
+        return equalBytes(
+            one.assumingMemoryBound(to: UInt8.self), other.assumingMemoryBound(to: UInt8.self), name.count)
+    }
+}
