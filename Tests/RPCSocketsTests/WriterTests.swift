@@ -183,13 +183,13 @@ struct WriterTests {
             var expected = SendBuffer()
             for number in 0..<6 {
                 let message = Bytes(String(repeating: "\(number)", count: 100_000 + number))
-                message.withUnsafeBytes { expected.append($0, framing: .lengthPrefixed) }
+                message.withUnsafeBytes { Framing.lengthPrefixed.write(.copied($0), into: &expected) }
                 sender.append(shared: message, framing: .lengthPrefixed)
                 // Alone, behind another large one, or before a small one.
                 if number % 3 != 0 { sender.flush() }
                 guard number % 3 == 2 else { continue }
                 Bytes("small").withUnsafeBytes {
-                    expected.append($0, framing: .lines)
+                    Framing.lines.write(.copied($0), into: &expected)
                     sender.append($0, framing: .lines)
                 }
                 sender.flush()

@@ -20,7 +20,7 @@ struct WrittenFrameTests {
 
     private static let limits = FrameLimits(maximumFrameSize: 20_000_000)
     private static func frames(_ bytes: [UInt8]) throws -> [Int] {
-        var decoder = FrameDecoder(limits: limits)
+        var decoder = FrameReader(limits: limits)
         decoder.append(bytes.withUnsafeBytes { Bytes(copying: $0) })
         var counts: [Int] = []
         while let frame = try decoder.next() { counts.append(frame.count) }
@@ -72,7 +72,7 @@ struct WrittenFrameTests {
 private func framed(_ texts: some Sequence<String>, _ framing: Framing) -> [UInt8] {
     var buffer = SendBuffer()
     for var text in texts {
-        text.withUTF8 { buffer.append(UnsafeRawBufferPointer($0), framing: framing) }
+        text.withUTF8 { framing.write(.copied(UnsafeRawBufferPointer($0)), into: &buffer) }
     }
     return Array(buffer.bytes)
 }

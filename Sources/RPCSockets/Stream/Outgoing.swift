@@ -53,12 +53,12 @@ struct Outgoing: ~Copyable, Sendable {
         _ payload: UnsafeRawBufferPointer, framing: Framing, limit: Int
     ) -> (offset: UInt64, isOverLimit: Bool) {
         let isFirst = appended == 0 && tellsFraming
-        return append(limit) { $0.append(payload, framing: framing, isFirst: isFirst) }
+        return append(limit) { framing.write(.copied(payload), into: &$0, isFirst: isFirst) }
     }
 
     mutating func append(shared message: Bytes, framing: Framing, limit: Int) -> (offset: UInt64, isOverLimit: Bool) {
         let isFirst = appended == 0 && tellsFraming
-        return append(limit) { $0.append(shared: message, framing: framing, isFirst: isFirst) }
+        return append(limit) { framing.write(.shared(message), into: &$0, isFirst: isFirst) }
     }
 
     @inline(__always)

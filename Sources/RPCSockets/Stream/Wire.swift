@@ -79,7 +79,7 @@ final class Wire: Sendable {
             let offset = ends[side].appended
             guard case .open = ends[side].phase else { return offset }
             let before = ends[side].queued.count
-            ends[side].queued.append(payload, framing: framing, isFirst: offset == 0)
+            framing.write(.copied(payload), into: &ends[side].queued, isFirst: offset == 0)
             ends[side].appended += UInt64(ends[side].queued.count - before)
             return offset
         }

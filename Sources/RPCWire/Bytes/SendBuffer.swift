@@ -117,3 +117,26 @@ package struct SendBuffer: ~Copyable, @unchecked Sendable {
         return reserve(extra)
     }
 }
+
+/// A message on its way into a buffer.
+package enum OutgoingMessage {
+    /// It is copied.
+    case copied(UnsafeRawBufferPointer)
+    /// It is large and may belong to others as well. It is held and not copied, if nothing has to stand behind it.
+    case shared(Bytes)
+
+    package var count: Int {
+        switch self {
+        case .copied(let bytes): bytes.count
+        case .shared(let bytes): bytes.count
+        }
+    }
+
+    /// The bytes, for as long as the message is kept.
+    var memory: UnsafeRawBufferPointer {
+        switch self {
+        case .copied(let bytes): bytes
+        case .shared(let bytes): bytes.memory
+        }
+    }
+}

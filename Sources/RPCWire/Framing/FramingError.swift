@@ -1,6 +1,30 @@
-// Why a stream of bytes cannot be cut into frames any further, and what the peer is told before the stream is closed.
-// Thrown by the decoder. Nothing here can be skipped: after any of these nobody knows where the next frame begins.
+// The limits of a frame, and why a stream of bytes cannot be cut into frames any further.
 
+/// How much a peer may send before a frame is whole. The error that a limit causes has its name and its value.
+package struct FrameLimits: Sendable, Hashable {
+    /// Bytes of one frame, without its prefix, headers or line end.
+    package var maximumFrameSize: Int
+    /// Bytes of one header block, from its first name to the blank line.
+    package var maximumHeaderBlock: Int
+    package var maximumHeaderLines: Int
+
+    package init(
+        maximumFrameSize: Int = 16_777_216, maximumHeaderBlock: Int = 8_192, maximumHeaderLines: Int = 64
+    ) {
+        self.maximumFrameSize = maximumFrameSize
+        self.maximumHeaderBlock = maximumHeaderBlock
+        self.maximumHeaderLines = maximumHeaderLines
+    }
+
+    /// Refuses the length of a frame over the limit as soon as it is known.
+    func checked(_ length: Int) throws(FramingError) -> Int {
+        guard length <= maximumFrameSize else { throw .frameTooLarge(length: length, limit: maximumFrameSize) }
+        return length
+    }
+}
+
+/// Thrown by a framer. Nothing can be skipped: after any of these it is not known where the next frame begins, and the peer is
+/// told why before the connection is closed.
 package enum FramingError: Error, Sendable, Hashable {
     /// An HTTP client, perhaps a browser that a web page has sent here.
     case http
@@ -11,7 +35,7 @@ package enum FramingError: Error, Sendable, Hashable {
     case headerBlockTooLarge(limit: Int)
     case tooManyHeaderLines(limit: Int)
     case header(HeaderFault)
-    /// No more comes, and the last frame is not whole.
+    /// No more bytes come, and the last frame is not whole.
     case cutOff
 
     /// What is wrong with a header block.
@@ -28,11 +52,6 @@ package enum FramingError: Error, Sendable, Hashable {
 }
 
 extension FramingError {
-    /// The number of the error that answers it, under the id null, before the stream is closed.
-    package var code: Int {
-        if case .frameTooLarge = self { ErrorCode.requestTooLarge } else { ErrorCode.parseError }
-    }
-
     /// The limit that was overrun, if it was one.
     package var limit: Limit? {
         switch self {
@@ -43,7 +62,7 @@ extension FramingError {
         }
     }
 
-    /// What is sent as it is, in place of an error, to a peer that does not read JSON-RPC.
+    /// The bytes that are sent in place of an error to a peer that does not read JSON-RPC.
     package var plainAnswer: [UInt8]? {
         self == .http ? Array(Self.httpRefusal.utf8) : nil
     }

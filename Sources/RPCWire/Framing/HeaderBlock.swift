@@ -1,5 +1,5 @@
-// Reads the lines of one header block and knows the length they announce. Strict on purpose: a web page that has
-// reached this port through a rebound host name chooses the request line, and its browser adds a true Content-Length.
+// The headers of one frame: their lines in, the length that they announce out. Strict on purpose: a web page that has reached
+// this port through a rebound host name chooses the request line, and its browser adds a true Content-Length.
 
 struct HeaderBlock: Sendable {
     private(set) var contentLength: Int?
@@ -41,7 +41,7 @@ struct HeaderBlock: Sendable {
             // Ten digits fit many times over.
             length = length * 10 + Int64(byte - UInt8(ascii: "0"))
         }
-        contentLength = try checked(length: Int(clamping: length), against: limits)
+        contentLength = try limits.checked(Int(clamping: length))
     }
 
     private static func isRequestLine(_ line: UnsafeRawBufferPointer) -> Bool {
@@ -64,12 +64,4 @@ struct HeaderBlock: Sendable {
 /// Whether a byte is one of A to Z, in either case.
 func isLetter(_ byte: UInt8) -> Bool {
     (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
-}
-
-/// Refuses a length over the limit the moment it is known.
-func checked(length: Int, against limits: FrameLimits) throws(FramingError) -> Int {
-    guard length <= limits.maximumFrameSize else {
-        throw .frameTooLarge(length: length, limit: limits.maximumFrameSize)
-    }
-    return length
 }

@@ -1,6 +1,23 @@
-// The beginning of a frame or header line that arrived in pieces. Grows with the bytes that came: what a peer has
-// announced is room for, but only so many times what it has sent.
+/// The rest of a frame whose length is known.
+struct SizedBody: Sendable {
+    private let length: Int
+    private var partial = PartialFrame()
 
+    init(length: Int) { self.length = length }
+
+    /// Takes what has come of the frame.
+    /// - Returns: the frame, once it is whole.
+    mutating func next(in queue: inout ByteQueue) -> Bytes? {
+        if partial.isEmpty, queue.frontCount >= length { return queue.take(length) }
+        if let piece = queue.take(min(length - partial.count, queue.frontCount)) {
+            partial.append(piece, of: length, isAnnounced: true)
+        }
+        return partial.count >= length ? partial.finish() : nil
+    }
+}
+
+/// The beginning of a frame or header line that arrived in pieces. Grows with the bytes that came: a peer that announces much
+/// gets room for a bounded multiple of what it has sent.
 struct PartialFrame: Sendable {
     /// With reads of 64 KiB one of the first two pieces makes the room for any frame up to the usual limit.
     private static let mostAhead = 32

@@ -18,6 +18,12 @@ package struct ErrorObject: Sendable {
 }
 
 extension ErrorObject {
+    /// What a peer is told, under the id null, whose bytes cannot be cut into frames.
+    package init(_ error: FramingError) {
+        let isTooLarge = if case .frameTooLarge = error { true } else { false }
+        self.init(code: isTooLarge ? ErrorCode.requestTooLarge : ErrorCode.parseError, message: "\(error)")
+    }
+
     /// Reads the error of a reply, which is valid JSON; nil when it has no whole code or no message.
     init?(in text: Bytes) {
         var code: Int64?

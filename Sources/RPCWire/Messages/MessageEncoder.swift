@@ -51,13 +51,13 @@ package enum MessageEncoder {
     package static let ping: StaticString = #"{"jsonrpc":"2.0","method":"rpc.ping","id":-1}"#
     package static let pong: StaticString = #"{"jsonrpc":"2.0","id":-1,"result":null}"#
 
-    /// A whole notification with two numbers for parameters.
-    package static func writeReceipts(_ method: String, _ receipts: Receipts, in output: JSONOutput) {
+    /// A whole notification that says how many requests and replies have come.
+    package static func writeReceipts(_ method: String, requests: Int64, replies: Int64, in output: JSONOutput) {
         openRequest(method: method, in: output)
         output.append(#"{"requests":"#)
-        output.append(receipts.requests)
+        output.append(requests)
         output.append(#","replies":"#)
-        output.append(receipts.replies)
+        output.append(replies)
         output.append("}}")
     }
 

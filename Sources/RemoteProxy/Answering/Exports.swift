@@ -96,7 +96,10 @@ package final class Exports: Sendable {
     var listing: String {
         let (first, count) = state.withLock { state in
             // There may be thousands, and a peer may ask for this with every message.
-            (state.entries.count <= 10 ? state.listed.map(\.path) : Array(state.entries.keys.prefix(10)), state.entries.count)
+            (
+                state.entries.count <= 10 ? state.listed.map(\.path) : Array(state.entries.keys.prefix(10)),
+                state.entries.count
+            )
         }
         if first.isEmpty { return "nothing is exported" }
         let list = "what there is: \(first.joined(separator: ", "))"
@@ -121,7 +124,8 @@ extension Exports.State {
             return "\(object.path) is not exported: a name that begins with '\(first)' is reserved; choose another"
         }
         if let other = services[object.service]?.example, other.type != object.type {
-            return "\(object.path) is not exported: \(String(reflecting: object.type)) and \(String(reflecting: other.type)), "
+            return
+                "\(object.path) is not exported: \(String(reflecting: object.type)) and \(String(reflecting: other.type)), "
                 + "which is exported already, have the same name on the wire; give one of them another with @Service(name:)"
         }
         let unreachable = object.signatures.first { $0.name.contains { $0 == "." || $0 == "]" } }

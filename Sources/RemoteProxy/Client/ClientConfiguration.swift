@@ -1,7 +1,7 @@
 // The times and limits of a client, each with its default and its effect.
 
 package import RPCSockets
-package import RPCWire
+import RPCWire
 
 extension RPCClient {
     /// The times and limits of a client. All have defaults.

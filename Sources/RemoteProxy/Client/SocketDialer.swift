@@ -1,7 +1,7 @@
 // Dialling for real: a URL to a stream over a socket, on the loop that all clients of the process share.
 
 package import RPCSockets
-package import RPCWire
+import RPCWire
 
 extension Dialer {
     package static func socket(_ url: String, _ timeout: Duration, _ limits: OutputLimits, on loop: EventLoop = .shared)

@@ -1,7 +1,7 @@
 // Lines on their way into a log, no more and no longer ones than a disk can bear: what is over the limit is left out, and how
 // much that was is said when it is over.
 
-package import RPCSockets
+import RPCSockets
 package import RPCWire
 
 package final class LogValve: Sendable {

@@ -1,7 +1,7 @@
 // What goes on at a server, counted: calls by the tally of each loop, all that is rare under one lock. Also what keeps all
 // connections together below a number of calls, and of bytes that came with them.
 
-package import RPCSockets
+import RPCSockets
 package import RPCWire
 import Synchronization
 

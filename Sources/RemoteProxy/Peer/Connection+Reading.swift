@@ -189,7 +189,7 @@ extension Connection {
             stream.flush()
         } else {
             noteFraming()
-            session.answer(.null, with: ErrorObject(code: error.code, message: "\(error)"), in: nil)
+            session.answer(.null, with: ErrorObject(error), in: nil)
         }
         if case .dialled = role, phase.step == .greeting {
             gate.verdict = "\(stream.remoteAddress) does not answer as a server of this kind does: \(error)"
@@ -204,7 +204,7 @@ extension Connection {
 
     /// Of a peer that says no more. It still gets the answers to all else.
     private func refuseHalf(_ error: FramingError) {
-        session.answer(.null, with: ErrorObject(code: error.code, message: "\(error)"), in: nil)
+        session.answer(.null, with: ErrorObject(error), in: nil)
         peer.log("ignored the last message of \(stream.remoteAddress): \(error)")
         finishIfAnswered()
     }

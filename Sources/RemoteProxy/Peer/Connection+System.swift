@@ -70,7 +70,10 @@ extension Connection {
     /// Tells the other end how far this one has come.
     func report(flush: Bool = true) {
         session.receipts.reported()
-        append { MessageEncoder.writeReceipts(SystemMethod.received, session.receipts, in: $0) }
+        append {
+            MessageEncoder.writeReceipts(
+                SystemMethod.received, requests: session.receipts.requests, replies: session.receipts.replies, in: $0)
+        }
         if flush { stream.flush() }
     }
 

@@ -50,7 +50,7 @@ package final class Connection: @unchecked Sendable {
     @exclusivity(unchecked) var session: Session
     @exclusivity(unchecked) var phase = ConnectionPhase()
     @exclusivity(unchecked) var reading = Reading.now
-    @exclusivity(unchecked) var frames: FrameDecoder
+    @exclusivity(unchecked) var frames: FrameReader
     /// Requests that may not begin yet.
     @exclusivity(unchecked) var waiting = WaitingFrames()
     /// The loop is about to look whether they may.
@@ -94,7 +94,7 @@ package final class Connection: @unchecked Sendable {
             framing = nil
             session = Session(peer, in: table)
         }
-        frames = FrameDecoder(limits: settings.limits.frames, framing: framing)
+        frames = FrameReader(limits: settings.limits.frames, framing: framing)
         messages = MessageDecoder(
             maximumDepth: settings.limits.maximumDepth, maximumBatch: settings.limits.maximumBatch)
         agreement = Agreement(framing: framing)

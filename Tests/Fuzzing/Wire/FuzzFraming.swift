@@ -21,7 +21,7 @@ func fuzzFraming(_ bytes: UnsafeRawBufferPointer) {
 private func frames(
     of text: UnsafeRawBufferPointer, _ framing: Framing?, pieces: () -> Int
 ) -> (frames: [[UInt8]], error: FramingError?, isInside: Bool) {
-    var decoder = FrameDecoder(
+    var decoder = FrameReader(
         limits: FrameLimits(maximumFrameSize: 300, maximumHeaderBlock: 200, maximumHeaderLines: 4), framing: framing)
     var frames: [[UInt8]] = []
     var rest = text[...]

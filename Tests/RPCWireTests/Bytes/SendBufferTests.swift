@@ -29,7 +29,7 @@ struct SendBufferTests {
     @Test func `an empty message is a frame all the same`() {
         var buffer = SendBuffer()
         for framing in [Framing.lengthPrefixed, .lines, .headers] {
-            buffer.append(UnsafeRawBufferPointer(start: nil, count: 0), framing: framing)
+            framing.write(.copied(UnsafeRawBufferPointer(start: nil, count: 0)), into: &buffer)
         }
         #expect(text(buffer) == "\0\0\0\0\nContent-Length: 0\r\n\r\n")
     }
@@ -70,7 +70,7 @@ struct SendBufferTests {
         var buffer = SendBuffer()
         let message = Bytes("shared")
         append("own", to: &buffer)
-        buffer.append(shared: message, framing: .headers)
+        Framing.headers.write(.shared(message), into: &buffer)
         #expect(text(buffer) == "ownContent-Length: 6\r\n\r\n")
         let (address, count) = (buffer.sharedBytes.baseAddress, buffer.count)
         #expect(address == message.withUnsafeBytes { $0.baseAddress })
@@ -85,11 +85,11 @@ struct SendBufferTests {
             var shared = SendBuffer()
             for (number, message) in messages.enumerated() {
                 let bytes = Bytes(message)
-                bytes.withUnsafeBytes { copied.append($0, framing: framing) }
+                bytes.withUnsafeBytes { framing.write(.copied($0), into: &copied) }
                 if number % 2 == 0 {
-                    bytes.withUnsafeBytes { shared.append($0, framing: framing) }
+                    bytes.withUnsafeBytes { framing.write(.copied($0), into: &shared) }
                 } else {
-                    shared.append(shared: bytes, framing: framing)
+                    framing.write(.shared(bytes), into: &shared)
                 }
                 if number % 2 == 1 {
                     copied.removeFirst(isSent)
@@ -118,7 +118,7 @@ struct SendBufferTests {
             do {
                 let message = ByteChunk(capacity: 8)
                 chunk = message
-                buffer.append(shared: Bytes(message, 0..<8), framing: .lengthPrefixed)
+                Framing.lengthPrefixed.write(.shared(Bytes(message, 0..<8)), into: &buffer)
             }
             #expect(chunk != nil)
             empty(&buffer)

@@ -12,7 +12,7 @@ struct Cut: Equatable, CustomStringConvertible {
 /// Feeds the pieces to a decoder and takes every frame as soon as it is whole, but for those in which nothing stands.
 func cut(_ pieces: some Sequence<some Collection<UInt8>>, limits: FrameLimits = .init(), framing: Framing? = nil) -> Cut
 {
-    var decoder = FrameDecoder(limits: limits, framing: framing)
+    var decoder = FrameReader(limits: limits, framing: framing)
     var cut = Cut()
     for piece in pieces {
         decoder.append(bytes(piece))
@@ -42,7 +42,7 @@ extension Array<UInt8> {
 func framed(_ texts: some Sequence<String>, _ framing: Framing) -> [UInt8] {
     var buffer = SendBuffer()
     for var text in texts {
-        text.withUTF8 { buffer.append(UnsafeRawBufferPointer($0), framing: framing) }
+        text.withUTF8 { framing.write(.copied(UnsafeRawBufferPointer($0)), into: &buffer) }
     }
     return Array(buffer.bytes)
 }

@@ -15,7 +15,7 @@ struct FirstByteTests {
 
     @Test func `the first byte tells the framing`() {
         for byte in UInt8.min...UInt8.max {
-            var decoder = FrameDecoder()
+            var decoder = FrameReader()
             decoder.append(bytes([byte]))
             let (framing, error) = Self.expected(byte)
             do throws(FramingError) {

@@ -63,7 +63,7 @@ struct FrameLimitTests {
     }
 
     @Test func `a limit may be raised while the stream goes on`() throws {
-        var decoder = FrameDecoder(limits: FrameLimits(maximumFrameSize: 2))
+        var decoder = FrameReader(limits: FrameLimits(maximumFrameSize: 2))
         decoder.append(bytes("{}\n{ }\n".utf8))
         #expect(try decoder.next()?.description == "{}")
         decoder.limits.maximumFrameSize = 3
@@ -79,7 +79,7 @@ struct FrameLimitTests {
     }
 
     @Test func `after an error the decoder is finished`() throws {
-        var decoder = FrameDecoder()
+        var decoder = FrameReader()
         decoder.append(bytes("GET".utf8))
         for _ in 1...3 {
             #expect(throws: FramingError.http) { try decoder.next() }
@@ -101,7 +101,7 @@ struct FrameLimitTests {
     @Test(arguments: texts)
     func `every error says what it is and names the limit`(error: FramingError, code: Int, text: String) {
         #expect(error.description == text)
-        #expect(error.code == code)
+        #expect(ErrorObject(error).code == code)
         #expect((error.plainAnswer == nil) == (error != .http))
     }
 }

@@ -2,7 +2,6 @@
 
 import Testing
 
-@testable import RPCSockets
 @testable import RPCWire
 
 @Suite struct `Outgoing calls` {

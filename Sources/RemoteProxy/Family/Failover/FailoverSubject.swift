@@ -1,6 +1,6 @@
 // Choosing: of several subjects the first that answers, and from then on that one.
 
-package import RPCSockets
+import RPCSockets
 package import RPCWire
 import Synchronization
 

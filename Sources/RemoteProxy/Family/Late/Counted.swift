@@ -1,5 +1,6 @@
 // The counted proxy: its object is there while it is held, by a session, a handle or a call.
 
+import RPCSockets
 package import RPCWire
 
 extension ServiceProxy {

@@ -1,6 +1,6 @@
 // The late-bound virtual proxy: there before its object.
 
-package import RPCSockets
+import RPCSockets
 package import RPCWire
 
 extension ServiceProxy {

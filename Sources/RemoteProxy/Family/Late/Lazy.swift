@@ -1,6 +1,6 @@
 // The lazy virtual proxy: its object is made when it is first wanted.
 
-package import RPCSockets
+import RPCSockets
 package import RPCWire
 
 extension ServiceProxy {

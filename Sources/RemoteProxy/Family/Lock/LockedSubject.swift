@@ -1,6 +1,6 @@
 // A subject with a lock before it: one call at a time, in the order in which they came.
 
-package import RPCSockets
+import RPCSockets
 package import RPCWire
 
 /// Calls and posts come in, each goes on when its turn has come. Which lock they take turns with depends on the holds of

@@ -1,6 +1,6 @@
 // Observing: every call and post is reported when it is over, with how long it took and how it ended.
 
-package import RPCSockets
+import RPCSockets
 package import RPCWire
 
 struct ObservedSubject<Service: Sendable>: WrappingSubject {

@@ -1,7 +1,7 @@
 // Retrying: a call that failed for a while is made again, if that cannot run anything twice, within the deadline and
 // within what all calls together may be tried again.
 
-package import RPCSockets
+import RPCSockets
 package import RPCWire
 
 struct RetryingSubject<Service: Sendable>: WrappingSubject {

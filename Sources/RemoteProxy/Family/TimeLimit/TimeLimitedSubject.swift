@@ -1,6 +1,6 @@
 // A time limit for each call: what `withTimeout` says around several calls, said once for a proxy.
 
-package import RPCSockets
+import RPCSockets
 package import RPCWire
 
 struct TimeLimitedSubject<Service: Sendable>: ScopedSubject {

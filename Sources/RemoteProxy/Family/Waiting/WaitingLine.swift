@@ -1,5 +1,6 @@
 // Tasks that wait in a subject: for an object to be made or bound, for a result, for their turn with a lock.
 
+import RPCSockets
 import RPCWire
 
 /// One task that waits. It ends once: with its turn, at its deadline or by its cancellation, whichever comes first.

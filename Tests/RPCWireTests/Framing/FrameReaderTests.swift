@@ -2,7 +2,7 @@ import RPCWire
 import TestSupport
 import Testing
 
-@Suite(.computesForLong) struct FrameDecoderTests {
+@Suite(.computesForLong) struct FrameReaderTests {
     static let messages = (0..<200).map { number in
         let text = String(repeating: "é{\\n", count: number % 17)
         return #"{"jsonrpc":"2.0","method":"m","params":["\#(text)"],"id":\#(number)}"#
@@ -28,7 +28,7 @@ import Testing
 
     @Test(arguments: allFramings)
     func `pieces may wait in the decoder until someone asks`(framing: Framing) throws {
-        var decoder = FrameDecoder()
+        var decoder = FrameReader()
         for piece in framed(Self.messages, framing).pieces(of: 5) { decoder.append(bytes(piece)) }
         for message in Self.messages { #expect(try decoder.next()?.description == message) }
         #expect(try decoder.next() == nil)
@@ -36,7 +36,7 @@ import Testing
 
     @Test(arguments: allFramings)
     func `100,000 messages in one piece come out one by one`(framing: Framing) throws {
-        var decoder = FrameDecoder()
+        var decoder = FrameReader()
         decoder.append(bytes(framed(repeatElement("{}", count: 100_000), framing)))
         var count = 0
         while let frame = try decoder.next(), frame.count == 2 { count += 1 }
@@ -45,7 +45,7 @@ import Testing
 
     @Test(arguments: allFramings)
     func `a frame inside one chunk is a view of that chunk`(framing: Framing) throws {
-        var decoder = FrameDecoder()
+        var decoder = FrameReader()
         let chunk = bytes(framed(["[1]", "[2]"], framing))
         decoder.append(chunk)
         for _ in 1...2 {
@@ -63,7 +63,7 @@ import Testing
     @Test(arguments: allFramings)
     func `a copy of a decoder goes its own way`(framing: Framing) throws {
         let stream = framed(["[11111]"], framing)
-        var first = FrameDecoder(framing: framing)
+        var first = FrameReader(framing: framing)
         first.append(bytes(stream[..<(stream.count - 4)]))
         #expect(try first.next() == nil)
         var second = first
@@ -80,7 +80,7 @@ import Testing
     func `a frame in which nothing stands comes out empty, so that it can be counted`(
         framing: Framing, text: String
     ) throws {
-        var decoder = FrameDecoder(framing: framing)
+        var decoder = FrameReader(framing: framing)
         decoder.append(bytes(Array(String(repeating: text, count: 3).utf8)))
         for _ in 0..<3 { #expect(try decoder.next()?.isEmpty == true) }
         #expect(try decoder.next() == nil)
@@ -103,7 +103,7 @@ import Testing
     }
 
     @Test func `a later frame of 16 MiB may begin with any byte`() throws {
-        var decoder = FrameDecoder(limits: FrameLimits(maximumFrameSize: 1 << 25))
+        var decoder = FrameReader(limits: FrameLimits(maximumFrameSize: 1 << 25))
         decoder.append(bytes([0, 0, 0, 2, 0x7B, 0x7D, 1, 0, 0, 0]))
         #expect(try decoder.next()?.description == "{}")
         let half = Bytes(ByteChunk(capacity: 1 << 23), 0..<1 << 23)
