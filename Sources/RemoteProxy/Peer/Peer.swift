@@ -2,7 +2,7 @@
 // connections that serve it one after the other. Calls come from proxies above; connections come and go below.
 
 import JSONCodec
-import RPCSockets
+package import RPCSockets
 package import RPCWire
 
 package final class Peer: Sendable {

@@ -2,6 +2,7 @@
 // so it is used on a thread that may; one piece of work at a time.
 
 import JSONCodec
+import RPCSockets
 import RPCWire
 
 struct CacheFile: Sendable {

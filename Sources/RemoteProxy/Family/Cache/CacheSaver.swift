@@ -1,5 +1,6 @@
 // When a cache writes its file: at once after a change, then not again for a pause; one write at a time.
 
+import RPCSockets
 import RPCWire
 
 /// What a cache needs from its surroundings.

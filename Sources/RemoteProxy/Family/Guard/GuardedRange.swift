@@ -1,6 +1,6 @@
 // The part of a service that a guard stands before. What is outside passes unjudged.
 
-package import RPCSockets
+import RPCSockets
 package import RPCWire
 
 enum GuardedRange: Sendable {
