@@ -143,35 +143,6 @@ import Testing
         #expect(ownership.isHeld(by: second) == true)
     }
 
-    @Test func `another stands in while the thread sleeps, and no other meanwhile`() {
-        let ownership = LoopOwnership()
-        ownership.begin(first)
-        #expect(ownership.standIn(second) == nil)
-        ownership.fallAsleep()
-        #expect(ownership.isHeld(by: first) == false)
-        #expect(ownership.sight() == .notLent)
-        let substitution = ownership.standIn(second)
-        #expect(ownership.isHeld(by: second) == true)
-        #expect(ownership.sight() == .notLent)
-        #expect(ownership.standIn(0x100) == nil)
-        #expect(ownership.wakeUp(first) == false)
-        if let substitution { ownership.leave(substitution) }
-        #expect(ownership.isHeld(by: second) == false)
-        #expect(ownership.wakeUp(first) == true)
-        #expect(ownership.isHeld(by: first) == true)
-        #expect(ownership.standIn(second) == nil)
-    }
-
-    @Test func `nobody stands in for a thread that has lent the loop`() {
-        let ownership = LoopOwnership()
-        #expect(ownership.standIn(second) == nil)
-        ownership.begin(first)
-        ownership.lend()
-        #expect(ownership.standIn(second) == nil)
-        sightUntilOverdue(ownership)
-        #expect(ownership.standIn(second) == nil)
-    }
-
     @Test func `the numbers of threads leave room for the marks`() async throws {
         let numbers = Diary<UInt>()
         for _ in 0..<8 {

@@ -7,7 +7,6 @@
         private let queue: Int32
         private let wakeUp: Int32
         @exclusivity(unchecked) private var events = [epoll_event](repeating: epoll_event(), count: 256)
-        var canBeChangedDuringWait: Bool { true }
         /// A tag that no registration has.
         private static let wakeUpTag = UInt64.max
 

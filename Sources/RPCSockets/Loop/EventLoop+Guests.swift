@@ -13,8 +13,6 @@ extension EventLoop {
     private static let hasHook = system_hook_pool() != 0
 
     package func answer(onlyOf peer: ObjectIdentifier?, _ resume: () -> Void) {
-        let waiting = queue.count
-        defer { isCallerElsewhere = peer != nil && queue.count == waiting }
         let areWelcome = hospitality.welcomes(onlyOf: peer, at: now)
         guard areWelcome, canHost, Self.hasHook else { return resume() }
         // The loop is handed through as it is, and a job is one pointer.

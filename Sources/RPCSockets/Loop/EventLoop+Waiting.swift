@@ -5,11 +5,11 @@ import Synchronization
 
 extension EventLoop {
     /// Waits until there is something to do, and delivers what has come: without sleeping for as long as looking out is
-    /// worth it, unless it is a caller elsewhere who would be woken by what comes: then it is for that one to look out.
+    /// worth it.
     func receive() {
         if !idleWork.isEmpty, MonotonicClock.now >= idleWorkIsDue { doIdleWork() }
         guard looksOut else { return sleep(isNoted: false) }
-        guard lookout.isWorthwhile, !isCallerElsewhere else { return sleep(isNoted: true) }
+        guard lookout.isWorthwhile else { return sleep(isNoted: true) }
         if hasLookedOut || !lookOut() { sleep(isNoted: false) }
     }
 
@@ -19,7 +19,7 @@ extension EventLoop {
         hasLookedOut = false
         // What is left for when there is nothing else to do comes before sleep.
         let time = idleWork.isEmpty ? timeToSleep(from: start) : 0
-        let count = isCallerElsewhere ? doze(nanoseconds: time) : selector.wait(nanoseconds: time)
+        let count = selector.wait(nanoseconds: time)
         // Whatever was known is older than the sleep.
         timeOfThisItem = nil
         if isNoted, time != 0 {
@@ -76,7 +76,6 @@ extension EventLoop {
         guard queue.isEmpty, unflushed.isEmpty, !hasMail.load(ordering: .acquiring) else { return 0 }
         timers.dropCancelledFirst()
         let until = timers.nextDeadline ?? .distantFuture
-        wakesAt = until
         // Under the lock, so that whoever posts either is seen here or sees that a wake-up is due.
         let isFree = inbox.withLock { inbox in
             guard inbox.items.isEmpty else { return false }
@@ -93,10 +92,7 @@ extension EventLoop {
         for index in 0..<count {
             let event = selector.event(index)
             if looksOut { lookout.came(from: event.tag) }
-            if let handler = registrations[event.tag] {
-                isCallerElsewhere = false
-                handler.ready(event.readiness)
-            }
+            registrations[event.tag]?.ready(event.readiness)
             timeOfThisItem = nil
         }
     }

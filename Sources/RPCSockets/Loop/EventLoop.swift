@@ -80,12 +80,6 @@ package final class EventLoop: Loop, @unchecked Sendable {
     /// A guest has the thread.
     @exclusivity(unchecked) var hasGuest = false
     let readBuffer = ReadBuffer()
-    /// The last answer was for a caller on another thread, and nobody else waits for one.
-    @exclusivity(unchecked) var isCallerElsewhere = false
-    /// Until when the thread sleeps, or has slept, if nobody wakes it.
-    @exclusivity(unchecked) var wakesAt = Instant.distantFuture
-    /// The thread waits for whoever stands in for it to leave.
-    let isWanted = Atomic(false)
     /// Streams that have queued output in this turn, and the list that becomes this one next time.
     @exclusivity(unchecked) var unflushed: ContiguousArray<SocketStream> = []
     @exclusivity(unchecked) var flushing: ContiguousArray<SocketStream> = []

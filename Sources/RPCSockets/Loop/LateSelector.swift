@@ -33,8 +33,6 @@ final class LateSelector: Selector, Sendable {
         try found().change(descriptor, interest, tag: tag)
     }
 
-    var canBeChangedDuringWait: Bool { real?.canBeChangedDuringWait ?? false }
-
     func remove(_ descriptor: Int32) { real?.remove(descriptor) }
 
     func wait(nanoseconds: Int64?) -> Int {

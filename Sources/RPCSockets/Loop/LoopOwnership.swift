@@ -1,11 +1,11 @@
 // Which thread has a loop. The thread lends the loop while it runs code that is not the library's, takes it back
-// afterwards, and can lose it to another thread only in between. While it sleeps another may stand in for it. Threads come in by their numbers, and who has the loop
+// afterwards, and can lose it to another thread only in between. Threads come in by their numbers, and who has the loop
 // goes out; there is no thread, no clock and no loop in here.
 
 package import RPCWire
 import Synchronization
 
-/// One word: the number of the thread that has the loop, with a mark while it has lent it or sleeps; 0 when there is none. Numbers of
+/// One word: the number of the thread that has the loop, with a mark while it has lent it; 0 when there is none. Numbers of
 /// threads are multiples of eight. A thread that has lost the loop gets it never again, so its number cannot come back
 /// while it still believes that it has lent it.
 struct LoopOwnership: ~Copyable {
@@ -22,7 +22,6 @@ struct LoopOwnership: ~Copyable {
     private static let lent: UInt = 1
     private static let seen: UInt = 2
     private static let overdue: UInt = 3
-    private static let asleep: UInt = 4
     private static let marks: UInt = 7
 
     private let word = Atomic<UInt>(0)
@@ -68,7 +67,7 @@ struct LoopOwnership: ~Copyable {
     func sight() -> Sighting {
         let state = word.load(ordering: .relaxed)
         let (thread, mark) = (state & ~Self.marks, state & Self.marks)
-        guard mark != 0, mark != Self.asleep else { return .notLent }
+        guard mark != 0 else { return .notLent }
         guard mark != Self.overdue else { return .overdue(thread) }
         // If this fails the thread goes on with the loop, as it should.
         guard word.compareExchange(expected: state, desired: state + 1, ordering: .relaxed).exchanged else {
@@ -81,27 +80,4 @@ struct LoopOwnership: ~Copyable {
     func take(from thread: UInt, for other: UInt) -> Bool {
         word.compareExchange(expected: thread | Self.overdue, desired: other, ordering: .acquiring).exchanged
     }
-
-    // MARK: asleep
-
-    /// By the thread that has the loop. What it has done with it is there for whoever stands in.
-    func fallAsleep() { word.store(word.load(ordering: .relaxed) | Self.asleep, ordering: .releasing) }
-
-    /// By the thread that has fallen asleep. False while another stands in for it.
-    func wakeUp(_ thread: UInt) -> Bool {
-        word.compareExchange(expected: thread | Self.asleep, desired: thread, ordering: .acquiring).exchanged
-    }
-
-    /// By another thread, which has the loop until it leaves. Nil unless the thread that has it sleeps.
-    func standIn(_ other: UInt) -> Substitution? {
-        let state = word.load(ordering: .relaxed)
-        guard state & Self.marks == Self.asleep else { return nil }
-        return word.compareExchange(expected: state, desired: other, ordering: .acquiring).exchanged
-            ? Substitution(word: state) : nil
-    }
-
-    func leave(_ substitution: Substitution) { word.store(substitution.word, ordering: .releasing) }
-
-    /// For which thread one stands in.
-    struct Substitution: Equatable { fileprivate let word: UInt }
 }

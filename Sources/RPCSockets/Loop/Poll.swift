@@ -12,9 +12,6 @@ final class Poll: Selector {
     private var places: [Int32: Int] = [:]
     private var ready: [ReadyEvent] = []
 
-    /// The list is in use then.
-    var canBeChangedDuringWait: Bool { false }
-
     init() throws(SystemError) {
         var ends: (Int32, Int32) = (-1, -1)
         try SystemCall.make("pipe") {

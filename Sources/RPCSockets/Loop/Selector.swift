@@ -9,9 +9,6 @@ protocol Selector: AnyObject {
     func change(_ descriptor: Int32, _ interest: Interest, tag: UInt64) throws(SystemError)
     func remove(_ descriptor: Int32)
 
-    /// Whether `change` and `remove` may be called while another thread waits.
-    var canBeChangedDuringWait: Bool { get }
-
     /// Waits until something is ready, `wake` is called or the time is over (nil: for ever); never longer than
     /// asked by more than a millisecond. Answers the number of events.
     func wait(nanoseconds: Int64?) -> Int

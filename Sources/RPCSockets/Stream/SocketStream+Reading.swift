@@ -124,12 +124,7 @@ extension SocketStream: Selectable {
     func setInterest(_ wanted: Interest) {
         guard wanted != interest, outcome == nil else { return }
         interest = wanted
-        changeRegistration()
-    }
-
-    func changeRegistration() {
-        guard outcome == nil, let registration else { return }
-        let wanted = isMuted ? interest.subtracting(.reading) : interest
+        guard let registration else { return }
         do throws(SystemError) {
             try eventLoop.change(registration, wanted)
         } catch {

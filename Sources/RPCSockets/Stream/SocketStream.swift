@@ -18,8 +18,6 @@ package final class SocketStream: ByteStream, @unchecked Sendable {
     let limits: OutputLimits
     let pausesReading: Bool
     let outgoing: Lock<Outgoing>
-    /// What comes wakes nobody: it is looked for by who waits for it. Written on the loop.
-    let silence = Atomic(false)
     /// What the present writer is sending.
     @exclusivity(unchecked) var flight = SendBuffer()
 
@@ -27,8 +25,6 @@ package final class SocketStream: ByteStream, @unchecked Sendable {
     @exclusivity(unchecked) var receiver: (any ByteStreamReceiver)?
     var registration: Registration?
     @exclusivity(unchecked) var interest: Interest = .reading
-    /// How many have looked for it so.
-    @exclusivity(unchecked) var substitutes = 0
     /// The last read was so big that the next gets more room.
     @exclusivity(unchecked) var readsMuch = false
     /// Already on the loop's list of streams to flush.
@@ -92,14 +88,7 @@ package final class SocketStream: ByteStream, @unchecked Sendable {
 
     package func flush(isLast: Bool) {
         guard eventLoop.isCurrent else { return writeQueued() }
-        // Whoever waits on the loop does not look for the answer.
-        if isMuted { unmute() }
         if isLast && eventLoop.isAtEndOfTurn { writeQueued() } else { flushLater() }
-    }
-
-    package func lookOut(isAlone: Bool, until hasCome: () -> Bool) {
-        if isAlone { eventLoop.standIn(for: self, until: hasCome) }
-        if isMuted, !hasCome() { eventLoop.submit { [self] in unmute() } }
     }
 
     package func finish() {

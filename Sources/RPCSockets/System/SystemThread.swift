@@ -18,9 +18,6 @@ package enum SystemThread {
         return time < 0 ? nil : time
     }
 
-    /// Lets others have the processor first.
-    static func yield() { system_yield() }
-
     /// How many processors the calling thread may run on.
     static var processors: Int { Int(system_processors()) }
 

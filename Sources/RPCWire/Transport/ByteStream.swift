@@ -38,11 +38,6 @@ package protocol ByteStream: AnyObject, Sendable {
     /// turn a stream may send them before it ends, so that both ends have something to do. On the loop.
     func expectAnswers(to messages: Int)
 
-    /// By a caller on another thread than the loop's, which waits for what comes next. It may look for that itself for a moment,
-    /// instead of being woken by the loop. Nothing that it holds may be needed by the receiver.
-    /// - Parameter isAlone: whether nobody else waits.
-    func lookOut(isAlone: Bool, until hasCome: () -> Bool)
-
     /// The receiver, which did not want more, wants more again. On the loop.
     func resumeReading()
 
@@ -85,7 +80,6 @@ extension ByteStream {
     package var isReading: Bool { true }
     package func flush() { flush(isLast: false) }
     package func expectAnswers(to messages: Int) {}
-    package func lookOut(isAlone: Bool, until hasCome: () -> Bool) {}
 
     @discardableResult
     package func append(shared message: Bytes, framing: Framing) -> UInt64 {

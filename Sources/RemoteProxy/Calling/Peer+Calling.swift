@@ -38,14 +38,11 @@ extension Peer {
         // Nobody else looks at it before the call is in the table.
         call.waiter = waiter
         var refusal: Refusal?
-        var connection: Connection?
-        var isAlone = false
         let after = state.withLock { state -> AfterLock in
             // The cancellation handler may have run before this call was in the table.
             refusal = call.isCancelled ? .cancelled : state.refusal(of: call, settings)
             if refusal == nil, call.deadline <= now { refusal = .noTimeLeft }
             guard refusal == nil else { return AfterLock() }
-            if !isOnLoop { (connection, isAlone) = (state.connection, state.outgoing.count == 0) }
             return enter(call, at: now, isOnLoop: isOnLoop, &state)
         }
         if let refusal {
@@ -54,7 +51,6 @@ extension Peer {
         // The caller waits now, or has been refused and there is nothing to send.
         after.perform(self, isLast: true)
         loop.goOut(presence)
-        connection?.stream.lookOut(isAlone: isAlone) { call.hasEnded }
     }
 
     /// From when its timeout counts. Some milliseconds are seen where it is short, or where the caller has set a deadline; for

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,9 +27,6 @@ static inline int system_mutex_init(pthread_mutex_t *mutex) {
     return pthread_mutex_init(mutex, NULL);
 #endif
 }
-
-/// Lets others have the processor first.
-static inline void system_yield(void) { (void)sched_yield(); }
 
 struct system_thread_start {
     char name[16];
