@@ -15,10 +15,6 @@ package final class ManualLoop: Loop {
         var timers: [Timer] = []
         var timersSet = 0
         var steps = 0
-        var staysAwake = true
-        var idleWork: [@Sendable () -> Void] = []
-        /// Decides whether idle work has waited for too long.
-        var chance: SeededGenerator?
         var afterStep: (@Sendable () -> Void)?
         var isLost: (@Sendable () -> Bool)?
 
@@ -32,17 +28,6 @@ package final class ManualLoop: Loop {
                 }
             }
             return queue[first].take()
-        }
-
-        mutating func takeIdleWork(isIdle: Bool) -> Item? {
-            guard !idleWork.isEmpty, isIdle || isPostponedForLong() else { return nil }
-            return .work(idleWork.removeFirst())
-        }
-
-        private mutating func isPostponedForLong() -> Bool {
-            guard var generator = chance else { return false }
-            defer { chance = generator }
-            return Int.random(in: 0..<3, using: &generator) == 0
         }
 
         /// Where the timer stands that is due first.
@@ -81,20 +66,6 @@ package final class ManualLoop: Loop {
         get { state.withLock { $0.lateness } }
         set { state.withLock { $0.lateness = newValue } }
     }
-
-    /// It never sleeps, but may say that it will.
-    package var staysAwake: Bool {
-        get { state.withLock { $0.staysAwake } }
-        set { state.withLock { $0.staysAwake = newValue } }
-    }
-
-    package func whenIdle(_ work: @escaping @Sendable () -> Void) {
-        state.withLock { $0.idleWork.append(work) }
-    }
-
-    /// Has chance decide, before everything that is run, whether what is left for when there is nothing else has waited for
-    /// too long. Without, it waits until there is nothing else.
-    package func postponeIdleWork(_ seed: UInt64) { state.withLock { $0.chance = SeededGenerator(seed: seed) } }
 
     package var isCurrent: Bool { runner.load(ordering: .relaxed) == SystemThread.current }
 
@@ -155,10 +126,8 @@ package final class ManualLoop: Loop {
     package func step() -> Bool {
         let (item, look): (Item?, (@Sendable () -> Void)?) = state.withLock { state in
             state.steps += 1
-            if let work = state.takeIdleWork(isIdle: false) { return (work, state.afterStep) }
             if let item = state.takeFirst() { return (item, state.afterStep) }
             guard let next = state.nextTimer, state.timers[next].deadline <= state.now else {
-                if let work = state.takeIdleWork(isIdle: true) { return (work, state.afterStep) }
                 state.steps -= 1
                 return (nil, nil)
             }

@@ -103,7 +103,7 @@ extension EventLoop {
 
     /// Whether the thread can go: only after `shutdown`, when nothing is left to do.
     private func isDone() -> Bool {
-        guard isEnding, queue.isEmpty, registrations.count == 0, unflushed.isEmpty, idleWork.isEmpty else {
+        guard isEnding, queue.isEmpty, registrations.count == 0, unflushed.isEmpty else {
             return false
         }
         return inbox.withLock { inbox in

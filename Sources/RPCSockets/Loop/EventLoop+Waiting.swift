@@ -7,18 +7,15 @@ extension EventLoop {
     /// Waits until there is something to do, and delivers what has come: without sleeping for as long as looking out is
     /// worth it.
     func receive() {
-        if !idleWork.isEmpty, MonotonicClock.now >= idleWorkIsDue { doIdleWork() }
         guard looksOut else { return sleep(isNoted: false) }
         guard lookout.isWorthwhile else { return sleep(isNoted: true) }
-        if hasLookedOut || !lookOut() { sleep(isNoted: false) }
+        if !lookOut() { sleep(isNoted: false) }
     }
 
     /// - Parameter isNoted: whether for how long tells something, if there was nothing to do at first.
     private func sleep(isNoted: Bool) {
         let start = MonotonicClock.now
-        hasLookedOut = false
-        // What is left for when there is nothing else to do comes before sleep.
-        let time = idleWork.isEmpty ? timeToSleep(from: start) : 0
+        let time = timeToSleep(from: start)
         let count = selector.wait(nanoseconds: time)
         // Whatever was known is older than the sleep.
         timeOfThisItem = nil
@@ -29,9 +26,6 @@ extension EventLoop {
         }
         fetchMail(wakingUp: true)
         deliverReady(count)
-        guard count == 0, !idleWork.isEmpty, isAtEndOfTurn else { return }
-        doIdleWork()
-        hasLookedOut = true
     }
 
     /// Looks again and again without sleeping. Whoever posts something meanwhile need not wake the loop. False when it has come

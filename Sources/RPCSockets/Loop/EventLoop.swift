@@ -83,11 +83,6 @@ package final class EventLoop: Loop, @unchecked Sendable {
     /// Streams that have queued output in this turn, and the list that becomes this one next time.
     @exclusivity(unchecked) var unflushed: ContiguousArray<SocketStream> = []
     @exclusivity(unchecked) var flushing: ContiguousArray<SocketStream> = []
-    /// What is left for when there is nothing else to do, and until when if there always is.
-    @exclusivity(unchecked) var idleWork: ContiguousArray<@Sendable () -> Void> = []
-    @exclusivity(unchecked) var idleWorkIsDue = Instant.distantFuture
-    /// Nothing has come, and such work was done instead of sleeping, which is next.
-    @exclusivity(unchecked) var hasLookedOut = false
     /// The time as read by the piece of work that now runs, if it has asked, or right before it.
     @exclusivity(unchecked) var timeOfThisItem: Instant?
 

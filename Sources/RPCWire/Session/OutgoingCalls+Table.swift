@@ -50,15 +50,6 @@ extension OutgoingCalls {
         count += 1
     }
 
-    /// What is kept of the calls with these numbers. Each has a place of its own, so there are no more to look at than places.
-    @inlinable
-    package func kept(_ numbers: Range<Int64>) -> [Kept] {
-        guard numbers.count < entries.count else {
-            return entries.compactMap { entry in entry.flatMap { numbers.contains($0.id) ? $0.kept : nil } }
-        }
-        return numbers.compactMap { id in index(of: id).flatMap { entries[$0]?.kept } }
-    }
-
     @inlinable
     mutating func removeAll(where matches: (Entry) -> Bool) -> [Removed] {
         numbers(where: matches).compactMap { remove(home($0)) }

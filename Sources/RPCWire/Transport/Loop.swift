@@ -22,12 +22,6 @@ package protocol Loop: TaskExecutor, SerialExecutor {
     /// Whether the calling code runs on this loop.
     var isCurrent: Bool { get }
 
-    /// Whether it is likely that what is awaited next comes before the loop sleeps. On the loop.
-    var staysAwake: Bool { get }
-
-    /// Runs `work` once, on the loop, when it has nothing else to do, or when that has not come for two milliseconds.
-    func whenIdle(_ work: @escaping @Sendable () -> Void)
-
     /// Before code that is not the library's runs here: if that keeps the thread, the loop may go on with another. Until
     /// `takeBack` the calling code is not on the loop, for `isCurrent` and for all that may be touched there alone. A job
     /// begins like this; other work never does.

@@ -11,8 +11,6 @@ struct AfterLock {
     var wantsConnection = false
     var wakeAt: Instant?
     var finished: [Connection]?
-    /// There is a caller whom nobody watches, and there was none.
-    var hasUnwatched = false
 
     /// Inlined, since all of it is copied otherwise, and hardly ever is there more to do than to flush.
     /// - Parameter isLast: the calling code does nothing more in this turn.
@@ -21,7 +19,6 @@ struct AfterLock {
         flush?.stream.flush(isLast: isLast)
         if flushesForAll { peer.flushForAll() }
         if let wakeAt { peer.wake(at: wakeAt) }
-        if hasUnwatched { peer.watchWhenIdle() }
         if wantsConnection { peer.connectionWanted() }
         if let finished { for connection in finished { connection.finishWhenIdle() } }
     }

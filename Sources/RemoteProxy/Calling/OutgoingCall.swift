@@ -32,10 +32,8 @@ final class OutgoingCall: @unchecked Sendable {
     /// Cancelled before it was started.
     var isCancelled = false
 
-    /// Whether the peer is told at once when the task of the caller is cancelled.
-    var isWatched = false
     #if KNOWN_RUNTIME
-        /// What tells it.
+        /// Tells the peer when the task of the caller is cancelled.
         let cancellation = OutgoingCall.cancellationWatch()
     #endif
     /// How the caller stands to the loop, from when it begins until it waits.
@@ -95,6 +93,5 @@ final class OutgoingCall: @unchecked Sendable {
         waiter = nil
         end = nil
         isCancelled = false
-        isWatched = false
     }
 }

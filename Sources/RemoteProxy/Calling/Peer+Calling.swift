@@ -28,8 +28,8 @@ extension Peer {
         return call
     }
 
-    /// Enters a call that has begun (`Peer+Watching`) into the table and sends it, if there is a connection, or refuses it
-    /// at once. Either way its end is in the call when the waiter is resumed for the last time.
+    /// Enters a call that has begun into the table and sends it, if there is a connection, or refuses it
+    /// at once. Either way its end is in the call when the waiter is resumed.
     func start(_ call: OutgoingCall, for waiter: Waiter) {
         let presence = call.presence
         let isOnLoop = presence.isHere
@@ -75,7 +75,6 @@ extension Peer {
             state.wakeAt = call.deadline
             after.wakeAt = call.deadline
         }
-        after.hasUnwatched = !call.isWatched && state.unwatched.begin(at: id)
         return after
     }
 

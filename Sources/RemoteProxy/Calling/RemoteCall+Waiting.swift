@@ -13,22 +13,19 @@ import RPCWire
         nonisolated(nonsending) func run() async {
             begin()
             await suspend(self) { Self.start(from: $0, $1, for: $2, executor: $3) }
-            if !endWatch() { await waitOn() }
-        }
-
-        /// It takes long: from now on the caller is to be told when its task is cancelled.
-        @usableFromInline @inline(never)
-        nonisolated(nonsending) func waitOn() async {
-            call._withUnsafeGuaranteedRef { call in peer._withUnsafeGuaranteedRef { call.watch(for: $0) } }
-            await withUnsafeContinuation { waiter in
-                call._withUnsafeGuaranteedRef { call in peer._withUnsafeGuaranteedRef { $0.waitOn(call, for: waiter) } }
-            }
             endWatch()
         }
 
+        /// Has the peer told from now on when the caller's task is cancelled. The task enters the loop here, if it runs there,
+        /// and leaves it in `Peer.start`.
         @usableFromInline
         func begin() {
-            call._withUnsafeGuaranteedRef { call in peer._withUnsafeGuaranteedRef { $0.begin(call) } }
+            call._withUnsafeGuaranteedRef { call in
+                peer._withUnsafeGuaranteedRef { peer in
+                    call.presence = peer.loop.comeIn()
+                    call.cancellation.begin(peer, call)
+                }
+            }
         }
 
         /// - Parameters: what a value of this type consists of, its caller, and where that goes on, unless at an actor.
@@ -51,9 +48,14 @@ import RPCWire
             }
         }
 
-        /// Ends the watch for cancellation when the caller's task has been woken. Answers whether the call has ended.
-        @usableFromInline @discardableResult
-        func endWatch() -> Bool { call._withUnsafeGuaranteedRef { $0.endWatch() } }
+        /// Ends the watch for cancellation when the caller's task has been woken.
+        @usableFromInline
+        func endWatch() {
+            call._withUnsafeGuaranteedRef { call in
+                call.cancellation.end()
+                assert(call.hasEnded, "only the end of a call wakes its caller")
+            }
+        }
     }
 
     /// Waits until the continuation is resumed that `begin` is given, and goes on where the task belongs without looking whether it
@@ -63,28 +65,12 @@ import RPCWire
         _ call: _RemoteCall,
         _ begin: @convention(c) (UnsafeRawPointer, UnsafeRawPointer, UnsafeRawPointer, UnsafeMutableRawPointer?) -> Void
     ) async
-
-    extension OutgoingCall {
-        /// From now on the peer is told when the running task, which is the caller's, is cancelled.
-        func watch(for peer: Peer) {
-            isWatched = true
-            cancellation.begin(peer, self)
-        }
-
-        /// Ends the watch for cancellation when the caller's task has been woken.
-        /// - Returns: whether the call has ended. If not, the task is to be watched and to wait once more.
-        func endWatch() -> Bool {
-            if isWatched { cancellation.end() }
-            return hasEnded
-        }
-    }
 #else
     extension _RemoteCall {
         /// Sends it and waits for its end. The peer is told at once when the task is cancelled.
         @usableFromInline
         nonisolated(nonsending) func run() async {
             let (peer, call) = (peer.takeUnretainedValue(), call.takeUnretainedValue())
-            call.isWatched = true
             await withTaskCancellationHandler {
                 await withUnsafeContinuation { waiter in
                     call.presence = peer.loop.comeIn()

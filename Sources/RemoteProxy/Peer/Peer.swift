@@ -47,8 +47,6 @@ package final class Peer: Sendable {
         var leaving: [Connection] = []
         var onWanted: (@Sendable () -> Void)?
         var supported = SupportedMethods()
-        /// The calls whose callers are not told yet when their tasks are cancelled.
-        var unwatched = UnwatchedCalls()
         /// Who the other end has proved to be.
         var identity: Identity?
         /// The most bytes that a message to the other end may have.

@@ -41,9 +41,6 @@ final class InterleavingStory {
         client = network.client(configuration)
         watch = InterleavingWatch(network, probe, history, client.peer)
         network.loop.afterEachStep { [watch] in watch.look() }
-        // In some stories callers are watched from the beginning, in others later, or much later.
-        network.loop.staysAwake = seed % 3 > 0
-        if seed % 3 > 1 { network.loop.postponeIdleWork(seed) }
         // In every other story some subjects return to find that the loop has gone on without them.
         guard seed % 4 >= 2 else { return }
         let chance = Lock(SeededGenerator(seed: ~seed))
