@@ -13,10 +13,6 @@ extension RPCServer {
         public var limits = Limits()
         /// How many threads serve connections. A connection stays on one.
         public var threads = 1
-        /// Whether these threads look out for the next message for at least 50 µs before they sleep, instead of 25, and as
-        /// long as any comes. Calls that follow each other that shortly wake no thread then, for the price of the processor
-        /// time between them. An idle server uses none, and on one processor no thread looks out.
-        public var adaptiveSpinning = false
         /// The tokens of those who may call. Nil lets in everybody who can connect. Otherwise a peer has to show one before it
         /// can call anything, except on a Unix-domain socket, where the system names its user. `RPCServer.reload(tokens:)`
         /// replaces the list of a server that runs.

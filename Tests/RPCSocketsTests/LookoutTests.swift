@@ -13,13 +13,13 @@ import Testing
 
     /// One that has found out that looking out pays.
     private static var trusting: Lookout {
-        var lookout = Lookout.long
+        var lookout = Lookout()
         for _ in 0..<8 { lookout.slept(nanoseconds: short) }
         return lookout
     }
 
     @Test func `nobody looks out before it is known to pay`() {
-        var lookout = Lookout.long
+        var lookout = Lookout()
         #expect(!lookout.isWorthwhile)
         for _ in 0..<7 { lookout.slept(nanoseconds: Self.short) }
         #expect(!lookout.isWorthwhile)
@@ -29,14 +29,14 @@ import Testing
 
     @Test(arguments: [(20_000, 25_000), (45_000, 30_000), (120_000, 80_000), (600_000, 400_000)] as [(Int64, Int64)])
     func `it looks out for two thirds of the sleeps that it spares`(_ sleep: Int64, _ time: Int64) {
-        var lookout = Lookout.brief
+        var lookout = Lookout()
         for _ in 0..<8 { lookout.slept(nanoseconds: sleep) }
         #expect(lookout.isWorthwhile)
         #expect(lookout.time == time)
     }
 
     @Test func `it looks out for as long as sleeps were of late`() {
-        var lookout = Lookout.brief
+        var lookout = Lookout()
         for sleep in [230_000, 40_000, 40_000, 40_000, 40_000, 40_000, 40_000, 40_000] as [Int64] {
             lookout.slept(nanoseconds: sleep)
         }
@@ -45,7 +45,7 @@ import Testing
     }
 
     @Test func `a sleep that was over at once tells nothing`() {
-        var lookout = Lookout.brief
+        var lookout = Lookout()
         for _ in 0..<8 {
             for _ in 0..<100 { lookout.slept(nanoseconds: 2_000) }
             #expect(!lookout.isWorthwhile)
@@ -56,28 +56,26 @@ import Testing
     }
 
     @Test func `however slow the machine, sleeps of more than half a millisecond are slept`() {
-        for var lookout in [Lookout.brief, .long] {
-            for _ in 0..<10_000 { lookout.slept(nanoseconds: 600_001) }
-            #expect(!lookout.isWorthwhile)
-        }
+        var lookout = Lookout()
+        for _ in 0..<10_000 { lookout.slept(nanoseconds: 600_001) }
+        #expect(!lookout.isWorthwhile)
     }
 
-    @Test func `what takes longer than half a sleep is worth looking for only with processors to spare`() {
+    @Test func `what takes longer than half a sleep is not worth looking for`() {
         for (sleep, worthIt) in [(30_000, 25_000), (120_000, 60_000)] as [(Int64, Int64)] {
-            func goesOn(_ lookout: Lookout, finding after: Int64) -> Bool {
-                var lookout = lookout
+            func goesOn(finding after: Int64) -> Bool {
+                var lookout = Lookout()
                 for _ in 0..<8 { lookout.slept(nanoseconds: sleep) }
                 for _ in 0..<100 { lookout.lookedOut(for: after, hasFound: true) }
                 return lookout.isWorthwhile
             }
-            #expect(goesOn(.brief, finding: worthIt))
-            #expect(!goesOn(.brief, finding: worthIt + 1))
-            #expect(goesOn(.long, finding: worthIt + 1))
+            #expect(goesOn(finding: worthIt))
+            #expect(!goesOn(finding: worthIt + 1))
         }
     }
 
     @Test func `two short sleeps for each long one prove nothing`() {
-        var lookout = Lookout.long
+        var lookout = Lookout()
         for _ in 0..<100 {
             for _ in 0..<2 { lookout.slept(nanoseconds: Self.short) }
             lookout.slept(nanoseconds: Self.long)
@@ -86,7 +84,7 @@ import Testing
     }
 
     @Test func `a long sleep now and then takes back two short ones, and no more`() {
-        var lookout = Lookout.long
+        var lookout = Lookout()
         for _ in 0..<6 { lookout.slept(nanoseconds: Self.short) }
         lookout.slept(nanoseconds: Self.long)
         for _ in 0..<3 { lookout.slept(nanoseconds: Self.short) }
@@ -111,7 +109,7 @@ import Testing
     }
 
     @Test func `one end that looks out goes on until the other can have joined it`() {
-        var (first, second) = (Self.trusting, Lookout.long)
+        var (first, second) = (Self.trusting, Lookout())
         while !second.isWorthwhile {
             #expect(first.isWorthwhile)
             first.lookedOut(for: first.time, hasFound: false)

@@ -14,7 +14,7 @@ import Testing
     private func withPairs(
         _ backend: EventLoop.Backend, _ body: @escaping @Sendable (EventLoop, StreamPair, StreamPair) -> Void
     ) async throws {
-        let loop = try EventLoop(name: "looking", backend: backend, spins: true)
+        let loop = try EventLoop(name: "looking", backend: backend)
         defer { loop.shutdown() }
         let (first, second) = (try StreamPair(on: loop), try StreamPair(on: loop))
         await loop.perform {
@@ -24,7 +24,7 @@ import Testing
                 Issue.record("not open")
                 return
             }
-            loop.lookout = .long
+            loop.lookout = Lookout()
             for _ in 0..<20 { loop.lookout.came(from: tag) }
             // For so long that nothing else is expected.
             loop.lookout.lookedEverywhere(at: Instant(nanoseconds: 0))
@@ -80,14 +80,14 @@ import Testing
     func `does not speak for looking out if it is the first one`(backend: EventLoop.Backend) async throws {
         try await withPairs(backend) { loop, first, _ in
             for _ in 0..<8 { loop.lookout.slept(nanoseconds: 20_000) }
-            for _ in 0..<15 { loop.lookout.lookedOut(for: Lookout.long.time, hasFound: false) }
+            for _ in 0..<15 { loop.lookout.lookedOut(for: Lookout().time, hasFound: false) }
             for _ in 0..<10 {
                 Self.write("there", to: first)
                 loop.receive()
             }
             #expect(first.farReceiver.text == String(repeating: "there\n", count: 10))
             #expect(loop.lookout.isWorthwhile)
-            loop.lookout.lookedOut(for: Lookout.long.time, hasFound: false)
+            loop.lookout.lookedOut(for: Lookout().time, hasFound: false)
             #expect(!loop.lookout.isWorthwhile)
         }
     }
@@ -115,7 +115,7 @@ import Testing
 
     @Test(arguments: EventLoop.Backend.allCases)
     func `sees the end, once`(backend: EventLoop.Backend) async throws {
-        let loop = try EventLoop(name: "looking", backend: backend, spins: true)
+        let loop = try EventLoop(name: "looking", backend: backend)
         defer { loop.shutdown() }
         let pair = try StreamPair(on: loop)
         await loop.perform {

@@ -119,7 +119,7 @@ struct WriterTests {
             // No turn tells the next how much it has sent.
             for _ in 0..<2 {
                 await loop.perform {
-                    loop.lookout = .brief
+                    loop.lookout = Lookout()
                     if isAlone, let registration = sender.registration {
                         for _ in 0..<20 { loop.lookout.came(from: registration.tag) }
                     }

@@ -2,7 +2,6 @@
 
 extension Workload {
     static let all: [Workload] = [
-        sequential, sequentialAdaptive, pipelined, pipelinedOnLoop, pipelinedAdaptive, fanout, record, large,
-        posts, idle, local, blocking, json, start, build,
+        sequential, pipelined, pipelinedOnLoop, fanout, record, large, posts, idle, local, blocking, json, start, build,
     ]
 }

@@ -125,8 +125,7 @@ final class ServerDriver: Sendable {
             do throws(SystemError) {
                 if state.watch == nil { state.watch = try makeWatch() }
                 while state.runners.count < max(1, configuration.threads) {
-                    let loop = try EventLoop(
-                        name: "rpc-\(state.runners.count)", spins: configuration.adaptiveSpinning, watch: state.watch)
+                    let loop = try EventLoop(name: "rpc-\(state.runners.count)", watch: state.watch)
                     state.runners.append(
                         RequestRunner(
                             loop: loop, number: state.runners.count, maximumWait: configuration.maximumWait))

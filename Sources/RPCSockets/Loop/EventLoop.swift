@@ -28,25 +28,22 @@ package final class EventLoop: Loop, @unchecked Sendable {
     }
 
     /// The loop of everybody who does not bring one: clients, above all. Started by its first work, never ended.
-    package static let shared = forAll("rpc-loop", spins: false)
-    /// The same for clients that would rather burn some processor time than wait to be woken.
-    package static let spinning = forAll("rpc-spinning", spins: true)
-
-    /// How many threads may be kept by their tasks before these loops wait as well.
-    private static let maximumBlockedThreads = 64
-
-    /// Who looks after these loops; nil when there was no descriptor or no thread for it.
-    private static let watchOfAll: LoopWatch? = (try? WatchThread.running()).map {
-        LoopWatch(maximumBlockedThreads: maximumBlockedThreads, thread: $0)
-    }
-
-    private static func forAll(_ name: String, spins: Bool) -> EventLoop {
+    package static let shared: EventLoop = {
         do throws(SystemError) {
-            return try EventLoop(name: name, spins: spins, watch: watchOfAll)
+            return try EventLoop(name: sharedName, watch: watchOfAll)
         } catch {
             // There are no descriptors now; there may be some when a client dials.
-            return EventLoop(name: name, selector: LateSelector(), spins: spins, watch: watchOfAll)
+            return EventLoop(name: sharedName, selector: LateSelector(), watch: watchOfAll)
         }
+    }()
+    private static let sharedName = "rpc-loop"
+
+    /// How many threads may be kept by their tasks before this loop waits as well.
+    private static let maximumBlockedThreads = 64
+
+    /// Who looks after it; nil when there was no descriptor or no thread for it.
+    private static let watchOfAll: LoopWatch? = (try? WatchThread.running()).map {
+        LoopWatch(maximumBlockedThreads: maximumBlockedThreads, thread: $0)
     }
 
     package let name: String
@@ -75,7 +72,7 @@ package final class EventLoop: Loop, @unchecked Sendable {
     @exclusivity(unchecked) var registrations = Registrations()
     var isEnding = false
     @exclusivity(unchecked) var looksOut = false
-    @exclusivity(unchecked) var lookout: Lookout
+    @exclusivity(unchecked) var lookout = Lookout()
     @exclusivity(unchecked) var hospitality: Hospitality
     /// A guest has the thread.
     @exclusivity(unchecked) var hasGuest = false
@@ -97,26 +94,24 @@ package final class EventLoop: Loop, @unchecked Sendable {
 
     /// The thread is started when there is something to do.
     /// - Parameters:
-    ///   - spins: whether it may look out for work for longer than a sleep costs, while that pays.
     ///   - watch: who has another thread go on when a job keeps this one. Jobs then run with the loop lent, and callers that
     ///     have been answered may go on here.
     ///   - hospitality: which of them may.
     package convenience init(
-        name: String, backend: Backend = .best, spins: Bool = false, watch: LoopWatch? = nil,
+        name: String, backend: Backend = .best, watch: LoopWatch? = nil,
         hospitality: Hospitality = Hospitality()
     ) throws(SystemError) {
         self.init(
-            name: name, selector: try backend.makeSelector(), spins: spins, watch: watch, hospitality: hospitality)
+            name: name, selector: try backend.makeSelector(), watch: watch, hospitality: hospitality)
     }
 
     private init(
-        name: String, selector: any Selector, spins: Bool, watch: LoopWatch?, hospitality: Hospitality = Hospitality()
+        name: String, selector: any Selector, watch: LoopWatch?, hospitality: Hospitality = Hospitality()
     ) {
         self.name = name
         self.selector = selector
         self.watch = watch
         self.hospitality = hospitality
-        lookout = spins ? .long : .brief
         cancelledTimers = timers.cancelled
     }
 

@@ -7,12 +7,8 @@
 package import RPCWire
 
 struct Lookout {
-    /// A find counts when looking for it has cost no more than sleeping would have, at both ends. A call made after the other
-    /// takes them less than half the processor time then, and a fifth of the time.
-    static let brief = Lookout(atLeast: 25_000, countsAllFinds: false)
-    /// Every find counts: latency for processor time.
-    static let long = Lookout(atLeast: 50_000, countsAllFinds: true)
-
+    /// How long to look out at least, in nanoseconds.
+    private static let leastTime: Int64 = 25_000
     /// The longest sleep that may have been short but for the waking, in nanoseconds. Where both ends sleep it is two wakings,
     /// which take 15 to 90 microseconds each, as the machine has it, and 250 where others want it too; and what the other end
     /// does in between. One that was longer for another reason is looked out for in vain, seldom.
@@ -36,11 +32,11 @@ struct Lookout {
 
     /// How long to look out before sleeping, in nanoseconds: for two thirds of a short sleep, since one of the two wakings is
     /// still needed if the other end sleeps.
-    private(set) var time: Int64
-    private let leastTime: Int64
-    private let countsAllFinds: Bool
-    /// What takes longer to come was not worth looking for.
-    private var longestFind: Int64
+    private(set) var time = Lookout.leastTime
+    /// What takes longer to come was not worth looking for: a find counts when looking for it has cost no more than sleeping
+    /// would have, at both ends. A call made after the other takes them less than half the processor time then, and a fifth of
+    /// the time.
+    private var longestFind = Lookout.leastTime
 
     /// What speaks for looking out. A miss weighs twice as much as a hit, so that a wait which comes to nothing every
     /// second time, as between calls that are made now and then, is slept through.
@@ -59,11 +55,6 @@ struct Lookout {
     /// Since when there has been nothing from anywhere else; known from the first look everywhere on.
     private var aloneSince: Instant?
     private var looksEverywhereAt = Instant(nanoseconds: .min)
-
-    private init(atLeast leastTime: Int64, countsAllFinds: Bool) {
-        (self.leastTime, self.countsAllFinds) = (leastTime, countsAllFinds)
-        (time, longestFind) = (leastTime, leastTime)
-    }
 
     var isWorthwhile: Bool { trust > 0 }
 
@@ -88,8 +79,8 @@ struct Lookout {
         shortSleeps += 1
         guard shortSleeps >= proofToBegin else { return }
         (trust, shortSleeps) = (Self.mostTrust, 0)
-        time = max(leastTime, shortSleep * 2 / 3)
-        longestFind = countsAllFinds ? time : max(leastTime, shortSleep / 2)
+        time = max(Self.leastTime, shortSleep * 2 / 3)
+        longestFind = max(Self.leastTime, shortSleep / 2)
     }
 
     // MARK: where

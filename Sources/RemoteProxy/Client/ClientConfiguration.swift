@@ -64,10 +64,6 @@ extension RPCClient {
         public var frameTime: Duration = .seconds(30)
         /// How many bytes earn that second. A constant, variable for tests.
         package var minimumRate = 16_384
-        /// Whether the thread of the connection looks out for answers for at least 50 µs before it sleeps, instead of 25, and
-        /// while any comes, instead of while that is cheaper than being woken: with objects that take as long to answer, and
-        /// processors to spare, nobody has to be woken for a call then. An idle client uses no processor time either way.
-        public var adaptiveSpinning = false
         /// How many lines are logged in ten seconds; the rest are counted.
         public var maximumLogLines = 1_000
         /// Told, in a line of text, what no caller gets to hear: ignored messages, posts that could not be sent. The default

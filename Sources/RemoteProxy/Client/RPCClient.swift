@@ -28,8 +28,7 @@ public final class RPCClient: Sendable {
     ///   - url: where the server listens: `tcp://host:port`, `tcp://[::1]:port` or `unix:///path`. A URL that cannot
     ///     be understood makes every call throw `RPCError` with the code `.invalidAddress`.
     public convenience init(_ url: String, _ configuration: Configuration = Configuration()) {
-        let loop = configuration.adaptiveSpinning ? EventLoop.spinning : .shared
-        self.init(.socket(url, configuration.connectTimeout, configuration.streamLimits, on: loop), configuration)
+        self.init(.socket(url, configuration.connectTimeout, configuration.streamLimits), configuration)
     }
 
     package init(
@@ -62,9 +61,9 @@ public final class RPCClient: Sendable {
         exports.remove(proxy, named: name)
     }
 
-    /// Where the client's connection is served: one thread that all clients of a process share, or one that all those with
-    /// `adaptiveSpinning` do. It stays when the client is closed. A task there finds its answers without
-    /// another thread being woken, whatever it does between; tasks on the ordinary pool do as well, for as long as that is little:
+    /// Where the client's connection is served: one thread that all clients of a process share. It stays when the client is
+    /// closed. A task there finds its answers without another thread being woken, whatever it does between; tasks on the
+    /// ordinary pool do as well, for as long as that is little:
     ///
     /// ```swift
     /// let sum = try await Task(executorPreference: client.executor) {

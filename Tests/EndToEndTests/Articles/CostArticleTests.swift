@@ -8,16 +8,12 @@ import TestSupport
 import Testing
 
 @Suite(.waitsForOthers) struct `What a call costs` {
-    @Test func `a task can run where its answers arrive, on a thread that spins`() async throws {
-        var serving = RPCServer.Configuration()
-        serving.adaptiveSpinning = true
-        let server = RPCServer(serving)
+    @Test func `a task can run where its answers arrive`() async throws {
+        let server = RPCServer()
         server.export(CalculatorProxy(CheckedCalculator()))
         let url = try await server.listen(on: "tcp://127.0.0.1:0")
 
-        var configuration = RPCClient.Configuration()
-        configuration.adaptiveSpinning = true
-        let client = RPCClient(url, configuration)
+        let client = RPCClient(url)
 
         let calculator: any Calculator = CalculatorProxy(client)
         let sum = try await Task(executorPreference: client.executor) {

@@ -18,7 +18,7 @@ struct HospitableLoop {
     let url: String
 
     init(
-        _ backend: EventLoop.Backend = .best, spins: Bool = false, eachEarns earned: Duration = .seconds(1),
+        _ backend: EventLoop.Backend = .best, eachEarns earned: Duration = .seconds(1),
         maximumBlockedThreads: Int = 64
     ) async throws {
         var configuration = RPCServer.Configuration()
@@ -29,7 +29,7 @@ struct HospitableLoop {
         // Answers come late there too, and guests are kept from going.
         let hospitality = Hospitality(earned: earned, longestLull: .seconds(3_600))
         loop = try EventLoop(
-            name: "hospitable", backend: backend, spins: spins, watch: watch, hospitality: hospitality)
+            name: "hospitable", backend: backend, watch: watch, hospitality: hospitality)
         server.export(CalculatorProxy(CheckedCalculator()))
         server.export(EchoProxy(PlainEcho()))
         server.export(CounterProxy(SharedCounter()))

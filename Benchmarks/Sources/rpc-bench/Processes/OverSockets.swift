@@ -9,8 +9,6 @@ struct OverSockets: Sendable {
 
     let baseline: RawBaseline?
     let comparison: Comparison
-    /// Whether the server looks out before it sleeps.
-    var isServerSpinning = false
     /// The client's part, in its own process.
     let client: @Sendable (Site) async throws -> Figures
 
@@ -36,7 +34,7 @@ struct OverSockets: Sendable {
     }
 
     private func run(_ name: String, _ seconds: Double) throws -> Figures {
-        let server = try Child(.serve, isServerSpinning ? [Role.spinning] : [])
+        let server = try Child(.serve, [])
         let url = try server.firstLine()
         var client = try Child(.client, [name, url, "\(server.process)", "\(seconds)"])
         return try Figures(lines: client.outputToEnd())

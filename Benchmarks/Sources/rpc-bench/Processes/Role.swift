@@ -6,9 +6,8 @@ import Glibc
 /// A hidden subcommand.
 enum Role: String {
     static let flag = "--role"
-    static let spinning = "spinning"
 
-    /// Hosts the services and prints the URL; `spinning` if told so.
+    /// Hosts the services and prints the URL.
     case serve
     /// Calls a server and prints figures.
     case client
@@ -25,10 +24,8 @@ enum Role: String {
         _ = bench_raise_descriptor_limit()
         switch self {
         case .serve:
-            let name = arguments.first { $0 != Self.spinning }
             try await SampleServer.serve(
-                for: name.map { name throws(BenchFailure) in try Scenario.named(name) },
-                spinning: arguments.contains(Self.spinning))
+                for: arguments.first.map { name throws(BenchFailure) in try Scenario.named(name) })
         case .client:
             let workload = try OverSockets.named(arguments, count: 4)
             let site = Site(

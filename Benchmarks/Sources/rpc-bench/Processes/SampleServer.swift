@@ -8,9 +8,8 @@ import SampleSubjects
 
 /// Hosts the services on a free port of the loopback address.
 enum SampleServer {
-    static func serve(for scenario: Scenario?, spinning: Bool) async throws {
+    static func serve(for scenario: Scenario?) async throws {
         var configuration = RPCServer.Configuration()
-        configuration.adaptiveSpinning = spinning
         configuration.maximumConnections = 20_000
         configuration.log = { Program.complain("server: \($0)") }
         scenario?.configure(&configuration)

@@ -13,11 +13,6 @@ extension Workload {
         name: "pipelined-onloop", summary: "add, 64 callers on the connection's loop",
         goal: Goal("ratio", .atLeast(0.7)), kind: .overSockets(.addingOnLoop(callers: 64)))
 
-    /// Plain sockets sleep here, as they do without.
-    static let pipelinedAdaptive = Workload(
-        name: "pipelined-adaptive", summary: "the same, both ends spinning while it pays",
-        goal: Goal("ratio", .atLeast(1)), kind: .overSockets(.addingOnLoop(callers: 64, isSpinning: true)))
-
     /// What many clients cost one server thread.
     static let fanout = Workload(
         name: "fanout", summary: "add, 8 connections with 16 callers each",
@@ -41,14 +36,12 @@ extension OverSockets {
     }
 
     /// The same by callers on the loop of one connection.
-    static func addingOnLoop(callers: Int, isSpinning: Bool = false) -> OverSockets {
+    static func addingOnLoop(callers: Int) -> OverSockets {
         OverSockets(
             baseline: RawBaseline(way: raw_batched, window: callers, message: Message.add),
-            comparison: .callsPerSecond, isServerSpinning: isSpinning
+            comparison: .callsPerSecond
         ) { site in
-            var configuration = RPCClient.Configuration()
-            configuration.adaptiveSpinning = isSpinning
-            let client = RPCClient(site.url, configuration)
+            let client = RPCClient(site.url)
             let calculator: any Calculator = CalculatorProxy(client)
             return try await Callers(count: callers, executor: client.executor) { _, stint in
                 while stint.goesOn() { try check(await calculator.add(1_000, 24) == 1_024) }
