@@ -8,13 +8,12 @@
 
 uint64_t raw_ping(int descriptor, enum raw_way way, struct raw_load load) {
     struct raw_buffer buffer = {0};
-    int flags = way == raw_spinning ? MSG_DONTWAIT : 0;
     uint64_t calls = 0, begin = bench_now();
     while (begin < load.until) {
         raw_send(descriptor, load.frame, load.length);
         uint64_t frames = 0;
         while (!frames) {
-            if (!raw_receive(descriptor, &buffer, flags)) raw_fail("the raw server closed");
+            if (!raw_receive(descriptor, &buffer, 0)) raw_fail("the raw server closed");
             raw_buffer_drop(&buffer, raw_whole_frames(&buffer, &frames));
         }
         uint64_t now = bench_now();

@@ -17,9 +17,9 @@ static int answer(int descriptor, struct raw_buffer *buffer, int flags) {
     return 1;
 }
 
-static void serve_one(int descriptor, int flags) {
+static void serve_one(int descriptor) {
     struct raw_buffer buffer = {0};
-    while (answer(descriptor, &buffer, flags)) {}
+    while (answer(descriptor, &buffer, 0)) {}
     free(buffer.bytes);
 }
 
@@ -79,7 +79,7 @@ void raw_serve(int listener, enum raw_way way) {
         if (descriptor < 0) raw_fail("accept");
         raw_prepare(descriptor);
         if (way == raw_counting) count_one(descriptor);
-        else serve_one(descriptor, way == raw_spinning ? MSG_DONTWAIT : 0);
+        else serve_one(descriptor);
         close(descriptor);
     }
 }

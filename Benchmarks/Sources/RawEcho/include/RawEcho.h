@@ -12,8 +12,6 @@
 enum raw_way {
     /// One connection, blocking calls: what a ping-pong costs when both ends sleep.
     raw_blocking,
-    /// One connection, never sleeping: what a ping-pong costs when no one has to be woken.
-    raw_spinning,
     /// Many connections on one epoll, all that has come answered in one write.
     raw_batched,
     /// One connection, one way: frames are counted, and the count is the only answer.
