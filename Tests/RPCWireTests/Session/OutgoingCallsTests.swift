@@ -236,20 +236,6 @@ import Testing
         #expect(calls.start(1, deadline: Self.later) == 2_001)
     }
 
-    @Test(arguments: [1..<1, 1..<2, 40..<61, 2..<99, 90..<200, 1..<1_000])
-    func `the calls of some numbers are those of them that have not ended`(_ numbers: Range<Int64>) {
-        var calls = OutgoingCalls<Int64>()
-        var left: Set<Int64> = []
-        for number in 1...100 as ClosedRange<Int64> {
-            let id = calls.start(number, deadline: .distantFuture)
-            #expect(id == number)
-            if number % 3 == 0 { _ = calls.withdraw(id) } else { left.insert(id) }
-        }
-        #expect(Set(calls.kept(numbers)) == left.filter { numbers.contains($0) })
-        #expect(calls.kept(numbers).count == Set(calls.kept(numbers)).count)
-        #expect(OutgoingCalls<Int64>().kept(numbers).isEmpty)
-    }
-
     @Test(arguments: [0, -1, .min, .max] as [Int64])
     func `a number that was never handed out is nobody's`(_ id: Int64) {
         var (calls, _) = table(.sent)
