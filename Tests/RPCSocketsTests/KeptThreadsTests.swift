@@ -20,7 +20,7 @@ import Testing
             barrier.open()
         }
         #expect(lent.takeovers.withLock { $0 } == 100)
-        await until { lent.watch.blockedThreads == 0 }
+        await until { lent.monitor.keptThreads == 0 }
         #if os(Linux)
             await until { threads(named: name) <= 1 }
         #endif
@@ -41,7 +41,7 @@ import Testing
         lent.lookUntilReplaced()
         await lent.block(on: second)
         lent.loop.submit { diary.note(1) }
-        while lent.complaints.all.isEmpty, !Task.isCancelled { lent.watch.look() }
+        while lent.complaints.all.isEmpty, !Task.isCancelled { lent.monitor.look() }
         lent.look(times: 10)
         #expect(
             lent.complaints.all == [
@@ -49,7 +49,7 @@ import Testing
             ])
         #expect(diary.all == [])
         first.open()
-        await until { lent.watch.blockedThreads == 0 }
+        await until { lent.monitor.keptThreads == 0 }
         lent.lookUntilReplaced()
         await lent.loop.perform {}
         #expect(diary.all == [1])
@@ -59,67 +59,46 @@ import Testing
         lent.loop.shutdown()
     }
 
-    @Test func `of threads that compute one is replaced, of threads that sleep all`() async throws {
+    @Test func `the more threads are kept, the later the next one is replaced`() async throws {
         let lent = try LentLoop()
-        let isOver = Flag()
-        defer { isOver.raise() }
-        var threads: [Int32] = []
-        for _ in 0..<2 {
-            let isComputing = Flag()
-            let computing = await handedOver { answer in
-                Task(executorPreference: lent.loop) {
-                    answer(SystemThread.systemNumber)
-                    isComputing.raise()
-                    while !isOver.isRaised {}
-                }
-            }
-            // Answering may have to wait for a moment, in which the thread sleeps.
-            await until { isComputing.isRaised }
-            threads.append(computing)
-            if threads.count == 1 { lent.lookUntilReplaced() }
-        }
-        #if os(Linux)
-            #expect(threads.allSatisfy { SystemThread.isRunning(systemNumber: $0) })
-            lent.look(times: 30)
-            #expect(lent.takeovers.withLock { $0 } == 1)
-            #expect(lent.complaints.all == [])
-        #endif
-        isOver.raise()
-        await until { lent.watch.blockedThreads == 0 }
         let barrier = Barrier()
-        for count in 1...3 {
+        for kept in 0..<4 {
             await lent.block(on: barrier)
-            while lent.watch.blockedThreads < count, !Task.isCancelled { lent.watch.look() }
+            lent.look(times: 1 + kept)
+            #expect(lent.monitor.keptThreads == kept)
+            lent.look(times: 1)
+            #expect(lent.monitor.keptThreads == kept + 1)
+            await until { lent.takeovers.withLock { $0 } == kept + 1 }
         }
-        barrier.open(for: 3)
-        await lent.loop.perform {}
+        barrier.open(for: 4)
+        await until { lent.monitor.keptThreads == 0 }
         lent.loop.shutdown()
     }
 
-    @Test func `nobody looks at a loop that has not been lent for some time`() async throws {
+    @Test func `a loop that has not been lent for some time is not watched`() async throws {
         let lent = try LentLoop()
         for _ in 0..<3 {
             await Task(executorPreference: lent.loop) {}.value
-            #expect(lent.watch.loopsInSight == 1)
+            #expect(lent.monitor.watchedLoops == 1)
             // The job is over, and not only its task.
             await lent.loop.perform {}
             lent.look(times: 20)
-            #expect(lent.watch.loopsInSight == 0)
+            #expect(lent.monitor.watchedLoops == 0)
         }
         lent.loop.shutdown()
     }
 
-    @Test func `nobody looks at a loop that has ended`() async throws {
+    @Test func `a loop that is shut down while a job keeps its thread ends in another`() async throws {
         let lent = try LentLoop()
         let barrier = Barrier()
-        await lent.block(on: barrier)
+        let task = await lent.block(on: barrier)
         lent.loop.shutdown()
-        lent.look(times: 20)
-        #expect(lent.watch.loopsInSight == 0)
-        #expect(lent.takeovers.withLock { $0 } == 0)
+        lent.lookUntilReplaced()
         barrier.open()
-        // The loop has still somebody for late jobs, and nobody looks at those either.
+        await task.value
+        // There is a thread for late jobs.
         await Task(executorPreference: lent.loop) {}.value
-        #expect(lent.watch.loopsInSight == 0)
+        lent.look(times: 20)
+        #expect(lent.monitor.watchedLoops == 0)
     }
 }

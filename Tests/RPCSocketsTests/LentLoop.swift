@@ -1,4 +1,4 @@
-// A loop whose thread is kept by code that blocks, looked after when the test says so.
+// A loop whose thread is kept by code that blocks, with a monitor that looks when the test says so.
 
 import RPCWire
 import Synchronization
@@ -6,20 +6,21 @@ import TestSupport
 
 @testable import RPCSockets
 
-/// A loop that is looked after, and who looks after it.
+/// A loop and its monitor.
 struct LentLoop: Sendable {
     let loop: EventLoop
     /// Looks only when it is told to.
-    let watch: LoopWatch
+    let monitor: HandoffMonitor
     let takeovers = Lock(0)
     let complaints = Diary<String>()
 
     init(maximumBlockedThreads: Int = 64, name: String = "lent") throws {
-        var events = LoopWatch.Events()
+        var events = HandoffMonitor.Events()
         events.tookOver = { [takeovers] in takeovers.withLock { $0 += 1 } }
         events.waits = { [complaints] _, why in complaints.note(why) }
-        watch = LoopWatch(maximumBlockedThreads: maximumBlockedThreads, events: events)
-        loop = try EventLoop(name: name, watch: watch)
+        monitor = HandoffMonitor(
+            maximumBlockedThreads: maximumBlockedThreads, events: events, looksBySelf: false)
+        loop = try EventLoop(name: name, monitor: monitor)
     }
 
     /// Runs a job on the loop that keeps its thread; returns when it does.
@@ -38,12 +39,12 @@ struct LentLoop: Sendable {
     }
 
     func look(times count: Int) {
-        for _ in 0..<count { watch.look() }
+        for _ in 0..<count { monitor.look() }
     }
 
     /// Until the thread that is kept has been replaced.
     func lookUntilReplaced() {
         let before = takeovers.withLock { $0 }
-        while takeovers.withLock({ $0 }) == before, !Task.isCancelled { watch.look() }
+        while takeovers.withLock({ $0 }) == before, !Task.isCancelled { monitor.look() }
     }
 }

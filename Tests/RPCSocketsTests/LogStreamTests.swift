@@ -26,7 +26,7 @@ import Testing
         #expect(kept > 0 && kept < 10_000)
         log.write(line: "next")
         try pipe.fileHandleForWriting.close()
-        #expect(try written() == ["\(10_000 - kept) lines were left out: nobody read the log", "next"])
+        #expect(try written() == ["\(10_000 - kept) lines were left out: the log had no reader", "next"])
     }
 
     @Test func `a reader that has gone ends nobody`() throws {

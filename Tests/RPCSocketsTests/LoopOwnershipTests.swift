@@ -1,4 +1,4 @@
-// Who has a loop, event by event, without a thread.
+// Which thread has a loop, event by event, without a thread.
 
 import RPCWire
 import Testing
@@ -10,12 +10,12 @@ import Testing
     private let second: UInt = 0x7F00_0000_0080
 
     /// As often as it takes.
-    private func sightUntilOverdue(_ ownership: borrowing LoopOwnership) {
-        for _ in 0..<2 { _ = ownership.sight() }
+    private func lookUntilOverdue(_ ownership: LoopOwnership) {
+        for _ in 0..<2 { _ = ownership.look(enough: 2) }
     }
 
-    private func comesIn(_ thread: UInt, _ ownership: borrowing LoopOwnership) -> Bool {
-        ownership.comeIn(thread) != nil
+    private func enters(_ thread: UInt, _ ownership: LoopOwnership) -> Bool {
+        ownership.enter(thread) != nil
     }
 
     @Test func `a thread that begins has the loop, and has it no more at the end`() {
@@ -26,10 +26,10 @@ import Testing
         #expect(ownership.isHeld(by: second) == false)
         ownership.end()
         #expect(ownership.isHeld(by: first) == false)
-        #expect(ownership.sight() == .notLent)
+        #expect(ownership.look(enough: 2) == .notLent)
     }
 
-    @Test func `what is lent is nobody's until it is taken back`() {
+    @Test func `what is lent is held by no thread until it is taken back`() {
         let ownership = LoopOwnership()
         ownership.begin(first)
         ownership.lend()
@@ -37,57 +37,54 @@ import Testing
         #expect(ownership.takeBack(first) == true)
         #expect(ownership.isHeld(by: first) == true)
         #expect(ownership.takeBack(first) == true)
-        #expect(ownership.sight() == .notLent)
+        #expect(ownership.look(enough: 2) == .notLent)
     }
 
     @Test func `a loan is overdue at the second look`() {
         let ownership = LoopOwnership()
         ownership.begin(first)
         ownership.lend()
-        #expect(ownership.sight() == .lent)
-        #expect(ownership.sight() == .overdue(first))
-        #expect(ownership.sight() == .overdue(first))
+        #expect(ownership.look(enough: 2) == .lent)
+        #expect(ownership.look(enough: 2) == .overdue(first))
+        #expect(ownership.look(enough: 2) == .overdue(first))
     }
 
-    @Test func `what is lent for long is overdue at once`() {
+    @Test(arguments: 1...9) func `a loan is overdue after as many looks as are enough, but at most six`(enough: Int) {
         let ownership = LoopOwnership()
         ownership.begin(first)
-        ownership.lend(forLong: true)
-        #expect(ownership.sight() == .overdue(first))
-        #expect(ownership.takeBack(first) == true)
-        ownership.lend(forLong: true)
-        #expect(ownership.take(from: first, for: second) == true)
-        #expect(ownership.takeBack(first) == false)
-    }
-
-    @Test func `who has lent it may come in, unless it is overdue`() throws {
-        let ownership = LoopOwnership()
-        ownership.begin(first)
-        #expect(comesIn(first, ownership) == false)
         ownership.lend()
-        #expect(comesIn(second, ownership) == false)
-        let loan = ownership.comeIn(first)
+        let looks = (1...9).first { _ in ownership.look(enough: enough) == .overdue(first) }
+        #expect(looks == min(enough, 6))
+    }
+
+    @Test func `the thread that has lent it may enter, unless the loan is overdue`() throws {
+        let ownership = LoopOwnership()
+        ownership.begin(first)
+        #expect(enters(first, ownership) == false)
+        ownership.lend()
+        #expect(enters(second, ownership) == false)
+        let loan = ownership.enter(first)
         #expect(ownership.isHeld(by: first) == true)
-        #expect(ownership.sight() == .notLent)
-        ownership.goOut(try #require(loan))
+        #expect(ownership.look(enough: 2) == .notLent)
+        ownership.leave(try #require(loan))
         #expect(ownership.isHeld(by: first) == false)
-        sightUntilOverdue(ownership)
-        #expect(comesIn(first, ownership) == false)
+        lookUntilOverdue(ownership)
+        #expect(enters(first, ownership) == false)
         #expect(ownership.take(from: first, for: second) == true)
-        #expect(comesIn(first, ownership) == false)
+        #expect(enters(first, ownership) == false)
     }
 
-    @Test func `a loan is as old as it was when who has it goes out`() throws {
+    @Test func `a loan is as old as it was when its thread leaves again`() throws {
         let ownership = LoopOwnership()
         ownership.begin(first)
         ownership.lend()
-        #expect(ownership.sight() == .lent)
+        #expect(ownership.look(enough: 2) == .lent)
         for _ in 0..<2 {
-            let loan = ownership.comeIn(first)
-            ownership.goOut(try #require(loan))
+            let loan = ownership.enter(first)
+            ownership.leave(try #require(loan))
         }
-        #expect(ownership.sight() == .overdue(first))
-        #expect(comesIn(first, ownership) == false)
+        #expect(ownership.look(enough: 2) == .overdue(first))
+        #expect(enters(first, ownership) == false)
     }
 
     @Test func `each loan is counted by itself`() {
@@ -95,37 +92,37 @@ import Testing
         ownership.begin(first)
         for _ in 0..<5 {
             ownership.lend()
-            #expect(ownership.sight() == .lent)
+            #expect(ownership.look(enough: 2) == .lent)
             #expect(ownership.takeBack(first) == true)
         }
         #expect(ownership.isHeld(by: first) == true)
     }
 
-    @Test func `nobody takes a loop that is not overdue`() {
+    @Test func `a loop that is not overdue is not taken`() {
         let ownership = LoopOwnership()
         ownership.begin(first)
         #expect(ownership.take(from: first, for: second) == false)
         ownership.lend()
         #expect(ownership.take(from: first, for: second) == false)
-        _ = ownership.sight()
+        _ = ownership.look(enough: 2)
         #expect(ownership.take(from: first, for: second) == false)
-        _ = ownership.sight()
+        _ = ownership.look(enough: 2)
         #expect(ownership.takeBack(first) == true)
         #expect(ownership.take(from: first, for: second) == false)
         #expect(ownership.isHeld(by: first) == true)
     }
 
-    @Test func `who has lost the loop does not get it back, whatever the other does with it`() {
+    @Test func `a thread that has lost the loop does not get it back, whatever the other does with it`() {
         let ownership = LoopOwnership()
         ownership.begin(first)
         ownership.lend()
-        sightUntilOverdue(ownership)
+        lookUntilOverdue(ownership)
         #expect(ownership.take(from: first, for: second) == true)
         #expect(ownership.isHeld(by: second) == true)
         #expect(ownership.takeBack(first) == false)
         ownership.lend()
         #expect(ownership.takeBack(first) == false)
-        sightUntilOverdue(ownership)
+        lookUntilOverdue(ownership)
         #expect(ownership.takeBack(first) == false)
         #expect(ownership.take(from: first, for: first) == false)
         #expect(ownership.takeBack(second) == true)
@@ -137,7 +134,7 @@ import Testing
         let ownership = LoopOwnership()
         ownership.begin(first)
         ownership.lend()
-        sightUntilOverdue(ownership)
+        lookUntilOverdue(ownership)
         #expect(ownership.take(from: first, for: second) == true)
         #expect(ownership.take(from: first, for: 0x100) == false)
         #expect(ownership.isHeld(by: second) == true)

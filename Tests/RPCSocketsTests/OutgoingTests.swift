@@ -40,7 +40,7 @@ struct OutgoingTests {
     @Test func `with nothing queued there is nothing to write`() {
         let half = Half()
         #expect(!half.begin())
-        #expect(half.writer == .nobody)
+        #expect(half.writer == .free)
     }
 
     @Test func `one writer at a time, who takes along what others have queued`() {
@@ -56,7 +56,7 @@ struct OutgoingTests {
         #expect(half.inFlight == 4)
         half.takeAll()
         #expect(half.next() == .rest)
-        #expect(half.writer == .nobody)
+        #expect(half.writer == .free)
         #expect(half.waiting == 0)
     }
 

@@ -9,7 +9,10 @@ struct ReadBufferTests {
     {
         pair.0.write(text)
         var received: Bytes?
-        guard case .delivered = buffer.read(from: pair.1, generously: generously, deliver: { received = $0 }) else {
+        guard
+            case .delivered = buffer.read(
+                generously: generously, receive: { pair.1.receive($0) }, deliver: { received = $0 })
+        else {
             return nil
         }
         return received
@@ -35,7 +38,7 @@ struct ReadBufferTests {
         var places: Set<UnsafeRawPointer> = []
         for _ in 0..<100 {
             pair.0.write("message")
-            _ = buffer.read(from: pair.1, generously: false) { bytes in
+            _ = buffer.read(generously: false, receive: { pair.1.receive($0) }) { bytes in
                 if let place = bytes.withUnsafeBytes({ $0.baseAddress }) { places.insert(place) }
             }
         }
@@ -46,7 +49,8 @@ struct ReadBufferTests {
         let (near, far) = try Socket.pair()
         try SystemThread.start(name: "writer") { far.write("late") }
         var received: Bytes?
-        let outcome = ReadBuffer().read(from: near, generously: generously, looks: .max, deliver: { received = $0 })
+        let outcome = ReadBuffer().read(
+            generously: generously, receive: { near.receive($0, looks: .max) }, deliver: { received = $0 })
         guard case .delivered = outcome else {
             Issue.record("\(outcome)")
             return
@@ -58,14 +62,20 @@ struct ReadBufferTests {
         let (near, far) = try Socket.pair()
         let buffer = ReadBuffer()
         for looks in [1, 4] {
-            guard case .wouldBlock = buffer.read(from: near, generously: false, looks: looks, deliver: { _ in }) else {
+            guard
+                case .wouldBlock = buffer.read(
+                    generously: false, receive: { near.receive($0, looks: looks) }, deliver: { _ in })
+            else {
                 Issue.record("not empty")
                 return
             }
         }
         far.close()
         for generously in [false, true] {
-            guard case .endOfStream = buffer.read(from: near, generously: generously, deliver: { _ in }) else {
+            guard
+                case .endOfStream = buffer.read(
+                    generously: generously, receive: { near.receive($0) }, deliver: { _ in })
+            else {
                 Issue.record("not at its end")
                 return
             }

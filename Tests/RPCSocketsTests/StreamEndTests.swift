@@ -250,14 +250,14 @@ struct StreamEndTests {
             pair.near.send(String(repeating: "a", count: 100_000))
             // The first message may arrive before the queue is known to be stuck; what follows must wait.
             pair.far.send("question")
-            for _ in 0..<10_000 where await loop.perform({ pair.near.interest }) != .writing {}
-            #expect(await loop.perform { pair.near.interest } == .writing)
+            for _ in 0..<10_000 where await loop.perform({ pair.near.state.interest }) != .writing {}
+            #expect(await loop.perform { pair.near.state.interest } == .writing)
             #expect(pair.nearReceiver.record.bytes.isEmpty)
             pair.far.open(pair.farReceiver)
             await pair.nearReceiver.wait { !$0.bytes.isEmpty }
             #expect(pair.nearReceiver.text == "question\n")
             await pair.farReceiver.wait { $0.bytes.count == 100_001 }
-            #expect(await loop.perform { pair.near.interest } == .reading)
+            #expect(await loop.perform { pair.near.state.interest } == .reading)
         }
     }
 }

@@ -1,4 +1,4 @@
-// What a loop takes that looks out: at one stream without asking whether it is ready, and not what it must leave there.
+// What a spinning loop takes at one stream without asking whether it is ready, and what it must leave there.
 
 import RPCWire
 import Synchronization
@@ -8,27 +8,27 @@ import Testing
 @testable import RPCSockets
 
 @Suite(.waitsForOthers) struct `A look at one stream` {
-    private static let start = Instant(nanoseconds: Lookout.longestNeglect * Lookout.silencePerNeglect)
+    private static let start = Instant(nanoseconds: SpinPolicy.longestNeglect * SpinPolicy.silencePerNeglect)
 
-    /// A loop that looks out and never by itself: what is done to it is done in one piece of work.
+    /// A loop that spins, and never by itself: what is done to it is done in one piece of work.
     private func withPairs(
         _ backend: EventLoop.Backend, _ body: @escaping @Sendable (EventLoop, StreamPair, StreamPair) -> Void
     ) async throws {
-        let loop = try EventLoop(name: "looking", backend: backend)
+        let loop = try EventLoop(name: "spinning", backend: backend)
         defer { loop.shutdown() }
         let (first, second) = (try StreamPair(on: loop), try StreamPair(on: loop))
         await loop.perform {
             // Also with one processor.
-            loop.looksOut = true
-            guard let tag = first.far.registration?.tag else {
+            loop.state.maySpin = true
+            guard let tag = first.far.state.registration?.tag else {
                 Issue.record("not open")
                 return
             }
-            loop.lookout = Lookout()
-            for _ in 0..<20 { loop.lookout.came(from: tag) }
+            loop.state.spin = SpinPolicy()
+            for _ in 0..<20 { loop.state.spin.came(from: tag) }
             // For so long that nothing else is expected.
-            loop.lookout.lookedEverywhere(at: Instant(nanoseconds: 0))
-            loop.lookout.lookedEverywhere(at: Self.start)
+            loop.state.spin.lookedEverywhere(at: Instant(nanoseconds: 0))
+            loop.state.spin.lookedEverywhere(at: Self.start)
             body(loop, first, second)
         }
     }
@@ -59,7 +59,7 @@ import Testing
             #expect(loop.look(at: Self.start))
             #expect(!loop.look(at: Self.start))
             #expect(second.farReceiver.text == "")
-            #expect(loop.look(at: Self.start.advanced(byNanoseconds: Lookout.longestNeglect)))
+            #expect(loop.look(at: Self.start.advanced(byNanoseconds: SpinPolicy.longestNeglect)))
             #expect(second.farReceiver.text == "second\n")
         }
     }
@@ -77,24 +77,24 @@ import Testing
     }
 
     @Test(arguments: EventLoop.Backend.allCases)
-    func `does not speak for looking out if it is the first one`(backend: EventLoop.Backend) async throws {
+    func `does not speak for spinning if it is the first one`(backend: EventLoop.Backend) async throws {
         try await withPairs(backend) { loop, first, _ in
-            for _ in 0..<8 { loop.lookout.slept(nanoseconds: 20_000) }
-            for _ in 0..<15 { loop.lookout.lookedOut(for: Lookout().time, hasFound: false) }
+            for _ in 0..<8 { loop.state.spin.slept(nanoseconds: 20_000) }
+            for _ in 0..<15 { loop.state.spin.spun(for: SpinPolicy().time, hasFound: false) }
             for _ in 0..<10 {
                 Self.write("there", to: first)
                 loop.receive()
             }
             #expect(first.farReceiver.text == String(repeating: "there\n", count: 10))
-            #expect(loop.lookout.isWorthwhile)
-            loop.lookout.lookedOut(for: Lookout().time, hasFound: false)
-            #expect(!loop.lookout.isWorthwhile)
+            #expect(loop.state.spin.isWorthwhile)
+            loop.state.spin.spun(for: SpinPolicy().time, hasFound: false)
+            #expect(!loop.state.spin.isWorthwhile)
         }
     }
 
     @Test(arguments: [true, false])
-    func `finds no time that was known before it`(looksOut: Bool) async throws {
-        let loop = try EventLoop(name: "looking")
+    func `finds no time that was known before it`(spins: Bool) async throws {
+        let loop = try EventLoop(name: "spinning")
         defer { loop.shutdown() }
         let (near, far) = try Socket.pair()
         let times = Lock<[Instant]>([])
@@ -103,10 +103,10 @@ import Testing
         sender.open(RecordingReceiver(on: loop))
         reader.open(RecordingReceiver(on: loop) { [loop] _ in times.withLock { $0.append(loop.now) } })
         await loop.perform {
-            loop.looksOut = looksOut
+            loop.state.maySpin = spins
             sender.append("there")
             sender.writeQueued()
-            loop.timeOfThisItem = Self.start
+            loop.state.time = Self.start
             let before = MonotonicClock.now
             loop.receive()
             #expect(times.withLock { $0.count == 1 && $0[0] >= before })
@@ -115,7 +115,7 @@ import Testing
 
     @Test(arguments: EventLoop.Backend.allCases)
     func `sees the end, once`(backend: EventLoop.Backend) async throws {
-        let loop = try EventLoop(name: "looking", backend: backend)
+        let loop = try EventLoop(name: "spinning", backend: backend)
         defer { loop.shutdown() }
         let pair = try StreamPair(on: loop)
         await loop.perform {

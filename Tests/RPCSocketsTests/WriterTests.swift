@@ -91,7 +91,7 @@ struct WriterTests {
             await loop.perform {
                 if hasOthers { loop.submit { sender.append("other") } }
                 sender.append("last")
-                sender.flush(isLast: true)
+                sender.flush(.last)
                 #expect(Self.text(from: far) == (hasOthers ? "" : "last\n"))
             }
             // After the others, who come in the order in which they were handed over.
@@ -105,13 +105,7 @@ struct WriterTests {
         }
     }
 
-    @Test(arguments: [
-        (nil, false, 32), (0, false, 16), (40, false, 20), (64, false, 32), (100, false, 50),
-        (0, true, 8), (20, true, 10), (64, true, 32),
-    ])
-    func `half of what is under way leaves before the turn ends, and then twice as much`(
-        underWay: Int?, isAlone: Bool, half: Int
-    ) async throws {
+    @Test func `of many messages some leave before the turn ends, and then twice as many`() async throws {
         try await withLoop { loop in
             let (near, far) = try Socket.pair()
             let sender = SocketStream(near, on: loop, remoteAddress: "far")
@@ -119,12 +113,7 @@ struct WriterTests {
             // No turn tells the next how much it has sent.
             for _ in 0..<2 {
                 await loop.perform {
-                    loop.lookout = Lookout()
-                    if isAlone, let registration = sender.registration {
-                        for _ in 0..<20 { loop.lookout.came(from: registration.tag) }
-                    }
-                    if let underWay { sender.expectAnswers(to: underWay) }
-                    for count in [half, 2 * half] {
+                    for count in [WriteBatch.firstWrite, 2 * WriteBatch.firstWrite] {
                         for _ in 1..<count { sender.send("1") }
                         #expect(Self.text(from: far) == "")
                         sender.send("2")

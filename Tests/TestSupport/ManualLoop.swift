@@ -5,10 +5,9 @@ import RPCSockets
 package import RPCWire
 import Synchronization
 
-package final class ManualLoop: Loop {
+package final class ManualLoop: Loop, Handoff {
     private struct State {
         var now = Instant(nanoseconds: 0)
-        var lateness: Duration = .zero
         /// What has been taken is nil; all before `first` has been.
         var queue: [Item?] = []
         var first = 0
@@ -60,13 +59,6 @@ package final class ManualLoop: Loop {
     package init() {}
 
     package var now: Instant { state.withLock { $0.now } }
-    package var recently: Instant { state.withLock { $0.now.advanced(by: .zero - $0.lateness) } }
-    /// How long ago the system's last tick was.
-    package var lateness: Duration {
-        get { state.withLock { $0.lateness } }
-        set { state.withLock { $0.lateness = newValue } }
-    }
-
     package var isCurrent: Bool { runner.load(ordering: .relaxed) == SystemThread.current }
 
     package func submit(_ work: @escaping @Sendable () -> Void) { state.withLock { $0.queue.append(.work(work)) } }
@@ -115,6 +107,12 @@ package final class ManualLoop: Loop {
     /// Has this decide, whenever a job takes the loop back, whether it finds it gone. It is never really anywhere else, so
     /// that the job may come again and ask once more.
     package func whenTakenBack(isLost: @escaping @Sendable () -> Bool) { state.withLock { $0.isLost = isLost } }
+
+    package func lend() {}
+    package var lostSince: Instant? { nil }
+    package func enter() -> LoopVisit { isCurrent ? .atHome : .elsewhere }
+    package func leave(_: LoopVisit) {}
+    package func answer(onlyOf _: ObjectIdentifier?, _ resume: () -> Void) { resume() }
 
     package func takeBack() -> Bool {
         guard let isLost = state.withLock({ $0.isLost }) else { return true }

@@ -42,12 +42,12 @@ package final class SimulatedNetwork: Sendable {
         }
         self.loop = loop
         self.settings = settings
-        runner = RequestRunner(loop: loop)
+        runner = RequestRunner(loop: loop, handoff: loop)
     }
 
     /// How a client reaches the server of this network.
     package var dialer: Dialer {
-        Dialer(loop: loop) { [self] done in
+        Dialer(loop: loop, handoff: loop) { [self] done in
             loop.submit { [self] in done(dial()) }
             return {}
         }

@@ -78,15 +78,14 @@ extension ServerDriver.State {
     struct Done {
         var waiters: [CheckedContinuation<Void, Never>]
         var runners: [RequestRunner]
-        var watch: LoopWatch?
+        var loops: [EventLoop]
+        var monitor: HandoffMonitor?
 
         func perform() {
-            for runner in runners {
-                runner.stop()
-                // Behind everything that the loop still has to do, the end of its idle workers included.
-                (runner.loop as? EventLoop)?.shutdown()
-            }
-            watch?.end()
+            for runner in runners { runner.stop() }
+            // Behind everything that they still have to do, the end of their idle workers included.
+            for loop in loops { loop.shutdown() }
+            monitor?.end()
             for waiter in waiters { waiter.resume() }
         }
     }
@@ -97,8 +96,9 @@ extension ServerDriver.State {
         defer {
             waiters = []
             runners = []
-            watch = nil
+            loops = []
+            monitor = nil
         }
-        return Done(waiters: waiters, runners: runners, watch: watch)
+        return Done(waiters: waiters, runners: runners, loops: loops, monitor: monitor)
     }
 }

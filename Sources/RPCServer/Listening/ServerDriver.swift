@@ -14,9 +14,11 @@ final class ServerDriver: Sendable {
         var connections: [Int: Connection] = [:]
         var accepted = 0
         var count: ConnectionCount
+        var loops: [EventLoop] = []
+        /// One for each loop, in the same order.
         var runners: [RequestRunner] = []
-        /// Who looks after their loops.
-        var watch: LoopWatch?
+        /// Has other threads go on for those of the loops that subjects keep.
+        var monitor: HandoffMonitor?
         var waiters: [CheckedContinuation<Void, Never>] = []
     }
 
@@ -123,47 +125,49 @@ final class ServerDriver: Sendable {
         try state.withLock { state in
             guard state.phase == .serving else { throw RPCError.closed(outcome: .notExecuted).thrownByProxy }
             do throws(SystemError) {
-                if state.watch == nil { state.watch = try makeWatch() }
-                while state.runners.count < max(1, configuration.threads) {
-                    let loop = try EventLoop(name: "rpc-\(state.runners.count)", watch: state.watch)
+                if state.monitor == nil { state.monitor = makeMonitor() }
+                while state.loops.count < max(1, configuration.threads) {
+                    let number = state.loops.count
+                    let loop = try EventLoop(name: "rpc-\(number)", monitor: state.monitor)
+                    state.loops.append(loop)
                     state.runners.append(
                         RequestRunner(
-                            loop: loop, number: state.runners.count, maximumWait: configuration.maximumWait))
+                            loop: loop, handoff: loop, number: number, maximumWait: configuration.maximumWait))
                 }
             } catch {
                 throw ListenError(url: url, description: "cannot serve \(url): \(error)")
             }
-            return state.runners[0].loop as? EventLoop ?? .shared
+            return state.loops[0]
         }
     }
 
-    private func makeWatch() throws(SystemError) -> LoopWatch? {
+    private func makeMonitor() -> HandoffMonitor? {
         guard configuration.maximumBlockedThreads > 0 else { return nil }
-        var events = LoopWatch.Events()
+        var events = HandoffMonitor.Events()
         events.tookOver = { [traffic] in traffic.count { $0.takeovers += 1 } }
         events.waits = { [traffic, valve] limit, why in
             if let limit { traffic.overran(limit) }
             // The thread that tells looks after other loops as well.
             Task.detached { valve.log(why) }
         }
-        return LoopWatch(
-            maximumBlockedThreads: configuration.maximumBlockedThreads, events: events, thread: try .running())
+        return HandoffMonitor(maximumBlockedThreads: configuration.maximumBlockedThreads, events: events)
     }
 
     private func accept(_ socket: Socket, from address: SocketAddress) {
         let neighbourhood = address.neighbourhood
-        let (refusal, place) = state.withLock { state -> (Limit?, (number: Int, runner: RequestRunner)?) in
+        let (refusal, place) = state.withLock { state -> (Limit?, (number: Int, loops: [EventLoop], RequestRunner)?) in
             guard state.phase == .serving else { return (nil, nil) }
             if let limit = state.count.enter(from: neighbourhood) { return (limit, nil) }
             state.accepted += 1
-            return (nil, (state.accepted, state.runners[state.accepted % state.runners.count]))
+            return (nil, (state.accepted, state.loops, state.runners[state.accepted % state.runners.count]))
         }
         if let refusal { refuse(address, refusal) }
-        guard let place, let loop = place.runner.loop as? EventLoop else { return socket.close() }
+        guard let (number, loops, runner) = place else { return socket.close() }
         traffic.count { $0.accepted += 1 }
         let stream = SocketStream(
-            socket, on: loop, remoteAddress: "\(address)", limits: configuration.limits.output, pausesReading: true)
-        serve(stream, number: place.number, from: neighbourhood, runner: place.runner)
+            socket, on: loops[number % loops.count], remoteAddress: "\(address)", limits: configuration.limits.output,
+            pausesReading: true, siblings: loops)
+        serve(stream, number: number, from: neighbourhood, runner: runner)
     }
 
     private func refuse(_ address: SocketAddress, _ limit: Limit) {

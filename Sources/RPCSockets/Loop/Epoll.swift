@@ -6,7 +6,7 @@
     final class Epoll: Selector {
         private let queue: Int32
         private let wakeUp: Int32
-        @exclusivity(unchecked) private var events = [epoll_event](repeating: epoll_event(), count: 256)
+        private var events = [epoll_event](repeating: epoll_event(), count: 256)
         /// A tag that no registration has.
         private static let wakeUpTag = UInt64.max
 
@@ -49,7 +49,7 @@
         }
 
         func wait(nanoseconds: Int64?) -> Int {
-            let count = system_epoll_wait(queue, &events, Int32(events.count), nanoseconds.map { max(0, $0) } ?? -1)
+            let count = epoll_wait(queue, &events, Int32(events.count), Epoll.milliseconds(nanoseconds))
             if count >= 0 { return Int(count) }
             // The loop works out anew how long to wait. Any other error means that the loop's own descriptor is gone: a
             // bug in this process, which no peer can bring about, and after which nothing here could be trusted.

@@ -1,5 +1,5 @@
-// What the loop's thread does, turn by turn: wait for what arrives and deliver it (`EventLoop+Waiting.swift`), fire timers,
-// run the queue, and send in one write per stream what all of that has queued and not sent yet.
+// What the loop's thread does, turn by turn: wait for events and deliver them, fire timers, run the queue, and send in one
+// write per stream what all of that has queued and not sent yet.
 
 import RPCWire
 import Synchronization
@@ -9,7 +9,7 @@ extension EventLoop {
     private static let itemsPerTurn = 1_000
     private static let nanosecondsPerTurn: Int64 = 1_000_000
 
-    /// The life of a thread that begins where there was none.
+    /// The life of a thread that begins where the loop had none.
     func run() {
         ownership.begin(SystemThread.current)
         live()
@@ -17,16 +17,14 @@ extension EventLoop {
 
     /// The life of a thread from when it has the loop until there is nothing left to do, or until it has lost the loop.
     func live() {
-        threadNumber.store(SystemThread.systemNumber, ordering: .relaxed)
-        if hasGuest { wasKept() }
-        // With one processor there is nobody who could bring about what the loop looks out for.
-        looksOut = SystemThread.processors > 1
+        if state.hosting.hasThread { state.hosting.lostThread(at: MonotonicClock.now) }
+        state.maySpin = SystemThread.processors > 1
         repeat {
-            guard turn() else { return threadIsBack() }
+            guard turn() else { return threadReturned() }
         } while !isDone()
     }
 
-    /// False when the thread has lost the loop, and touches nothing of it any more.
+    /// False when the thread has lost the loop. Then it touches nothing of the loop any more.
     private func turn() -> Bool {
         receive()
         fireTimers()
@@ -35,90 +33,153 @@ extension EventLoop {
         return true
     }
 
+    /// Whether nothing is left to do in this turn behind the present piece of work, and no stream waits for the end of the turn.
+    var isAtEndOfTurn: Bool { state.queue.isEmpty && state.unflushed.isEmpty && !mailbox.hasMail }
+
     private func fireTimers() {
-        guard let next = timers.nextDeadline, next <= now else { return }
+        guard let next = state.timers.nextDeadline, next <= now else { return }
         let now = now
-        let mark = timers.mark
-        while let timer = timers.popDue(at: now, before: mark) {
+        let mark = state.timers.mark
+        while let timer = state.timers.popDue(at: now, before: mark) {
             if let work = timer.takeWork() {
                 work()
             } else {
                 cancelledTimers.number.subtract(1, ordering: .relaxed)
             }
-            timeOfThisItem = nil
+            state.time = nil
         }
     }
 
     private func runQueue() -> Bool {
-        guard !queue.isEmpty || hasMail.load(ordering: .acquiring) else { return true }
-        // Nothing has been done since somebody may have asked.
-        let end = now.advanced(byNanoseconds: EventLoop.nanosecondsPerTurn)
-        var stay: Stay?
-        defer { leave(&stay) }
-        for count in 1...EventLoop.itemsPerTurn {
-            fetchMail()
-            guard let item = queue.popFirst() else { return true }
-            if !item.isGuest { leave(&stay) }
+        guard !state.queue.isEmpty || mailbox.hasMail else { return true }
+        let end = now.advanced(byNanoseconds: Self.nanosecondsPerTurn)
+        for count in 1...Self.itemsPerTurn {
+            mailbox.fetch(into: &state.queue)
+            guard let item = state.queue.popFirst() else { break }
+            if !item.isHosted { state.hosting.endStay() }
             switch item {
-            case .job(let job): guard run(job) else { return false }
-            case .guest(let job):
-                guard host(job, &stay) else { return false }
+            case .job(let job):
+                lend()
+                job.runSynchronously(on: asUnownedTaskExecutor())
+                guard takeBack() else { return false }
+            case .hosted(let job):
+                guard host(job) else { return false }
             case .work(let work): work()
-            case .timer(let timer): timers.insert(timer)
+            case .timer(let timer): state.timers.insert(timer)
             }
-            let known = timeOfThisItem
-            timeOfThisItem = nil
-            // Read seldom, but who has read it anyway is believed, and a single item that takes long is seen at the next tick.
+            let known = exchange(&state.time, with: nil)
+            // The clock is read seldom. A time that the item has read anyway counts, and an item that takes long is seen at the next
+            // tick of the system.
             if known ?? (count % 8 == 0 ? MonotonicClock.now : MonotonicClock.atLastTick) > end { break }
         }
+        state.hosting.endStay()
         return true
     }
 
-    /// Nobody knows what a job does. Answers whether the loop is still this thread's.
-    private func run(_ job: UnownedJob) -> Bool {
-        lend(forLong: false)
-        job.runSynchronously(on: asUnownedTaskExecutor())
-        return takeBack()
-    }
-
     func flushStreams() {
-        guard !unflushed.isEmpty else { return }
-        swap(&unflushed, &flushing)
-        for stream in flushing { stream.flushAtEndOfTurn() }
-        // One by one: there are few, and to remove a range takes longer.
-        while !flushing.isEmpty { flushing.removeLast() }
-    }
-
-    /// Takes over what other threads have posted.
-    func fetchMail(wakingUp: Bool = false) {
-        guard wakingUp || hasMail.load(ordering: .acquiring) else { return }
-        inbox.withLock { inbox in
-            if wakingUp { inbox.sleepsUntil = nil }
-            guard !inbox.items.isEmpty else { return }
-            for item in inbox.items { queue.append(item) }
-            inbox.items.removeAll(keepingCapacity: true)
-            hasMail.store(false, ordering: .relaxed)
-        }
+        guard !state.unflushed.isEmpty else { return }
+        // Streams that are added meanwhile are for the next turn.
+        var streams = exchange(&state.unflushed, with: exchange(&state.spareList, with: []))
+        for stream in streams { stream.turnEnds() }
+        streams.removeAll(keepingCapacity: true)
+        state.spareList = streams
     }
 
     /// Whether the thread can go: only after `shutdown`, when nothing is left to do.
     private func isDone() -> Bool {
-        guard isEnding, queue.isEmpty, registrations.count == 0, unflushed.isEmpty else {
+        guard state.isEnding, state.queue.isEmpty, state.registrations.count == 0, state.unflushed.isEmpty else {
             return false
         }
-        return inbox.withLock { inbox in
-            guard inbox.items.isEmpty else { return false }
-            inbox.hasThread = false
-            inbox.sleepsUntil = nil
-            ownership.end()
-            return true
-        }
+        return mailbox.leave { ownership.end() }
     }
 
     /// Ends everything that lives on the loop.
     func end() {
-        isEnding = true
-        timers.removeAll()
-        for handler in registrations.handlers { handler.loopWillEnd() }
+        state.isEnding = true
+        state.timers.removeAll()
+        for handler in state.registrations.handlers { handler.loopWillEnd() }
+    }
+}
+
+// MARK: waiting
+
+extension EventLoop {
+    /// Waits until there is something to do, and delivers what has come. Spins before it sleeps where that is worthwhile.
+    func receive() {
+        guard state.maySpin else { return sleep(isNoted: false) }
+        guard state.spin.isWorthwhile else { return sleep(isNoted: true) }
+        if !spin() { sleep(isNoted: false) }
+    }
+
+    /// - Parameter isNoted: whether the spin policy is told how long the sleep was, if there was nothing to do at first.
+    private func sleep(isNoted: Bool) {
+        let start = MonotonicClock.now
+        let time = timeToSleep(from: start)
+        let count = selector.wait(nanoseconds: time)
+        // Any time that was known is older than the sleep.
+        state.time = nil
+        if isNoted, time != 0 {
+            let end = MonotonicClock.now
+            state.spin.slept(nanoseconds: start.nanoseconds(to: end))
+            state.time = end
+        }
+        mailbox.wakeUp(into: &state.queue)
+        deliverReady(count)
+    }
+
+    /// Looks again and again without sleeping. A thread that posts something meanwhile need not wake the loop. False when
+    /// nothing has come.
+    private func spin() -> Bool {
+        var now = MonotonicClock.now
+        // An event that is there at once would have ended a sleep at once too: it says nothing of whether spinning pays.
+        if finds(at: now) { return true }
+        let start = now
+        var end = start.advanced(byNanoseconds: state.spin.time)
+        if let next = state.timers.nextDeadline { end = min(end, next) }
+        var hasFound = false
+        repeat {
+            now = MonotonicClock.now
+            hasFound = finds(at: now)
+        } while !hasFound && now < end
+        state.spin.spun(for: start.nanoseconds(to: now), hasFound: hasFound)
+        return hasFound
+    }
+
+    private func finds(at now: Instant) -> Bool {
+        look(at: now) || mailbox.hasMail || !state.queue.isEmpty || !state.unflushed.isEmpty
+    }
+
+    /// Looks once at the sockets, or only at the one over which something most likely comes: taking it is then one step instead
+    /// of two. Answers whether something was delivered.
+    func look(at now: Instant) -> Bool {
+        state.time = now
+        if let likely = state.spin.likeliest(at: now), let handler = state.registrations[likely] {
+            defer { state.time = nil }
+            return handler.take()
+        }
+        state.spin.lookedEverywhere(at: now)
+        let count = selector.wait(nanoseconds: 0)
+        deliverReady(count)
+        return count > 0
+    }
+
+    /// How many nanoseconds the loop may sleep; nil is until it is woken.
+    private func timeToSleep(from now: Instant) -> Int64? {
+        guard state.queue.isEmpty, state.unflushed.isEmpty, !mailbox.hasMail else { return 0 }
+        state.timers.dropCancelledFirst()
+        let until = state.timers.nextDeadline ?? .distantFuture
+        guard mailbox.fallAsleep(until: until) else { return 0 }
+        return until == .distantFuture ? nil : now.nanoseconds(to: until)
+    }
+
+    /// Delivers the events of the last wait. The time may be known for the first of them.
+    private func deliverReady(_ count: Int) {
+        for index in 0..<count {
+            let event = selector.event(index)
+            if state.maySpin { state.spin.came(from: event.tag) }
+            state.registrations[event.tag]?.ready(event.readiness)
+            state.time = nil
+        }
+        state.time = nil
     }
 }

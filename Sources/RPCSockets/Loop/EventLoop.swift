@@ -1,12 +1,10 @@
-// A thread that waits on sockets, timers and work, and runs whatever comes: the `Loop` that real connections live on.
-// This file is what everybody may call from anywhere; `EventLoop+Turn.swift` is what the thread does.
+// A thread that waits on sockets, timers and work, and runs whatever becomes due: the `Loop` that real connections live on.
+// This file is what any thread may call, and how descriptors are watched; `EventLoop+Turn.swift` is what the thread does.
 
 package import RPCWire
 import Synchronization
 
-/// `@unchecked Sendable`: `inbox` is a lock; everything under "The thread's own" is touched only by the thread that
-/// `ownership` names. When that thread ends and a later one begins, `inbox` stands between; when another takes the loop
-/// over, `ownership` does.
+/// `@unchecked Sendable`: only `selector` is not. Any thread may wake it; the rest of it is called on the loop.
 package final class EventLoop: Loop, @unchecked Sendable {
     /// How the loop asks the system what is ready.
     package enum Backend: Sendable, CaseIterable {
@@ -27,119 +25,83 @@ package final class EventLoop: Loop, @unchecked Sendable {
         }
     }
 
-    /// The loop of everybody who does not bring one: clients, above all. Started by its first work, never ended.
-    package static let shared: EventLoop = {
-        do throws(SystemError) {
-            return try EventLoop(name: sharedName, watch: watchOfAll)
-        } catch {
-            // There are no descriptors now; there may be some when a client dials.
-            return EventLoop(name: sharedName, selector: LateSelector(), watch: watchOfAll)
-        }
-    }()
-    private static let sharedName = "rpc-loop"
-
-    /// How many threads may be kept by their tasks before this loop waits as well.
-    private static let maximumBlockedThreads = 64
-
-    /// Who looks after it; nil when there was no descriptor or no thread for it.
-    private static let watchOfAll: LoopWatch? = (try? WatchThread.running()).map {
-        LoopWatch(maximumBlockedThreads: maximumBlockedThreads, thread: $0)
+    /// What belongs to the loop's thread.
+    struct State {
+        var queue = RunQueue()
+        var timers = TimerHeap()
+        var registrations = Registrations()
+        var spin = SpinPolicy()
+        /// False where the process has one processor, on which nothing could happen while the loop spins.
+        var maySpin = false
+        var hosting: Hosting
+        /// Streams that have queued output in this turn, and an empty list with room for those of the next turn.
+        var unflushed: ContiguousArray<any TurnEndWork> = []
+        var spareList: ContiguousArray<any TurnEndWork> = []
+        let readBuffer = ReadBuffer()
+        /// The time as the present piece of work has read it, if it has.
+        var time: Instant?
+        var isEnding = false
     }
+
+    /// The loop that all clients of the process share. Started by its first work, never ended.
+    package static let shared = EventLoop(lateName: "rpc-loop", monitor: HandoffMonitor(maximumBlockedThreads: 64))
 
     package let name: String
-    let inbox = Lock(Inbox())
-    /// Whether `inbox` holds anything, so that the loop looks there only if it does.
-    let hasMail = Atomic(false)
-    /// Which thread runs the loop.
-    let ownership = LoopOwnership()
-    /// Who has another thread go on when the loop's own is kept by a job; nil for a loop that waits for it.
-    let watch: LoopWatch?
-    let attention = Atomic(Attention.asleep)
-    /// How many threads have lost the loop and are still kept.
-    let absentThreads = Atomic(0)
-    /// What the system calls the thread that has the loop.
-    let threadNumber = Atomic<Int32>(0)
-    /// How many looks in a row have seen nothing. The watch's own.
-    @exclusivity(unchecked) var quietLooks = 0
-    /// For how long the thread had computed when it was first seen to have lent the loop. The watch's own too.
-    @exclusivity(unchecked) var timeWhenSeenLent: Int64?
     let selector: any Selector
+    let mailbox = Mailbox()
+    let ownership = LoopOwnership()
+    /// Has another thread take the loop over when foreign code keeps its thread. Nil for a loop that waits for its thread.
+    let monitor: HandoffMonitor?
+    /// After how many more looks that see no loan the monitor stops watching the loop.
+    let looksLeft = Atomic<UInt8>(0)
+    /// How many threads have lost the loop and have not returned.
+    let threadsAway = Atomic(0)
     let cancelledTimers: CancelledCount
-
-    // The thread's own. Unchecked, because a check of each access costs more than what most of the accesses do.
-    @exclusivity(unchecked) var queue = RunQueue()
-    @exclusivity(unchecked) var timers = TimerHeap()
-    @exclusivity(unchecked) var registrations = Registrations()
-    var isEnding = false
-    @exclusivity(unchecked) var looksOut = false
-    @exclusivity(unchecked) var lookout = Lookout()
-    @exclusivity(unchecked) var hospitality: Hospitality
-    /// A guest has the thread.
-    @exclusivity(unchecked) var hasGuest = false
-    let readBuffer = ReadBuffer()
-    /// Streams that have queued output in this turn, and the list that becomes this one next time.
-    @exclusivity(unchecked) var unflushed: ContiguousArray<SocketStream> = []
-    @exclusivity(unchecked) var flushing: ContiguousArray<SocketStream> = []
-    /// The time as read by the piece of work that now runs, if it has asked, or right before it.
-    @exclusivity(unchecked) var timeOfThisItem: Instant?
-
-    /// What came from other threads and waits for the loop.
-    struct Inbox {
-        var items: ContiguousArray<LoopItem> = []
-        /// While the loop is asleep or about to be: until when at most.
-        var sleepsUntil: Instant?
-        var hasThread = false
-        var isShutDown = false
-    }
+    private let bound: LoopBound<State>
 
     /// The thread is started when there is something to do.
     /// - Parameters:
-    ///   - watch: who has another thread go on when a job keeps this one. Jobs then run with the loop lent, and callers that
-    ///     have been answered may go on here.
-    ///   - hospitality: which of them may.
+    ///   - monitor: has another thread go on when a job keeps this one. Jobs then run with the loop lent, and callers that have
+    ///     been answered may go on here.
+    ///   - hosting: which of those callers may.
     package convenience init(
-        name: String, backend: Backend = .best, watch: LoopWatch? = nil,
-        hospitality: Hospitality = Hospitality()
+        name: String, backend: Backend = .best, monitor: HandoffMonitor? = nil,
+        hosting: PoolCallerPolicy = PoolCallerPolicy()
     ) throws(SystemError) {
-        self.init(
-            name: name, selector: try backend.makeSelector(), watch: watch, hospitality: hospitality)
+        self.init(name, try backend.makeSelector(), monitor, hosting)
     }
 
-    private init(
-        name: String, selector: any Selector, watch: LoopWatch?, hospitality: Hospitality = Hospitality()
-    ) {
+    /// A loop that is made even where the process has no descriptors. It says so to everything that wants to watch one, until
+    /// there are some.
+    convenience init(lateName name: String, monitor: HandoffMonitor? = nil) {
+        self.init(name, (try? Backend.best.makeSelector()) ?? LateSelector(), monitor, PoolCallerPolicy())
+    }
+
+    private init(_ name: String, _ selector: any Selector, _ monitor: HandoffMonitor?, _ policy: PoolCallerPolicy) {
         self.name = name
         self.selector = selector
-        self.watch = watch
-        self.hospitality = hospitality
-        cancelledTimers = timers.cancelled
+        self.monitor = monitor
+        let state = State(hosting: Hosting(policy))
+        cancelledTimers = state.timers.cancelled
+        bound = LoopBound(state, of: ownership)
     }
 
-    package var isCurrent: Bool { ownership.isHeld(by: SystemThread.current) }
+    var state: State {
+        @inline(__always) _read { yield bound.value }
+        @inline(__always) _modify { yield &bound.value }
+    }
+
+    package var isCurrent: Bool { ownership.isCurrent }
 
     /// On the loop, the time at which the current piece of work first asked: work that blocks may not make the
     /// deadlines of the next piece come early.
     package var now: Instant {
         guard isCurrent else { return MonotonicClock.now }
-        if let timeOfThisItem { return timeOfThisItem }
+        if let time = state.time { return time }
         let now = MonotonicClock.now
-        timeOfThisItem = now
+        state.time = now
         return now
     }
-
-    package func lookAtClock() -> Instant {
-        let now = MonotonicClock.now
-        if isCurrent { timeOfThisItem = now }
-        return now
-    }
-
-    package var recently: Instant {
-        guard isCurrent, let timeOfThisItem else { return MonotonicClock.atLastTick }
-        return timeOfThisItem
-    }
-
-    /// Whether nothing is left to do in this turn behind what now runs, and no stream waits for its end.
-    var isAtEndOfTurn: Bool { queue.isEmpty && unflushed.isEmpty && !hasMail.load(ordering: .relaxed) }
 
     package func submit(_ work: @escaping @Sendable () -> Void) { add(.work(work)) }
 
@@ -148,45 +110,25 @@ package final class EventLoop: Loop, @unchecked Sendable {
     @discardableResult
     package func schedule(at instant: Instant, _ work: @escaping @Sendable () -> Void) -> any LoopTimer {
         let timer = ScheduledTimer(instant, cancelledTimers, work)
-        if isCurrent { timers.insert(timer) } else { post(.timer(timer), due: instant) }
+        if isCurrent { state.timers.insert(timer) } else { post(.timer(timer), due: instant) }
         return timer
     }
 
-    /// Ends every stream, listener and timer of the loop; the thread ends when all work is done. Work and jobs that
-    /// come later are still run, by a thread that lives as long as there are any. Returns at once.
+    /// Ends every stream, listener and timer of the loop. The thread ends when all work is done. Work and jobs that come later
+    /// are still run, by a thread that lives as long as there are any. Returns at once.
     package func shutdown() {
-        let isFirst = inbox.withLock { inbox in
-            defer { inbox.isShutDown = true }
-            return !inbox.isShutDown
-        }
-        guard isFirst else { return }
-        attention.store(.ended, ordering: .relaxed)
-        submit { [self] in end() }
+        if mailbox.shutDown() { submit { [self] in end() } }
     }
 
     private func add(_ item: LoopItem) {
         guard isCurrent else { return post(item, due: nil) }
         // What another thread has posted before came first, even if it has not been fetched yet.
-        fetchMail()
-        queue.append(item)
+        mailbox.fetch(into: &state.queue)
+        state.queue.append(item)
     }
 
-    /// - Parameter due: when a timer is to fire; work is due at once.
     private func post(_ item: LoopItem, due: Instant?) {
-        enum Next { case nothing, wake, start }
-        let next: Next = inbox.withLock { inbox in
-            inbox.items.append(item)
-            hasMail.store(true, ordering: .releasing)
-            if !inbox.hasThread {
-                inbox.hasThread = true
-                return .start
-            }
-            guard let sleepsUntil = inbox.sleepsUntil, due.map({ $0 < sleepsUntil }) ?? true else { return .nothing }
-            // One wake-up is enough.
-            inbox.sleepsUntil = nil
-            return .wake
-        }
-        switch next {
+        switch mailbox.post(item, due: due) {
         case .nothing: break
         case .wake: selector.wake()
         case .start: startThread()
@@ -197,8 +139,37 @@ package final class EventLoop: Loop, @unchecked Sendable {
         do throws(SystemError) {
             try SystemThread.start(name: name) { [self] in run() }
         } catch {
-            // Whoever posted the work waits for it, and there will never be anybody to do it.
+            // The work that was posted would never be done, and whatever waits for it would wait for ever.
             fatalError("the event loop \(name) gets no thread: \(error)")
         }
+    }
+}
+
+// MARK: descriptors, on the loop
+
+extension EventLoop {
+    func register(
+        _ handler: any Selectable, _ descriptor: Int32, _ interest: Interest
+    ) throws(SystemError) -> Registration {
+        let registration = state.registrations.insert(handler, descriptor: descriptor)
+        do throws(SystemError) {
+            try selector.add(descriptor, interest, tag: registration.tag)
+        } catch {
+            state.registrations.remove(registration)
+            throw error
+        }
+        if state.isEnding { submit { handler.loopWillEnd() } }
+        return registration
+    }
+
+    func change(_ registration: Registration, _ interest: Interest) throws(SystemError) {
+        try selector.change(registration.descriptor, interest, tag: registration.tag)
+    }
+
+    /// Called before the descriptor is closed.
+    func deregister(_ registration: Registration) {
+        guard state.registrations[registration.tag] != nil else { return }
+        selector.remove(registration.descriptor)
+        state.registrations.remove(registration)
     }
 }

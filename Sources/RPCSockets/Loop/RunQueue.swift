@@ -1,15 +1,26 @@
-// What a loop has to do next, in the order it came: a ring that grows to what was ever waiting at once.
+// What a loop has to do next: its own queue, and the mailbox in which other threads leave work for it.
 
-/// Task jobs, guests and submitted work share one queue; timers set from another thread travel to the loop in it.
+import RPCWire
+import Synchronization
+
+/// Something that has work to do at the end of the present turn of a loop.
+protocol TurnEndWork: AnyObject, Sendable {
+    /// Called once, on the loop, for each time that it was listed.
+    func turnEnds()
+}
+
+/// Task jobs and submitted work share one queue; timers that other threads set travel to the loop in it.
 enum LoopItem {
     case job(UnownedJob)
-    case guest(UnownedJob)
+    /// A job of the ordinary pool that this thread runs.
+    case hosted(UnownedJob)
     case work(@Sendable () -> Void)
     case timer(ScheduledTimer)
 
-    var isGuest: Bool { if case .guest = self { true } else { false } }
+    var isHosted: Bool { if case .hosted = self { true } else { false } }
 }
 
+/// The items in the order they came: a ring that grows to the largest number that ever waited at once.
 struct RunQueue {
     private var ring: ContiguousArray<LoopItem?> = ContiguousArray(repeating: nil, count: 64)
     private var first = 0
@@ -21,7 +32,7 @@ struct RunQueue {
         if count == ring.count { grow() }
         // The capacity is a power of two, so the mask is the remainder.
         let place = (first + count) & (ring.count - 1)
-        // Memory that holds nothing: no one has to be let go.
+        // That place holds nothing, so nothing has to be let go.
         ring.withUnsafeMutableBufferPointer { $0.initializeElement(at: place, to: item) }
         count += 1
     }
@@ -48,4 +59,81 @@ struct RunQueue {
         ring = larger
         first = 0
     }
+}
+
+/// What other threads have posted and the loop has not fetched, and whether the loop's thread has to be started or woken for it.
+struct Mailbox: ~Copyable {
+    /// What a thread that has posted does next.
+    enum Next { case nothing, wake, start }
+
+    private struct State {
+        var items: ContiguousArray<LoopItem> = []
+        /// Until when the loop sleeps at most, while it sleeps or is about to.
+        var sleepsUntil: Instant?
+        var hasThread = false
+        var isShutDown = false
+    }
+
+    private let state = Lock(State())
+    private let isFilled = Atomic(false)
+
+    /// Whether anything has been posted. Asked before each look into the mailbox, since it takes no lock.
+    var hasMail: Bool { isFilled.load(ordering: .acquiring) }
+
+    /// - Parameter due: when a timer is to fire; work is due at once.
+    func post(_ item: LoopItem, due: Instant?) -> Next {
+        state.withLock { state in
+            state.items.append(item)
+            isFilled.store(true, ordering: .releasing)
+            if !state.hasThread {
+                state.hasThread = true
+                return .start
+            }
+            guard let sleepsUntil = state.sleepsUntil, due.map({ $0 < sleepsUntil }) ?? true else { return .nothing }
+            // One wake-up is enough.
+            state.sleepsUntil = nil
+            return .wake
+        }
+    }
+
+    func fetch(into queue: inout RunQueue) {
+        if hasMail { take(into: &queue, isAwake: false) }
+    }
+
+    /// Fetches after a sleep: further posts wake nothing.
+    func wakeUp(into queue: inout RunQueue) { take(into: &queue, isAwake: true) }
+
+    private func take(into queue: inout RunQueue, isAwake: Bool) {
+        state.withLock { state in
+            if isAwake { state.sleepsUntil = nil }
+            guard !state.items.isEmpty else { return }
+            for item in state.items { queue.append(item) }
+            state.items.removeAll(keepingCapacity: true)
+            isFilled.store(false, ordering: .relaxed)
+        }
+    }
+
+    /// Announces that the loop sleeps until then. False when something has been posted. Under the lock, so that a thread that
+    /// posts is either seen here or sees that it has to wake the loop.
+    func fallAsleep(until: Instant) -> Bool {
+        state.withLock { state in
+            guard state.items.isEmpty else { return false }
+            state.sleepsUntil = until
+            return true
+        }
+    }
+
+    /// Lets the thread end, unless something has been posted.
+    /// - Parameter end: done before another thread can be started.
+    func leave(_ end: () -> Void) -> Bool {
+        state.withLock { state in
+            guard state.items.isEmpty else { return false }
+            (state.hasThread, state.sleepsUntil) = (false, nil)
+            end()
+            return true
+        }
+    }
+
+    /// Answers whether this is the first time.
+    func shutDown() -> Bool { state.withLock { !exchange(&$0.isShutDown, with: true) } }
 }

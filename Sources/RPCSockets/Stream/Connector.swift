@@ -2,12 +2,10 @@
 // share of the time, and hands over the first that answers, or says why none did.
 
 import CSystem
-package import RPCWire
+import RPCWire
 
 /// One attempt to connect; also the handle that cancels it.
-///
-/// `@unchecked Sendable`: everything mutable is touched only on the loop.
-package final class Connector: @unchecked Sendable {
+package final class Connector: Sendable {
     package typealias Completion = @Sendable (Result<SocketStream, ConnectError>) -> Void
 
     private let endpoint: Endpoint
@@ -16,11 +14,21 @@ package final class Connector: @unchecked Sendable {
     private let deadline: Instant
     private let timeout: Duration
 
-    private var completion: Completion?
-    private var addresses: ArraySlice<SocketAddress> = []
-    private var failures: [String] = []
-    private var attempt: Attempt?
-    private var timer: (any LoopTimer)?
+    private let bound: LoopBound<State>
+
+    private struct State {
+        /// Nil when it has been called.
+        var completion: Completion?
+        var addresses: ArraySlice<SocketAddress> = []
+        var failures: [String] = []
+        var attempt: Attempt?
+        var timer: (any LoopTimer)?
+    }
+
+    private var state: State {
+        _read { yield bound.value }
+        _modify { yield &bound.value }
+    }
 
     /// The socket that is being connected now.
     private struct Attempt {
@@ -53,17 +61,17 @@ package final class Connector: @unchecked Sendable {
         self.loop = loop
         self.limits = limits
         self.timeout = timeout
-        self.completion = completion
+        bound = LoopBound(State(completion: completion), of: loop)
         deadline = loop.now.advanced(by: timeout)
     }
 
     private func start() {
-        timer = loop.schedule(at: deadline) { [self] in complete(.failure(.timedOut(endpoint, timeout))) }
+        state.timer = loop.schedule(at: deadline) { [self] in complete(.failure(.timedOut(endpoint, timeout))) }
         Resolver.shared.resolve(endpoint, on: loop) { [self] result in
-            guard completion != nil else { return }
+            guard state.completion != nil else { return }
             switch result {
             case .success(let found):
-                addresses = found[...]
+                state.addresses = found[...]
                 tryNext()
             case .failure(let error): complete(.failure(.failed(error.description)))
             }
@@ -71,8 +79,8 @@ package final class Connector: @unchecked Sendable {
     }
 
     private func tryNext() {
-        guard let address = addresses.popFirst() else {
-            return complete(.failure(.failed("\(endpoint): \(failures.joined(separator: "; "))")))
+        guard let address = state.addresses.popFirst() else {
+            return complete(.failure(.failed("\(endpoint): \(state.failures.joined(separator: "; "))")))
         }
         do throws(SystemError) {
             let socket = try Socket.make(for: address)
@@ -100,24 +108,24 @@ package final class Connector: @unchecked Sendable {
 
     private func wait(_ socket: Socket, _ address: SocketAddress) throws(SystemError) {
         let registration = try loop.register(self, socket.descriptor, .writing)
-        attempt = Attempt(socket: socket, address: address, registration: registration)
-        guard !addresses.isEmpty, timeout < .seconds(3_600) else { return }
+        state.attempt = Attempt(socket: socket, address: address, registration: registration)
+        guard !state.addresses.isEmpty, timeout < .seconds(3_600) else { return }
         // An address that swallows everything must leave time for those after it.
         let now = loop.now
-        let share = now.duration(to: deadline) / (addresses.count + 1)
+        let share = now.duration(to: deadline) / (state.addresses.count + 1)
         let tag = registration.tag
         loop.schedule(at: now.advanced(by: share)) { [weak self] in
-            guard let self, attempt?.registration.tag == tag else { return }
+            guard let self, state.attempt?.registration.tag == tag else { return }
             endAttempt()
             failed(address, SystemError("connect", code: ETIMEDOUT))
         }
     }
 
-    /// A Unix-domain listener whose queue is full does not let anybody wait in line.
+    /// A Unix-domain listener whose queue is full refuses: the same address is tried again soon.
     private func again(_ address: SocketAddress) {
-        addresses = [address] + addresses
+        state.addresses = [address] + state.addresses
         loop.schedule(at: loop.now.advanced(by: .milliseconds(5))) { [self] in
-            if completion != nil { tryNext() }
+            if state.completion != nil { tryNext() }
         }
     }
 
@@ -126,8 +134,8 @@ package final class Connector: @unchecked Sendable {
         complete(.success(SocketStream(socket, on: loop, remoteAddress: "\(endpoint)", limits: limits)))
     }
 
-    /// A port on which nobody listens can be the one that the system picks for this end: then the socket has connected
-    /// to itself, and would keep the server from ever getting its port back.
+    /// Whether the socket has connected to itself. A port without a listener can be the one that the system picks for this end;
+    /// then this connection would keep the server from ever getting its port back.
     static func isConnectedToItself(_ socket: Socket) -> Bool {
         guard let local = socket.localAddress?.endpoint, case .tcp = local else { return false }
         return local == socket.remoteAddress?.endpoint
@@ -135,28 +143,25 @@ package final class Connector: @unchecked Sendable {
 
     private func failed(_ address: SocketAddress?, _ error: SystemError) {
         let place = address.map { "\($0)" } ?? "\(endpoint)"
-        failures.append(place == "\(endpoint)" ? "\(error)" : "\(place): \(error)")
+        state.failures.append(place == "\(endpoint)" ? "\(error)" : "\(place): \(error)")
         tryNext()
     }
 
     private func endAttempt() {
-        if let attempt { loop.deregister(attempt.registration) }
-        attempt = nil
+        if let attempt = state.attempt.take() { loop.deregister(attempt.registration) }
     }
 
     private func complete(_ result: Result<SocketStream, ConnectError>) {
-        guard let completion else { return }
-        self.completion = nil
+        guard let completion = state.completion.take() else { return }
         endAttempt()
-        timer?.cancel()
-        timer = nil
+        state.timer.take()?.cancel()
         completion(result)
     }
 }
 
 extension Connector: Selectable {
     func ready(_: Readiness) {
-        guard let attempt else { return }
+        guard let attempt = state.attempt else { return }
         endAttempt()
         if let error = attempt.socket.pendingError { return failed(attempt.address, error) }
         connected(attempt.socket)

@@ -32,7 +32,7 @@ package final class InMemoryStream: ByteStream {
         wire.append(side, payload, framing)
     }
 
-    package func flush(isLast: Bool) {
+    package func flush(_: FlushHint) {
         // On the loop what is queued leaves behind all that is to be done there already, as it does on a socket.
         if loop.isCurrent { loop.submit { [wire, side] in wire.send(side) } } else { wire.send(side) }
     }

@@ -5,8 +5,8 @@ import CSystem
 import RPCWire
 import Synchronization
 
-/// `@unchecked Sendable`: everything mutable is touched only on the loop.
-package final class Listener: @unchecked Sendable {
+/// Accepts connections until it is closed.
+package final class Listener: Sendable {
     /// Told in a line that nothing can be accepted for now, and that it can again.
     package typealias Report = @Sendable (_ line: String) -> Void
     /// Gets each connection on the listener's loop, and may put it on another: `SocketStream(socket, on: …)`.
@@ -28,11 +28,20 @@ package final class Listener: @unchecked Sendable {
     private let accept: Accept
     private let report: Report
 
-    private var registration: Registration?
-    /// Kept open so that it can be given up for a moment to refuse a connection politely.
-    private var spare: Int32 = -1
-    /// The last attempt failed for want of something that other connections have, and that was reported.
-    private var isShort = false
+    private let bound: LoopBound<State>
+
+    private struct State {
+        var registration: Registration?
+        /// Kept open so that it can be given up for a moment to refuse a connection politely.
+        var spare: SpareDescriptor
+        /// The last attempt failed for want of something that other connections have, and that was reported.
+        var isShort = false
+    }
+
+    private var state: State {
+        _read { yield bound.value }
+        _modify { yield &bound.value }
+    }
 
     /// Begins to listen. A name is looked up off the loop, and its first address taken.
     package static func listen(
@@ -78,8 +87,9 @@ package final class Listener: @unchecked Sendable {
             throw ListenError("cannot listen on \(endpoint): \(error)")
         }
         self.endpoint = Listener.bound(endpoint, socket)
-        spare = system_open_spare()
-        guard spare >= 0, Listener.hasRoom else {
+        let spare = SpareDescriptor()
+        bound = LoopBound(State(spare: spare), of: loop)
+        guard spare.isOpen, Listener.hasRoom else {
             file?.remove()
             throw ListenError(
                 "cannot listen on \(endpoint): too few file descriptors are left to serve a client; \(Listener.leastRoom) "
@@ -97,8 +107,6 @@ package final class Listener: @unchecked Sendable {
         }
         return true
     }
-
-    deinit { if spare >= 0 { _ = CSystem.close(spare) } }
 
     /// The name as it was given, with the real port.
     private static func bound(_ endpoint: Endpoint, _ socket: Socket) -> Endpoint {
@@ -118,7 +126,7 @@ package final class Listener: @unchecked Sendable {
 
     private func begin() {
         do throws(SystemError) {
-            registration = try loop.register(self, socket.descriptor, .reading)
+            state.registration = try loop.register(self, socket.descriptor, .reading)
         } catch {
             waitForRoom(error)
         }
@@ -126,22 +134,20 @@ package final class Listener: @unchecked Sendable {
 
     private func end() {
         guard socket.descriptor >= 0 else { return }
-        if let registration { loop.deregister(registration) }
-        registration = nil
+        if let registration = state.registration.take() { loop.deregister(registration) }
         file?.remove()
         socket.close()
     }
 
     /// Once for each shortage, however long.
     private func waitForRoom(_ error: SystemError) {
-        if !isShort {
-            isShort = true
+        if !state.isShort {
+            state.isShort = true
             report(
-                "\(endpoint) accepts nobody for now: \(error); open connections are served on. Close some, or let the "
+                "\(endpoint) accepts no connections for now: \(error); open connections are served on. Close some, or let the "
                     + "process have more (ulimit -n)")
         }
-        if let registration { loop.deregister(registration) }
-        registration = nil
+        if let registration = state.registration.take() { loop.deregister(registration) }
         loop.schedule(at: loop.now.advanced(by: Listener.pause)) { [weak self] in
             if let self, socket.descriptor >= 0 { begin() }
         }
@@ -160,27 +166,40 @@ package final class Listener: @unchecked Sendable {
         return code == EAGAIN || code == EWOULDBLOCK ? .nothing : .failed(code)
     }
 
-    /// The table of descriptors is full. The spare one makes room to take a waiting connection and close it, so that
-    /// its peer knows at once. That must end when nobody waits: with a full table, accept reports it full even then.
+    /// Refuses connections while the table of descriptors is full. The spare one makes room to take a waiting connection and close
+    /// it, so that its peer knows at once. That must end when no connection waits: accept reports a full table even then.
     private func refuseWaiting() {
-        guard spare >= 0 else { return }
-        _ = CSystem.close(spare)
+        guard state.spare.isOpen else { return }
+        state.spare.close()
         for _ in 0..<Listener.acceptsPerTurn {
             // The socket closes as it is let go.
             guard case .connection = acceptOne() else { break }
         }
-        spare = system_open_spare()
+        state.spare = SpareDescriptor()
     }
+}
+
+/// A descriptor that is of no use but to be closed when another one is needed.
+private final class SpareDescriptor {
+    private var number = system_open_spare()
+    var isOpen: Bool { number >= 0 }
+
+    func close() {
+        if isOpen { _ = CSystem.close(number) }
+        number = -1
+    }
+
+    deinit { close() }
 }
 
 extension Listener: Selectable {
     func ready(_: Readiness) {
         for _ in 0..<Listener.acceptsPerTurn {
-            guard registration != nil else { return }
+            guard state.registration != nil else { return }
             switch acceptOne() {
             case .connection(let socket, let peer):
-                if isShort { report("\(endpoint) accepts again") }
-                isShort = false
+                if state.isShort { report("\(endpoint) accepts again") }
+                state.isShort = false
                 accept(socket, peer)
             case .nothing: return
             case .failed(let code) where code == EMFILE || code == ENFILE:

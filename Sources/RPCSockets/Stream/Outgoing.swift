@@ -1,10 +1,10 @@
-// The outgoing half of a socket stream as a value: what is queued, who is writing, and how the stream ends. The stream
+// The outgoing half of a socket stream as a value: what is queued, which thread is writing, and how the stream ends. The stream
 // keeps it under a lock, tells it what happens and does what it answers.
 //
 // One writer at a time takes all that is queued and sends it outside the lock, while the others go on queueing; what
 // has come in the meantime it takes along. Only the writer and, when there is none, the loop use the descriptor.
 
-package import RPCWire
+import RPCWire
 
 struct Outgoing: ~Copyable, Sendable {
     enum Phase: Equatable {
@@ -15,8 +15,8 @@ struct Outgoing: ~Copyable, Sendable {
     }
 
     enum Writer: Equatable {
-        case nobody
-        /// Somebody is in the send call.
+        case free
+        /// A thread is in the send call.
         case busy
         /// The socket took no more; the loop goes on when it does.
         case blocked
@@ -34,7 +34,7 @@ struct Outgoing: ~Copyable, Sendable {
     }
 
     private(set) var phase = Phase.open
-    private(set) var writer = Writer.nobody
+    private(set) var writer = Writer.free
     /// What the next writer will take.
     private var queued = SendBuffer()
     /// Stream offsets: of the end of the queue, and of what the system has taken.
@@ -77,7 +77,7 @@ struct Outgoing: ~Copyable, Sendable {
 
     /// Asks for the writer's place: granted if it is free and there is something to do.
     mutating func beginWriting() -> Bool {
-        guard writer == .nobody else { return false }
+        guard writer == .free else { return false }
         switch phase {
         case .open: if appended == sent { return false }
         case .finishing: break
@@ -98,12 +98,12 @@ struct Outgoing: ~Copyable, Sendable {
     mutating func next(_ flight: inout SendBuffer) -> Next {
         switch phase {
         case .ended:
-            writer = .nobody
+            writer = .free
             return .close
         case .open, .finishing:
             if flight.isEmpty { swap(&flight, &queued) }
             if !flight.isEmpty { return .send }
-            writer = .nobody
+            writer = .free
             return phase == .open ? .rest : .finish
         }
     }
@@ -114,7 +114,7 @@ struct Outgoing: ~Copyable, Sendable {
     /// The system takes no more for now. Answers whether the stream is still worth waiting for.
     mutating func block() -> Bool {
         if case .ended = phase {
-            writer = .nobody
+            writer = .free
             return false
         }
         writer = .blocked
@@ -140,7 +140,7 @@ struct Outgoing: ~Copyable, Sendable {
 
     /// The descriptor goes to another stream. False when there is something to do with it here first.
     mutating func leave() -> Bool {
-        guard phase == .open, writer == .nobody, appended == sent else { return false }
+        guard phase == .open, writer == .free, appended == sent else { return false }
         phase = .ended(.local)
         return true
     }
@@ -150,4 +150,24 @@ struct Outgoing: ~Copyable, Sendable {
 
     /// Lets the memory go.
     mutating func empty() { queued.letGo() }
+}
+
+/// What a stream puts up with from its peer: how much output may wait for it, how long, and how long silence may last.
+package struct OutputLimits: Sendable, Hashable {
+    /// Queued bytes above which a server stops reading from the peer that does not read, until half is gone.
+    package var pauseReading = 1 << 20
+    /// Queued bytes above which the stream fails when one more message is queued.
+    package var maximum = 16 << 20
+    /// How long a peer may take nothing of what waits for it.
+    package var patience = Duration.seconds(30)
+
+    /// How long a stream that has finished waits for the peer to close as well.
+    package var linger = Duration.seconds(1)
+
+    /// How long the peer may be silent before its system is asked whether it is there; zero for ever.
+    package var keepaliveInterval = Duration.seconds(15)
+    /// How long its system may take to answer, beyond that.
+    package var keepaliveTimeout = Duration.seconds(5)
+
+    package init() {}
 }

@@ -2,7 +2,7 @@
 // gets a short-lived thread of its own; only so many at a time.
 
 import CSystem
-package import RPCWire
+import RPCWire
 
 final class Resolver: Sendable {
     /// One for the process: what is limited is the process's threads.

@@ -12,12 +12,12 @@ package final class Socket: Sendable {
 
     deinit { close() }
 
-    /// For the loop and for the one who writes; both know that it is open, because only they close it.
+    /// For the loop and for the writer. Both know that it is open, because only they close it.
     var descriptor: Int32 { number.load(ordering: .relaxed) }
 
     package func close() {
         let descriptor = number.exchange(-1, ordering: .acquiringAndReleasing)
-        // Not again after EINTR: the number may already be somebody else's.
+        // Not again after EINTR: the number may already belong to another descriptor.
         if descriptor >= 0 { _ = CSystem.close(descriptor) }
     }
 
@@ -68,14 +68,14 @@ package final class Socket: Sendable {
 
     /// The options of a connected TCP socket; other families ignore them.
     func prepareForMessages(_ limits: OutputLimits) {
-        // Whoever queues messages sends them together; the kernel need not wait for more.
+        // Messages that are queued together are sent together; the kernel need not wait for more.
         _ = system_set_no_delay(descriptor)
         guard limits.keepaliveInterval > .zero else { return }
         let (interval, timeout) = (limits.keepaliveInterval.milliseconds, limits.keepaliveTimeout.milliseconds)
         system_set_keepalive(descriptor, interval, timeout)
     }
 
-    /// How much the kernel takes before it says that it would block; for tests of partial writes.
+    /// Sets how much the kernel takes before it says that it would block; for tests of partial writes.
     package func setSendBufferSize(_ bytes: Int) {
         _ = system_set_option(descriptor, SOL_SOCKET, SO_SNDBUF, Int32(clamping: bytes))
     }

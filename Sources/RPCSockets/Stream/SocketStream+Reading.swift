@@ -1,20 +1,19 @@
 // How bytes arrive and how the stream ends. Everything here runs on the loop.
 
-package import RPCWire
-import Synchronization
+import RPCWire
 
 extension SocketStream: Selectable {
     /// How many full reads one stream gets in a turn before its neighbours have theirs.
     private static let readsPerTurn = 4
-    /// How often a loop that looks out for this stream alone looks before it turns to anything else: what comes is seen the sooner
-    /// the less is done between two looks.
+    /// How often a spinning loop that looks at this stream alone looks before it turns to anything else. The less it does between
+    /// two looks, the sooner it finds what has come.
     private static let looksInARow = 4
 
     func begin(_ receiver: any ByteStreamReceiver) {
-        self.receiver = receiver
-        if outcome != nil { return report() }
+        state.receiver = receiver
+        if state.outcome != nil { return report() }
         do throws(SystemError) {
-            registration = try eventLoop.register(self, socket.descriptor, interest)
+            state.registration = try eventLoop.register(self, socket.descriptor, state.interest)
         } catch {
             end(StreamEnd(error))
         }
@@ -24,12 +23,12 @@ extension SocketStream: Selectable {
         if readiness.contains(.writable) { roomAppeared() }
         // A broken connection is reported for ever, also while reading is paused: read on to its end.
         if readiness.contains(.hungUp) || readiness.contains(.readable) {
-            read(atMost: SocketStream.readsPerTurn, isHungUp: readiness.contains(.hungUp))
+            read(atMost: Self.readsPerTurn, isHungUp: readiness.contains(.hungUp))
         }
     }
 
     func take() -> Bool {
-        interest.contains(.reading) && read(atMost: SocketStream.readsPerTurn, looks: SocketStream.looksInARow)
+        state.interest.contains(.reading) && read(atMost: Self.readsPerTurn, looks: Self.looksInARow)
     }
 
     func loopWillEnd() { end(.local) }
@@ -37,28 +36,14 @@ extension SocketStream: Selectable {
     /// Answers whether something has come, be it the end.
     @discardableResult
     private func read(atMost limit: Int, looks: Int = 1, isHungUp: Bool = false) -> Bool {
+        let buffer = eventLoop.state.readBuffer
         for turn in 0..<limit {
-            let outlook = outlook
-            guard outlook.isOpen else { return turn > 0 }
-            if hasReadEnd {
-                // Both directions are over and somebody still waits for room.
-                if isHungUp { end(.remote) }
-                return turn > 0
-            }
-            if !isHungUp, !discards, receiver?.wantsMore == false {
-                setInterest(interest.subtracting(.reading))
-                return turn > 0
-            }
-            if pausesReading, !isHungUp, outlook.isPeerSlow {
-                receiver?.pausedReading()
-                setInterest(interest.subtracting(.reading))
-                return turn > 0
-            }
-            let outcome = eventLoop.readBuffer.read(
-                from: socket, generously: readsMuch, looks: looks, deliver: deliver)
+            guard mayRead(isHungUp: isHungUp) else { return turn > 0 }
+            let outcome = buffer.read(
+                generously: state.readsMuch, receive: { socket.receive($0, looks: looks) }, deliver: deliver)
             switch outcome {
             case .delivered(let filled):
-                readsMuch = filled
+                state.readsMuch = filled
                 if !filled { return true }
             case .wouldBlock:
                 return turn > 0
@@ -73,58 +58,82 @@ extension SocketStream: Selectable {
         return true
     }
 
+    /// Whether there is a receiver to read for now. If not, reading pauses, or the stream ends.
+    private func mayRead(isHungUp: Bool) -> Bool {
+        let outlook = outlook
+        guard outlook.isOpen else { return false }
+        if state.hasReadEnd {
+            // Both directions are over, and only room for output was still waited for.
+            if isHungUp { end(.remote) }
+            return false
+        }
+        if isHungUp { return true }
+        if !state.discards, state.receiver?.wantsMore == false {
+            setInterest(state.interest.subtracting(.reading))
+            return false
+        }
+        if pausesReading, outlook.isPeerSlow {
+            state.receiver?.pausedReading()
+            setInterest(state.interest.subtracting(.reading))
+            return false
+        }
+        return true
+    }
+
     package func resumeReading() {
-        if !hasReadEnd, registration != nil { setInterest(interest.union(.reading)) }
+        if !state.hasReadEnd, state.registration != nil { setInterest(state.interest.union(.reading)) }
     }
 
     /// Reads what is there, for the last time.
     func drainReads() { read(atMost: 1_024, isHungUp: true) }
 
     private func deliver(_ bytes: Bytes) {
-        if !discards { receiver?.received(bytes) }
+        guard !state.discards, let receiver = state.receiver else { return }
+        receiver.received(bytes)
     }
 
-    /// Whether there is anybody to read for, and whether the peer takes too little of what is said to it.
+    /// Whether the stream is open, and whether the peer takes too little of what is said to it.
     private var outlook: (isOpen: Bool, isPeerSlow: Bool) {
-        guard outcome == nil else { return (false, false) }
-        return outgoing.withLock { outgoing in
-            if case .finishing = outgoing.phase { discards = true }
-            if case .ended = outgoing.phase { return (false, false) }
-            // Only while the loop waits for room: whoever else is writing does not tell when reading can go on.
-            return (true, outgoing.writer == .blocked && outgoing.waiting > limits.pauseReading)
+        guard state.outcome == nil else { return (false, false) }
+        let (phase, isPeerSlow) = outgoing.withLock { outgoing in
+            // Only while the loop waits for room: another writer does not tell when reading can go on.
+            (outgoing.phase, outgoing.writer == .blocked && outgoing.waiting > limits.pauseReading)
         }
+        if case .finishing = phase { state.discards = true }
+        if case .ended = phase { return (false, false) }
+        return (true, isPeerSlow)
     }
 
-    /// The peer says no more; what is queued for it may still be read by it.
+    /// The peer says no more. It may still read what is queued for it.
     private func readEnd() {
-        hasReadEnd = true
-        setInterest(interest.subtracting(.reading))
-        if !discards, let receiver, receiver.peerFinished() { return }
+        state.hasReadEnd = true
+        setInterest(state.interest.subtracting(.reading))
+        if !state.discards, let receiver = state.receiver, receiver.peerFinished() { return }
         let isIdle = outgoing.withLock { outgoing in
             _ = outgoing.finish(.remote)
-            return outgoing.waiting == 0 && outgoing.writer == .nobody
+            return outgoing.waiting == 0 && outgoing.writer == .free
         }
-        if isIdle || hasSentEnd { end(.remote) } else { flushLater() }
+        if isIdle || state.hasSentEnd { end(.remote) } else { flushLater() }
     }
 
-    /// All has been sent. Closing now could make the kernel answer what the peer still sends with a reset, and a reset
-    /// takes the last reply away from a peer that has not read it yet: say that it is the end, and wait for theirs.
+    /// Says that all has been sent, and waits for the peer's end. Closing now could make the kernel answer what the peer still
+    /// sends with a reset, and a reset takes the last reply away from a peer that has not read it yet.
     func sendEnd() {
-        guard outcome == nil, !hasSentEnd else { return }
-        hasSentEnd = true
-        discards = true
-        if hasReadEnd || registration == nil { return end(.local) }
+        guard state.outcome == nil, !state.hasSentEnd else { return }
+        state.hasSentEnd = true
+        state.discards = true
+        if state.hasReadEnd || state.registration == nil { return end(.local) }
         socket.shutdownSending()
         setInterest(.reading)
-        lingering = eventLoop.schedule(at: eventLoop.now.advanced(by: limits.linger)) { [weak self] in
+        state.lingering = eventLoop.schedule(at: eventLoop.now.advanced(by: limits.linger)) { [weak self] in
             self?.end(.local)
         }
     }
 
     func setInterest(_ wanted: Interest) {
-        guard wanted != interest, outcome == nil else { return }
-        interest = wanted
-        guard let registration else { return }
+        guard wanted != state.interest, state.outcome == nil else { return }
+        state.interest = wanted
+        guard let registration = state.registration else { return }
         do throws(SystemError) {
             try eventLoop.change(registration, wanted)
         } catch {
@@ -134,7 +143,7 @@ extension SocketStream: Selectable {
 
     /// The last step: lets the descriptor go as soon as no writer uses it, and tells the receiver.
     func close() {
-        guard outcome == nil else { return }
+        guard state.outcome == nil else { return }
         let ending: (StreamEnd, UInt64)? = outgoing.withLock { outgoing in
             guard outgoing.isUnused, case .ended(let end) = outgoing.phase else { return nil }
             outgoing.empty()
@@ -142,20 +151,20 @@ extension SocketStream: Selectable {
         }
         // If a writer still uses the descriptor, it comes back here.
         guard let ending else { return }
-        outcome = ending
+        state.outcome = ending
         flight.letGo()
-        patience?.cancel()
-        lingering?.cancel()
-        (patience, lingering) = (nil, nil)
-        if let registration { eventLoop.deregister(registration) }
-        registration = nil
+        state.patience?.cancel()
+        state.lingering?.cancel()
+        (state.patience, state.lingering) = (nil, nil)
+        if let registration = state.registration { eventLoop.deregister(registration) }
+        state.registration = nil
         socket.close()
         report()
     }
 
     private func report() {
-        guard let outcome, let receiver else { return }
-        self.receiver = nil
+        guard let outcome = state.outcome, let receiver = state.receiver else { return }
+        state.receiver = nil
         receiver.ended(outcome.end, sent: outcome.sent)
     }
 }

@@ -1,55 +1,56 @@
-// How queued output leaves. The writer may be any thread; when the socket is full, the loop takes over.
+// How queued output leaves. Any thread may be the writer; when the socket is full, the loop takes over.
 
-package import RPCWire
-import Synchronization
+import RPCWire
 
-extension SocketStream {
+/// When messages that are queued in one turn of the loop leave before it ends: in few writes, each of twice as many messages as
+/// the one before. With a single write the other end would have nothing to do until this one has nothing left to do. With many
+/// writes both would do little else.
+struct WriteBatch {
+    /// How many messages leave in the first write: half of those that usually wait where there are many.
+    static let firstWrite = 32
+
+    /// Whether the stream is on the loop's list of those to flush at the end of the turn.
+    private(set) var isListed = false
+    private var messages = 0
+    private var nextWrite = 0
+
+    mutating func begin() { (isListed, messages, nextWrite) = (true, 0, Self.firstWrite) }
+    mutating func end() { isListed = false }
+
+    /// Counts a message. Answers whether the messages so far are to be written now.
+    mutating func add() -> Bool {
+        messages += 1
+        guard messages >= nextWrite else { return false }
+        (messages, nextWrite) = (0, nextWrite * 2)
+        return true
+    }
+}
+
+extension SocketStream: TurnEndWork {
     /// How often a writer other than the loop goes on with what others have queued meanwhile.
     private static let turnsForOthers = 16
 
-    /// How many messages of a turn leave in its first write where nobody has said how many answers are expected, as where the
-    /// messages are answers themselves.
-    static let usualFirstWrite = 32
-    /// Fewer are not worth a write of their own: while several streams are busy both ends have enough else to do.
-    private static let leastFirstWrite = 16
-    /// While one is alone there is nothing else, and even few keep the other end busy.
-    private static let leastFirstWriteAlone = 8
-
-    /// A write of half of what is under way leaves each end as much to do as the other, and no more writes are needed. Where half
-    /// is very little it is not worth a write.
-    package func expectAnswers(to messages: Int) {
-        let isAlone = registration.map { eventLoop.lookout.isQuiet(besides: $0.tag) } ?? false
-        messagesInFirstWrite = max(messages / 2, isAlone ? Self.leastFirstWriteAlone : Self.leastFirstWrite)
-    }
-
-    /// On the loop: what is queued in this turn leaves in few writes, each of twice as many messages as the one before, and the
-    /// last at its end. With a single write the other end would have nothing to do until this one has nothing left to do; with
-    /// many, both would do little else.
+    /// Leaves what is queued to the end of the turn, or to a write before it. On the loop.
     func flushLater() {
-        if !isUnflushed {
-            isUnflushed = true
-            (unflushedMessages, messagesInNextWrite) = (0, messagesInFirstWrite)
-            eventLoop.unflushed.append(self)
+        if !state.batch.isListed {
+            state.batch.begin()
+            eventLoop.state.unflushed.append(self)
         }
-        unflushedMessages += 1
-        guard unflushedMessages >= messagesInNextWrite else { return }
-        unflushedMessages = 0
-        messagesInNextWrite *= 2
+        if state.batch.add() { writeQueued() }
+    }
+
+    func turnEnds() {
+        state.batch.end()
         writeQueued()
     }
 
-    func flushAtEndOfTurn() {
-        isUnflushed = false
-        writeQueued()
-    }
-
-    /// Sends what is queued unless somebody already does.
+    /// Sends what is queued unless another writer already does.
     func writeQueued() {
         if let first = outgoing.withLock({ $0.beginWriting() ? $0.next(&flight) : nil }) { write(first) }
     }
 
     /// The caller holds the writer's place, has been told what to do first, and gives the place back here. It may be in the
-    /// middle of something, so that the receiver is told of nothing here: what would tell it is done by the loop later.
+    /// middle of something, so the receiver is told of nothing here: the loop does later what would tell it.
     private func write(_ first: Outgoing.Next) {
         let isLoop = eventLoop.isCurrent
         var next = first
@@ -58,7 +59,7 @@ extension SocketStream {
             turns += 1
             let count = flight.count
             switch socket.send(flight.bytes, flight.sharedBytes) {
-            case .bytes(count) where isLoop || turns < SocketStream.turnsForOthers:
+            case .bytes(count) where isLoop || turns < Self.turnsForOthers:
                 flight.removeAll()
                 next = outgoing.withLock { outgoing in
                     outgoing.didSend(count)
@@ -98,38 +99,38 @@ extension SocketStream {
     // MARK: on the loop
 
     private func awaitRoom() {
-        guard outcome == nil else { return }
+        guard state.outcome == nil else { return }
         startPatience()
-        setInterest(interest.union(.writing))
+        setInterest(state.interest.union(.writing))
     }
 
     func roomAppeared() {
         guard let first = outgoing.withLock({ $0.resumeWriting() ? $0.next(&flight) : nil }) else {
-            return setInterest(interest.subtracting(.writing))
+            return setInterest(state.interest.subtracting(.writing))
         }
         write(first)
         let (isBlocked, waiting) = outgoing.withLock { ($0.writer == .blocked, $0.waiting) }
         if !isBlocked {
-            patience?.cancel()
-            patience = nil
-            setInterest(interest.subtracting(.writing))
+            state.patience?.cancel()
+            state.patience = nil
+            setInterest(state.interest.subtracting(.writing))
         }
-        if !interest.contains(.reading), !hasReadEnd, waiting <= limits.pauseReading / 2 {
-            setInterest(interest.union(.reading))
+        if !state.interest.contains(.reading), !state.hasReadEnd, waiting <= limits.pauseReading / 2 {
+            setInterest(state.interest.union(.reading))
         }
     }
 
-    /// A peer that takes nothing for so long is as good as gone.
+    /// Ends the stream when the peer takes nothing for so long: it is as good as gone.
     private func startPatience() {
-        guard patience == nil else { return }
+        guard state.patience == nil else { return }
         let sent = outgoing.withLock { $0.sent }
-        patience = eventLoop.schedule(at: eventLoop.now.advanced(by: limits.patience)) { [weak self] in
+        state.patience = eventLoop.schedule(at: eventLoop.now.advanced(by: limits.patience)) { [weak self] in
             self?.patienceIsOver(sentBefore: sent)
         }
     }
 
     private func patienceIsOver(sentBefore: UInt64) {
-        patience = nil
+        state.patience = nil
         let (sent, waiting) = outgoing.withLock { ($0.sent, $0.waiting) }
         guard waiting > 0 else { return }
         if sent > sentBefore { return startPatience() }
@@ -139,11 +140,11 @@ extension SocketStream {
                 "the peer has taken none of \(waiting) waiting bytes for \(limits.patience) (patience)"))
     }
 
-    /// The peer is gone, but what it has said before can still be read, and the receiver wants it first.
+    /// The peer is gone, but what it has said before can still be read, and the receiver gets it first.
     private func writingFailed(_ error: SystemError) {
         drainReads()
         end(StreamEnd(error))
-        // If somebody else had ended the stream while the writer was at work, it is the writer who closes.
+        // If the stream had been ended while the writer was at work, it is the writer that closes.
         close()
     }
 }

@@ -1,17 +1,14 @@
-// A connected socket as a stream of messages. Queues what is appended, sends it from whichever thread flushes, tells
-// the receiver on the loop what arrives and how it ended. This file is what everybody may call from anywhere.
+// A connected socket as a stream of messages. It queues what is appended, sends it from whichever thread flushes, and tells the
+// receiver on the loop what arrives and how the stream ended. This file is what any thread may call.
 
 package import RPCWire
-import Synchronization
 
-/// `@unchecked Sendable`: `outgoing` is a lock; `flight` belongs to whoever holds the writer's place in it; what stands
-/// under "The loop's own" is touched only on the loop.
+/// `@unchecked Sendable`: only `flight` is not. It belongs to the thread that has the writer's place in `outgoing`.
 package final class SocketStream: ByteStream, @unchecked Sendable {
     package let remoteAddress: String
     /// The user who runs the other end of a Unix-domain socket.
     package let peerUser: UInt32?
     package var loop: any Loop { eventLoop }
-    package var isReading: Bool { interest.contains(.reading) }
 
     let eventLoop: EventLoop
     let socket: Socket
@@ -19,43 +16,53 @@ package final class SocketStream: ByteStream, @unchecked Sendable {
     let pausesReading: Bool
     let outgoing: Lock<Outgoing>
     /// What the present writer is sending.
-    @exclusivity(unchecked) var flight = SendBuffer()
+    var flight = SendBuffer()
+    private let siblings: [EventLoop]
+    private let bound: LoopBound<State>
 
-    // The loop's own.
-    @exclusivity(unchecked) var receiver: (any ByteStreamReceiver)?
-    var registration: Registration?
-    @exclusivity(unchecked) var interest: Interest = .reading
-    /// The last read was so big that the next gets more room.
-    @exclusivity(unchecked) var readsMuch = false
-    /// Already on the loop's list of streams to flush.
-    @exclusivity(unchecked) var isUnflushed = false
-    @exclusivity(unchecked) var unflushedMessages = 0
-    @exclusivity(unchecked) var messagesInNextWrite = 0
-    /// How many messages of one turn leave in its first write, unless it ends before.
-    @exclusivity(unchecked) var messagesInFirstWrite = SocketStream.usualFirstWrite
-    /// The receiver has asked for the end: what still arrives is thrown away.
-    @exclusivity(unchecked) var discards = false
-    var hasSentEnd = false
-    @exclusivity(unchecked) var hasReadEnd = false
-    var patience: (any LoopTimer)?
-    var lingering: (any LoopTimer)?
-    @exclusivity(unchecked) var outcome: (end: StreamEnd, sent: UInt64)?
+    /// What belongs to the loop's thread.
+    struct State {
+        var receiver: (any ByteStreamReceiver)?
+        var registration: Registration?
+        var interest: Interest = .reading
+        /// The last read was so big that the next one gets more room.
+        var readsMuch = false
+        var batch = WriteBatch()
+        /// The receiver has asked for the end: what still arrives is thrown away.
+        var discards = false
+        var hasSentEnd = false
+        var hasReadEnd = false
+        var patience: (any LoopTimer)?
+        var lingering: (any LoopTimer)?
+        var outcome: (end: StreamEnd, sent: UInt64)?
+    }
 
-    /// - Parameter pausesReading: whether a peer that does not read is not read from either. For servers, whose peers have
-    ///   dialled: if both ends did so, two that have much to say to each other would wait for ever.
+    /// - Parameters:
+    ///   - pausesReading: whether reading pauses while the peer does not read. For servers, whose peers have dialled: if both
+    ///     ends did so, two that have much to say to each other would wait for ever.
+    ///   - siblings: other loops to which the connection may be moved.
     package init(
         _ socket: Socket, on loop: EventLoop, remoteAddress: String, limits: OutputLimits = OutputLimits(),
-        pausesReading: Bool = false
+        pausesReading: Bool = false, siblings: [EventLoop] = []
     ) {
         self.socket = socket
         self.eventLoop = loop
         self.remoteAddress = remoteAddress
         self.limits = limits
         self.pausesReading = pausesReading
+        self.siblings = siblings
         outgoing = Lock(Outgoing(tellsFraming: !pausesReading))
+        bound = LoopBound(State(), of: loop)
         peerUser = socket.peerUser
         socket.prepareForMessages(limits)
     }
+
+    var state: State {
+        @inline(__always) _read { yield bound.value }
+        @inline(__always) _modify { yield &bound.value }
+    }
+
+    package var isReading: Bool { state.interest.contains(.reading) }
 
     package func open(_ receiver: any ByteStreamReceiver) {
         if eventLoop.isCurrent { begin(receiver) } else { eventLoop.submit { [self] in begin(receiver) } }
@@ -86,9 +93,9 @@ package final class SocketStream: ByteStream, @unchecked Sendable {
                 "the peer reads too slowly: more than \(limits.maximum) bytes wait for it (maximumQueuedOutput)"))
     }
 
-    package func flush(isLast: Bool) {
+    package func flush(_ hint: FlushHint) {
         guard eventLoop.isCurrent else { return writeQueued() }
-        if isLast && eventLoop.isAtEndOfTurn { writeQueued() } else { flushLater() }
+        if hint == .last && eventLoop.isAtEndOfTurn { writeQueued() } else { flushLater() }
     }
 
     package func finish() {
@@ -99,18 +106,19 @@ package final class SocketStream: ByteStream, @unchecked Sendable {
     package func abort() { end(.local) }
 
     package func handOver(to loop: any Loop) -> (any ByteStream)? {
-        guard let loop = loop as? EventLoop, outcome == nil, !hasReadEnd, outgoing.withLock({ $0.leave() }) else {
-            return nil
-        }
-        if let registration { eventLoop.deregister(registration) }
-        registration = nil
-        receiver = nil
-        outcome = (.local, 0)
+        guard let other = loop === eventLoop ? eventLoop : siblings.first(where: { $0 === loop }),
+            state.outcome == nil, !state.hasReadEnd, outgoing.withLock({ $0.leave() })
+        else { return nil }
+        if let registration = state.registration { eventLoop.deregister(registration) }
+        state.registration = nil
+        state.receiver = nil
+        state.outcome = (.local, 0)
         return SocketStream(
-            socket, on: loop, remoteAddress: remoteAddress, limits: limits, pausesReading: pausesReading)
+            socket, on: other, remoteAddress: remoteAddress, limits: limits, pausesReading: pausesReading,
+            siblings: siblings)
     }
 
-    /// Ends the stream from anywhere; the descriptor is closed and the receiver told on the loop, never from in here.
+    /// Ends the stream from anywhere. The descriptor is closed and the receiver told on the loop, never from in here.
     func end(_ end: StreamEnd) {
         guard outgoing.withLock({ $0.end(end) }) else { return }
         eventLoop.submit { [self] in close() }

@@ -1,7 +1,7 @@
 // What lies between the two ends of an in-memory stream: a queue and a way for each direction, and the rules by which
 // bytes and ends travel. Never calls a receiver under its lock, and each receiver only on its own loop.
 
-package import RPCWire
+import RPCWire
 
 final class Wire: Sendable {
     enum Side: Sendable {
@@ -215,5 +215,28 @@ extension Wire.End {
         delivered += UInt64(count)
         putOnTheWay()
         return .bytes(piece, to: receiver)
+    }
+}
+
+/// What goes wrong with what one end of an in-memory wire sends.
+package struct WireFaults: Sendable {
+    /// Bytes arrive in pieces of at most so many, each in a turn of its own.
+    package var pieceSize = Int.max
+    /// What is sent stays on the way until this is false again.
+    package var isHeld = false
+    /// How many bytes can be on the way; the rest waits in the sender's queue and does not count as sent.
+    package var capacity = Int.max
+    /// What happens when so many bytes have arrived.
+    package var breaksAt: (offset: UInt64, how: Breakage)?
+
+    package init() {}
+
+    package enum Breakage: Sendable, CaseIterable {
+        /// Both ends are told that the connection has failed.
+        case reset
+        /// Both ends are told that the other has closed.
+        case close
+        /// Neither end is told, and nothing arrives any more in either direction.
+        case silence
     }
 }

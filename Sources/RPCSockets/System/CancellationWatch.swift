@@ -1,7 +1,6 @@
-// Being told when a task is cancelled, by the two halves of what the library offers as one async function around the code in
-// question. That function is right for everything that is not done a million times a second: its frame, its closures
-// and the way back through both cost a call more than its way through the socket. Only for a runtime that is known to have the
-// two halves: Package.swift says which.
+// Watches for the cancellation of a task, by the two halves of what the standard library offers as one async function around the
+// code in question. That function's frame and closures cost a call more than its way through the socket. Only for a runtime
+// that is known to have the two halves (Package.swift).
 
 #if KNOWN_RUNTIME
     import CSystem
@@ -18,20 +17,16 @@
         /// - Parameter tell: called with the two objects that the watch was begun with, on whichever thread cancels the task.
         package init(_ tell: @escaping @convention(c) (UnsafeMutableRawPointer?, UnsafeMutableRawPointer?) -> Void) {
             cancellation = .allocate(capacity: 1)
-            cancellation.initialize(to: system_cancellation(tell: tell, who: nil, what: nil, record: nil))
+            cancellation.initialize(to: system_cancellation(tell: tell, receiver: nil, subject: nil, record: nil))
         }
 
         deinit { cancellation.deallocate() }
 
-        /// Whether the running task has been cancelled. Only for code that runs in a task. The standard library's own property
-        /// counts a reference to the task.
-        package static var isTaskCancelled: Bool { system_is_cancelled() }
-
         /// From now on the cancellation of the running task is told; at once if it has been cancelled. The caller keeps both
         /// objects until the end.
-        package func begin(_ who: AnyObject, _ what: AnyObject) {
-            cancellation.pointee.who = Unmanaged.passUnretained(who).toOpaque()
-            cancellation.pointee.what = Unmanaged.passUnretained(what).toOpaque()
+        package func begin(_ receiver: AnyObject, _ subject: AnyObject) {
+            cancellation.pointee.receiver = Unmanaged.passUnretained(receiver).toOpaque()
+            cancellation.pointee.subject = Unmanaged.passUnretained(subject).toOpaque()
             system_watch_cancellation(cancellation)
         }
 

@@ -1,4 +1,4 @@
-// An open file, closed when nobody has it any more.
+// An open file, closed with the last reference to it.
 
 import CSystem
 

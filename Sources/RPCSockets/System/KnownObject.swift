@@ -1,14 +1,13 @@
 // An object that is known and not kept, which is what a weak reference is.
 //
 // A `weak` variable moves the counts of its object into a table beside it, for as long as the object lives: reading one takes
-// longer, and so does whatever else anybody does with the object. This leaves the counts where they are. The price is that
-// the memory of an object that is gone, but nothing that it referred to, stays until nobody knows it any more.
+// longer, and so does everything else that counts references to the object. This leaves the counts where they are. The price is that
+// the memory of an object that is gone, but nothing that it referred to, stays until the last of these is gone.
 
 import CSystem
 
 package struct KnownObject: ~Copyable {
-    #if canImport(ObjectiveC)
-        /// Some of the classes here are not Swift's, and their objects count in their own way.
+    #if !KNOWN_RUNTIME
         private weak var object: AnyObject?
 
         package init(_ object: AnyObject) { self.object = object }

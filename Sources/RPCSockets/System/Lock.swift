@@ -1,5 +1,5 @@
 // A value and the lock that guards it. Same shape as the standard library's `Mutex`, on the system's own mutex instead:
-// ThreadSanitizer knows that one, and so can tell our locks from our races. Equally fast when nobody else wants it.
+// ThreadSanitizer knows that one, and so can tell our locks from our races. Equally fast when no other thread wants it.
 
 import CSystem
 
@@ -19,7 +19,7 @@ package struct SystemMutex {
     static func unlock(_ place: UnsafeMutablePointer<Self>) { pthread_mutex_unlock(&place.pointee.mutex) }
 }
 
-/// A value that is only ever touched under its lock. Never call out from `withLock`: whoever is called may come back. Copies
+/// A value that is only ever touched under its lock. Never call out from `withLock`: the code that is called may come back. Copies
 /// are the same lock.
 ///
 /// `@unchecked Sendable`: the value is reached through the mutex before it and in no other way.

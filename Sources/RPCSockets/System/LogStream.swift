@@ -1,4 +1,4 @@
-// Where lines of a log go that may have no reader: a full pipe would keep whoever writes to it, and that may be the thread of
+// Where lines of a log go that may have no reader: a full pipe would keep the thread that writes to it, which may be that of
 // all connections. What finds no room is left out, and how much that was is said when there is room again.
 
 import CSystem
@@ -20,7 +20,7 @@ package final class LogStream: Sendable {
         leftOut.withLock { leftOut in
             if leftOut > 0 {
                 let lines = leftOut == 1 ? "line was" : "lines were"
-                guard offer("\(leftOut) \(lines) left out: nobody read the log") else { return leftOut += 1 }
+                guard offer("\(leftOut) \(lines) left out: the log had no reader") else { return leftOut += 1 }
                 leftOut = 0
             }
             if !offer(line) { leftOut = 1 }
@@ -54,6 +54,19 @@ package final class LogStream: Sendable {
 }
 
 extension LogStream {
-    /// The log of who has set none.
+    /// The log where none has been set.
     package static let log: @Sendable (String) -> Void = { error.write(line: "RemoteProxy: \($0.onOneLine)") }
+}
+
+extension String {
+    /// With control characters spelled out: a peer that chose the text must not be able to write lines of its own into a
+    /// log, nor to command the terminal that shows it.
+    package var onOneLine: String {
+        guard unicodeScalars.contains(where: \.isControl) else { return self }
+        return unicodeScalars.map { $0.isControl ? $0.escaped(asASCII: true) : String($0) }.joined()
+    }
+}
+
+extension Unicode.Scalar {
+    fileprivate var isControl: Bool { properties.generalCategory == .control || value == 0x2028 || value == 0x2029 }
 }

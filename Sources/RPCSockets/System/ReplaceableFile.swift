@@ -1,5 +1,5 @@
-// A file that is always replaced as a whole: whoever reads it gets the old contents or the new, whatever is cut off in
-// between. Its writers, in this process or others, take turns by a lock file beside it. All of this blocks.
+// A file that is always replaced as a whole: a reader gets the old contents or the new, wherever a
+// writer is cut off. Its writers, in this process or others, take turns by a lock file beside it. All of this blocks.
 
 import CSystem
 import RPCWire
@@ -22,7 +22,7 @@ package struct ReplaceableFile: Sendable {
         return try file.readToEnd(atMost: limit)
     }
 
-    /// Puts new contents in the place of the old. When it throws, the old are still there. Only for who has the lock:
+    /// Puts new contents in the place of the old. When it throws, the old are still there. Only under the lock:
     /// all writers use the same name for what is not finished, so that a crash leaves one such file at most.
     package func replace(with contents: [UInt8]) throws(SystemError) {
         let unfinished = path + ".new"

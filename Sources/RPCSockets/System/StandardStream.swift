@@ -8,7 +8,7 @@ package enum StandardStream: Int32, Sendable {
     case error = 2
 
     /// Writes the line and its end in one call, so that lines of several threads do not mix. Blocks if it must; what
-    /// cannot be written is dropped, because there is nobody to tell.
+    /// cannot be written is dropped, because there is no place left to report it.
     package func write(line: String) {
         var bytes = ContiguousArray(line.utf8)
         bytes.append(UInt8(ascii: "\n"))

@@ -1,7 +1,7 @@
 // A system call that failed, as one line: which call, which errno, what it means.
 
 import CSystem
-package import RPCWire
+import RPCWire
 
 package struct SystemError: Error, Hashable, CustomStringConvertible {
     package let call: String

@@ -6,18 +6,6 @@ package enum SystemThread {
     /// A number that no other living thread has, a multiple of eight.
     package static var current: UInt { system_thread_identity() }
 
-    /// What the system calls the calling thread.
-    static var systemNumber: Int32 { system_thread_number() }
-
-    /// Whether a thread computes, or would if it had a processor; false when it sleeps or that is not known.
-    static func isRunning(systemNumber: Int32) -> Bool { system_thread_is_running(systemNumber) != 0 }
-
-    /// For how many nanoseconds a thread has computed; nil when that is not known.
-    static func processorTime(systemNumber: Int32) -> Int64? {
-        let time = system_thread_time(systemNumber)
-        return time < 0 ? nil : time
-    }
-
     /// How many processors the calling thread may run on.
     static var processors: Int { Int(system_processors()) }
 

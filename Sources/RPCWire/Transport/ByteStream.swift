@@ -29,14 +29,8 @@ package protocol ByteStream: AnyObject, Sendable {
     @discardableResult
     func append(shared message: Bytes, framing: Framing) -> UInt64
 
-    /// Sends what is queued: on the loop at the end of the turn, elsewhere at once unless somebody already is.
-    /// - Parameter isLast: the calling code does nothing more in this turn. If nobody else does either, what is queued is sent
-    ///   at once, and what is left of the turn is done while it travels.
-    func flush(isLast: Bool)
-
-    /// A hint: so many messages of this end waited for their answers when some came. When about half of so many are queued in a
-    /// turn a stream may send them before it ends, so that both ends have something to do. On the loop.
-    func expectAnswers(to messages: Int)
+    /// Sends what is queued: on the loop at the end of the turn, elsewhere at once unless another thread already does.
+    func flush(_ hint: FlushHint)
 
     /// The receiver, which did not want more, wants more again. On the loop.
     func resumeReading()
@@ -78,13 +72,21 @@ package protocol ByteStreamReceiver: AnyObject, Sendable {
 extension ByteStream {
     package var peerUser: UInt32? { nil }
     package var isReading: Bool { true }
-    package func flush() { flush(isLast: false) }
-    package func expectAnswers(to messages: Int) {}
+    package func flush() { flush(.more) }
 
     @discardableResult
     package func append(shared message: Bytes, framing: Framing) -> UInt64 {
         message.withUnsafeBytes { append($0, framing: framing) }
     }
+}
+
+/// What the code that flushes knows of what follows. A stream may ignore it.
+package enum FlushHint: Sendable {
+    /// There may be more to send in this turn of the loop.
+    case more
+    /// The calling code does nothing more in this turn. If no other code does either, what is queued can be sent at once, and
+    /// the rest of the turn is done while it travels.
+    case last
 }
 
 extension ByteStreamReceiver {

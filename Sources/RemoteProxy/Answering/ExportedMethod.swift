@@ -21,9 +21,7 @@ public final class _ExportedMethod: Sendable {
     let run: @Sendable (_IncomingCall) async throws -> Void
     /// Whether `run` does something around a call, which is not to hold for the next.
     let isAlone: Bool
-    /// Whether it kept its thread for long when it was last called, so that the next call is expected to.
-    let keepsThread = Atomic(false)
-    /// Whether the log has been told so.
+    /// Whether the log has been told that it keeps its thread for long.
     let isToldOf = Atomic(false)
 
     init(

@@ -11,6 +11,8 @@ package import RPCWire
 /// `@unchecked Sendable`: everything here is touched on the loop's thread only.
 package final class RequestRunner: @unchecked Sendable {
     package let loop: any Loop
+    /// Has the loop go on with another thread while a subject keeps this one; nil where it never does.
+    private let handoff: (any Handoff)?
     /// Which of the loops of one server this is.
     package let number: Int
     /// Who looks at the connections of the loop when they are due.
@@ -37,10 +39,12 @@ package final class RequestRunner: @unchecked Sendable {
     /// Idle workers kept for the next burst; each is a task of about a kilobyte.
     private let maximumIdleWorkers = 64
 
-    /// - Parameter maximumWait: how long calls of several sessions may wait for their turn before it is an overload; zero
-    ///   for ever.
-    package init(loop: any Loop, number: Int = 0, maximumWait: Duration = .zero) {
+    /// - Parameters:
+    ///   - handoff: has the loop go on with another thread while a subject keeps this one.
+    ///   - maximumWait: how long calls of several sessions may wait for their turn before it is an overload; zero for ever.
+    package init(loop: any Loop, handoff: (any Handoff)? = nil, number: Int = 0, maximumWait: Duration = .zero) {
         self.loop = loop
+        self.handoff = handoff
         self.number = number
         rounds = Rounds(loop)
         overload = Overload(maximumWait: maximumWait)
@@ -100,7 +104,7 @@ package final class RequestRunner: @unchecked Sendable {
     }
 
     private func work(_ worker: Worker) async {
-        if !loop.takeBack() { await follow() }
+        if !takeBack() { await follow() }
         while true {
             arrived(worker)
             while !worker.isUsedUp {
@@ -112,7 +116,7 @@ package final class RequestRunner: @unchecked Sendable {
                 worker.parked = continuation
                 idle.append(worker)
             }
-            if !loop.takeBack() { await follow() }
+            if !takeBack() { await follow() }
         }
     }
 
@@ -145,16 +149,12 @@ package final class RequestRunner: @unchecked Sendable {
         return !isPauseDue && putNext(in: &place)
     }
 
-    /// A subject has returned. False when the loop has gone on with another thread.
-    @inline(__always)
-    func takeBack() -> Bool { loop.takeBack() }
-
-    /// Goes on where the loop is now. Answers how the worker's thread was replaced, if it is known.
+    /// Goes on where the loop is now. Answers since when another thread has had it, if that is known.
     @discardableResult
-    func follow() async -> Absence? {
-        let absence = (loop as? EventLoop)?.absence
-        repeat { await Task.yield() } while !loop.takeBack()
-        return absence
+    func follow() async -> Instant? {
+        let since = handoff?.lostSince
+        repeat { await Task.yield() } while !takeBack()
+        return since
     }
 
     /// Whether workers have kept the loop from its sockets for long while others wait. The clock is read only if some do,
@@ -169,7 +169,7 @@ package final class RequestRunner: @unchecked Sendable {
             requestsUntilLook -= 1
             return false
         }
-        let now = loop.lookAtClock()
+        let now = loop.now
         let areShort = lastLook.nanoseconds(to: now) < Self.nanosecondsOfShortRequests
         (requestsUntilLook, lastLook) = (areShort ? Self.shortRequestsPerLook - 1 : 0, now)
         overload.begins(waitingSince: arrived, isShared: waitingSessions > 1, at: now)
@@ -181,7 +181,7 @@ package final class RequestRunner: @unchecked Sendable {
         isPauseDue = false
         pausing += 1
         await Task.yield()
-        if !loop.takeBack() { await follow() }
+        if !takeBack() { await follow() }
         pausing -= 1
         turnEnd = nil
     }
@@ -196,5 +196,27 @@ package final class RequestRunner: @unchecked Sendable {
             }
             idle = []
         }
+    }
+}
+
+// MARK: the loop's thread, and code that is not the library's
+
+extension RequestRunner {
+    /// A subject is about to run.
+    @inline(__always)
+    func lend() { handoff?.lend() }
+
+    /// A subject has returned. False when the loop has gone on with another thread.
+    @inline(__always)
+    func takeBack() -> Bool { handoff?.takeBack() ?? true }
+
+    /// Puts a caller on the loop, if it has the thread, until `leave`.
+    func enter() -> LoopVisit { handoff?.enter() ?? (loop.isCurrent ? .atHome : .elsewhere) }
+
+    func leave(_ visit: LoopVisit) { handoff?.leave(visit) }
+
+    /// Resumes callers whose answers have come; `resume` does nothing else. On the loop.
+    func answer(onlyOf peer: ObjectIdentifier?, _ resume: () -> Void) {
+        if let handoff { handoff.answer(onlyOf: peer, resume) } else { resume() }
     }
 }

@@ -16,7 +16,7 @@ struct AfterLock {
     /// - Parameter isLast: the calling code does nothing more in this turn.
     @inline(__always)
     func perform(_ peer: Peer, isLast: Bool = false) {
-        flush?.stream.flush(isLast: isLast)
+        flush?.stream.flush(isLast ? .last : .more)
         if flushesForAll { peer.flushForAll() }
         if let wakeAt { peer.wake(at: wakeAt) }
         if wantsConnection { peer.connectionWanted() }

@@ -1,6 +1,7 @@
 // One call on its way out and back: the message it sends and the caller that waits for its end.
 
 import JSONCodec
+import RPCSockets
 import RPCWire
 import Synchronization
 
@@ -37,7 +38,7 @@ final class OutgoingCall: @unchecked Sendable {
         let cancellation = OutgoingCall.cancellationWatch()
     #endif
     /// How the caller stands to the loop, from when it begins until it waits.
-    var presence = Presence.elsewhere
+    var visit = LoopVisit.elsewhere
     private let isOver = Atomic(false)
 
     /// Begins its message.

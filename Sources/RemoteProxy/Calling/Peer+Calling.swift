@@ -7,9 +7,6 @@ import RPCWire
 import Synchronization
 
 extension Peer {
-    /// In nanoseconds: so long that nobody sees a few milliseconds less.
-    private static let longTimeout: Int64 = 1_000_000_000
-
     /// Sends a call and waits for its end, however it ends.
     func perform(_ call: OutgoingCall) async -> CallEnd {
         await _RemoteCall(.passUnretained(call), through: self).run()
@@ -31,9 +28,9 @@ extension Peer {
     /// Enters a call that has begun into the table and sends it, if there is a connection, or refuses it
     /// at once. Either way its end is in the call when the waiter is resumed.
     func start(_ call: OutgoingCall, for waiter: Waiter) {
-        let presence = call.presence
-        let isOnLoop = presence.isHere
-        let now = beginning(of: call)
+        let visit = call.visit
+        let isOnLoop = visit.isOnLoop
+        let now = loop.now
         call.begin(at: now, timeout)
         // Nobody else looks at it before the call is in the table.
         call.waiter = waiter
@@ -50,13 +47,7 @@ extension Peer {
         }
         // The caller waits now, or has been refused and there is nothing to send.
         after.perform(self, isLast: true)
-        loop.goOut(presence)
-    }
-
-    /// From when its timeout counts. Some milliseconds are seen where it is short, or where the caller has set a deadline; for
-    /// others to read the clock would be a part of the call that can be measured.
-    private func beginning(of call: OutgoingCall) -> Instant {
-        call.deadline < .distantFuture || timeout < Self.longTimeout ? loop.lookAtClock() : loop.recently
+        runner.leave(visit)
     }
 
     private func enter(
@@ -97,9 +88,7 @@ extension Peer {
     /// Replies came in over one of this peer's connections.
     func replied(_ replies: inout [CallReply], over connection: Connection) {
         var isOnlyOne = false
-        var underWay = 0
         let finished = state.withLock { state -> [Connection]? in
-            underWay = state.outgoing.count
             let mayRelease = !state.posts.isEmpty && state.connection === connection
             for index in replies.indices {
                 let number = replies[index].number
@@ -114,9 +103,7 @@ extension Peer {
             isOnlyOne = replies.count == 1 && state.outgoing.count == 0
             return state.takeFinishedLeavers()
         }
-        // What one sends alone is not divided.
-        if !isOnlyOne { connection.stream.expectAnswers(to: underWay) }
-        loop.answer(onlyOf: isOnlyOne ? ObjectIdentifier(self) : nil) {
+        runner.answer(onlyOf: isOnlyOne ? ObjectIdentifier(self) : nil) {
             for index in replies.indices { replies[index].waiter?.resume() }
         }
         if let finished { for connection in finished { connection.finishWhenIdle() } }

@@ -1,9 +1,12 @@
 // How a client gets a stream to its server: over a socket, or in tests over memory.
 
+package import RPCSockets
 package import RPCWire
 
 package struct Dialer: Sendable {
     package let loop: any Loop
+    /// Has that loop go on with another thread while code that is not the library's keeps its own.
+    let handoff: (any Handoff)?
     /// Why dialling can never succeed, if so.
     let fault: RPCError?
     /// Calls back once, on the loop, unless the returned closure was called before: it gives the attempt up.
@@ -11,12 +14,13 @@ package struct Dialer: Sendable {
         @Sendable (_ done: @escaping @Sendable (Result<any ByteStream, DialError>) -> Void) -> @Sendable () -> Void
 
     package init(
-        loop: any Loop, fault: RPCError? = nil,
+        loop: any Loop, handoff: (any Handoff)? = nil, fault: RPCError? = nil,
         dial:
             @escaping @Sendable (@escaping @Sendable (Result<any ByteStream, DialError>) -> Void)
             -> @Sendable () -> Void
     ) {
         self.loop = loop
+        self.handoff = handoff
         self.fault = fault
         self.dial = dial
     }

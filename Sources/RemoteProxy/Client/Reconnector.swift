@@ -44,7 +44,8 @@ final class Reconnector: Sendable {
         postGrace = configuration.postGrace
         state = Lock(State(machine: Reconnection(backoff: configuration.backoff)))
         peer = Peer(
-            runner: RequestRunner(loop: dialer.loop), exports: exports, settings: configuration.peerSettings,
+            runner: RequestRunner(loop: dialer.loop, handoff: dialer.handoff), exports: exports,
+            settings: configuration.peerSettings,
             log: LogValve(most: configuration.maximumLogLines, on: dialer.loop, write: configuration.log).log)
         peer.whenConnectionWanted { [weak self] in self?.wanted() }
     }

@@ -9,7 +9,7 @@ extension Dialer {
     {
         do throws(EndpointError) {
             let endpoint = try Endpoint(url)
-            return Dialer(loop: loop) { done in
+            return Dialer(loop: loop, handoff: loop) { done in
                 let connector = Connector.connect(to: endpoint, on: loop, timeout: timeout, limits: limits) { result in
                     done(result.map { $0 }.mapError { DialError("\($0)") })
                 }
@@ -17,7 +17,7 @@ extension Dialer {
             }
         } catch {
             let fault = RPCError(.invalidAddress, error.description, outcome: .notExecuted, underlying: error)
-            return Dialer(loop: loop, fault: fault) { _ in {} }
+            return Dialer(loop: loop, handoff: loop, fault: fault) { _ in {} }
         }
     }
 }

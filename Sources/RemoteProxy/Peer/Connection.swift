@@ -164,7 +164,7 @@ extension Connection {
     /// - Parameter isLast: the calling code does nothing more in this turn of the loop.
     func send(_ message: UnsafeRawBufferPointer, isLast: Bool) {
         stream.append(message, framing: outgoingFraming)
-        stream.flush(isLast: isLast)
+        stream.flush(isLast ? .last : .more)
     }
 
     func send(shared message: Bytes) {

@@ -46,7 +46,7 @@ extension Worker {
         }
         // None if the last that it ran is finished.
         guard !place.isFree else { return }
-        if !isBack(after: failure) { await place.request.session.follow(after: method, failure) }
+        if !runner.takeBack() { await place.request.session.follow(after: method, failure) }
         finish(failure)
     }
 
@@ -54,21 +54,11 @@ extension Worker {
     /// after it or the loop is elsewhere by now. If the next request is for the same method, and may run now, it has begun.
     /// - Returns: the text of the next one's arguments. What is thrown is the next one's fault.
     func goesOn() throws -> UnsafeRawBufferPointer? {
-        guard !place.isFree, !place.request.method.isAlone, isBack(after: nil) else { return nil }
+        guard !place.isFree, !place.request.method.isAlone, runner.takeBack() else { return nil }
         let isNext = runner.isNext(like: place.request)
         finish(nil)
         guard isNext, !isUsedUp, runner.putNextInTurn(in: &place) else { return nil }
         return try begin()
-    }
-
-    /// The subject has returned or thrown, or was not called at all. False when the loop has gone on with another thread.
-    @inline(__always)
-    private func isBack(after failure: (any Error)?) -> Bool {
-        guard runner.takeBack() else { return false }
-        if place.request.method.keepsThread.load(ordering: .relaxed), failure?.isBeforeSubject != true {
-            place.request.method.keepsThread.store(false, ordering: .relaxed)
-        }
-        return true
     }
 
     /// Not counted: the request keeps it, in its place.
@@ -103,7 +93,7 @@ extension Session {
         let isWanted = calls.begin(slot: request.slot, by: .passUnretained(worker))
         guard isWanted else { return false }
         if let id = request.id { MessageEncoder.openResult(id: id, in: worker.output) }
-        loop.lend(forLong: request.method.keepsThread.load(ordering: .relaxed))
+        runner.lend()
         return true
     }
 
@@ -143,13 +133,10 @@ extension Session {
     }
 
     fileprivate func follow(after method: _ExportedMethod, _ failure: (any Error)?) async {
-        guard let absence = await runner.follow(), failure?.isBeforeSubject != true else { return }
-        let time = absence.since.duration(to: MonotonicClock.now)
-        // Any shorter it may have been nothing but late, and so may a thread that did not sleep.
-        let wasExpected = method.keepsThread.load(ordering: .relaxed)
-        let isLong = time >= .milliseconds(10) && (wasExpected || !absence.isRunning)
-        method.keepsThread.store(isLong, ordering: .relaxed)
-        guard isLong, !method.isToldOf.exchange(true, ordering: .relaxed) else { return }
+        guard let since = await runner.follow(), failure?.isBeforeSubject != true else { return }
+        let time = since.duration(to: MonotonicClock.now)
+        // A thread that was away for less may only have waited for a processor.
+        guard time >= .milliseconds(10), !method.isToldOf.exchange(true, ordering: .relaxed) else { return }
         peer.log(
             "\(method.signature.wireName) has kept its thread for \(time.nanoseconds / 1_000_000) ms, and another went on for "
                 + "it: what blocks belongs on a thread of its own (maximumBlockedThreads). This is told once")

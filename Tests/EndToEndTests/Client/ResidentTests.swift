@@ -90,10 +90,11 @@ private actor Clerk {
         }
     }
 
-    /// A client with a loop of its own, whose watch looks only when it is told to. A busy machine may be so late with the loop's
-    /// thread that the watch gives the loop to another one; then the caller is not on the loop, as it should be.
+    /// A client with a loop of its own, whose monitor looks only when it is told to. On a busy machine another thread might take
+    /// the loop over otherwise, and the caller would not be on it.
     private func makeClient(_ url: String) throws -> (RPCClient, EventLoop) {
-        let loop = try EventLoop(name: "resident", watch: LoopWatch(maximumBlockedThreads: 64))
+        let loop = try EventLoop(
+            name: "resident", monitor: HandoffMonitor(maximumBlockedThreads: 64, looksBySelf: false))
         let configuration = RPCClient.Configuration.patient
         let dialer = Dialer.socket(url, configuration.connectTimeout, configuration.streamLimits, on: loop)
         return (RPCClient(dialer, configuration), loop)
@@ -101,8 +102,8 @@ private actor Clerk {
 }
 
 /// Whether the calling code is a task's that prefers the loop.
-private func isResident(of loop: any Loop) -> Bool {
-    let presence = loop.comeIn()
-    defer { loop.goOut(presence) }
-    return presence.isResident
+private func isResident(of loop: EventLoop) -> Bool {
+    let visit = loop.enter()
+    defer { loop.leave(visit) }
+    return visit.isResident
 }

@@ -10,7 +10,7 @@ import Testing
 @Suite(.waitsForOthers) struct `Callers that share a connection` {
     @Test(arguments: EventLoop.Backend.allCases)
     func `are all answered, however long each goes on`(_ backend: EventLoop.Backend) async throws {
-        let place = try await HospitableLoop(backend)
+        let place = try await HostingLoop(backend)
         let client = place.client()
         try await withThrowingTaskGroup(of: Void.self) { group in
             for caller in 0..<24 {
@@ -27,7 +27,7 @@ import Testing
     }
 
     @Test func `are answered when others go away between, or call once and never again`() async throws {
-        let place = try await HospitableLoop()
+        let place = try await HostingLoop()
         let client = place.client()
         let (calculator, echo) = (CalculatorProxy(client), EchoProxy(client))
         for round in 0..<20 {
@@ -53,7 +53,7 @@ import Testing
     }
 
     @Test func `are answered beside those of other connections, and where somebody else runs`() async throws {
-        let place = try await HospitableLoop()
+        let place = try await HostingLoop()
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<4 {
                 let client = place.client()
@@ -72,7 +72,7 @@ import Testing
     }
 
     @Test func `hear that their client is closed, those who rely on another to write too`() async throws {
-        let place = try await HospitableLoop()
+        let place = try await HostingLoop()
         let client = place.client()
         let calculator = CalculatorProxy(client)
         #expect(try await calculator.add(1, 2) == 3)

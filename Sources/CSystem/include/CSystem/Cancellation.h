@@ -1,13 +1,13 @@
-// Who is told when a task is cancelled: the two halves of the runtime's own way, which Swift offers only as an async
-// function around what may be cancelled. The runtime does not promise them: Swift uses them only behind KNOWN_RUNTIME, which
-// Package.swift defines.
+// A function that is called when a task is cancelled: the two halves of what Swift offers only as an async function around the
+// code that may be cancelled. The runtime does not promise them. Swift code uses them only behind KNOWN_RUNTIME (Package.swift).
 #ifndef CSYSTEM_CANCELLATION_H
 #define CSYSTEM_CANCELLATION_H
 
-/// Who is told, and what of. Stays where it is until the task is left alone, for which the runtime has given a record.
+/// The function, and the two objects that it is called with. Stays in its place until `system_leave_cancellation`.
 struct system_cancellation {
-    void (*tell)(void *who, void *what);
-    void *who, *what;
+    void (*tell)(void *receiver, void *subject);
+    void *receiver, *subject;
+    /// What the runtime has given for it.
     void *record;
 };
 
@@ -24,16 +24,16 @@ static inline _Bool system_is_cancelled(void) { return swift_task_isCancelled(sw
 
 static __attribute__((swiftcall)) void system_tell_cancelled(__attribute__((swift_context)) void *context) {
     struct system_cancellation *cancellation = context;
-    cancellation->tell(cancellation->who, cancellation->what);
+    cancellation->tell(cancellation->receiver, cancellation->subject);
 }
 
-/// From now on the running task's cancellation is told; at once if it has been cancelled. The record stands on the task's own
-/// stack: what is begun last ends first.
+/// From now on the function is called when the running task is cancelled; at once if it has been. The record stands on the task's
+/// own stack, so the last one that begins is the first that ends.
 static inline void system_watch_cancellation(struct system_cancellation *cancellation) {
     cancellation->record = swift_task_addCancellationHandler(system_tell_cancelled, cancellation);
 }
 
-/// By the same task. When it returns nobody is being told any more.
+/// Called by the same task. When it returns the function is not running and will not be called.
 static inline void system_leave_cancellation(struct system_cancellation *cancellation) {
     swift_task_removeCancellationHandler(cancellation->record);
 }

@@ -13,7 +13,6 @@ extern int pipe2(int ends[2], int flags);
 #endif
 
 static inline int system_errno(void) { return errno; }
-static inline void system_set_errno(int code) { errno = code; }
 
 static inline int system_close_on_exec_nonblocking(int descriptor) {
     if (fcntl(descriptor, F_SETFD, FD_CLOEXEC) < 0) return -1;

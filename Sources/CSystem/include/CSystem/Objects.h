@@ -1,5 +1,6 @@
-// Objects that are known and not kept. The runtime counts those who know one, as it does for `unowned`, and says whether
-// it can still be kept, as it does for `weak`; Swift has no reference that is both. Declared as in the runtime's own header.
+// Objects that are known and not kept. The runtime counts such references, as it does for `unowned`, and says whether the object
+// can still be kept, as it does for `weak`. Swift has no reference that is both. Declared as in the runtime's own header, and used
+// only behind KNOWN_RUNTIME (Package.swift).
 #ifndef CSYSTEM_OBJECTS_H
 #define CSYSTEM_OBJECTS_H
 

@@ -1,8 +1,8 @@
-// Where tasks go that a thread makes ready to run: to the runtime's pool, or, for as long as the thread says so, to
-// somebody of its own.
+// Where tasks go that a thread makes ready to run: to the runtime's pool, or, for as long as the thread says so, to a function
+// of its own.
 //
-// The runtime has a hook for this, a variable of its library that Swift cannot name. Jobs and executors stand in it as
-// they do in the runtime's own header; its calling convention is Swift's.
+// The runtime has a hook for this, a variable of its library that Swift cannot name. The runtime does not promise it, and other
+// code may want it too. Swift code uses it only behind KNOWN_RUNTIME (Package.swift).
 #ifndef CSYSTEM_TASKS_H
 #define CSYSTEM_TASKS_H
 
@@ -13,7 +13,7 @@ typedef __attribute__((swiftcall)) void (*system_pool_hook)(void *job, system_po
 
 extern system_pool_hook swift_task_enqueueGlobal_hook;
 
-/// Who takes the jobs that the calling thread makes ready for the pool; `take` is NULL while nobody does.
+/// What takes the jobs that the calling thread makes ready for the pool; `take` is NULL while they go there.
 struct system_taker {
     void (*take)(void *context, void *job);
     void *context;
@@ -31,11 +31,11 @@ static __attribute__((swiftcall)) void system_enqueue(void *job, system_pool poo
     else pool(job);
 }
 
-/// Answers whether jobs can be taken from now on: not where somebody else has the pool, who will have a reason.
+/// Answers whether jobs can be taken from now on. They cannot where other code has the hook already.
 static inline int system_hook_pool(void) {
-    system_pool_hook nobody = NULL;
+    system_pool_hook none = NULL;
     return __atomic_compare_exchange_n(
-        &swift_task_enqueueGlobal_hook, &nobody, system_enqueue, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+        &swift_task_enqueueGlobal_hook, &none, system_enqueue, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
 }
 
 /// From now on the calling thread's jobs go there; to the pool again with NULL.

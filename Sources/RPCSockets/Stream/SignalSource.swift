@@ -18,16 +18,14 @@ package enum ProcessSignal: Int32, Sendable, CaseIterable {
 
 /// Delivers signals to a handler on a loop until it is closed. The process has one table of signals, and this has one
 /// pipe into it: only one source at a time may live.
-///
-/// `@unchecked Sendable`: `registration` is touched only on the loop.
-package final class SignalSource: @unchecked Sendable {
+package final class SignalSource: Sendable {
     private let loop: EventLoop
     private let signals: [ProcessSignal]
     private let reader: Int32
     private let writer: Int32
     private let handler: @Sendable (ProcessSignal) -> Void
     private let isClosed = Atomic(false)
-    private var registration: Registration?
+    private let registration: LoopBound<Registration?>
 
     /// From the return on, none of the signals ends the process.
     package init(
@@ -41,6 +39,7 @@ package final class SignalSource: @unchecked Sendable {
             withUnsafeMutableBytes(of: &ends) { system_pipe($0.baseAddress?.assumingMemoryBound(to: Int32.self)) }
         }
         (reader, writer) = ends
+        registration = LoopBound(nil, of: loop)
         for signal in signals {
             try SystemCall.make("sigaction") { system_watch_signal(signal.rawValue, ends.1) }
         }
@@ -59,7 +58,7 @@ package final class SignalSource: @unchecked Sendable {
         // Threads inherit what is blocked, and those of Swift's own pool block everything: one at least must listen.
         for signal in signals { system_unblock_signal(signal.rawValue) }
         do throws(SystemError) {
-            registration = try loop.register(self, reader, .reading)
+            registration.value = try loop.register(self, reader, .reading)
         } catch {
             // Better a program that a signal ends at once than one that none can end.
             close()
@@ -67,8 +66,7 @@ package final class SignalSource: @unchecked Sendable {
     }
 
     private func end() {
-        if let registration { loop.deregister(registration) }
-        registration = nil
+        if let registration = registration.value.take() { loop.deregister(registration) }
         // The writing end stays open: a handler that began before `close` may still be on its way to it.
         _ = CSystem.close(reader)
     }
@@ -77,7 +75,7 @@ package final class SignalSource: @unchecked Sendable {
 extension SignalSource: Selectable {
     func ready(_: Readiness) {
         var number: UInt8 = 0
-        while registration != nil, read(reader, &number, 1) == 1 {
+        while registration.value != nil, read(reader, &number, 1) == 1 {
             if let signal = ProcessSignal(rawValue: Int32(number)) { handler(signal) }
         }
     }

@@ -1,7 +1,7 @@
-// Where a loop receives: one chunk for all its streams, used again as long as nobody keeps a view of it, so that
+// Where a loop receives: one chunk for all its streams, used again as long as no view of it is kept, so that
 // ten thousand idle connections need no memory of their own and a busy one allocates nothing.
 
-package import RPCWire
+import RPCWire
 
 /// Touched only by the loop's thread.
 final class ReadBuffer {
@@ -26,14 +26,20 @@ final class ReadBuffer {
         case failed(SystemError)
     }
 
-    /// - Parameter looks: how often to look before it would block.
-    func read(from socket: Socket, generously: Bool, looks: Int = 1, deliver: (Bytes) -> Void) -> Outcome {
-        generously ? readGenerously(socket, looks, deliver) : readUsually(socket, looks, deliver)
+    /// - Parameters:
+    ///   - generously: whether the last read was so big that this one gets more room.
+    ///   - receive: fills the room that it is given.
+    func read(
+        generously: Bool, receive: (UnsafeMutableRawBufferPointer) -> Transfer, deliver: (Bytes) -> Void
+    ) -> Outcome {
+        generously ? readGenerously(receive, deliver) : readUsually(receive, deliver)
     }
 
-    private func readUsually(_ socket: Socket, _ looks: Int, _ deliver: (Bytes) -> Void) -> Outcome {
+    private func readUsually(
+        _ receive: (UnsafeMutableRawBufferPointer) -> Transfer, _ deliver: (Bytes) -> Void
+    ) -> Outcome {
         let window = UnsafeMutableRawBufferPointer(rebasing: chunk.memory[used...])
-        switch socket.receive(window, looks: looks) {
+        switch receive(window) {
         case .bytes(0): return .endOfStream
         case .wouldBlock: return .wouldBlock
         case .failed(let error): return .failed(error)
@@ -51,9 +57,11 @@ final class ReadBuffer {
         }
     }
 
-    private func readGenerously(_ socket: Socket, _ looks: Int, _ deliver: (Bytes) -> Void) -> Outcome {
+    private func readGenerously(
+        _ receive: (UnsafeMutableRawBufferPointer) -> Transfer, _ deliver: (Bytes) -> Void
+    ) -> Outcome {
         var chunk = largeChunk.take() ?? ByteChunk(capacity: ReadBuffer.generous)
-        let transfer = socket.receive(chunk.memory, looks: looks)
+        let transfer = receive(chunk.memory)
         if case .bytes(let count) = transfer, count > 0 { deliver(Bytes(chunk, 0..<count)) }
         if isKnownUniquelyReferenced(&chunk) { largeChunk = chunk }
         switch transfer {

@@ -10,9 +10,9 @@ import TestSupport
 import Testing
 
 /// A server, and a loop of their own for its clients.
-struct HospitableLoop {
+struct HostingLoop {
     /// Looks only when it is told to.
-    let watch: LoopWatch
+    let monitor: HandoffMonitor
     let loop: EventLoop
     let server: RPCServer
     let url: String
@@ -25,11 +25,11 @@ struct HospitableLoop {
         // On a busy machine calls wait for long, and are not to be turned away for it.
         configuration.maximumWait = .zero
         server = RPCServer(configuration)
-        watch = LoopWatch(maximumBlockedThreads: maximumBlockedThreads)
-        // Answers come late there too, and guests are kept from going.
-        let hospitality = Hospitality(earned: earned, longestLull: .seconds(3_600))
+        monitor = HandoffMonitor(maximumBlockedThreads: maximumBlockedThreads, looksBySelf: false)
+        // Answers come late there too, and jobs that are hosted are kept from going.
+        let policy = PoolCallerPolicy(earned: earned, longestLull: .seconds(3_600))
         loop = try EventLoop(
-            name: "hospitable", backend: backend, watch: watch, hospitality: hospitality)
+            name: "hosting", backend: backend, monitor: monitor, hosting: policy)
         server.export(CalculatorProxy(CheckedCalculator()))
         server.export(EchoProxy(PlainEcho()))
         server.export(CounterProxy(SharedCounter()))
@@ -42,7 +42,7 @@ struct HospitableLoop {
             .socket(url, configuration.connectTimeout, configuration.streamLimits, on: loop), configuration)
     }
 
-    /// Calls until the caller is a guest.
+    /// Calls until the caller is hosted.
     func call(_ calculator: CalculatorProxy) async throws {
         let thread = await loop.perform { SystemThread.current }
         repeat {
@@ -50,12 +50,12 @@ struct HospitableLoop {
         } while SystemThread.current != thread && !Task.isCancelled
     }
 
-    /// Has so many guests, one right after the other, and returns when they have gone.
+    /// Hosts so many jobs, one right after the other, and returns when they have gone.
     /// - Parameter first: done on the loop right before they come.
     func host(
         _ count: Int, first: @escaping @Sendable () -> Void, each: @escaping @Sendable () async -> Void
     ) async {
-        // Whoever comes after a lull is not welcome.
+        // A caller that is answered after a lull is not hosted.
         await loop.perform { loop.answer(onlyOf: nil) {} }
         let waiting = Lock<[UnsafeContinuation<Void, Never>]>([])
         await withTaskGroup(of: Void.self) { group in

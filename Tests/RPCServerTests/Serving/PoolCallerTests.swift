@@ -27,7 +27,7 @@ private actor CallingActor {
 @Suite(.waitsForOthers) struct `A caller on the pool` {
     @Test(arguments: EventLoop.Backend.allCases)
     func `goes on where its answers come in`(_ backend: EventLoop.Backend) async throws {
-        let place = try await HospitableLoop(backend)
+        let place = try await HostingLoop(backend)
         let calculator = CalculatorProxy(place.client())
         for number in 0..<1_000 { #expect(try await calculator.add(number, 1) == number + 1) }
         try await place.call(calculator)
@@ -35,7 +35,7 @@ private actor CallingActor {
     }
 
     @Test func `is on the pool, whoever asks, and back there once it has suspended`() async throws {
-        let place = try await HospitableLoop()
+        let place = try await HostingLoop()
         let calculator = CalculatorProxy(place.client())
         let thread = await place.loop.perform { SystemThread.current }
         for _ in 0..<10 {
@@ -48,13 +48,13 @@ private actor CallingActor {
     }
 
     @Test func `that blocks is in nobody's way, not even when it waits for another's answer`() async throws {
-        let place = try await HospitableLoop()
+        let place = try await HostingLoop()
         let client = place.client()
         let calculator = CalculatorProxy(client)
         try await place.call(calculator)
         let (hasAnswer, isOver) = (Barrier(), Lock(false))
         async let looks = blocking {
-            while !isOver.withLock({ $0 }) { place.watch.look() }
+            while !isOver.withLock({ $0 }) { place.monitor.look() }
         }
         let neighbour = Task.detached {
             defer { hasAnswer.open() }
@@ -62,7 +62,7 @@ private actor CallingActor {
             for _ in 0..<10 {
                 let text = try await EchoProxy(client).text("neighbour")
                 #expect(text == "neighbour")
-                // As long as a guest is kept there are no others: nobody might go on for the next.
+                // As long as a hosted job is kept no other is hosted: no thread could take over from the next.
                 #expect(SystemThread.current != thread)
             }
         }
@@ -75,7 +75,7 @@ private actor CallingActor {
     }
 
     @Test func `goes on elsewhere where nobody might go on for it`() async throws {
-        let place = try await HospitableLoop(maximumBlockedThreads: 0)
+        let place = try await HostingLoop(maximumBlockedThreads: 0)
         let calculator = CalculatorProxy(place.client())
         let thread = await place.loop.perform { SystemThread.current }
         for number in 0..<200 {
@@ -85,8 +85,8 @@ private actor CallingActor {
         await place.end()
     }
 
-    @Test func `that keeps the thread and then goes without a call is a guest no more`() async throws {
-        let place = try await HospitableLoop(eachEarns: .microseconds(10))
+    @Test func `that keeps the thread and then goes without a call is hosted no more`() async throws {
+        let place = try await HostingLoop(eachEarns: .microseconds(10))
         let calculator = CalculatorProxy(place.client())
         let thread = await place.loop.perform { SystemThread.current }
         try await place.call(calculator)
@@ -100,7 +100,7 @@ private actor CallingActor {
     }
 
     @Test func `that takes long keeps others waiting, but timers and sockets for no more than eight`() async throws {
-        let place = try await HospitableLoop()
+        let place = try await HostingLoop()
         let loop = place.loop
         let (gone, goneWhenDue) = (Lock(0), Lock<Int?>(nil))
         await place.host(16) {
@@ -116,7 +116,7 @@ private actor CallingActor {
     }
 
     @Test func `has what is bound to its task`() async throws {
-        let place = try await HospitableLoop()
+        let place = try await HostingLoop()
         let calculator = CalculatorProxy(place.client())
         try await withTimeout(.seconds(3_000)) {
             let deadline = try #require(Deadline.current)
@@ -127,7 +127,7 @@ private actor CallingActor {
     }
 
     @Test func `on an actor stays on it`() async throws {
-        let place = try await HospitableLoop()
+        let place = try await HostingLoop()
         let caller = CallingActor(calculator: CalculatorProxy(place.client()))
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0..<16 { group.addTask { try await caller.add(number) } }
@@ -138,7 +138,7 @@ private actor CallingActor {
     }
 
     @Test func `leaves the answers of others to them`() async throws {
-        let place = try await HospitableLoop()
+        let place = try await HostingLoop()
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<8 {
                 let calculator = CalculatorProxy(place.client())
@@ -155,7 +155,7 @@ private actor CallingActor {
     }
 
     @Test func `does not wait for what takes long`() async throws {
-        let place = try await HospitableLoop()
+        let place = try await HostingLoop()
         let client = place.client()
         try await place.call(CalculatorProxy(client))
         let echo = EchoProxy(client)
@@ -165,7 +165,7 @@ private actor CallingActor {
     }
 
     @Test func `hears of its deadline and of its cancellation`() async throws {
-        let place = try await HospitableLoop()
+        let place = try await HostingLoop()
         let client = place.client()
         let echo = EchoProxy(client)
         for _ in 0..<5 {
@@ -183,7 +183,7 @@ private actor CallingActor {
     }
 
     @Test func `does not keep the loop from its work, nor timers from being due`() async throws {
-        let place = try await HospitableLoop()
+        let place = try await HostingLoop()
         let calculator = CalculatorProxy(place.client())
         for _ in 0..<50 {
             try await place.call(calculator)
@@ -197,7 +197,7 @@ private actor CallingActor {
     }
 
     @Test func `is told when the server goes away, as everybody`() async throws {
-        let place = try await HospitableLoop()
+        let place = try await HostingLoop()
         let client = place.client()
         var states = client.states.makeAsyncIterator()
         try await place.call(CalculatorProxy(client))

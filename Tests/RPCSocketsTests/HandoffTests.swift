@@ -19,31 +19,31 @@ import Testing
         loop.shutdown()
     }
 
-    @Test func `a job may come in for a moment, and what it has the loop do then is done after it`() async throws {
+    @Test func `a job may enter for a moment, and what it has the loop do then is done after it`() async throws {
         let lent = try LentLoop()
         let (loop, diary) = (lent.loop, Diary<String>())
         await Task(executorPreference: loop) {
-            let presence = loop.comeIn()
-            #expect(presence.isHere && loop.isCurrent && loop.comeIn().isHere)
+            let visit = loop.enter()
+            #expect(visit.isOnLoop && loop.isCurrent && loop.enter().isOnLoop)
             loop.submit { diary.note("work") }
-            loop.goOut(presence)
+            loop.leave(visit)
             #expect(!loop.isCurrent)
             diary.note("job")
         }.value
-        #expect(await loop.perform { loop.comeIn().isHere && loop.isCurrent })
-        #expect(!loop.comeIn().isHere)
+        #expect(await loop.perform { loop.enter().isOnLoop && loop.isCurrent })
+        #expect(!loop.enter().isOnLoop)
         #expect(diary.all == ["job", "work"])
         loop.shutdown()
     }
 
-    @Test func `a job that comes in again and again is replaced nevertheless`() async throws {
+    @Test func `a job that enters again and again is replaced nevertheless`() async throws {
         let lent = try LentLoop()
         let loop = lent.loop
         let (hasBegun, isOver) = (Barrier(), Flag())
         defer { isOver.raise() }
         let task = Task(executorPreference: loop) {
             hasBegun.open()
-            while !isOver.isRaised { loop.goOut(loop.comeIn()) }
+            while !isOver.isRaised { loop.leave(loop.enter()) }
         }
         _ = await blocking { hasBegun.wait() }
         lent.lookUntilReplaced()
@@ -53,10 +53,10 @@ import Testing
         loop.shutdown()
     }
 
-    @Test func `a loop that nobody looks after is not lent`() async throws {
+    @Test func `a loop without a monitor is not lent`() async throws {
         try await withLoop { loop in
             let isCurrent = await Task(executorPreference: loop) { () -> Bool in
-                loop.lend(forLong: true)
+                loop.lend()
                 return loop.isCurrent && loop.takeBack()
             }.value
             #expect(isCurrent)
@@ -73,9 +73,9 @@ import Testing
         }
         diary.note("neighbour")
         #expect(lent.takeovers.withLock { $0 } == 1)
-        #expect(lent.watch.blockedThreads == 1)
+        #expect(lent.monitor.keptThreads == 1)
         barrier.open()
-        await until { lent.watch.blockedThreads == 0 }
+        await until { lent.monitor.keptThreads == 0 }
         #expect(diary.all == ["neighbour", "blocked"])
         #expect(await lent.loop.perform { SystemThread.current } == former)
         lent.loop.shutdown()
@@ -93,44 +93,6 @@ import Testing
         }
         #expect(lent.takeovers.withLock { $0 } == 0)
         lent.loop.shutdown()
-    }
-
-    @Test func `a loan that has been seen is looked at again soon, and a loop that rests not any more`() async throws {
-        let lent = try LentLoop()
-        let barrier = Barrier()
-        let task = await lent.block(on: barrier)
-        #expect(lent.watch.look() == .milliseconds(2))
-        barrier.open()
-        await task.value
-        await lent.loop.perform {}
-        var looks = 0
-        while let next = lent.watch.look(), looks < 10 {
-            #expect(next == .milliseconds(4))
-            looks += 1
-        }
-        #expect((1...3).contains(looks))
-        lent.loop.shutdown()
-    }
-
-    @Test func `a job that is expected to block has another thread go on without a look`() async throws {
-        let lent = try LentLoop()
-        let loop = lent.loop
-        let (barrier, diary) = (Barrier(), Diary<String>())
-        let task = Task(executorPreference: loop) {
-            #expect(loop.takeBack())
-            loop.submit { diary.note("neighbour") }
-            loop.lend(forLong: true)
-            barrier.wait()
-            diary.note("blocked")
-        }
-        // The first may have been taken in together with the task, and so run before what that posts.
-        await loop.perform {}
-        await loop.perform {}
-        #expect(lent.takeovers.withLock { $0 } == 1)
-        barrier.open()
-        await task.value
-        #expect(diary.all == ["neighbour", "blocked"])
-        loop.shutdown()
     }
 
     @Test func `what was posted stays in order, before and after another thread has taken over`() async throws {
@@ -156,9 +118,9 @@ import Testing
         let loop = lent.loop
         let barrier = Barrier()
         let ways = await lent.block(on: barrier) {
-            var ways = [loop.isCurrent, loop.takeBack(), loop.absence != nil]
+            var ways = [loop.isCurrent, loop.takeBack(), loop.lostSince != nil]
             await until { loop.takeBack() }
-            ways += [loop.isCurrent, loop.absence == nil]
+            ways += [loop.isCurrent, loop.lostSince == nil]
             return ways
         }
         lent.lookUntilReplaced()

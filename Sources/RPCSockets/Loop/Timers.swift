@@ -1,9 +1,51 @@
-// The timers of one loop: a binary heap by time, in which cancelled timers stay until they come up or outnumber the
-// living ones.
+// The timers of one loop: each is work that waits for its time. They stand in a binary heap, in which cancelled timers stay
+// until they come up or outnumber the living ones.
 
-package import RPCWire
+import RPCWire
 import Synchronization
 
+/// One piece of work that waits for its time. The work is taken once, to be run or to be dropped, so that firing and cancelling
+/// cannot both have it.
+final class ScheduledTimer: LoopTimer {
+    /// Not the function by itself: in a generic place it would be wrapped once more at each look, and
+    /// the wrappings of a timer that waits for long would be too many for the stack to undo.
+    private struct Work {
+        let run: @Sendable () -> Void
+    }
+
+    let deadline: Instant
+    private let work: Lock<Work?>
+    private let cancelled: CancelledCount
+
+    init(_ deadline: Instant, _ cancelled: CancelledCount, _ work: @escaping @Sendable () -> Void) {
+        self.deadline = deadline
+        self.cancelled = cancelled
+        self.work = Lock(Work(run: work))
+    }
+
+    func cancel() {
+        // What the work holds on to is let go here and now, outside the lock.
+        if takeWork() != nil { cancelled.number.add(1, ordering: .relaxed) }
+    }
+
+    func takeWork() -> (@Sendable () -> Void)? {
+        let taken = work.withLock { work -> Work? in
+            let taken = work
+            work = nil
+            return taken
+        }
+        return taken?.run
+    }
+
+    var isCancelled: Bool { work.withLock { $0 == nil } }
+}
+
+/// How many timers of a heap have been cancelled, from any thread, since it was last tidied up.
+final class CancelledCount: Sendable {
+    let number = Atomic<Int>(0)
+}
+
+/// The timers by their time, and those of the same time in the order in which they were set.
 struct TimerHeap {
     private struct Entry {
         let place: Place
@@ -51,7 +93,7 @@ struct TimerHeap {
         return first.timer
     }
 
-    /// Nobody should wake up for a timer that is cancelled.
+    /// The loop is not woken for a timer that is cancelled.
     mutating func dropCancelledFirst() {
         guard cancelled.number.load(ordering: .relaxed) > 0 else { return }
         while let first = entries.first, first.timer.isCancelled {

@@ -1,0 +1,112 @@
+// How a loop goes on when its thread does not: loans, and another thread that takes over; and how tasks of the ordinary pool run
+// on the loop's thread.
+
+package import RPCWire
+import Synchronization
+
+extension EventLoop: Handoff {
+    /// The monitor stops watching the loop after so many looks in a row that see no loan.
+    private static let quietLooks: UInt8 = 2
+    /// How many looks may see a loan before it is overdue, at least. Each thread that is away adds one: where threads are late
+    /// because they compute, or because the machine is busy, more threads would make all of them later.
+    private static let looksPerLoan = 2
+
+    package func lend() {
+        guard let monitor else { return }
+        ownership.lend()
+        // After the loan, so that a look which comes later sees it. The monitor stops watching only after a look that has seen
+        // the lowered count, some milliseconds after it was lowered.
+        if looksLeft.load(ordering: .relaxed) < Self.quietLooks { askToBeWatched(by: monitor) }
+    }
+
+    @inline(never)
+    private func askToBeWatched(by monitor: HandoffMonitor) {
+        if looksLeft.exchange(Self.quietLooks, ordering: .relaxed) == 0 { monitor.watch(self) }
+    }
+
+    package func takeBack() -> Bool {
+        guard monitor != nil else { return true }
+        guard ownership.takeBack(SystemThread.current) else { return false }
+        // The foreign code may have taken long.
+        state.time = nil
+        return true
+    }
+
+    package var lostSince: Instant? { monitor?.lostSince(SystemThread.current) }
+
+    package func enter() -> LoopVisit {
+        if isCurrent { return .atHome }
+        guard let loan = ownership.enter(SystemThread.current) else { return .elsewhere }
+        state.time = nil
+        return .visiting(loan, isHosted: state.hosting.hasThread)
+    }
+
+    package func leave(_ visit: LoopVisit) {
+        if case .visiting(let loan, _) = visit { ownership.leave(loan) }
+    }
+
+    // MARK: another thread takes over
+
+    /// One look of the monitor. Answers whether it is to look again.
+    func look() -> Bool {
+        switch ownership.look(enough: Self.looksPerLoan + threadsAway.load(ordering: .relaxed)) {
+        case .notLent:
+            let left = looksLeft.load(ordering: .relaxed)
+            guard left > 0 else { return false }
+            return
+                !(looksLeft.compareExchange(expected: left, desired: left - 1, ordering: .relaxed).exchanged
+                && left == 1)
+        case .lent: break
+        case .overdue(let thread): replace(thread)
+        }
+        looksLeft.store(Self.quietLooks, ordering: .relaxed)
+        return true
+    }
+
+    private func replace(_ thread: UInt) {
+        guard let monitor, monitor.admits(thread) else { return }
+        do throws(SystemError) {
+            try SystemThread.start(name: name) { [self] in
+                // The first may have returned in the meantime.
+                guard ownership.take(from: thread, for: SystemThread.current) else { return monitor.returned(thread) }
+                threadsAway.add(1, ordering: .relaxed)
+                monitor.tookOver()
+                live()
+            }
+        } catch {
+            monitor.cannotReplace(thread, because: "the event loop \(name) gets no other thread: \(error)")
+        }
+    }
+
+    /// Called by a thread that finds that it has lost the loop.
+    func threadReturned() {
+        threadsAway.subtract(1, ordering: .relaxed)
+        monitor?.returned(SystemThread.current)
+    }
+
+    // MARK: jobs of the pool
+
+    package func answer(onlyOf peer: ObjectIdentifier?, _ resume: () -> Void) {
+        guard state.hosting.policy.admits(onlyOf: peer, at: now), canHost else { return resume() }
+        PoolHook.collectJobs(of: resume, into: self)
+    }
+
+    /// Whether another thread would take over if a hosted job kept this one.
+    private var canHost: Bool {
+        monitor?.hasRoom == true && threadsAway.load(ordering: .relaxed) == 0 && !state.isEnding
+    }
+
+    /// Runs a job of the pool, or gives it back. Answers whether the loop is still this thread's.
+    func host(_ job: UnownedJob) -> Bool {
+        let begin = state.hosting.beginOfStay ?? now
+        guard canHost, state.hosting.beginJob(stayingSince: begin) else {
+            globalConcurrentExecutor.enqueue(ExecutorJob(job))
+            return true
+        }
+        lend()
+        PoolHook.run(job)
+        guard takeBack() else { return false }
+        state.hosting.endJob()
+        return true
+    }
+}

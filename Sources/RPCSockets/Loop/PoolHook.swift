@@ -1,0 +1,37 @@
+// Where tasks go that a thread makes ready for the ordinary pool: to the pool, or for a moment to the loop that has the thread.
+// Relies on the runtime's hook and on how jobs and executors lie in memory, and so is compiled only for a runtime that is
+// known to have them (Package.swift). Elsewhere all such tasks go to the pool, and only cost more.
+
+#if KNOWN_RUNTIME
+    import CSystem
+
+    enum PoolHook {
+        /// False where other code has taken the hook.
+        private static let isInstalled = system_hook_pool() != 0
+
+        /// Calls `resume`, and puts the jobs that it makes ready for the pool into the queue of the loop, which has the calling
+        /// thread. In one file with what installs the hook: each file has its own copy of what C keeps for the thread.
+        static func collectJobs(of resume: () -> Void, into loop: EventLoop) {
+            guard isInstalled else { return resume() }
+            system_take_jobs(
+                { loop, job in
+                    guard let loop else { return }
+                    // The loop is handed through as it is, and a job is one pointer.
+                    let job = unsafeBitCast(job, to: UnownedJob.self)
+                    Unmanaged<EventLoop>.fromOpaque(loop).takeUnretainedValue().state.queue.append(.hosted(job))
+                }, Unmanaged.passUnretained(loop).toOpaque())
+            resume()
+            system_take_jobs(nil, nil)
+        }
+
+        /// Runs a job as the pool does, on no actor, for which the runtime's executor is two zeros.
+        static func run(_ job: UnownedJob) {
+            job.runSynchronously(on: unsafeBitCast((0, 0), to: UnownedSerialExecutor.self))
+        }
+    }
+#else
+    enum PoolHook {
+        static func collectJobs(of resume: () -> Void, into _: EventLoop) { resume() }
+        static func run(_ job: UnownedJob) { globalConcurrentExecutor.enqueue(ExecutorJob(job)) }
+    }
+#endif

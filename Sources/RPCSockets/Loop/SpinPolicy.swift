@@ -1,0 +1,100 @@
+// Whether a loop that has nothing to do spins for a moment before it sleeps, because being woken costs more than the wait. Pure:
+// how waits ended and where events came from, whether to spin next time and which descriptor to look at.
+//
+// Spinning takes a processor, so it has to pay. It ends soon after it finds nothing, and begins when sleeps were so short that
+// spinning would have caught what ended them.
+
+import RPCWire
+
+struct SpinPolicy {
+    /// How long to spin at least, in nanoseconds.
+    private static let leastTime: Int64 = 25_000
+    /// The longest sleep that may have been short but for the waking, in nanoseconds. Where both ends sleep there are two
+    /// wakings of 15 to 90 microseconds each, or of 250 where other programs want the processors too.
+    private static let longestShortSleep: Int64 = 600_000
+    /// A wait that was over sooner was no sleep, in nanoseconds: spinning would have spared nothing.
+    private static let shortestSleep: Int64 = 5_000
+
+    /// How many waits in a row tell what the next one will be like.
+    private static let proof = 8
+    /// Spinning that found less than this before it was given up needs twice the proof next time.
+    private static let worthTheProof = 128
+    private static let mostProof = 1_024
+    /// For how long only one descriptor is looked at, in nanoseconds, and for which part of the time in which nothing has come
+    /// over others. So no other descriptor is neglected for more than a hundredth of the time between its events.
+    static let longestNeglect: Int64 = 50_000
+    static let silencePerNeglect: Int64 = 100
+    /// How much trust there is at first, and at most. It outlasts the proof, so that this end goes on until the other has found
+    /// that its sleeps are short now.
+    private static let mostTrust = 4 * proof
+
+    /// How long to spin before sleeping, in nanoseconds: two thirds of a short sleep, since one of its two wakings is still needed
+    /// where the other end sleeps.
+    private(set) var time = SpinPolicy.leastTime
+    /// An event that took longer to come was not worth spinning for: sleeping would have cost less at both ends.
+    private var longestFind = SpinPolicy.leastTime
+    /// What speaks for spinning. A miss weighs twice as much as a hit, so that waits of which every second one finds nothing are
+    /// slept through.
+    private var trust = 0
+    /// What speaks for beginning to spin. A long sleep takes back two short ones, and no more.
+    private var shortSleeps = 0
+    /// How long short sleeps have lasted of late, in nanoseconds.
+    private var shortSleep: Int64 = 0
+    /// How many short sleeps it takes to begin, and how much has been found since it began.
+    private var proofToBegin = SpinPolicy.proof
+    private var hits = 0
+    /// Where the last event came from, and how often in a row before that.
+    private var last = UInt64.max
+    private var repetitions = 0
+    /// Since when nothing has come from elsewhere; known from the first look everywhere on.
+    private var aloneSince: Instant?
+    private var looksEverywhereAt = Instant(nanoseconds: .min)
+
+    var isWorthwhile: Bool { trust > 0 }
+
+    /// The loop has spun for so many nanoseconds, and has found something or not.
+    mutating func spun(for duration: Int64, hasFound: Bool) {
+        guard !hasFound || duration > longestFind else {
+            trust = min(trust + 1, Self.mostTrust)
+            hits &+= 1
+            return
+        }
+        trust = max(trust - 2, 0)
+        guard trust == 0 else { return }
+        proofToBegin = hits < Self.worthTheProof ? min(proofToBegin * 2, Self.mostProof) : Self.proof
+        hits = 0
+    }
+
+    /// The loop has slept for so many nanoseconds without spinning before.
+    mutating func slept(nanoseconds duration: Int64) {
+        guard duration >= Self.shortestSleep else { return }
+        guard duration <= Self.longestShortSleep else { return shortSleeps = max(shortSleeps - 2, 0) }
+        shortSleep = shortSleeps == 0 ? duration : shortSleep + (duration - shortSleep) / Int64(Self.proof)
+        shortSleeps += 1
+        guard shortSleeps >= proofToBegin else { return }
+        (trust, shortSleeps) = (Self.mostTrust, 0)
+        time = max(Self.leastTime, shortSleep * 2 / 3)
+        longestFind = max(Self.leastTime, shortSleep / 2)
+    }
+
+    // MARK: where to look
+
+    /// The only descriptor to look at; nil is all of them. What has come over it again and again can be taken without asking
+    /// first whether it is ready.
+    func likeliest(at now: Instant) -> UInt64? {
+        repetitions >= Self.proof && now < looksEverywhereAt ? last : nil
+    }
+
+    mutating func lookedEverywhere(at now: Instant) {
+        let start = aloneSince ?? now
+        aloneSince = start
+        let neglect = min(start.nanoseconds(to: now) / Self.silencePerNeglect, Self.longestNeglect)
+        looksEverywhereAt = now.advanced(byNanoseconds: neglect)
+    }
+
+    /// The system has reported an event of this descriptor.
+    mutating func came(from tag: UInt64) {
+        guard tag != last else { return repetitions = min(repetitions + 1, Self.proof) }
+        (last, repetitions, aloneSince) = (tag, 0, nil)
+    }
+}

@@ -1,0 +1,49 @@
+// A value that belongs to a loop's thread.
+
+package import RPCWire
+
+/// A value that only code on a loop may touch. Debug builds trap elsewhere, and where two pieces of code change the value at the
+/// same time. Release builds check neither, since each check costs more than most of what is done with such values.
+///
+/// `@unchecked Sendable`: the loop's thread is the only one that reaches the value, as debug builds check.
+package struct LoopBound<Value>: @unchecked Sendable {
+    private final class Place {
+        #if DEBUG
+            var value: Value
+        #else
+            @exclusivity(unchecked) var value: Value
+        #endif
+
+        init(_ value: Value) { self.value = value }
+    }
+
+    private let place: Place
+    #if DEBUG
+        private let thread: any LoopThread
+    #endif
+
+    package init(_ value: Value, of thread: any LoopThread) {
+        place = Place(value)
+        #if DEBUG
+            self.thread = thread
+        #endif
+    }
+
+    @inline(__always)
+    private func check() {
+        #if DEBUG
+            precondition(thread.isCurrent, "touched outside of its loop")
+        #endif
+    }
+
+    package var value: Value {
+        @inline(__always) _read {
+            check()
+            yield place.value
+        }
+        @inline(__always) nonmutating _modify {
+            check()
+            yield &place.value
+        }
+    }
+}
