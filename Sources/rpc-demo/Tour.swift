@@ -10,9 +10,11 @@ enum Tour {
     static let firstActs = 8
 
     static let acts: [Act] = [
-        .call, .typedError, .callback, .lazyObject, .guardedObject, .cachedList, .sharedObject, .restart,
-        .record, .sameProtocol, .posts, .manyTasks, .typedByHand, .timeLimit, .cancellation, .crash, .gateway,
-        .wrappedSubject, .presenter, .delegates,
+        callAct, typedErrorAct, callbackAct, lazyObjectAct, guardedObjectAct, cachedListAct, sharedObjectAct,
+        restartAct,
+        recordAct, sameProtocolAct, postsAct, manyTasksAct, typedByHandAct, timeLimitAct, cancellationAct, crashAct,
+        gatewayAct,
+        wrappedSubjectAct, presenterAct, delegatesAct,
     ]
 
     static var list: String {

@@ -10,47 +10,45 @@ protocol Contents: Sendable {
     @ReadOnly func chapters() async throws -> [String]
 }
 
-extension Act {
-    static let cachedList = Act(
-        "A list that opens at once",
-        """
-        The server takes 300 ms to say what there is to read. The plain proxy makes the user wait for it each time.
-        The cached one shows the contents of last time, and fetches the new ones for the next.
-        """
-    ) { stage in
-        let shelf = SlowContents()
-        let file = ReplaceableFile(Stage.ownPath(in: ProcessEnvironment["TMPDIR"] ?? "/tmp"))
-        defer { file.remove() }
-        let old = await shelf.chapters
-        let new = old + ["Of Caches"]
-        try await stage.withServer(ContentsProxy(shelf), at: "unix://\(Stage.ownPath())") { server, _, client in
-            try await stage.open("plain proxy", ContentsProxy(client), showing: old, atOnce: false)
-            let cached = launch(client, file)
-            try await stage.open("cached proxy, first launch", cached, showing: old, atOnce: false)
-            try await stage.open("cached proxy, again", cached, showing: old)
+let cachedListAct = Act(
+    "A list that opens at once",
+    """
+    The server takes 300 ms to say what there is to read. The plain proxy makes the user wait for it each time.
+    The cached one shows the contents of last time, and fetches the new ones for the next.
+    """
+) { stage in
+    let shelf = SlowContents()
+    let file = ReplaceableFile(Stage.ownPath(in: ProcessEnvironment["TMPDIR"] ?? "/tmp"))
+    defer { file.remove() }
+    let old = await shelf.chapters
+    let new = old + ["Of Caches"]
+    try await stage.withServer(ContentsProxy(shelf), at: "unix://\(Stage.ownPath())") { server, _, client in
+        try await stage.open("plain proxy", ContentsProxy(client), showing: old, atOnce: false)
+        let cached = launch(client, file)
+        try await stage.open("cached proxy, first launch", cached, showing: old, atOnce: false)
+        try await stage.open("cached proxy, again", cached, showing: old)
 
-            stage.says("A chapter is added. The user sees the old list at once, and then the new one arrive:")
-            await shelf.add("Of Caches")
-            let updates = try cached.updates(of: ContentsProxy.Methods.chapters)
-            try await stage.open("new at the server", cached, showing: old)
-            try stage.show("arrives", await updates.first { $0.value == new }?.value ?? [], expecting: new)
-            try await stage.show("await cached.saveCache()", expecting: true) { await cached.saveCache() }
+        stage.says("A chapter is added. The user sees the old list at once, and then the new one arrive:")
+        await shelf.add("Of Caches")
+        let updates = try cached.updates(of: ContentsProxy.Methods.chapters)
+        try await stage.open("new at the server", cached, showing: old)
+        try stage.show("arrives", await updates.first { $0.value == new }?.value ?? [], expecting: new)
+        try await stage.show("await cached.saveCache()", expecting: true) { await cached.saveCache() }
 
-            stage.says("The server goes away. The list opens as before, and says why it is no newer:")
-            await server.stop()
-            let later = try cached.updates(of: ContentsProxy.Methods.chapters)
-            try await stage.open("server away", cached, showing: new)
-            let reason = await later.compactMap(\.failure).first { _ in true }
-            // A busy machine may notice only that the time is over.
-            let isAway = reason?.code == .unavailable || reason?.code == .deadlineExceeded
-            try stage.show("no newer, because", isAway ? "the server is away" : nil, expecting: "the server is away")
-        }
-
-        stage.says("The program starts again, and the server is still away:")
-        let client = RPCClient("tcp://127.0.0.1:1")
-        defer { client.close() }
-        try await stage.open("next launch", launch(client, file), showing: new)
+        stage.says("The server goes away. The list opens as before, and says why it is no newer:")
+        await server.stop()
+        let later = try cached.updates(of: ContentsProxy.Methods.chapters)
+        try await stage.open("server away", cached, showing: new)
+        let reason = await later.compactMap(\.failure).first { _ in true }
+        // A busy machine may notice only that the time is over.
+        let isAway = reason?.code == .unavailable || reason?.code == .deadlineExceeded
+        try stage.show("no newer, because", isAway ? "the server is away" : nil, expecting: "the server is away")
     }
+
+    stage.says("The program starts again, and the server is still away:")
+    let client = RPCClient("tcp://127.0.0.1:1")
+    defer { client.close() }
+    try await stage.open("next launch", launch(client, file), showing: new)
 }
 
 extension Stage {

@@ -4,89 +4,86 @@ import Protocols
 import RemoteProxy
 import Subjects
 
-extension Act {
-    static let call = Act("A call", "The client knows a protocol and an address. The proxy does the rest.") { stage in
-        let greeter: any Greeter = GreeterProxy(stage.client)
-        try await stage.show(#"try await greeter.greet("world")"#, expecting: "Hello, world!") {
-            try await greeter.greet("world")
-        }
-        stage.says("The first call also made the connection. The second finds it there:")
-        try await stage.show(#"try await greeter.greet("again")"#, expecting: "Hello, again!") {
-            try await greeter.greet("again")
+let callAct = Act("A call", "The client knows a protocol and an address. The proxy does the rest.") { stage in
+    let greeter: any Greeter = GreeterProxy(stage.client)
+    try await stage.show(#"try await greeter.greet("world")"#, expecting: "Hello, world!") {
+        try await greeter.greet("world")
+    }
+    stage.says("The first call also made the connection. The second finds it there:")
+    try await stage.show(#"try await greeter.greet("again")"#, expecting: "Hello, again!") {
+        try await greeter.greet("again")
+    }
+}
+
+let recordAct = Act("A record", "Any Codable value travels, there and back, and is the same.") { stage in
+    let echo: any Echo = EchoProxy(stage.client)
+    let record = Record(
+        id: 7, name: "Zoë 🦊", email: "z@b.org", tags: ["a", ""], scores: [0.1, -2e300], active: true)
+    try await stage.show("try await echo.record(record)", expecting: record) { try await echo.record(record) }
+}
+
+let sameProtocolAct = Act(
+    "Who is behind the protocol",
+    "`func welcome(_ name: String, by greeter: any Greeter)` cannot tell, and need not."
+) { stage in
+    let client = stage.client
+    stage.says("An object on the server:")
+    try await stage.show(#"try await welcome("Ada", by: GreeterProxy(client))"#, expecting: "Hello, Ada! Come in.") {
+        try await welcome("Ada", by: GreeterProxy(client))
+    }
+    stage.says("A proxy for an object that is here; nothing is encoded:")
+    try await stage.show(
+        #"try await welcome("Ada", by: GreeterProxy(EnglishGreeter()))"#, expecting: "Hello, Ada! Come in."
+    ) {
+        try await welcome("Ada", by: GreeterProxy(EnglishGreeter()))
+    }
+    stage.says("A fake, as a test would pass it:")
+    try await stage.show(#"try await welcome("Ada", by: Fake())"#, expecting: "Psst, Ada! Come in.") {
+        try await welcome("Ada", by: Fake())
+    }
+}
+
+let manyTasksAct = Act(
+    "Many tasks, one connection",
+    "Two hundred tasks share a client, and each call takes 100 ms. A reply finds its caller, in whatever order it comes."
+) { stage in
+    let echo: any Echo = EchoProxy(stage.client)
+    let all = Set((1...200).map { "number \($0)" })
+    try await stage.show(
+        #"try await inTasks(200) { try await echo.later("number \($0)", afterMilliseconds: 100) }"#,
+        as: { "\($0.count) different replies" }, where: { $0 == all }
+    ) {
+        try await inTasks(200) { try await echo.later("number \($0)", afterMilliseconds: 100) }
+    }
+}
+
+let typedByHandAct = Act(
+    "Lines typed by hand",
+    "This is JSON-RPC 2.0: what follows are the very bytes on a plain socket, there and back."
+) { stage in
+    let socket = try await LineSocket.connect(to: stage.url)
+    defer { socket.close() }
+    func type(_ line: String, where isRight: (String) -> Bool) async throws {
+        try await stage.show(line, as: shortened, where: isRight) {
+            socket.type(line)
+            return try await socket.answer()
         }
     }
 
-    static let record = Act("A record", "Any Codable value travels, there and back, and is the same.") { stage in
-        let echo: any Echo = EchoProxy(stage.client)
-        let record = Record(
-            id: 7, name: "Zoë 🦊", email: "z@b.org", tags: ["a", ""], scores: [0.1, -2e300], active: true)
-        try await stage.show("try await echo.record(record)", expecting: record) { try await echo.record(record) }
+    try await type(#"{"jsonrpc":"2.0","id":1,"method":"Calculator.add","params":[40,2]}"#) {
+        $0 == #"{"jsonrpc":"2.0","id":1,"result":42}"#
     }
-
-    static let sameProtocol = Act(
-        "Who is behind the protocol",
-        "`func welcome(_ name: String, by greeter: any Greeter)` cannot tell, and need not."
-    ) { stage in
-        let client = stage.client
-        stage.says("An object on the server:")
-        try await stage.show(#"try await welcome("Ada", by: GreeterProxy(client))"#, expecting: "Hello, Ada! Come in.")
-        {
-            try await welcome("Ada", by: GreeterProxy(client))
-        }
-        stage.says("A proxy for an object that is here; nothing is encoded:")
-        try await stage.show(
-            #"try await welcome("Ada", by: GreeterProxy(EnglishGreeter()))"#, expecting: "Hello, Ada! Come in."
-        ) {
-            try await welcome("Ada", by: GreeterProxy(EnglishGreeter()))
-        }
-        stage.says("A fake, as a test would pass it:")
-        try await stage.show(#"try await welcome("Ada", by: Fake())"#, expecting: "Psst, Ada! Come in.") {
-            try await welcome("Ada", by: Fake())
-        }
+    stage.says("Two calls in one line, with their arguments by name; one of them throws:")
+    let two =
+        #"[{"jsonrpc":"2.0","id":"a","method":"Greeter.greet","params":{"name":"world"}},"#
+        + #"{"jsonrpc":"2.0","id":"b","method":"Calculator.divide","params":{"dividend":1,"divisor":0}}]"#
+    try await type(two) { line in
+        line.hasPrefix("[") && line.hasSuffix("]") && line.contains(#""result":"Hello, world!""#)
+            && line.contains(#""error":{"code":1,"#) && line.contains("divisionByZero")
     }
-
-    static let manyTasks = Act(
-        "Many tasks, one connection",
-        "Two hundred tasks share a client, and each call takes 100 ms. A reply finds its caller, in whatever order it comes."
-    ) { stage in
-        let echo: any Echo = EchoProxy(stage.client)
-        let all = Set((1...200).map { "number \($0)" })
-        try await stage.show(
-            #"try await inTasks(200) { try await echo.later("number \($0)", afterMilliseconds: 100) }"#,
-            as: { "\($0.count) different replies" }, where: { $0 == all }
-        ) {
-            try await inTasks(200) { try await echo.later("number \($0)", afterMilliseconds: 100) }
-        }
-    }
-
-    static let typedByHand = Act(
-        "Lines typed by hand",
-        "This is JSON-RPC 2.0: what follows are the very bytes on a plain socket, there and back."
-    ) { stage in
-        let socket = try await LineSocket.connect(to: stage.url)
-        defer { socket.close() }
-        func type(_ line: String, where isRight: (String) -> Bool) async throws {
-            try await stage.show(line, as: shortened, where: isRight) {
-                socket.type(line)
-                return try await socket.answer()
-            }
-        }
-
-        try await type(#"{"jsonrpc":"2.0","id":1,"method":"Calculator.add","params":[40,2]}"#) {
-            $0 == #"{"jsonrpc":"2.0","id":1,"result":42}"#
-        }
-        stage.says("Two calls in one line, with their arguments by name; one of them throws:")
-        let two =
-            #"[{"jsonrpc":"2.0","id":"a","method":"Greeter.greet","params":{"name":"world"}},"#
-            + #"{"jsonrpc":"2.0","id":"b","method":"Calculator.divide","params":{"dividend":1,"divisor":0}}]"#
-        try await type(two) { line in
-            line.hasPrefix("[") && line.hasSuffix("]") && line.contains(#""result":"Hello, world!""#)
-                && line.contains(#""error":{"code":1,"#) && line.contains("divisionByZero")
-        }
-        stage.says("And what is there to call? The server says so itself, as an OpenRPC document:")
-        try await type(#"{"jsonrpc":"2.0","id":2,"method":"rpc.discover"}"#) {
-            $0.contains(#""name":"Calculator.divide""#)
-        }
+    stage.says("And what is there to call? The server says so itself, as an OpenRPC document:")
+    try await type(#"{"jsonrpc":"2.0","id":2,"method":"rpc.discover"}"#) {
+        $0.contains(#""name":"Calculator.divide""#)
     }
 }
 

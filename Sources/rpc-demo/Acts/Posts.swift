@@ -16,43 +16,41 @@ protocol Guest: Sendable {
     func hear(_ news: String)
 }
 
-extension Act {
-    static let posts = Act(
-        "Posts, and their order",
-        "`func note(_ text: String)` has no async and no result: a post. Posts of one client stay in order."
-    ) { stage in
-        let counter: any Counter = CounterProxy(stage.client)
-        // Other programs may write into the same notebook.
-        let mark = "\(UInt32.random(in: .min ... .max)): "
-        let words = ["one", "two", "three"]
-        try await stage.show("for word in words { counter.note(mark + word) }") {
-            for word in words { counter.note(mark + word) }
-        }
-        stage.says("A call made after them finds them all:")
-        try await stage.show(
-            "try await counter.notes().filter { $0.hasPrefix(mark) }", expecting: words.map { mark + $0 }
-        ) {
-            try await counter.notes().filter { $0.hasPrefix(mark) }
-        }
+let postsAct = Act(
+    "Posts, and their order",
+    "`func note(_ text: String)` has no async and no result: a post. Posts of one client stay in order."
+) { stage in
+    let counter: any Counter = CounterProxy(stage.client)
+    // Other programs may write into the same notebook.
+    let mark = "\(UInt32.random(in: .min ... .max)): "
+    let words = ["one", "two", "three"]
+    try await stage.show("for word in words { counter.note(mark + word) }") {
+        for word in words { counter.note(mark + word) }
     }
+    stage.says("A call made after them finds them all:")
+    try await stage.show(
+        "try await counter.notes().filter { $0.hasPrefix(mark) }", expecting: words.map { mark + $0 }
+    ) {
+        try await counter.notes().filter { $0.hasPrefix(mark) }
+    }
+}
 
-    static let callback = Act(
-        "The server calls back",
-        """
-        The guest orders from the waiter. Before it answers, the waiter asks the guest, on the same connection.
-        Both ends are peers: a client exports objects too.
-        """
-    ) { stage in
-        let (news, heard) = AsyncStream.makeStream(of: String.self)
-        try await stage.withServer(WaiterProxy(AttentiveWaiter())) { _, _, client in
-            client.export(GuestProxy(AllergicGuest(heard: heard)))
-            let waiter: any Waiter = WaiterProxy(client)
-            try await stage.show(#"try await waiter.order("cake")"#, expecting: "Here is your cake, without nuts.") {
-                try await waiter.order("cake")
-            }
-            let first = await news.first { _ in true }
-            try stage.show("meanwhile the guest heard", first, expecting: "One cake is being made.")
+let callbackAct = Act(
+    "The server calls back",
+    """
+    The guest orders from the waiter. Before it answers, the waiter asks the guest, on the same connection.
+    Both ends are peers: a client exports objects too.
+    """
+) { stage in
+    let (news, heard) = AsyncStream.makeStream(of: String.self)
+    try await stage.withServer(WaiterProxy(AttentiveWaiter())) { _, _, client in
+        client.export(GuestProxy(AllergicGuest(heard: heard)))
+        let waiter: any Waiter = WaiterProxy(client)
+        try await stage.show(#"try await waiter.order("cake")"#, expecting: "Here is your cake, without nuts.") {
+            try await waiter.order("cake")
         }
+        let first = await news.first { _ in true }
+        try stage.show("meanwhile the guest heard", first, expecting: "One cake is being made.")
     }
 }
 

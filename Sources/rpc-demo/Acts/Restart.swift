@@ -5,38 +5,36 @@ import RPCServer
 import RemoteProxy
 import Subjects
 
-extension Act {
-    static let restart = Act(
-        "A server that goes away and comes back",
-        "One task makes fifty calls, one after the other, while the server is replaced. It knows nothing of that."
-    ) { stage in
-        try await stage.withServer(EchoProxy(PlainEcho()), at: "unix://\(Stage.ownPath())") { server, url, client in
-            let echo: any Echo = EchoProxy(client)
-            _ = try await echo.text("here I am")
-            let steadyCaller = Task {
-                for _ in 1...50 { _ = try await echo.later("tick", afterMilliseconds: 5) }
-                return 50
-            }
-
-            stage.says("The server stops: running calls finish, new ones wait at the client for the next connection.")
-            try await stage.show("await server.stop()") { await server.stop() }
-            await failedAttempt(of: client)
-            let patientCall = Task { try await echo.text("called while no server listened") }
-            await failedAttempt(of: client)
-
-            stage.says("Another server starts at the same address:")
-            let successor = RPCServer()
-            successor.export(EchoProxy(PlainEcho()))
-            try await stage.show("try await successor.listen(on: url)", expecting: url) {
-                try await successor.listen(on: url)
-            }
-            try await stage.show("try await patientCall.value", expecting: "called while no server listened") {
-                try await patientCall.value
-            }
-            stage.says("And the task that knows nothing has made all its calls:")
-            try await stage.show("try await steadyCaller.value", expecting: 50) { try await steadyCaller.value }
-            await successor.stop()
+let restartAct = Act(
+    "A server that goes away and comes back",
+    "One task makes fifty calls, one after the other, while the server is replaced. It knows nothing of that."
+) { stage in
+    try await stage.withServer(EchoProxy(PlainEcho()), at: "unix://\(Stage.ownPath())") { server, url, client in
+        let echo: any Echo = EchoProxy(client)
+        _ = try await echo.text("here I am")
+        let steadyCaller = Task {
+            for _ in 1...50 { _ = try await echo.later("tick", afterMilliseconds: 5) }
+            return 50
         }
+
+        stage.says("The server stops: running calls finish, new ones wait at the client for the next connection.")
+        try await stage.show("await server.stop()") { await server.stop() }
+        await failedAttempt(of: client)
+        let patientCall = Task { try await echo.text("called while no server listened") }
+        await failedAttempt(of: client)
+
+        stage.says("Another server starts at the same address:")
+        let successor = RPCServer()
+        successor.export(EchoProxy(PlainEcho()))
+        try await stage.show("try await successor.listen(on: url)", expecting: url) {
+            try await successor.listen(on: url)
+        }
+        try await stage.show("try await patientCall.value", expecting: "called while no server listened") {
+            try await patientCall.value
+        }
+        stage.says("And the task that knows nothing has made all its calls:")
+        try await stage.show("try await steadyCaller.value", expecting: 50) { try await steadyCaller.value }
+        await successor.stop()
     }
 }
 

@@ -28,83 +28,81 @@ extension LoginDelegate {
     func failed(_ name: String) {}
 }
 
-extension Act {
-    static let presenter = Act(
-        "A presenter and its view",
-        """
-        A screen keeps its presenter, and the presenter its view: the screen. Such a ring never goes away,
-        unless one of them holds the other weakly. Here a proxy does, so neither has to know.
-        """
-    ) { stage in
-        try await stage.withServer(FeedLoaderProxy(MorningFeed())) { _, _, client in
-            try await playFeed(on: stage, FeedLoaderProxy(client))
-        }
+let presenterAct = Act(
+    "A presenter and its view",
+    """
+    A screen keeps its presenter, and the presenter its view: the screen. Such a ring never goes away,
+    unless one of them holds the other weakly. Here a proxy does, so neither has to know.
+    """
+) { stage in
+    try await stage.withServer(FeedLoaderProxy(MorningFeed())) { _, _, client in
+        try await playFeed(on: stage, FeedLoaderProxy(client))
     }
+}
 
-    @MainActor
-    private static func playFeed(on stage: Stage, _ loader: any FeedLoader) async throws {
-        stage.says("The presenter is given the screen itself:")
-        try await stage.visit(leaving: "the screen, for ever") {
-            let screen = FeedScreen()
-            screen.presenter = FeedPresenter(loader: loader, view: screen)
-            return screen
-        }
-        stage.says("The presenter is given a weak proxy; nothing else is different:")
-        try await stage.visit(leaving: "nothing") {
-            let screen = FeedScreen()
-            screen.presenter = FeedPresenter(loader: loader, view: FeedViewProxy.weak(screen))
-            return screen
-        }
-        stage.says("Which is made first, if the screen wants its presenter at once? The proxy is, and is bound last:")
-        try await stage.visit(leaving: "nothing") {
-            let view = FeedViewProxy.unbound()
-            let screen = FeedScreen(presenter: FeedPresenter(loader: loader, view: view))
-            try view.bind(to: FeedViewProxy.weak(screen))
-            return screen
-        }
+@MainActor
+private func playFeed(on stage: Stage, _ loader: any FeedLoader) async throws {
+    stage.says("The presenter is given the screen itself:")
+    try await stage.visit(leaving: "the screen, for ever") {
+        let screen = FeedScreen()
+        screen.presenter = FeedPresenter(loader: loader, view: screen)
+        return screen
     }
+    stage.says("The presenter is given a weak proxy; nothing else is different:")
+    try await stage.visit(leaving: "nothing") {
+        let screen = FeedScreen()
+        screen.presenter = FeedPresenter(loader: loader, view: FeedViewProxy.weak(screen))
+        return screen
+    }
+    stage.says("Which is made first, if the screen wants its presenter at once? The proxy is, and is bound last:")
+    try await stage.visit(leaving: "nothing") {
+        let view = FeedViewProxy.unbound()
+        let screen = FeedScreen(presenter: FeedPresenter(loader: loader, view: view))
+        try view.bind(to: FeedViewProxy.weak(screen))
+        return screen
+    }
+}
 
-    static let delegates = Act(
-        "Delegates of a login screen",
-        "A screen tells its delegate what happens, and must not keep it. Delegates may leave methods out."
-    ) { stage in
-        try await playLogin(on: stage)
-    }
+let delegatesAct = Act(
+    "Delegates of a login screen",
+    "A screen tells its delegate what happens, and must not keep it. Delegates may leave methods out."
+) { stage in
+    try await playLogin(on: stage)
+}
 
-    @MainActor
-    private static func playLogin(on stage: Stage) async throws {
-        let waitress = Waitress()
-        let (front, side): (LoginScreen, LoginScreen)
-        let both: LoginDelegateProxy
-        do {
-            let porter = Porter()
-            stage.says("Two screens, the second with two delegates; the waitress has left out 'failed':")
-            both = LoginDelegateProxy.multicast([porter, waitress])
-            front = LoginScreen(delegate: LoginDelegateProxy.weak(porter))
-            side = LoginScreen(delegate: both)
-            try await stage.show(#"front.enter("Ann", password: "sesame")"#) {
-                front.enter("Ann", password: "sesame")
-            }
-            try await stage.show(#"side.enter("Eve", password: "please")"#) {
-                side.enter("Eve", password: "please")
-            }
-            try await stage.show(#"side.enter("Joe", password: "sesame")"#) {
-                side.enter("Joe", password: "sesame")
-            }
-            let book = ["Ann came in", "Eve failed", "Joe came in"]
-            try stage.show("in the porter's book", porter.book, expecting: book)
-            try stage.show("the waitress knows", waitress.guests, expecting: ["Joe"])
+@MainActor
+private func playLogin(on stage: Stage) async throws {
+    let waitress = Waitress()
+    let (front, side): (LoginScreen, LoginScreen)
+    let both: LoginDelegateProxy
+    do {
+        let porter = Porter()
+        stage.says("Two screens, the second with two delegates; the waitress has left out 'failed':")
+        both = LoginDelegateProxy.multicast([porter, waitress])
+        front = LoginScreen(delegate: LoginDelegateProxy.weak(porter))
+        side = LoginScreen(delegate: both)
+        try await stage.show(#"front.enter("Ann", password: "sesame")"#) {
+            front.enter("Ann", password: "sesame")
         }
-        stage.says("The porter has gone home. No screen kept him, and none has to know:")
-        try await stage.show(#"front.enter("Kim", password: "sesame")"#) {
-            front.enter("Kim", password: "sesame")
+        try await stage.show(#"side.enter("Eve", password: "please")"#) {
+            side.enter("Eve", password: "please")
         }
-        try await stage.show(#"side.enter("Lea", password: "sesame")"#) {
-            side.enter("Lea", password: "sesame")
+        try await stage.show(#"side.enter("Joe", password: "sesame")"#) {
+            side.enter("Joe", password: "sesame")
         }
-        try stage.show("the waitress knows", waitress.guests, expecting: ["Joe", "Lea"])
-        try stage.show("delegates at the side door", both.receiverCount ?? 0, expecting: 1)
+        let book = ["Ann came in", "Eve failed", "Joe came in"]
+        try stage.show("in the porter's book", porter.book, expecting: book)
+        try stage.show("the waitress knows", waitress.guests, expecting: ["Joe"])
     }
+    stage.says("The porter has gone home. No screen kept him, and none has to know:")
+    try await stage.show(#"front.enter("Kim", password: "sesame")"#) {
+        front.enter("Kim", password: "sesame")
+    }
+    try await stage.show(#"side.enter("Lea", password: "sesame")"#) {
+        side.enter("Lea", password: "sesame")
+    }
+    try stage.show("the waitress knows", waitress.guests, expecting: ["Joe", "Lea"])
+    try stage.show("delegates at the side door", both.receiverCount ?? 0, expecting: 1)
 }
 
 extension Stage {

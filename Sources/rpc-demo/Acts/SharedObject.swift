@@ -11,47 +11,45 @@ protocol Whiteboard: Sendable {
     @ReadOnly func lines() async throws -> [String]
 }
 
-extension Act {
-    static let sharedObject = Act(
-        "Counted and locked",
-        """
-        The whiteboard is hung up for the first guest, and taken down when the last has left.
-        One writes at a time, and may have the pen for several lines in a row.
-        """
-    ) { stage in
-        let (events, happened) = AsyncStream.makeStream(of: String.self)
-        let board = WhiteboardProxy.counted {
-            happened.yield("hung up")
-            return CleanWhiteboard()
-        } whenLast: { _ in
-            happened.yield("taken down")
-        }
-        try await stage.withServer(board.locked()) { _, url, client in
-            let bobsClient = RPCClient(url)
-            let (ann, bob) = (WhiteboardProxy(client), WhiteboardProxy(bobsClient))
-            try await stage.show(#"try await ann.write("Ann: hello")"#) { try await ann.write("Ann: hello") }
-            try await stage.show("try await bob.lines()", expecting: ["Ann: hello"]) { try await bob.lines() }
-            try stage.show("what happened in the room", await events.first { _ in true }, expecting: "hung up")
+let sharedObjectAct = Act(
+    "Counted and locked",
+    """
+    The whiteboard is hung up for the first guest, and taken down when the last has left.
+    One writes at a time, and may have the pen for several lines in a row.
+    """
+) { stage in
+    let (events, happened) = AsyncStream.makeStream(of: String.self)
+    let board = WhiteboardProxy.counted {
+        happened.yield("hung up")
+        return CleanWhiteboard()
+    } whenLast: { _ in
+        happened.yield("taken down")
+    }
+    try await stage.withServer(board.locked()) { _, url, client in
+        let bobsClient = RPCClient(url)
+        let (ann, bob) = (WhiteboardProxy(client), WhiteboardProxy(bobsClient))
+        try await stage.show(#"try await ann.write("Ann: hello")"#) { try await ann.write("Ann: hello") }
+        try await stage.show("try await bob.lines()", expecting: ["Ann: hello"]) { try await bob.lines() }
+        try stage.show("what happened in the room", await events.first { _ in true }, expecting: "hung up")
 
-            stage.says("Ann takes the pen for two lines. Bob tries to write between them:")
-            try await ann.exclusively(lease: .seconds(4)) {
-                try await stage.show(#"try await ann.write("Ann: one")"#) { try await ann.write("Ann: one") }
-                try await stage.show(
-                    #"try await withTimeout(.milliseconds(50)) { try await bob.write("Bob: wait") }"#,
-                    throwing: rpc(.deadlineExceeded, nil)
-                ) {
-                    try await withTimeout(.milliseconds(50)) { try await bob.write("Bob: wait") }
-                }
-                try await stage.show(#"try await ann.write("Ann: two")"#) { try await ann.write("Ann: two") }
+        stage.says("Ann takes the pen for two lines. Bob tries to write between them:")
+        try await ann.exclusively(lease: .seconds(4)) {
+            try await stage.show(#"try await ann.write("Ann: one")"#) { try await ann.write("Ann: one") }
+            try await stage.show(
+                #"try await withTimeout(.milliseconds(50)) { try await bob.write("Bob: wait") }"#,
+                throwing: rpc(.deadlineExceeded, nil)
+            ) {
+                try await withTimeout(.milliseconds(50)) { try await bob.write("Bob: wait") }
             }
-            stage.says("Ann leaves. Bob is still there, and so is the whiteboard:")
-            client.close()
-            let lines = ["Ann: hello", "Ann: one", "Ann: two"]
-            try await stage.show("try await bob.lines()", expecting: lines) { try await bob.lines() }
-            stage.says("Bob leaves too:")
-            bobsClient.close()
-            try stage.show("what happened in the room", await events.first { _ in true }, expecting: "taken down")
+            try await stage.show(#"try await ann.write("Ann: two")"#) { try await ann.write("Ann: two") }
         }
+        stage.says("Ann leaves. Bob is still there, and so is the whiteboard:")
+        client.close()
+        let lines = ["Ann: hello", "Ann: one", "Ann: two"]
+        try await stage.show("try await bob.lines()", expecting: lines) { try await bob.lines() }
+        stage.says("Bob leaves too:")
+        bobsClient.close()
+        try stage.show("what happened in the room", await events.first { _ in true }, expecting: "taken down")
     }
 }
 
