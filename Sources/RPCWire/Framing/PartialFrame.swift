@@ -1,3 +1,5 @@
+// A frame, or the beginning of one, that has come in pieces.
+
 /// The rest of a frame whose length is known.
 struct SizedBody: Sendable {
     private let length: Int
