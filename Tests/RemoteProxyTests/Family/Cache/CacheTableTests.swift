@@ -1,5 +1,6 @@
 // The parts of the cache by themselves: what has to go, what equal arguments are, when a file is written.
 
+import RPCSockets
 import JSONCodec
 import RPCWire
 import TestSupport
