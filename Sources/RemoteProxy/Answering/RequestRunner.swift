@@ -5,7 +5,7 @@
 // has a worker's thread the loop is lent; when it has gone on with another meanwhile, the worker follows it there.
 
 import JSONCodec
-import RPCSockets
+package import RPCSockets
 package import RPCWire
 
 /// `@unchecked Sendable`: everything here is touched on the loop's thread only.
