@@ -1,7 +1,7 @@
 // A loop that runs when told to, on the thread of the test, with a clock that is moved by hand. Tasks that prefer it
 // as their executor run on that thread as well, so that whole conversations are one deterministic sequence.
 
-import RPCSockets
+package import RPCSockets
 package import RPCWire
 import Synchronization
 
