@@ -36,8 +36,8 @@ package final class HandoffMonitor: Sendable {
         }
     }
 
-    /// A loan is overdue between two and three times this long after it began: longer than a thread usually waits for a processor.
-    static let timeBetweenLooks = Duration.milliseconds(2)
+    /// A loan is overdue between once and twice this long after it began, which is longer than a thread usually waits for a processor.
+    static let timeBetweenLooks = Duration.milliseconds(4)
 
     /// The thread that looks after the loops of the whole process.
     private static let lookout = EventLoop(lateName: "rpc-watch")

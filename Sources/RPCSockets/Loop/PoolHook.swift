@@ -10,7 +10,8 @@
         private static let isInstalled = system_hook_pool() != 0
 
         /// Calls `resume`, and puts the jobs that it makes ready for the pool into the queue of the loop, which has the calling
-        /// thread. In one file with what installs the hook: each file has its own copy of what C keeps for the thread.
+        /// thread. Never inlined: each file has its own copy of what C keeps for the thread, and the hook knows that of this one.
+        @inline(never)
         static func collectJobs(of resume: () -> Void, into loop: EventLoop) {
             guard isInstalled else { return resume() }
             system_take_jobs(

@@ -18,7 +18,7 @@ public struct Limits: Sendable {
     /// How many sessions there may be. Beyond that, the one is dropped that has waited longest for its client, of the same
     /// identity if there is one. When all have their client, a new one ends with its connection.
     public var maximumSessions = 10_000
-    /// How many threads objects that block or compute may keep at a time. One that was kept for two to six milliseconds is
+    /// How many threads objects that block or compute may keep at a time. One that was kept for four to eight milliseconds is
     /// replaced, so that its other connections are served. Beyond that number they wait. Zero replaces none.
     public var maximumBlockedThreads = 64
 
