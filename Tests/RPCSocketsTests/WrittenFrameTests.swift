@@ -57,7 +57,7 @@ struct WrittenFrameTests {
     func `other framings begin with a long message as it is`(framing: Framing) {
         var buffer = SendBuffer()
         let message = Bytes(String(repeating: "[", count: 1 << 24))
-        buffer.append(shared: message, framing: framing, isFirst: true)
+        framing.write(.shared(message), into: &buffer, isFirst: true)
         #expect(buffer.bytes.first == (framing == .lines ? UInt8(ascii: "[") : UInt8(ascii: "C")))
     }
 
