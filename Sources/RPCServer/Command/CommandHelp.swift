@@ -15,7 +15,7 @@ enum CommandHelp {
             calls have finished; a second one ends it at once. SIGHUP reads the file of --tokens again. Logs to
             standard error. Exits with 0, with 64 when the command line is wrong, and with 1 when it cannot listen.
 
-            \(groups.joined(separator: "\n"))
+            \(groups.joined(separator: "\n\n"))
             """
     }
 

@@ -37,7 +37,7 @@ extension CommandOption {
             ] + limits(.maximumConnections, .maximumConnectionsPerAddress)
         ),
         (
-            "Limits, above which calls are refused as busy",
+            "Limits, above which calls are refused",
             limits(
                 .maximumRequestsInFlight, .maximumRequestsInAll, .maximumBytesInFlight, .maximumBytesInAll,
                 .maximumWait,

@@ -108,8 +108,7 @@ package final class RequestRunner: @unchecked Sendable {
         while true {
             arrived(worker)
             while !worker.isUsedUp {
-                guard putNext(in: &worker.place) else { break }
-                await serve(worker)
+                guard putNext(in: &worker.place), await serve(worker) else { break }
             }
             guard !worker.isUsedUp, !isStopped, idle.count < maximumIdleWorkers else { return }
             await withUnsafeContinuation { continuation in
@@ -122,13 +121,21 @@ package final class RequestRunner: @unchecked Sendable {
 
     /// Runs the request in the worker's place and those that follow it with the same caller and the same deadline. The task is
     /// bound to their scope once, which a small call would notice; requests that were read at once have one deadline.
-    private func serve(_ worker: Worker) async {
+    /// - Returns: false when another worker goes on instead.
+    private func serve(_ worker: Worker) async -> Bool {
         let scope = worker.place.request.scope
-        await scope.entered {
+        return await scope.entered {
             repeat {
                 await worker.runRequest()
-                if isPauseDue || isTimeToLook() { await pause() }
+                guard isPauseDue || isTimeToLook() else { continue }
+                // One that pauses is enough. With more of them the loop would look at its sockets once in as many calls.
+                guard pausing == 0 else {
+                    isPauseDue = false
+                    return false
+                }
+                await pause()
             } while !worker.isUsedUp && inbox.isFirst(in: scope) && putNext(in: &worker.place)
+            return true
         }
     }
 
