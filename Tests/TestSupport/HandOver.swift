@@ -1,7 +1,7 @@
 // From a thread of ours to a waiting test. What the thread made goes through a lock on its way, so that ThreadSanitizer,
 // which sees no order in a continuation, sees that the making came before the use.
 
-package import RPCSockets
+import RPCSockets
 package import RPCWire
 
 /// Hands `body` a way to answer, and waits until it has been taken, once.

@@ -1,6 +1,6 @@
 // What callers asked for and what they were told, written down as it happens, by any number of them at once.
 
-package import RPCSockets
+import RPCSockets
 package import RPCWire
 
 package final class CallHistory: Sendable {
