@@ -1,7 +1,7 @@
 // The parts of the cache by themselves: what has to go, what equal arguments are, when a file is written.
 
-import RPCSockets
 import JSONCodec
+import RPCSockets
 import RPCWire
 import TestSupport
 import Testing
