@@ -25,7 +25,7 @@ package final class SimulatedNetwork: Sendable {
     package let loop: ManualLoop
     package let exports = Exports()
     private let runner: RequestRunner
-    private let settings: Peer.Settings
+    private let settings: LinkSettings
     private let log: @Sendable (String) -> Void
     private let state = Lock(State())
 
@@ -33,7 +33,7 @@ package final class SimulatedNetwork: Sendable {
     ///   - loop: one that is shared with another network, for clients of both.
     ///   - log: the server's.
     package init(
-        settings: Peer.Settings = Peer.Settings(), loop: ManualLoop = ManualLoop(), maximumSessions: Int = 10_000,
+        settings: LinkSettings = LinkSettings(), loop: ManualLoop = ManualLoop(), maximumSessions: Int = 10_000,
         maximumKeptReplyBytes: Int = 256 << 20, log: @escaping @Sendable (String) -> Void = { _ in }
     ) {
         self.log = log
@@ -163,7 +163,7 @@ package final class SimulatedNetwork: Sendable {
         }
         guard let number else { return .failure(DialError("the server is away")) }
         let (client, server) = InMemoryStream.pair(on: loop)
-        let peer = Peer(runner: runner, exports: exports, settings: settings, log: log)
+        let peer = Requester(runner: runner, exports: exports, settings: settings, log: log)
         var events = Connection.Events()
         events.replaced = { [self] heir in
             let action = state.withLock { state in

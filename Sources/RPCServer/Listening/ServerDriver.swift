@@ -26,7 +26,7 @@ final class ServerDriver: Sendable {
     private let exports: Exports
     let traffic: Traffic
     let valve: LogValve
-    private let peerSettings: Shared<Peer.Settings>
+    private let peerSettings: Shared<LinkSettings>
     /// The tokens that are accepted now; those of the configuration until they are replaced.
     private let tokens: Lock<TokenList?>
     let state: Lock<State>
@@ -46,7 +46,7 @@ final class ServerDriver: Sendable {
         valve = LogValve(
             most: configuration.maximumLogLines, on: EventLoop.shared,
             overran: { traffic.overran(.maximumLogLines) }, write: configuration.log)
-        var settings = Peer.Settings()
+        var settings = LinkSettings()
         settings.limits = configuration.limits
         settings.tokens = Lock(configuration.tokens)
         settings.traffic = traffic
@@ -176,7 +176,7 @@ final class ServerDriver: Sendable {
     }
 
     private func serve(_ stream: any ByteStream, number: Int, from neighbourhood: String?, runner: RequestRunner) {
-        let peer = Peer(runner: runner, exports: exports, shared: peerSettings, log: valve.log)
+        let peer = Requester(runner: runner, exports: exports, shared: peerSettings, log: valve.log)
         var events = Connection.Events()
         events.replaced = { [self] heir in replace(number, by: heir) }
         events.ended = { [self] _, _ in ended(number, from: neighbourhood) }

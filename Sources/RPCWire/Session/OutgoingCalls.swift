@@ -1,132 +1,164 @@
-// The calls this end has made and not yet seen the end of. Pure: events in, decisions out, time passed in.
+// The table of the calls that this end has made and that have not ended. Pure: events in, decisions out, time passed in.
 //
-// A call is *waiting* (for a connection) or *sent* (its bytes stand in the outgoing queue of a known stream from a
-// known offset). It leaves the table exactly once, through whichever of these comes first: its reply, its deadline, its
-// caller's cancellation, the loss of the session. Only the event that removed a call may tell its caller; every other
-// event finds nothing and does nothing. When only a connection is lost its calls wait again under the numbers they
-// have, and remember that they may have arrived. `IncomingCalls` is the mirror image.
-//
-// All that a call needs is inlinable, since a generic type of another module is otherwise called through its metadata.
+// A call is *waiting* for a connection, or *sent*: its bytes stand in the outgoing queue of a known stream, from a known
+// offset. It leaves the table exactly once: by its reply, its deadline, its caller's cancellation or the loss of its
+// session. Only the event that removes a call may tell its caller; every later event finds nothing and does nothing. When
+// a connection is lost and the session is not, its calls wait again under the same numbers, and the table remembers which
+// of them may have arrived. `IncomingCalls` is the mirror image.
 
-/// - Parameter Kept: what the driver keeps of each; best what is not counted, since an entry is copied to be looked at.
-@usableFromInline
-package struct OutgoingCalls<Kept> {
+/// What the driver knows one of its calls by: a word without a meaning here, so that an entry is copied at no cost.
+package struct CallHandle: Sendable, Hashable {
+    package let word: UInt
+
+    package init(word: UInt) { self.word = word }
+}
+
+/// A position in one of the streams that serve this end one after the other.
+package struct StreamPlace: Sendable, Hashable {
+    package let stream: Int
+    package let offset: UInt64
+
+    package init(stream: Int, offset: UInt64) {
+        self.stream = stream
+        self.offset = offset
+    }
+}
+
+/// What becomes of a call when its connection is lost, or none can be had.
+package enum Persistence: Sendable, Hashable {
+    /// It waits for the next connection until its deadline, unless it may have arrived in a session that is lost.
+    case waits
+    /// The same, and running it twice is as good as once: it is sent again in another session.
+    case waitsAndRepeats
+    /// Once no connection can be had it ends if it may have arrived, and waits otherwise.
+    case endsIfSent
+    /// Once no connection can be had it ends, and does not begin.
+    case ends
+}
+
+package struct OutgoingCalls: Sendable {
+    /// A call as it enters the table.
+    package struct Call: Sendable {
+        package let handle: CallHandle
+        package let deadline: Instant
+        package let persistence: Persistence
+        /// How long its message is, without its end.
+        package let length: Int
+
+        package init(_ handle: CallHandle, length: Int, deadline: Instant, _ persistence: Persistence = .waits) {
+            (self.handle, self.length, self.deadline, self.persistence) = (handle, length, deadline, persistence)
+        }
+    }
+
     /// What removing a call found out about it.
-    @usableFromInline
     package struct Removed {
-        @usableFromInline package let id: Int64
-        @usableFromInline package let kept: Kept
-        /// Whether its bytes were given to a stream, so that nobody here can say what became of it.
-        @usableFromInline package let wasSent: Bool
+        package let id: Int64
+        package let handle: CallHandle
+        /// Whether its bytes were given to a stream, so that this end cannot say what became of it.
+        package let wasSent: Bool
         /// The stream over which its reply was awaited.
-        @usableFromInline package let stream: Int?
-
-        @inlinable
-        init(_ entry: Entry) {
-            (id, kept, wasSent, stream) = (entry.id, entry.kept, entry.wasSent, entry.place?.stream)
-        }
+        package let stream: Int?
+        package let length: Int
     }
 
-    @usableFromInline
-    struct Entry {
-        @usableFromInline var id: Int64
-        @usableFromInline let kept: Kept
-        @usableFromInline let deadline: Instant
-        /// Whether running it twice is as good as once.
-        @usableFromInline let isRepeatable: Bool
-        /// Where the call begins in which stream, once it has been given to one.
-        @usableFromInline var place: StreamPlace?
+    private struct Entry {
+        var id: Int64
+        let call: Call
+        /// Where it begins in which stream, once it has been given to one.
+        var place: StreamPlace?
         /// A byte of it may have left over a stream that is gone.
-        @usableFromInline var mayHaveArrived = false
+        var mayHaveArrived = false
 
-        @inlinable
-        init(_ id: Int64, _ kept: Kept, _ deadline: Instant, _ isRepeatable: Bool) {
-            (self.id, self.kept, self.deadline, self.isRepeatable) = (id, kept, deadline, isRepeatable)
+        var isLost: Bool { mayHaveArrived && call.persistence != .waitsAndRepeats }
+        var removed: Removed {
+            Removed(
+                id: id, handle: call.handle, wasSent: place != nil || mayHaveArrived, stream: place?.stream,
+                length: call.length)
         }
-
-        @inlinable var wasSent: Bool { place != nil || mayHaveArrived }
-        @inlinable var isLost: Bool { mayHaveArrived && !isRepeatable }
     }
 
-    /// A power of two of them, at most half of which are taken; none before the first call.
-    @usableFromInline var entries: [Entry?] = []
-    /// The number of the next call, or a later one if its place is taken then.
-    @usableFromInline package internal(set) var nextID: Int64 = 1
-    @usableFromInline package internal(set) var count = 0
+    /// The last digits of a call's number say where it stands, so nothing is hashed. A power of two of places, at most half
+    /// of them taken; none before the first call. A number whose place is taken, by a call that takes long, is skipped.
+    private var entries: [Entry?] = []
+    private var nextID: Int64 = 1
+    package private(set) var count = 0
 
     package init() {}
 
-    /// The next number, which is nobody else's: for a post, which shares the numbers of the calls but not their table.
-    @inlinable
+    /// The highest number that a call or a post has had.
+    package var lastNumber: Int64 { nextID - 1 }
+
+    /// How many places the table has; for tests.
+    var placeCount: Int { entries.count }
+
+    /// The next number, for a post: it shares the numbers of the calls but not their table.
     package mutating func takeNumber() -> Int64 {
         defer { nextID += 1 }
         return nextID
     }
 
     /// A call begins and waits to be sent.
-    @inlinable
-    package mutating func start(_ kept: Kept, deadline: Instant, isRepeatable: Bool = false) -> Int64 {
+    package mutating func start(_ call: Call) -> Int64 {
         let id = takeNumberOfCall()
-        enter(Entry(id, kept, deadline, isRepeatable))
+        enter(Entry(id: id, call: call))
         return id
     }
 
     /// The call was given to a stream. Answers whether it may have arrived over one that is gone.
-    @discardableResult @inlinable
+    @discardableResult
     package mutating func sent(_ id: Int64, at place: StreamPlace) -> Bool {
-        guard let index = index(of: id), var entry = entries[index] else { return false }
-        entry.place = place
-        entries[index] = entry
-        return entry.mayHaveArrived
+        guard let index = index(of: id) else { return false }
+        entries[index]?.place = place
+        return entries[index]?.mayHaveArrived == true
     }
 
-    /// A reply arrived. Nil when no such call is waiting for one: the peer's fault or a late reply; ignored.
-    @inlinable
-    package mutating func replied(to id: Int64, over stream: Int) -> Kept? {
-        // After a reply to what was never asked there the call goes on waiting.
-        index(of: id, sentOver: stream).flatMap { take($0)?.kept }
+    /// A reply arrived. Nil when no such call waits for one there: the peer's fault, or a late reply; ignored.
+    package mutating func replied(to id: Int64, over stream: Int) -> CallHandle? {
+        index(of: id, sentOver: stream).flatMap { take($0)?.call.handle }
     }
 
-    /// The peer refused the call before any work because it is going away. The call waits for another connection, under
-    /// a new number: higher ones may have gone there already. Nil when no such call was sent.
-    @inlinable
-    package mutating func refused(_ id: Int64, over stream: Int) -> (id: Int64, kept: Kept)? {
+    /// The peer refused the call before any work because it is going away. The call waits for another connection, under a
+    /// new number, because higher numbers may have gone there already. Nil when no such call was sent.
+    package mutating func refused(_ id: Int64, over stream: Int) -> (id: Int64, handle: CallHandle)? {
         index(of: id, sentOver: stream).flatMap { renumber($0) }
     }
 
     /// The caller gave up. Nil when the call has already ended.
-    @inlinable
-    package mutating func withdraw(_ id: Int64) -> Removed? { index(of: id).flatMap { remove($0) } }
+    package mutating func withdraw(_ id: Int64) -> Removed? { index(of: id).flatMap { take($0)?.removed } }
 
     /// Takes out those of the calls that wait for a connection which the body names.
-    @inlinable
-    package mutating func withdrawWaiting(where matches: (Kept, _ mayHaveArrived: Bool) -> Bool) -> [Removed] {
-        removeAll { $0.place == nil && matches($0.kept, $0.mayHaveArrived) }
+    package mutating func withdrawWaiting(
+        where matches: (_ call: Call, _ mayHaveArrived: Bool) -> Bool
+    ) -> [Removed] {
+        removeAll { $0.place == nil && matches($0.call, $0.mayHaveArrived) }
     }
 
-    /// Time passed. Removes the calls whose deadline is due, in the order they were made.
-    @inlinable
+    /// Time passed. Removes the calls whose deadline is due, in the order in which they were made.
     package mutating func expire(at now: Instant) -> [Removed] {
-        defer { letGoOfRoom() }
-        return removeAll { $0.deadline <= now }
+        defer { releaseRoom() }
+        return removeAll { $0.call.deadline <= now }
     }
 
-    /// A stream is gone after `sent` bytes, and with it the session. Removes the calls of which a byte had left, but for
-    /// those that may be repeated; the others wait again, under new numbers as if they had been refused.
-    @inlinable
-    package mutating func lost(stream: Int, sent: UInt64) -> [Removed] {
+    /// A stream is gone after `sent` bytes, and its session with it. Removes the calls of which a byte had left, except
+    /// those that may be repeated. The others wait again, under new numbers, as if they had been refused.
+    package mutating func lost(
+        stream: Int, sent: UInt64
+    ) -> (removed: [Removed], renumbered: [(id: Int64, handle: CallHandle)]) {
         let concerned = numbers { $0.place?.stream == stream }
         interrupted(stream: stream, sent: sent)
-        return concerned.compactMap { id in
+        var (removed, renumbered) = ([Removed](), [(id: Int64, handle: CallHandle)]())
+        for id in concerned {
             let index = home(id)
-            if entries[index]?.isLost == true { return remove(index) }
-            _ = renumber(index)
-            return nil
+            if entries[index]?.isLost == true, let call = take(index) {
+                removed.append(call.removed)
+            } else if let call = renumber(index) {
+                renumbered.append(call)
+            }
         }
+        return (removed, renumbered)
     }
 
     /// A stream is gone after `sent` bytes, but the session may go on: its calls wait, and `waiting` lists them.
-    @inlinable
     package mutating func interrupted(stream: Int, sent: UInt64) {
         for index in entries.indices {
             guard let place = entries[index]?.place, place.stream == stream else { continue }
@@ -136,7 +168,6 @@ package struct OutgoingCalls<Kept> {
     }
 
     /// The session goes on over another stream. The peer has all calls up to this number and answers them there.
-    @inlinable
     package mutating func resumed(over stream: Int, received: Int64) {
         for index in entries.indices {
             guard let entry = entries[index], entry.place == nil, entry.mayHaveArrived else { continue }
@@ -145,29 +176,88 @@ package struct OutgoingCalls<Kept> {
         }
     }
 
-    /// The session does not go on, another one begins. Removes the calls that may have arrived and may not be repeated.
-    @inlinable
+    /// The session does not go on and another one begins. Removes the calls that may have arrived and may not be repeated.
     package mutating func restarted() -> [Removed] { removeAll { $0.place == nil && $0.isLost } }
 
     /// The session ends. Removes every call.
-    @inlinable
     package mutating func removeAll() -> [Removed] { removeAll { _ in true } }
 
-    /// The calls that wait to be sent, in the order they were made.
-    @inlinable
-    package var waiting: [(id: Int64, kept: Kept)] {
-        numbers { $0.place == nil }.compactMap { id in entries[home(id)].map { (id, $0.kept) } }
+    /// The calls that wait to be sent, in the order in which they were made.
+    package var waiting: [(id: Int64, handle: CallHandle)] {
+        numbers { $0.place == nil }.compactMap { id in entries[home(id)].map { (id, $0.call.handle) } }
     }
 
     /// Whether a reply may still come over a stream.
-    @inlinable
     package func isWaiting(on stream: Int) -> Bool {
         entries.contains { $0?.place?.stream == stream }
     }
 
     /// The earliest deadline in the table.
-    @inlinable
     package var nextDeadline: Instant? {
-        entries.lazy.compactMap { $0?.deadline }.min()
+        entries.lazy.compactMap { $0?.call.deadline }.min()
+    }
+}
+
+// MARK: where the calls stand
+
+extension OutgoingCalls {
+    private func home(_ id: Int64) -> Int { Int(truncatingIfNeeded: id) & (entries.count - 1) }
+
+    /// Where a call stands that has not ended.
+    private func index(of id: Int64) -> Int? {
+        guard count > 0 else { return nil }
+        let index = home(id)
+        return entries[index]?.id == id ? index : nil
+    }
+
+    private func index(of id: Int64, sentOver stream: Int) -> Int? {
+        index(of: id).flatMap { entries[$0]?.place?.stream == stream ? $0 : nil }
+    }
+
+    /// The next number whose place is free.
+    private mutating func takeNumberOfCall() -> Int64 {
+        if count * 2 >= entries.count { grow() }
+        while entries[home(nextID)] != nil { nextID += 1 }
+        return takeNumber()
+    }
+
+    private mutating func enter(_ entry: Entry) {
+        entries[home(entry.id)] = entry
+        count += 1
+    }
+
+    private mutating func take(_ index: Int) -> Entry? {
+        count -= 1
+        return entries[index].take()
+    }
+
+    private mutating func renumber(_ index: Int) -> (id: Int64, handle: CallHandle)? {
+        guard var entry = take(index) else { return nil }
+        entry.id = takeNumberOfCall()
+        entry.place = nil
+        enter(entry)
+        return (entry.id, entry.call.handle)
+    }
+
+    private mutating func removeAll(where matches: (Entry) -> Bool) -> [Removed] {
+        numbers(where: matches).compactMap { take(home($0))?.removed }
+    }
+
+    private func numbers(where matches: (Entry) -> Bool) -> [Int64] {
+        entries.compactMap { entry in entry.flatMap { matches($0) ? $0.id : nil } }.sorted()
+    }
+
+    /// The calls that had a place each have one each among twice as many as well.
+    private mutating func grow() {
+        let old = entries
+        entries = Array(repeating: nil, count: max(16, old.count * 2))
+        for case let entry? in old { entries[home(entry.id)] = entry }
+    }
+
+    /// An empty table keeps no more places than these: each search for a deadline goes through all of them.
+    private static let mostPlacesKept = 1_024
+
+    private mutating func releaseRoom() {
+        if count == 0, entries.count > Self.mostPlacesKept { entries = [] }
     }
 }

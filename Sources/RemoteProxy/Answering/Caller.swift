@@ -6,12 +6,12 @@ import RPCWire
 /// it.
 public struct Caller: Sendable {
     private let end: Session
-    package var peer: Peer { end.peer }
+    package var peer: Requester { end.peer }
 
     init(_ end: Session) { self.end = end }
 
     /// For a peer that no connection serves.
-    package init(_ peer: Peer) { end = Session(peer, in: nil) }
+    package init(_ peer: Requester) { end = Session(peer, in: nil) }
 
     /// Whether it is the other end of that session.
     func isAt(_ session: Session) -> Bool { end === session }

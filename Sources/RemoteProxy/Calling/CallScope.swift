@@ -1,8 +1,10 @@
-// What a call inherits from the call it is made in: the deadline, who is calling, and what is held for it. One task-local
-// for all, since every request pays for setting it.
+// What a call inherits from the call in which it is made: the deadline, the caller, and the rights of the task. One task-local
+// for all of it, since every request pays for setting it.
 
+import RPCSockets
 package import RPCWire
 
+/// What the running task is serving, and what its calls inherit.
 package struct CallScope: Sendable {
     package var deadline: Instant?
     package var caller: Caller?
@@ -57,4 +59,60 @@ extension CallScope {
     ) async rethrows -> Result {
         try await Self.with(self, isolation: isolation, body)
     }
+}
+
+/// Says in a scope what becomes of the calls to one end when it cannot be reached. Calls to other ends wait.
+struct FailoverAttempt: Sendable {
+    let requester: ObjectIdentifier
+    let persistence: Persistence
+
+    init(at requester: Requester, _ persistence: Persistence) {
+        self.requester = ObjectIdentifier(requester)
+        self.persistence = persistence
+    }
+}
+
+// MARK: time limits
+
+/// Gives every remote call made in `body` at most `duration` from now, all of them together.
+///
+/// Of several limits that apply the earliest holds: this one, one further out, the client's own, or the deadline of the
+/// call being served. A call that runs out of time throws `RPCError` with the code `.deadlineExceeded`, or
+/// `.unavailable` if there was no connection to send it on. Local work in `body` is not interrupted.
+public func withTimeout<Result>(
+    _ duration: Duration, _ body: () async throws -> Result
+) async rethrows -> Result {
+    var scope = CallScope.current ?? CallScope()
+    let deadline = MonotonicClock.now.advanced(by: duration)
+    scope.deadline = min(scope.deadline ?? deadline, deadline)
+    return try await scope.entered(body)
+}
+
+/// When the call that a task makes or serves has to be over.
+///
+/// Every remote call made under a deadline ends by it and tells the other end how much is left, so that a subject which
+/// calls another service passes on what it was given without writing a line. A subject that computes for long can ask:
+///
+/// ```swift
+/// while let piece = pieces.next() {
+///     if let deadline = Deadline.current, deadline.timeLeft < .milliseconds(5) { break }
+///     result.add(piece)
+/// }
+/// ```
+public struct Deadline: Sendable, Hashable {
+    private let instant: Instant
+
+    /// The deadline of the calling task: the earliest of the call being served and of every `withTimeout` around. Nil
+    /// when none is set.
+    public static var current: Deadline? {
+        CallScope.current?.deadline.map(Deadline.init(instant:))
+    }
+
+    private init(instant: Instant) { self.instant = instant }
+
+    /// How long until then, on the monotonic clock; negative when it has passed.
+    public var timeLeft: Duration { MonotonicClock.now.duration(to: instant) }
+
+    /// Whether it has passed. By then no caller waits for the result any more.
+    public var hasPassed: Bool { timeLeft <= .zero }
 }

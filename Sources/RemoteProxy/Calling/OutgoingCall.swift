@@ -7,8 +7,8 @@ import Synchronization
 
 /// A call's message and its waiting caller. Reused from call to call for its buffer.
 ///
-/// `@unchecked Sendable`: its caller alone touches it before it is handed to the peer and after the peer has resumed
-/// the caller; in between everything here is guarded by the peer's lock.
+/// `@unchecked Sendable`: its caller alone touches it before it is handed to the requester and after the requester has
+/// resumed the caller. In between everything here is guarded by the requester's lock.
 final class OutgoingCall: @unchecked Sendable {
     /// The message without its end; the id and the time left are added when a connection takes it.
     let message = JSONOutput()
@@ -19,10 +19,8 @@ final class OutgoingCall: @unchecked Sendable {
     var isPost = false
     /// When its caller waits no longer; until it begins, when that is over which it is made in.
     var deadline = Instant.distantFuture
-    /// Running it twice is as good as once.
-    var isRepeatable = false
-    /// What it does when its peer becomes unreachable.
-    var whenUnreachable = WhenUnreachable.waits
+    /// What becomes of it when its connection is lost, or none can be had.
+    var persistence = Persistence.waits
     /// It may have run for a session that is lost; now it waits for another run.
     var mayHaveRun = false
     /// Its number, once it is in the table.
@@ -34,7 +32,7 @@ final class OutgoingCall: @unchecked Sendable {
     var isCancelled = false
 
     #if KNOWN_RUNTIME
-        /// Tells the peer when the task of the caller is cancelled.
+        /// Tells the requester that the caller's task was cancelled.
         let cancellation = OutgoingCall.cancellationWatch()
     #endif
     /// How the caller stands to the loop, from when it begins until it waits.
@@ -44,7 +42,8 @@ final class OutgoingCall: @unchecked Sendable {
     /// Begins its message.
     /// - Parameter object: what it is called at the other end, if it has a name.
     func open(_ signature: MethodSignature, to object: String?) {
-        isRepeatable = signature.isRepeatable
+        // A failover repeats its calls itself.
+        if signature.isRepeatable, persistence == .waits { persistence = .waitsAndRepeats }
         if let object {
             MessageEncoder.openRequest(method: signature.wireName(on: object), in: message)
         } else {
@@ -53,7 +52,7 @@ final class OutgoingCall: @unchecked Sendable {
     }
 
     /// It has left the table, or was refused. Returns its caller, who is told next.
-    func leave(_ end: consuming CallEnd) -> Waiter? {
+    func leave(_ end: consuming CallEnd?) -> Waiter? {
         // Nothing of it is touched behind this.
         defer { isOver.store(true, ordering: .releasing) }
         self.end = consume end
@@ -65,7 +64,7 @@ final class OutgoingCall: @unchecked Sendable {
     var hasEnded: Bool { isOver.load(ordering: .acquiring) }
 
     /// By the caller, when it has ended: the call is the caller's alone again.
-    func comeBack() -> CallEnd { end.take() ?? .cancelled(wasSent: true) }
+    func comeBack() -> CallEnd { end.take() ?? .failed(.cancelled(wasSent: true)) }
 
     /// To be given once more. Hardly ever has it been given before.
     @inline(__always)
@@ -87,12 +86,62 @@ final class OutgoingCall: @unchecked Sendable {
         if given != nil { given = nil }
         isPost = false
         deadline = .distantFuture
-        isRepeatable = false
-        whenUnreachable = .waits
+        persistence = .waits
         mayHaveRun = false
         id = nil
         waiter = nil
         end = nil
         isCancelled = false
     }
+}
+
+// MARK: as the table of calls knows it
+
+extension OutgoingCall {
+    var handle: CallHandle { CallHandle(word: UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque())) }
+
+    /// The call with this handle. Not counted: its caller keeps it until it has been told of its end, and asks the call once
+    /// more then (`hasEnded`). Touched under the requester's lock only, and no more once the call has left the table.
+    static func with(_ handle: CallHandle) -> Unmanaged<OutgoingCall>? {
+        UnsafeRawPointer(bitPattern: handle.word).map { .fromOpaque($0) }
+    }
+}
+
+#if KNOWN_RUNTIME
+    extension OutgoingCall {
+        /// Tells a requester that the task of a call's caller was cancelled.
+        fileprivate static func cancellationWatch() -> CancellationWatch {
+            CancellationWatch { requester, call in
+                guard let requester, let call else { return }
+                let waiting = Unmanaged<OutgoingCall>.fromOpaque(call).takeUnretainedValue()
+                Unmanaged<Requester>.fromOpaque(requester).takeUnretainedValue().cancel(waiting)
+            }
+        }
+    }
+#endif
+
+// MARK: how it ends
+
+/// A caller that waits for its call's end, which it then finds in the call. Whatever ends the call takes the waiter out of it
+/// under the requester's lock and resumes it outside the lock: exactly once, because only one event can have taken it.
+typealias Waiter = UnsafeContinuation<Void, Never>
+
+/// How a call ended, as the requester tells its caller. Most end well, so the others are kept elsewhere and this small.
+enum CallEnd: Sendable {
+    /// The peer's result, still JSON.
+    case result(Bytes)
+    /// The peer's error.
+    indirect case failure(ErrorObject)
+    /// There was no reply.
+    indirect case failed(CallFailure)
+}
+
+/// A reply on its way to the caller that waits for it.
+struct CallReply {
+    /// Of the call.
+    let number: Int64
+    /// Nil once it is in the call.
+    var end: CallEnd?
+    /// Known when the call has been found.
+    var waiter: Waiter?
 }

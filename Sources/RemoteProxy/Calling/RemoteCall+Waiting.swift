@@ -1,7 +1,7 @@
-// How a call waits for its end: in the way that costs least, which relies on what a runtime does not promise, or by the standard
-// library's functions. Decided when the library is compiled (Package.swift), also for the code that is inlined elsewhere.
+// How a call waits for its end: in the way that costs least, which relies on what a runtime does not promise, or by the
+// standard library's functions. Decided when the library is compiled (Package.swift), also for code that is inlined elsewhere.
 //
-// The peer and the call are not counted here: the subject keeps the peer, and the caller's task keeps the call (`_RemoteCall`).
+// The requester and the call are not counted here: the subject keeps the requester, and the caller's task keeps the call.
 
 import RPCSockets
 import RPCWire
@@ -16,14 +16,14 @@ import RPCWire
             endWatch()
         }
 
-        /// Has the peer told from now on when the caller's task is cancelled. The task enters the loop here, if it runs there,
-        /// and leaves it in `Peer.start`.
+        /// Has the requester told from now on when the caller's task is cancelled. The task enters the loop here, if it runs
+        /// there, and leaves it in `Requester.start`.
         @usableFromInline
         func begin() {
             call._withUnsafeGuaranteedRef { call in
-                peer._withUnsafeGuaranteedRef { peer in
-                    call.visit = peer.runner.enter()
-                    call.cancellation.begin(peer, call)
+                requester._withUnsafeGuaranteedRef { requester in
+                    call.visit = requester.runner.enter()
+                    call.cancellation.begin(requester, call)
                 }
             }
         }
@@ -31,19 +31,21 @@ import RPCWire
         /// - Parameters: what a value of this type consists of, its caller, and where that goes on, unless at an actor.
         @usableFromInline
         static func start(
-            from peer: UnsafeRawPointer, _ call: UnsafeRawPointer, for waiter: UnsafeRawPointer,
+            from requester: UnsafeRawPointer, _ call: UnsafeRawPointer, for waiter: UnsafeRawPointer,
             executor: UnsafeMutableRawPointer?
         ) {
-            let (peer, call) = (Unmanaged<Peer>.fromOpaque(peer), Unmanaged<OutgoingCall>.fromOpaque(call))
+            let requester = Unmanaged<Requester>.fromOpaque(requester)
+            let call = Unmanaged<OutgoingCall>.fromOpaque(call)
             // A continuation is one pointer, which is what C has been given.
             let waiter = unsafeBitCast(waiter, to: Waiter.self)
             call._withUnsafeGuaranteedRef { call in
-                peer._withUnsafeGuaranteedRef { peer in
+                requester._withUnsafeGuaranteedRef { requester in
                     // The runtime would find the same by looking up what the task prefers, under a lock of the task.
                     if let executor, call.visit.isResident {
-                        executor.storeBytes(of: peer.loop.asUnownedSerialExecutor(), as: UnownedSerialExecutor.self)
+                        executor.storeBytes(
+                            of: requester.loop.asUnownedSerialExecutor(), as: UnownedSerialExecutor.self)
                     }
-                    peer.start(call, for: waiter)
+                    requester.start(call, for: waiter)
                 }
             }
         }
@@ -59,8 +61,8 @@ import RPCWire
         }
     }
 
-    /// Waits until the continuation is resumed that `begin` is given, and goes on where the task belongs without looking whether it
-    /// is there (`CSystem/Suspension.c`): each look costs as much as anything else in a call, and the caller takes one anyway.
+    /// Waits until the continuation is resumed that `begin` is given, and goes on where the task belongs without looking whether
+    /// it is there (`CSystem/Suspension.c`): each look costs as much as anything else in a call, and the caller takes one anyway.
     @usableFromInline @_silgen_name("remoteproxy_suspend")
     nonisolated(nonsending) func suspend(
         _ call: _RemoteCall,
@@ -68,17 +70,17 @@ import RPCWire
     ) async
 #else
     extension _RemoteCall {
-        /// Sends it and waits for its end. The peer is told at once when the task is cancelled.
+        /// Sends it and waits for its end. The requester is told at once when the task is cancelled.
         @usableFromInline
         nonisolated(nonsending) func run() async {
-            let (peer, call) = (peer.takeUnretainedValue(), call.takeUnretainedValue())
+            let (requester, call) = (requester.takeUnretainedValue(), call.takeUnretainedValue())
             await withTaskCancellationHandler {
                 await withUnsafeContinuation { waiter in
-                    call.visit = peer.runner.enter()
-                    peer.start(call, for: waiter)
+                    call.visit = requester.runner.enter()
+                    requester.start(call, for: waiter)
                 }
             } onCancel: {
-                peer.cancel(call)
+                requester.cancel(call)
             }
         }
     }

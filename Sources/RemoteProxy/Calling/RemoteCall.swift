@@ -6,15 +6,15 @@ import RPCWire
 
 /// A call on its way to an object elsewhere. Opaque outside the library.
 public struct _RemoteCall {
-    // Neither is counted: the subject that the call is made through keeps the peer, and whoever has this has the call to
-    // itself, until it has its result. Two words, as which `suspend` hands them to C.
-    let peer: Unmanaged<Peer>
+    // Neither is counted: the subject that the call is made through keeps the requester, and the owner of this value has
+    // the call to itself until it has its result. Two words, as which `suspend` hands them to C.
+    let requester: Unmanaged<Requester>
     let call: Unmanaged<OutgoingCall>
 
     /// - Parameter call: its message is written up to the arguments.
-    init(_ call: Unmanaged<OutgoingCall>, through peer: Peer) {
+    init(_ call: Unmanaged<OutgoingCall>, through requester: Requester) {
         self.call = call
-        self.peer = .passUnretained(peer)
+        self.requester = .passUnretained(requester)
     }
 
     /// Makes the call; once, since its memory is the next one's when this returns.
@@ -35,14 +35,14 @@ public struct _RemoteCall {
     @usableFromInline
     func result<Result>(of method: Method<some Sendable, some MethodArguments, Result>) throws -> Result {
         let (end, mayHaveRun) = call._withUnsafeGuaranteedRef { ($0.comeBack(), $0.mayHaveRun) }
-        peer._withUnsafeGuaranteedRef { $0.spareCalls.give(call.takeRetainedValue()) }
+        requester._withUnsafeGuaranteedRef { $0.spareCalls.give(call.takeRetainedValue()) }
         switch end {
         case .result(let json): return try Self.decode(json, of: method.signature)
         case .failure(let error): throw Self.error(error.thrown(by: method.service), mayHaveRun).thrownByProxy
-        case .failed(let error): throw error.thrownByProxy
-        case .cancelled(let wasSent):
+        case .failed(.cancelled(let wasSent)):
             method.progress?.note(wasSent || mayHaveRun ? .unknown : .notExecuted)
             throw CancellationError()
+        case .failed(let failure): throw requester._withUnsafeGuaranteedRef { $0.error(failure) }.thrownByProxy
         }
     }
 
@@ -66,7 +66,7 @@ public struct _RemoteCall {
 
     @usableFromInline @inline(never)
     func notEncoded(_ error: any Error, _ signature: MethodSignature) -> any Error {
-        peer._withUnsafeGuaranteedRef { $0.spareCalls.give(call.takeRetainedValue()) }
+        requester._withUnsafeGuaranteedRef { $0.spareCalls.give(call.takeRetainedValue()) }
         let reason = (error as? EncodingError)?.explanation ?? "\(error)"
         return RPCError(
             .invalidArguments, "the arguments of \(signature.wireName) cannot be encoded: \(reason)",

@@ -4,7 +4,7 @@
 import RPCWire
 
 struct RemoteSubject<Service: Sendable>: EndSubject {
-    let peer: Peer
+    let peer: Requester
     /// The service's name.
     let service: String
     /// Which of several objects of this service at the other end; nil for the unnamed one.

@@ -76,8 +76,8 @@ extension RPCClient {
 }
 
 extension RPCClient.Configuration {
-    var peerSettings: Peer.Settings {
-        var settings = Peer.Settings()
+    var peerSettings: LinkSettings {
+        var settings = LinkSettings()
         settings.timeout = timeout
         settings.maximumPendingCalls = maximumPendingCalls
         settings.limits.maximumFrameSize = maximumFrameSize

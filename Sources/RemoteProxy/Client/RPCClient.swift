@@ -1,4 +1,4 @@
-// The end that dials: the public face. What it does is in `Reconnector`, which dials, and `Peer`, which calls.
+// The end that dials: the public face. What it does is in `Reconnector`, which dials, and `Requester`, which calls.
 
 import RPCSockets
 import RPCWire
@@ -19,7 +19,7 @@ import RPCWire
 /// proxies, closes as by ``close()``.
 public final class RPCClient: Sendable {
     private let reconnector: Reconnector
-    package let peer: Peer
+    package let peer: Requester
     private let exports = Exports()
     /// What calls through all proxies of this client may be tried again.
     let retryBudget = RetryBudget()

@@ -24,7 +24,7 @@ final class Reconnector: Sendable {
         var isGraceOver = false
     }
 
-    let peer: Peer
+    let peer: Requester
     let states = StateBroadcast(RPCClient.State.idle)
     let dialer: Dialer
     private let framing: Framing
@@ -43,7 +43,7 @@ final class Reconnector: Sendable {
         connectTimeout = configuration.connectTimeout
         postGrace = configuration.postGrace
         state = Lock(State(machine: Reconnection(backoff: configuration.backoff)))
-        peer = Peer(
+        peer = Requester(
             runner: RequestRunner(loop: dialer.loop, handoff: dialer.handoff), exports: exports,
             settings: configuration.peerSettings,
             log: LogValve(most: configuration.maximumLogLines, on: dialer.loop, write: configuration.log).log)

@@ -9,8 +9,8 @@ package struct Gate {
     static let window = Duration.seconds(10)
 
     /// One for all connections of a server.
-    private let shared: Shared<Peer.Settings>
-    var settings: Peer.Settings { shared.value }
+    private let shared: Shared<LinkSettings>
+    var settings: LinkSettings { shared.value }
     private var limits: Limits { shared.value.limits }
     var login: Login
     var arrival: FrameTimeout
@@ -31,7 +31,7 @@ package struct Gate {
     var isSilent = false
 
     /// - Parameter isAccepted: whether the other end came here; only then has it anything to prove.
-    init(_ shared: Shared<Peer.Settings>, isAccepted: Bool, user: UInt32?, at now: Instant) {
+    init(_ shared: Shared<LinkSettings>, isAccepted: Bool, user: UInt32?, at now: Instant) {
         let (settings, limits) = (shared.value, shared.value.limits)
         self.shared = shared
         login = Login(

@@ -38,7 +38,7 @@ extension Connection {
 
     /// The other end is going away: new calls wait for the next connection.
     func leave(because why: String) {
-        guard peer.leave(self, why: why) else { return }
+        guard peer.leave(channel, why: why, whenIdle: { [self] in finishWhenIdle() }) else { return }
         session.endWithConnection()
         // Or the other end could not say which of its posts have come.
         if isOurKind { report(flush: false) }
@@ -50,7 +50,7 @@ extension Connection {
     /// Another connection serves the session now. Whatever still comes over this one is too late.
     func replaced() {
         guard phase.closed() else { return }
-        peer.ended(self, sent: .max, why: "another connection has taken its place", sessionGoesOn: true)
+        peer.ended(channel, sent: .max, why: "another connection has taken its place", sessionGoesOn: true)
         stream.abort()
     }
 
@@ -73,7 +73,7 @@ extension Connection {
         stream.loop.submit { [self] in
             session.calls.drain()
             if isOurKind {
-                notify(SystemMethod.drain)
+                channel.notify(SystemMethod.drain)
             } else {
                 finishIfAnswered()
             }
@@ -82,13 +82,12 @@ extension Connection {
 
     /// Says that this end does not come back, and ends the connection. Safe from anywhere.
     func sayGoodbye() {
-        if isOurKind { notify(SystemMethod.goodbye) }
-        stream.finish()
+        channel.sayGoodbye()
     }
 
     /// The same, but without waiting for a peer that does not read. Safe from anywhere.
     package func cutOff() {
-        if isOurKind { notify(SystemMethod.goodbye) }
+        if isOurKind { channel.notify(SystemMethod.goodbye) }
         stream.abort()
     }
 }

@@ -10,7 +10,7 @@ extension Connection {
     static let helloID: Int64 = 0
 
     func sayHello() {
-        let session = peer.resumableSession
+        let session = Session.resumable(by: peer)
         let resumption = session.map { Hello.Resumption(session: $0.id, received: Progress($0.receipts)) }
         let hello = Hello(
             timeout: peer.settings.timeout.nanoseconds / 1_000_000, token: gate.settings.token?.text,
@@ -37,15 +37,15 @@ extension Connection {
         // They came before there was a call for them to answer, and are not to find one now.
         handOnReplies()
         guard let welcome = answer.flatMap({ try? Welcome(json: $0) }) else {
-            peer.attach(self, .anew)
+            peer.attach(channel, of: session, .anew)
             return events.ready(self)
         }
-        agreement.isOurKind = true
+        channel.isOurKind = true
         keepAlive()
         limitFrames(to: welcome.maximumFrameSize)
         if let progress = welcome.resumed {
             // Given up here while the answer was on its way: the next hello does not ask for it.
-            guard let known = peer.resumableSession, known.id == welcome.session else {
+            guard let known = Session.resumable(by: peer), known.id == welcome.session else {
                 gate.verdict = "\(stream.remoteAddress) goes on with a session that is over here"
                 return stream.abort()
             }
@@ -54,7 +54,7 @@ extension Connection {
             resume(from: progress)
         } else {
             session.outlive(as: welcome.session, grace: welcome.grace.map { .milliseconds($0) })
-            peer.attach(self, .anew)
+            peer.attach(channel, of: session, .anew)
         }
         events.ready(self)
     }
@@ -77,7 +77,7 @@ extension Connection {
         session.answer(request.id, in: batch) { try? $0.encode(welcome(nil)) }
         guard !isOurKind else { return }
         keepAlive()
-        agreement.isOurKind = true
+        channel.isOurKind = true
         session.outlive(as: nil)
     }
 
@@ -112,7 +112,7 @@ extension Connection {
         session.entry = gate.login.entry
         guard session.canHave(received) else { return endMiscounted() }
         keepAlive()
-        agreement.isOurKind = true
+        channel.isOurKind = true
         session.assumedTimeout = hello.timeout
         append { output in
             MessageEncoder.openResult(id: request.id ?? .null, in: output)
@@ -132,6 +132,6 @@ extension Connection {
         for reply in session.replies.messages {
             reply.message.withUnsafeBytes { _ = stream.append($0, framing: outgoingFraming) }
         }
-        peer.attach(self, .resumed(received: progress.requests))
+        peer.attach(channel, of: session, .resumed(received: progress.requests))
     }
 }

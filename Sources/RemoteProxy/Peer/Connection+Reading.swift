@@ -88,14 +88,14 @@ extension Connection {
     func handOnReplies() {
         guard !replies.isEmpty else { return }
         leaveIfAnswered()
-        peer.replied(&replies, over: self)
+        peer.replied(&replies, over: channel)
         // One by one: there are few, and to remove a range takes longer.
         while !replies.isEmpty { replies.removeLast() }
     }
 
     private func noteFraming() {
         guard phase.step == .greeting, let framing = frames.framing else { return }
-        agreement.framing = framing
+        channel.framing = framing
     }
 
     @inline(__always)
@@ -147,7 +147,7 @@ extension Connection {
             guard !isHello(id) else { return isTurnedAway(error) ? turnBack() : welcomed(nil) }
             if isOurKind, error.isDraining {
                 leave(because: error.message)
-                peer.refused(id, over: self)
+                peer.refused(id, over: channel)
             } else {
                 note(.failure(error), to: id)
             }

@@ -80,7 +80,7 @@ extension Connection {
     private func accept(_ progress: Progress) {
         guard session.canHave(progress) else { return endMiscounted() }
         session.acknowledged(replies: progress.replies)
-        peer.acknowledged(posts: progress.requests, over: self)
+        peer.acknowledged(posts: progress.requests, over: channel)
     }
 }
 

@@ -39,11 +39,10 @@ package final class Connection: @unchecked Sendable {
     }
 
     package let stream: any ByteStream
-    /// Tells this connection from the others that serve the same peer.
-    let number: Int
+    /// What sends over the stream.
+    let channel: MessageChannel
     let role: Role
     let events: Events
-    let agreement: Agreement
 
     // On the loop. Unchecked for the same reason as in `Session`.
     /// Its own, until the two ends have found that they have one that goes on.
@@ -76,12 +75,11 @@ package final class Connection: @unchecked Sendable {
     /// The last connection to this server ended with its first answer: the call after it goes over another.
     private let isForOneAnswer: Bool
 
-    var peer: Peer { session.peer }
+    var peer: Requester { session.peer }
 
     /// - Parameter number: tells this connection from the others that serve the same peer.
-    package init(_ stream: any ByteStream, number: Int, peer: Peer, role: Role, events: Events) {
+    package init(_ stream: any ByteStream, number: Int, peer: Requester, role: Role, events: Events) {
         self.stream = stream
-        self.number = number
         self.role = role
         self.events = events
         let settings = peer.settings
@@ -97,7 +95,7 @@ package final class Connection: @unchecked Sendable {
         frames = FrameReader(limits: settings.limits.frames, framing: framing)
         messages = MessageDecoder(
             maximumDepth: settings.limits.maximumDepth, maximumBatch: settings.limits.maximumBatch)
-        agreement = Agreement(framing: framing)
+        channel = MessageChannel(stream, number: number, framing: framing)
         isForOneAnswer = framing != nil && peer.answersOnce
         gate = Gate(peer.sharedSettings, isAccepted: framing == nil, user: stream.peerUser, at: stream.loop.now)
     }
@@ -106,13 +104,12 @@ package final class Connection: @unchecked Sendable {
     init(_ stream: any ByteStream, after former: Connection, for session: Session) {
         self.stream = stream
         self.session = session
-        number = former.number
         role = former.role
         events = former.events
         frames = former.frames
         messages = former.messages
         gate = former.gate
-        agreement = Agreement(framing: former.outgoingFraming)
+        channel = MessageChannel(stream, number: former.channel.number, framing: former.outgoingFraming)
         isForOneAnswer = false
     }
 
@@ -124,15 +121,15 @@ package final class Connection: @unchecked Sendable {
         switch role {
         case .dialled where saysHello: sayHello()
         case .dialled, .accepted:
-            peer.attach(self, .anew)
+            peer.attach(channel, of: session, .anew)
             events.ready(self)
             // The list of tokens may have been replaced since the gate was made.
             session.endIfRevoked()
         }
     }
 
-    var outgoingFraming: Framing { agreement.framing }
-    var isOurKind: Bool { agreement.isOurKind }
+    var outgoingFraming: Framing { channel.framing }
+    var isOurKind: Bool { channel.isOurKind }
 
     /// Whether this end says hello, and takes the answer to it for one.
     var saysHello: Bool { if case .dialled = role { peer.settings.saysHello } else { false } }
@@ -174,14 +171,7 @@ extension Connection {
 
     /// Puts one message of this end's own into the outgoing queue; the caller flushes.
     func append(_ write: (JSONOutput) -> Void) {
-        let output = JSONOutput()
-        write(output)
-        stream.append(output.bytes, framing: outgoingFraming)
-    }
-
-    func notify(_ method: String) {
-        append { MessageEncoder.writeNotification(method, in: $0) }
-        stream.flush()
+        channel.append(write)
     }
 }
 

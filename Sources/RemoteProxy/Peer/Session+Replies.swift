@@ -137,13 +137,13 @@ extension Session {
         noteReplies()
         releaseHeldBack()
         // What was kept since it said so it would tell in its own time, and may never have a reason to.
-        if !heldBack.isEmpty, !replies.isEmpty { connection?.notify(SystemMethod.report) }
+        if !heldBack.isEmpty, !replies.isEmpty { connection?.channel.notify(SystemMethod.report) }
     }
 
     /// The other end may think that it has time: it is asked.
     func holdBack(_ request: consuming IncomingRequest, _ limit: Limit) {
         overran(limit)
-        if heldBack.isEmpty { connection?.notify(SystemMethod.report) }
+        if heldBack.isEmpty { connection?.channel.notify(SystemMethod.report) }
         var request = request
         request.waitsForLong()
         heldBack.append(request)

@@ -6,7 +6,7 @@ import RPCSockets
 import RPCWire
 
 /// `@unchecked Sendable`: `shared` is a lock; all else that is variable is touched on the loop's thread only.
-package final class Session: @unchecked Sendable {
+package final class Session: RequesterSession, @unchecked Sendable {
     private struct Shared {
         var id: String
         var address = ""
@@ -16,7 +16,7 @@ package final class Session: @unchecked Sendable {
     }
 
     /// Where calls to the other end go. At the end that listens it ends with the session.
-    package let peer: Peer
+    package let peer: Requester
     /// Those of the peer. Here as well, since what is found through another object is counted while it is used.
     let loop: any Loop
     let runner: RequestRunner
@@ -63,7 +63,7 @@ package final class Session: @unchecked Sendable {
     /// The most bytes that a message to the other end may have.
     @exclusivity(unchecked) var frameLimit: Int
 
-    init(_ peer: Peer, in table: SessionTable?) {
+    init(_ peer: Requester, in table: SessionTable?) {
         self.peer = peer
         (loop, runner, exports) = (peer.loop, peer.runner, peer.exports)
         self.table = table
@@ -95,6 +95,12 @@ package final class Session: @unchecked Sendable {
 // MARK: how it goes on and how it ends; on the loop
 
 extension Session {
+    /// The session whose connection was lost and that a new connection may go on with. On the loop.
+    static func resumable(by requester: Requester) -> Session? {
+        guard let session = requester.session as? Session, session.isResumable else { return nil }
+        return session
+    }
+
     /// This connection serves the session from now on.
     func served(by connection: Connection) {
         self.connection = connection
@@ -142,7 +148,7 @@ extension Session {
 
     /// A connection is gone.
     func lost(_ connection: Connection, sent: UInt64, why: String) {
-        peer.ended(connection, sent: sent, why: why, sessionGoesOn: isResumable)
+        peer.ended(connection.channel, sent: sent, why: why, sessionGoesOn: isResumable)
         // Another one may have taken its place.
         guard self.connection === connection else { return }
         self.connection = nil

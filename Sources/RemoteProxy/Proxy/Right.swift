@@ -16,7 +16,7 @@ extension Right {
 
 /// An object at the other end of a connection.
 struct RemoteObject: Equatable {
-    /// Which `Peer`.
+    /// Which `Requester`.
     let peer: ObjectIdentifier
     let service: String
     /// Which of several objects of the service. Nil for the unnamed one.

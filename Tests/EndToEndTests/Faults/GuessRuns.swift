@@ -77,7 +77,7 @@ extension FaultRuns {
     @Test(.computesForLong)
     func `every wrong token is answered late and alike, is counted, and ends its connection`() throws {
         let (guesses, together) = (Self.size(400, full: 20_000), 100)
-        var settings = Peer.Settings()
+        var settings = LinkSettings()
         settings.tokens = Lock(try TokenList(Secrets.list))
         let traffic = Traffic(loops: 1, maximumRequests: 1_000)
         settings.traffic = traffic

@@ -22,7 +22,7 @@ private final class CountingDoubler: Doubler {
 }
 
 func fuzzServer(_ dice: inout Dice) {
-    var settings = Peer.Settings()
+    var settings = LinkSettings()
     settings.limits.maximumKeptReplies = 4
     settings.limits.maximumKeptReplyBytes = 400
     settings.limits.maximumRequestsInFlight = 8

@@ -26,8 +26,8 @@ private struct Removed: Equatable {
     let stream: Int?
 }
 
-extension OutgoingCalls<Int64>.Removed {
-    fileprivate var inModel: Removed { .init(id: id, name: kept, wasSent: wasSent, stream: stream) }
+extension OutgoingCalls.Removed {
+    fileprivate var inModel: Removed { .init(id: id, name: Int64(handle.word), wasSent: wasSent, stream: stream) }
 }
 
 private struct Model {
@@ -64,20 +64,20 @@ private struct Model {
     }
 
     /// - Parameter waiting: who waits afterwards.
-    mutating func lose(_ stream: Int, _ sent: UInt64, _ waiting: [(id: Int64, kept: Int64)]) -> [Removed] {
+    mutating func lose(_ stream: Int, _ sent: UInt64, _ waiting: [(id: Int64, handle: CallHandle)]) -> [Removed] {
         let concerned = sorted.filter { $0.place?.stream == stream }.map(\.name)
         interrupt(stream, sent)
         let lost = take { concerned.contains($0.name) && $0.isLost }
         for name in concerned {
             guard let index = calls.firstIndex(where: { $0.name == name }) else { continue }
-            renumber(index, as: waiting.first { $0.kept == name }?.id)
+            renumber(index, as: waiting.first { $0.handle.word == UInt(name) }?.id)
         }
         return lost
     }
 }
 
 func fuzzOutgoing(_ dice: inout Dice) {
-    var calls = OutgoingCalls<Int64>()
+    var calls = OutgoingCalls()
     var model = Model()
     var names: Int64 = 0
     while !dice.isEmpty {
@@ -91,7 +91,10 @@ func fuzzOutgoing(_ dice: inout Dice) {
         case 0, 1, 2:
             let (deadline, isRepeatable) = (at(dice.roll()), dice.roll(2) == 0)
             names += 1
-            let id = calls.start(names, deadline: deadline, isRepeatable: isRepeatable)
+            let id = calls.start(
+                .init(
+                    CallHandle(word: UInt(names)), length: 1, deadline: deadline,
+                    isRepeatable ? .waitsAndRepeats : .waits))
             model.note(id)
             model.calls.append(ModelCall(id: id, name: names, deadline: deadline, isRepeatable: isRepeatable))
         case 3: model.note(calls.takeNumber())
@@ -101,13 +104,13 @@ func fuzzOutgoing(_ dice: inout Dice) {
             require(calls.sent(chosen, at: place) == mayHaveArrived, "whether it may have arrived")
             if let index { model.calls[index].place = place }
         case 6:
-            let expected = isThere ? index.map { model.calls[$0].name } : nil
-            require(calls.replied(to: chosen, over: stream) == expected, "a reply to \(chosen)")
+            let expected = isThere ? index.map { UInt(model.calls[$0].name) } : nil
+            require(calls.replied(to: chosen, over: stream)?.word == expected, "a reply to \(chosen)")
             if let index, isThere { model.calls.remove(at: index) }
         case 7:
             let refused = calls.refused(chosen, over: stream)
-            let expected = isThere ? index.map { model.calls[$0].name } : nil
-            require(refused?.kept == expected, "a refusal of \(chosen)")
+            let expected = isThere ? index.map { UInt(model.calls[$0].name) } : nil
+            require(refused?.handle.word == expected, "a refusal of \(chosen)")
             if let index, isThere { model.renumber(index, as: refused?.id) }
         case 8:
             if dice.roll(2) == 0 {
@@ -119,7 +122,7 @@ func fuzzOutgoing(_ dice: inout Dice) {
             }
         case 9:
             let sent = UInt64(dice.roll())
-            let lost = calls.lost(stream: stream, sent: sent).map(\.inModel)
+            let lost = calls.lost(stream: stream, sent: sent).removed.map(\.inModel)
             require(lost == model.lose(stream, sent, calls.waiting), "a loss")
         case 10:
             let sent = UInt64(dice.roll())
@@ -146,11 +149,11 @@ func fuzzOutgoing(_ dice: inout Dice) {
     require(calls.removeAll().map(\.inModel) == model.take { _ in true } && calls.count == 0, "the end")
 }
 
-private func compare(_ calls: OutgoingCalls<Int64>, _ model: Model) {
+private func compare(_ calls: OutgoingCalls, _ model: Model) {
     require(calls.count == model.calls.count, "\(calls.count) calls, in the model \(model.calls.count)")
     let waiting = model.sorted.filter { $0.place == nil }
     require(calls.waiting.map(\.id) == waiting.map(\.id), "who waits")
-    require(calls.waiting.map(\.kept) == waiting.map(\.name), "what the driver keeps of them")
+    require(calls.waiting.map(\.handle.word) == waiting.map { UInt($0.name) }, "what the driver keeps of them")
     require(calls.nextDeadline == model.calls.map(\.deadline).min(), "the next deadline")
     for stream in 0..<3 {
         require(calls.isWaiting(on: stream) == model.calls.contains { $0.place?.stream == stream }, "who is awaited")

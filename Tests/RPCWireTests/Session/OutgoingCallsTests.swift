@@ -4,6 +4,21 @@ import Testing
 
 @testable import RPCWire
 
+extension CallHandle {
+    fileprivate static let other = CallHandle(word: 1)
+    fileprivate static let it = CallHandle(word: 2)
+    fileprivate static let old = CallHandle(word: 3)
+    fileprivate static let new = CallHandle(word: 4)
+    fileprivate static let long = CallHandle(word: 5)
+    fileprivate static let short = CallHandle(word: 6)
+}
+
+extension OutgoingCalls {
+    fileprivate mutating func start(_ handle: CallHandle, deadline: Instant, isRepeatable: Bool = false) -> Int64 {
+        start(Call(handle, length: 10, deadline: deadline, isRepeatable ? .waitsAndRepeats : .waits))
+    }
+}
+
 @Suite struct `Outgoing calls` {
     private static let later = Instant(nanoseconds: 1_000)
 
@@ -17,11 +32,11 @@ import Testing
     }
 
     /// One call in the given situation, in a table that has served others before.
-    private func table(_ situation: Situation, isRepeatable: Bool = false) -> (OutgoingCalls<String>, id: Int64) {
-        var calls = OutgoingCalls<String>()
-        let other = calls.start("other", deadline: .distantFuture)
+    private func table(_ situation: Situation, isRepeatable: Bool = false) -> (OutgoingCalls, id: Int64) {
+        var calls = OutgoingCalls()
+        let other = calls.start(.other, deadline: .distantFuture)
         _ = calls.withdraw(other)
-        let id = calls.start("it", deadline: Self.later, isRepeatable: isRepeatable)
+        let id = calls.start(.it, deadline: Self.later, isRepeatable: isRepeatable)
         if situation != .waiting { calls.sent(id, at: .init(stream: 1, offset: 100)) }
         if situation == .interrupted { calls.interrupted(stream: 1, sent: 101) }
         if situation == .gone { _ = calls.withdraw(id) }
@@ -33,7 +48,7 @@ import Testing
         var (calls, id) = table(situation)
         #expect(calls.replied(to: id, over: 2) == nil)
         #expect(calls.refused(id, over: 2) == nil)
-        #expect(calls.replied(to: id, over: 1) == (situation == .sent ? "it" : nil))
+        #expect(calls.replied(to: id, over: 1) == (situation == .sent ? CallHandle.it : nil))
         #expect(calls.count == (situation == .waiting || situation == .interrupted ? 1 : 0))
         #expect(calls.replied(to: id, over: 1) == nil)
     }
@@ -51,9 +66,9 @@ import Testing
     @Test(arguments: Situation.allCases)
     func `calls that wait can be taken out by what is known of them`(_ situation: Situation) {
         var (calls, id) = table(situation)
-        #expect(calls.withdrawWaiting { kept, _ in kept != "it" }.isEmpty)
-        let removed = calls.withdrawWaiting { kept, mayHaveArrived in
-            kept == "it" && mayHaveArrived == (situation == .interrupted)
+        #expect(calls.withdrawWaiting { call, _ in call.handle != .it }.isEmpty)
+        let removed = calls.withdrawWaiting { call, mayHaveArrived in
+            call.handle == .it && mayHaveArrived == (situation == .interrupted)
         }
         let isTaken = situation == .waiting || situation == .interrupted
         #expect(removed.map(\.id) == (isTaken ? [id] : []))
@@ -73,14 +88,14 @@ import Testing
     @Test(arguments: Situation.allCases)
     func `a stream lost with its session ends the calls that had begun to leave`(_ situation: Situation) {
         var (calls, id) = table(situation)
-        #expect(calls.lost(stream: 1, sent: 101).map(\.id) == (situation == .sent ? [id] : []))
+        #expect(calls.lost(stream: 1, sent: 101).removed.map(\.id) == (situation == .sent ? [id] : []))
         #expect(calls.waiting.map(\.id) == (situation == .waiting || situation == .interrupted ? [id] : []))
     }
 
     @Test(arguments: Situation.allCases)
     func `a call that may be run twice outlives its session`(_ situation: Situation) {
         var (calls, id) = table(situation, isRepeatable: true)
-        #expect(calls.lost(stream: 1, sent: 101).isEmpty)
+        #expect(calls.lost(stream: 1, sent: 101).removed.isEmpty)
         #expect(calls.restarted().isEmpty)
         #expect(
             calls.waiting.map(\.id)
@@ -105,7 +120,7 @@ import Testing
         calls.resumed(over: 2, received: id)
         #expect(calls.isWaiting(on: 2) == (situation == .interrupted))
         #expect(calls.waiting.map(\.id) == (situation == .waiting ? [id] : []))
-        #expect(calls.replied(to: id, over: 2) == (situation == .interrupted ? "it" : nil))
+        #expect(calls.replied(to: id, over: 2) == (situation == .interrupted ? CallHandle.it : nil))
     }
 
     @Test(arguments: Situation.allCases)
@@ -127,7 +142,7 @@ import Testing
     @Test(arguments: Situation.allCases)
     func `a call that provably never left waits again`(_ situation: Situation) {
         var (calls, id) = table(situation)
-        #expect(calls.lost(stream: 1, sent: 100).isEmpty)
+        #expect(calls.lost(stream: 1, sent: 100).removed.isEmpty)
         #expect(
             calls.waiting.map(\.id)
                 == (situation == .sent ? [Situation.renumbered] : situation.isPresent ? [id] : []))
@@ -137,7 +152,7 @@ import Testing
     func `another stream's end concerns nobody`(_ situation: Situation) {
         var (calls, _) = table(situation)
         let before = calls.count
-        #expect(calls.lost(stream: 2, sent: 1_000).isEmpty)
+        #expect(calls.lost(stream: 2, sent: 1_000).removed.isEmpty)
         #expect(calls.count == before)
         #expect(calls.isWaiting(on: 1) == (situation == .sent))
     }
@@ -162,78 +177,79 @@ import Testing
     @Test(arguments: Situation.allCases)
     func `whatever becomes of a call, the driver is told which it is`(_ situation: Situation) {
         var (calls, id) = table(situation, isRepeatable: true)
-        #expect(calls.waiting.map(\.kept) == (situation == .waiting || situation == .interrupted ? ["it"] : []))
+        #expect(
+            calls.waiting.map(\.handle) == (situation == .waiting || situation == .interrupted ? [CallHandle.it] : []))
         let refused = calls.refused(id, over: 1)
-        #expect(refused?.kept == (situation == .sent ? "it" : nil))
+        #expect(refused?.handle == (situation == .sent ? CallHandle.it : nil))
         let withdrawn = calls.withdraw(refused?.id ?? id)
-        #expect(withdrawn?.kept == (situation.isPresent ? "it" : nil))
+        #expect(withdrawn?.handle == (situation.isPresent ? CallHandle.it : nil))
     }
 
     @Test func `an old number does not reach the call that took its place`() {
-        var calls = OutgoingCalls<String>()
-        let old = calls.start("old", deadline: .distantFuture)
+        var calls = OutgoingCalls()
+        let old = calls.start(.old, deadline: .distantFuture)
         _ = calls.withdraw(old)
         let numbers = (0..<1_000).map { _ in
-            let new = calls.start("new", deadline: .distantFuture)
+            let new = calls.start(.new, deadline: .distantFuture)
             #expect(calls.withdraw(old) == nil)
             #expect(calls.sent(old, at: .init(stream: 1, offset: 0)) == false)
             #expect(calls.waiting.map(\.id) == [new])
             let withdrawn = calls.withdraw(new)
-            #expect(withdrawn?.kept == "new")
+            #expect(withdrawn?.handle == .new)
             return new
         }
         #expect(numbers == Array(2...1_001))
     }
 
     @Test func `numbers grow by one and waiting calls keep their order`() {
-        var calls = OutgoingCalls<Int>()
-        let numbers = (0..<5).map { calls.start($0, deadline: .distantFuture) }
+        var calls = OutgoingCalls()
+        let numbers = (0..<5 as Range<UInt>).map { calls.start(.init(word: $0), deadline: .distantFuture) }
         #expect(numbers == [1, 2, 3, 4, 5])
         _ = calls.withdraw(numbers[1])
-        #expect(calls.start(5, deadline: .distantFuture) == 6)
-        #expect(calls.waiting.map(\.kept) == [0, 2, 3, 4, 5])
+        #expect(calls.start(.init(word: 5), deadline: .distantFuture) == 6)
+        #expect(calls.waiting.map(\.handle.word) == [0, 2, 3, 4, 5])
         #expect(calls.takeNumber() == 7)
-        #expect(calls.start(6, deadline: .distantFuture) == 8)
+        #expect(calls.start(.init(word: 6), deadline: .distantFuture) == 8)
     }
 
     @Test func `the numbers whose place a long call has are passed over`() {
-        var calls = OutgoingCalls<String>()
-        let long = calls.start("long", deadline: .distantFuture)
+        var calls = OutgoingCalls()
+        let long = calls.start(.long, deadline: .distantFuture)
         var last = long
         for _ in 0..<1_000 {
-            let next = calls.start("short", deadline: .distantFuture)
+            let next = calls.start(.short, deadline: .distantFuture)
             #expect(next == last + 1 || next == last + 2)
             calls.sent(next, at: .init(stream: 1, offset: 0))
-            #expect(calls.replied(to: next, over: 1) == "short")
+            #expect(calls.replied(to: next, over: 1) == .short)
             last = next
         }
         #expect(last > long + 1_000)
         let withdrawn = calls.withdraw(long)
-        #expect(withdrawn?.kept == "long")
+        #expect(withdrawn?.handle == .long)
     }
 
     @Test func `thousands of calls each keep their own`() {
-        var calls = OutgoingCalls<Int>()
-        let numbers = (0..<5_000).map { calls.start($0, deadline: .distantFuture) }
+        var calls = OutgoingCalls()
+        let numbers = (0..<5_000 as Range<UInt>).map { calls.start(.init(word: $0), deadline: .distantFuture) }
         #expect(calls.count == numbers.count)
         #expect(calls.waiting.map(\.id) == numbers)
         for (call, id) in numbers.enumerated().reversed() {
             let withdrawn = calls.withdraw(id)
-            #expect(withdrawn?.kept == call)
+            #expect(withdrawn?.handle.word == UInt(call))
         }
         #expect(calls.count == 0)
     }
 
     @Test func `the room of many is let go when a deadline finds none of them left`() {
-        var calls = OutgoingCalls<Int64>()
-        let ids = (1...2_000).map { calls.start($0, deadline: Self.later) }
+        var calls = OutgoingCalls()
+        let ids = (1...2_000 as ClosedRange<UInt>).map { calls.start(.init(word: $0), deadline: Self.later) }
         for id in ids.dropLast() { _ = calls.withdraw(id) }
         #expect(calls.expire(at: Instant(nanoseconds: 999)).isEmpty)
-        #expect(calls.entries.count > 2_000)
+        #expect(calls.placeCount > 2_000)
         #expect(calls.expire(at: Self.later).map(\.id) == [2_000])
-        #expect(calls.entries.isEmpty)
+        #expect(calls.placeCount == 0)
         #expect(calls.withdraw(2_000) == nil)
-        #expect(calls.start(1, deadline: Self.later) == 2_001)
+        #expect(calls.start(.it, deadline: Self.later) == 2_001)
     }
 
     @Test(arguments: [0, -1, .min, .max] as [Int64])

@@ -46,7 +46,7 @@ private struct Returned: Parcels {
     private let traffic = Traffic(loops: 1, maximumRequests: 1_000, maximumBytes: 20_000)
 
     private func network() -> SimulatedNetwork {
-        var settings = Peer.Settings()
+        var settings = LinkSettings()
         settings.limits.maximumBytesInFlight = 10_000
         settings.traffic = traffic
         let network = SimulatedNetwork(settings: settings)

@@ -218,7 +218,7 @@ private func at(_ milliseconds: Int64) -> Instant { Instant(nanoseconds: millise
     }
 
     @Test func `a cancellation for each request that has ended is no flood`() {
-        var settings = Peer.Settings()
+        var settings = LinkSettings()
         settings.limits.maximumUnknownCancels = 2
         var gate = Gate(Shared(settings), isAccepted: true, user: nil, at: at(0))
         for _ in 0..<3 { gate.requestEnded() }
@@ -269,7 +269,7 @@ private func at(_ milliseconds: Int64) -> Instant { Instant(nanoseconds: millise
     }
 
     @Test func `due moments are put off to common ones, by little`() {
-        var settings = Peer.Settings()
+        var settings = LinkSettings()
         settings.limits.loginTime = .zero
         settings.limits.firstByteTime = .seconds(16)
         settings.limits.keepaliveTimeout = .seconds(16)

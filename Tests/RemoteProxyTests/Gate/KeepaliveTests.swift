@@ -12,7 +12,7 @@ import Testing
     private let traffic = Traffic(loops: 1, maximumRequests: 100)
 
     init() {
-        var settings = Peer.Settings()
+        var settings = LinkSettings()
         settings.traffic = traffic
         network = SimulatedNetwork(settings: settings)
         network.exports.add(ProbeProxy(RecordingProbe(network.loop)), named: nil)

@@ -16,11 +16,11 @@ import Testing
 
     /// Connections that say nothing, and so are due ten seconds after they were opened.
     private func open(_ count: Int = 1) -> [InMemoryStream] {
-        var settings = Peer.Settings()
+        var settings = LinkSettings()
         settings.traffic = traffic
         let streams = (0..<count).map { number in
             let (near, far) = InMemoryStream.pair(on: loop)
-            let peer = Peer(runner: runner, exports: Exports(), settings: settings)
+            let peer = Requester(runner: runner, exports: Exports(), settings: settings)
             let connection = Connection(
                 near, number: number, peer: peer, role: .accepted(SessionTable()), events: Connection.Events())
             loop.submit { connection.open() }

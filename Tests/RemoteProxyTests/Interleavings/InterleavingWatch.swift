@@ -10,7 +10,7 @@ final class InterleavingWatch: @unchecked Sendable {
     private let network: SimulatedNetwork
     private let probe: RecordingProbe
     private let history: CallHistory
-    private let peer: Peer
+    private let peer: Requester
     /// How often each call has run.
     private var runs: [Int] = []
     /// Those that may be run twice.
@@ -20,7 +20,7 @@ final class InterleavingWatch: @unchecked Sendable {
     /// What was wrong first.
     private(set) var faults: [String] = []
 
-    init(_ network: SimulatedNetwork, _ probe: RecordingProbe, _ history: CallHistory, _ peer: Peer) {
+    init(_ network: SimulatedNetwork, _ probe: RecordingProbe, _ history: CallHistory, _ peer: Requester) {
         (self.network, self.probe, self.history, self.peer) = (network, probe, history, peer)
     }
 

@@ -124,7 +124,7 @@ import Testing
     }
 
     @Test func `that the answers to a batch are too long is one answer, and counts`() throws {
-        var settings = Peer.Settings()
+        var settings = LinkSettings()
         settings.limits.maximumFrameSize = 600
         let end = try HandwrittenEnd(SimulatedNetwork(settings: settings))
         end.say(#"{"jsonrpc":"2.0","id":0,"method":"rpc.hello","params":{"protocol":1}}"#)
@@ -140,7 +140,7 @@ import Testing
         let client = network.client()
         let proxy = ProbeProxy(client)
         #expect(try network.loop.complete { try await proxy.echo(1) } == 1)
-        let known = try #require(client.peer.resumableSession)
+        let known = try #require(Session.resumable(by: client.peer))
         // One changed digit on the way is enough: the server believes that calls have come which never did.
         #expect(network.sessions.claim(known.id, by: nil)?.receipts.request(1_000, isPost: false, bytes: 0) == true)
         // The next one has left, and is lost on the way.

@@ -8,7 +8,7 @@ import Testing
 
 @Suite struct `Calls held back` {
     @Test func `begin though the acknowledgement that was asked for left before the last answer came`() throws {
-        var settings = Peer.Settings()
+        var settings = LinkSettings()
         settings.limits.maximumKeptReplies = 1
         let network = SimulatedNetwork(settings: settings)
         let probe = RecordingProbe(network.loop)
@@ -33,7 +33,7 @@ import Testing
     }
 
     @Test func `are counted off when their session ends before they could begin`() throws {
-        var settings = Peer.Settings()
+        var settings = LinkSettings()
         settings.limits.maximumKeptReplies = 1
         let traffic = Traffic(loops: 1, maximumRequests: 1_000)
         settings.traffic = traffic
@@ -57,7 +57,7 @@ import Testing
     }
 
     @Test func `keep no post out, however many they are`() throws {
-        var settings = Peer.Settings()
+        var settings = LinkSettings()
         (settings.limits.maximumKeptReplies, settings.limits.maximumRequestsInFlight) = (1, 2)
         let network = SimulatedNetwork(settings: settings)
         let probe = RecordingProbe(network.loop)

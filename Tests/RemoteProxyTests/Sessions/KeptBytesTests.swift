@@ -24,7 +24,7 @@ private struct LateLetters: Letters {
     @Test func `are kept until there are too many in all; of the others it is told that the call ran`() throws {
         let (limit, large, clients) = (100_000, 30_000, 10)
         let traffic = Traffic(loops: 1, maximumRequests: 1_000)
-        var settings = Peer.Settings()
+        var settings = LinkSettings()
         settings.traffic = traffic
         let network = SimulatedNetwork(settings: settings, maximumKeptReplyBytes: limit)
         network.exports.add(LettersProxy(LateLetters(loop: network.loop)), named: nil)

@@ -33,7 +33,7 @@ import Testing
     }
 
     @Test func `with too many answers kept the calls wait, and all are answered`() throws {
-        var settings = Peer.Settings()
+        var settings = LinkSettings()
         settings.limits.maximumKeptReplies = 3
         let network = SimulatedNetwork(settings: settings)
         network.exports.add(ProbeProxy(probe), named: nil)
@@ -65,7 +65,7 @@ import Testing
     }
 
     @Test func `what all sessions keep has a limit of its own, and one that keeps nothing may still begin`() throws {
-        var settings = Peer.Settings()
+        var settings = LinkSettings()
         settings.traffic = Traffic(loops: 1, maximumRequests: 1_000)
         let network = SimulatedNetwork(settings: settings, maximumKeptReplyBytes: 8_192)
         let (proxy, calls) = answeredWhileAway(500, network)
@@ -88,7 +88,7 @@ import Testing
     @Test func `what is larger than the server takes is refused at the client, made before it was known or after`()
         throws
     {
-        var settings = Peer.Settings()
+        var settings = LinkSettings()
         settings.limits.maximumFrameSize = 250
         let network = SimulatedNetwork(settings: settings)
         network.exports.add(ProbeProxy(probe), named: nil)
@@ -104,7 +104,7 @@ import Testing
     }
 
     @Test func `an answer too many to be kept is told to have been given`() throws {
-        var settings = Peer.Settings()
+        var settings = LinkSettings()
         settings.limits.maximumKeptReplyBytes = 1
         let network = SimulatedNetwork(settings: settings)
         let (_, calls) = answeredWhileAway(2, network)
@@ -118,7 +118,7 @@ import Testing
     }
 
     @Test func `what never began is told so, however much else is kept`() throws {
-        var settings = Peer.Settings()
+        var settings = LinkSettings()
         settings.limits.maximumKeptReplyBytes = 1
         let network = SimulatedNetwork(settings: settings)
         network.exports.add(ProbeProxy(probe), named: nil)

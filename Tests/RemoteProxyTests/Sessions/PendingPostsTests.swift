@@ -52,7 +52,7 @@ import Testing
     }
 
     @Test func `all arrive of a client that is let go, and nothing of it stays`() {
-        weak var peer: Peer?
+        weak var peer: Requester?
         do {
             let client = client()
             peer = client.peer
@@ -82,7 +82,7 @@ import Testing
 
     @Test func `with nobody at the address one line says how many are lost, and nothing stays`() {
         network.isServing = false
-        weak var peer: Peer?
+        weak var peer: Requester?
         do {
             let client = client()
             peer = client.peer

@@ -13,7 +13,7 @@ import Testing
     private let log = Lock<[String]>([])
 
     init() {
-        let peer = Peer(runner: RequestRunner(loop: loop), exports: Exports())
+        let peer = Requester(runner: RequestRunner(loop: loop), exports: Exports())
         connection = Connection(
             InMemoryStream.pair(on: loop).0, number: 1, peer: peer, role: .accepted(SessionTable()),
             events: Connection.Events())

@@ -17,7 +17,7 @@ import Testing
     private let probe: RecordingProbe
 
     init() throws {
-        var settings = Peer.Settings()
+        var settings = LinkSettings()
         tokens = Lock(try TokenList([Self.first, Self.second, Self.bob].joined(separator: "\n")))
         settings.tokens = tokens
         network = SimulatedNetwork(settings: settings)

@@ -11,7 +11,7 @@ import Testing
     private let table = SessionTable(limit: 1)
 
     private func session() -> Session {
-        Session(Peer(runner: RequestRunner(loop: loop), exports: Exports()), in: table)
+        Session(Requester(runner: RequestRunner(loop: loop), exports: Exports()), in: table)
     }
 
     @Test func `a session makes room for another while its client is away`() {
@@ -26,7 +26,7 @@ import Testing
     @Test func `nobody finds a session by guessing`() {
         let table = SessionTable()
         let sessions = (0..<100).map { _ in
-            Session(Peer(runner: RequestRunner(loop: loop), exports: Exports()), in: table)
+            Session(Requester(runner: RequestRunner(loop: loop), exports: Exports()), in: table)
         }
         for session in sessions { #expect(table.add(session)) }
         var random = SystemRandomNumberGenerator()

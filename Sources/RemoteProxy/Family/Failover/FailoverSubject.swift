@@ -94,13 +94,13 @@ final class FailoverSubject<Service: Sendable>: AwaitingSubject {
 
     /// Asks one member within the deadline. A call to its end is given up when that becomes unreachable.
     private func attempt<Answer: Sendable>(
-        at index: Int, _ whenUnreachable: WhenUnreachable, until deadline: Instant,
+        at index: Int, _ persistence: Persistence, until deadline: Instant,
         _ question: (any Subject<Service>) async throws -> Answer
     ) async throws -> Answer {
         guard timeout != nil else { return try await question(members[index]) }
         var scope = CallScope.current ?? CallScope()
         scope.deadline = deadline
-        scope.attempt = ends[index].map { FailoverAttempt(at: $0.peer, whenUnreachable) }
+        scope.attempt = ends[index].map { FailoverAttempt(at: $0.peer, persistence) }
         return try await scope.entered { try await question(members[index]) }
     }
 

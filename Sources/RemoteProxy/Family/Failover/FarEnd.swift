@@ -10,7 +10,7 @@ final class FarEnd<Service: Sendable>: Sendable {
 
     init(_ remote: RemoteSubject<Service>) { self.remote = remote }
 
-    var peer: Peer { remote.peer }
+    var peer: Requester { remote.peer }
     /// What a call may take when its caller has set no deadline, in nanoseconds.
     var timeout: Int64 { peer.timeout }
 
@@ -24,7 +24,7 @@ final class FarEnd<Service: Sendable>: Sendable {
 
     /// The failure of a call that has waited for a connection until its deadline.
     func outOfTime(mayHaveRun: Bool) -> RPCError {
-        var error = RPCError.unavailable(peer.state.withLock { $0.whyUnavailable })
+        var error = RPCError.unavailable(peer.whyUnavailable)
         if mayHaveRun { error.outcome = .unknown }
         return error
     }
@@ -88,11 +88,5 @@ extension [RPCClient] {
         }
         defer { for task in watching { task.cancel() } }
         return try await answer.wait(until: deadline, on: clock) ?? false
-    }
-}
-
-extension Peer {
-    fileprivate var reach: (isConnected: Bool, isUnreachable: Bool) {
-        state.withLock { ($0.connection != nil && $0.closed == nil, $0.isUnreachable) }
     }
 }

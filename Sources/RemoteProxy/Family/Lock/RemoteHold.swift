@@ -23,7 +23,7 @@ struct ReleaseRequest: Codable {
 }
 
 struct RemoteHold: Right {
-    let peer: Peer
+    let peer: Requester
     let service: String
     let object: String?
     /// Chosen at this end, so that it can be given back even if the answer never came.
@@ -48,12 +48,9 @@ struct RemoteHold: Right {
         switch await peer.perform(call) {
         case .result: return
         case .failure(let error): throw error.thrown(by: ServiceDescription(service))
-        case .failed(let error):
+        case .failed(let failure):
             end()
-            throw error
-        case .cancelled:
-            end()
-            throw CancellationError()
+            throw peer.error(failure)
         }
     }
 

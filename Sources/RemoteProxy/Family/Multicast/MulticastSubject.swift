@@ -33,7 +33,7 @@ final class MulticastSubject<Service: Sendable>: EndSubject {
     struct Entry {
         let number: Int
         var member: Member?
-        var watch: PeerWatch?
+        var watch: ClosingWatch?
     }
 
     /// In the order of their numbers, which is the order in which they were added. Those that have left by themselves leave
@@ -139,8 +139,8 @@ final class MulticastSubject<Service: Sendable>: EndSubject {
     }
 
     /// A member whose peer is closed can never be reached again.
-    private func removeWhenClosed(_ number: Int, _ peer: Peer) {
-        let watch = PeerWatch(peer) { [members] in Self.remove(number, from: members) }
+    private func removeWhenClosed(_ number: Int, _ peer: Requester) {
+        let watch = ClosingWatch(peer) { [members] in Self.remove(number, from: members) }
         guard let watch else { return Self.remove(number, from: members) }
         // If it has been removed meanwhile, the watch ends here.
         members.withLock { members in
@@ -162,7 +162,7 @@ final class MulticastSubject<Service: Sendable>: EndSubject {
 extension Subject {
     /// The peer through which all calls of this stack go; nil where that is not known, or may be another later: behind a lazy
     /// or late-bound proxy, and among several.
-    fileprivate var farPeer: Peer? {
+    fileprivate var farPeer: Requester? {
         let layers = sequence(first: self as any Subject<Service>) { ($0 as? any WrappingSubject<Service>)?.next }
         // No stack is as deep as where it gives up, which is where one leads back to itself.
         for layer in layers.prefix(1_000) {

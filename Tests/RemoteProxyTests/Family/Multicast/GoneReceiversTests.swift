@@ -15,7 +15,8 @@ import Testing
 
     /// A session of a listening end that no connection serves.
     private func session(_ runner: RequestRunner) -> Session {
-        let peer = Peer(runner: runner, exports: network.exports) { [log] line in log.withLock { $0.append(line) } }
+        let peer = Requester(runner: runner, exports: network.exports) { [log] line in log.withLock { $0.append(line) }
+        }
         return Session(peer, in: SessionTable())
     }
 
@@ -25,7 +26,7 @@ import Testing
         let runner = RequestRunner(loop: network.loop)
         let near = RecordingProbe(network.loop)
         let proxy = ProbeProxy.multicast([near])
-        weak var first: Peer?
+        weak var first: Requester?
         let stays = session(runner)
         do {
             let sessions = (0..<30_000).map { _ in session(runner) }

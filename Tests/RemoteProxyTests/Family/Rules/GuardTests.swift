@@ -96,7 +96,7 @@ import Testing
     }
 
     @Test func `who may be told by role, by being somebody, by being here`() throws {
-        let caller = Caller(Peer(runner: RequestRunner(loop: loop), exports: Exports()))
+        let caller = Caller(Requester(runner: RequestRunner(loop: loop), exports: Exports()))
         caller.peer.identity = Identity(name: "ann", roles: ["teller"])
         let rules: [(Policy, local: Bool, asCaller: Bool)] = [
             (.role("teller"), false, true), (.role("manager"), false, false), (.identified, false, true),

@@ -6,23 +6,25 @@ import RPCWire
 
 extension RemoteSubject {
     func supports(_ method: MethodSignature) async throws -> Bool {
-        try await peer.supports(method.wireName(on: object))
+        try await SupportsInquiry(requester: peer).supports(method.wireName(on: object))
     }
 }
 
-extension Peer {
-    fileprivate func supports(_ method: String) async throws -> Bool {
+private struct SupportsInquiry {
+    let requester: Requester
+
+    func supports(_ method: String) async throws -> Bool {
         let connection = connectionNumber
-        if let known = state.withLock({ $0.supported.answer(method, over: connection) }) { return known }
+        if let known = requester.state.withLock({ $0.supported.answer(method, over: connection) }) { return known }
         let answer = try await asked(method)
-        // Whose answer it is, is certain only if nothing has changed meanwhile.
+        // Which end has answered is certain only if nothing has changed meanwhile.
         if let connection, connection == connectionNumber {
-            state.withLock { $0.supported.note(answer, method, over: connection) }
+            requester.state.withLock { $0.supported.note(answer, method, over: connection) }
         }
         return answer
     }
 
-    private var connectionNumber: Int? { state.withLock { $0.connection?.number } }
+    private var connectionNumber: Int? { requester.state.withLock { $0.channel?.number } }
 
     private func asked(_ method: String) async throws -> Bool {
         do {
@@ -50,11 +52,11 @@ extension Peer {
     }
 
     private func ask<Answer: Decodable>(_ question: String, _ params: (JSONOutput) -> Void) async throws -> Answer {
-        let call = newCall()
-        defer { spareCalls.give(call) }
+        let call = requester.newCall()
+        defer { requester.spareCalls.give(call) }
         MessageEncoder.openRequest(method: question, in: call.message)
         params(call.message)
-        switch await perform(call) {
+        switch await requester.perform(call) {
         case .result(let json):
             do {
                 return try json.withUnsafeBytes { try decodeJSON(Answer.self, from: $0) }
@@ -64,8 +66,7 @@ extension Peer {
                     underlying: error)
             }
         case .failure(let error): throw error.thrown(by: ServiceDescription("rpc"))
-        case .failed(let error): throw error
-        case .cancelled: throw CancellationError()
+        case .failed(let failure): throw requester.error(failure)
         }
     }
 }
@@ -74,4 +75,24 @@ extension Peer {
 private struct MethodList: Decodable {
     struct Entry: Decodable { var name: String }
     var methods: [Entry]
+}
+
+/// What the other end of a connection has said it has, so that it is asked once. Part of the requester's locked state.
+struct SupportedMethods {
+    private var connection: Int?
+    private var answers: [String: Bool] = [:]
+
+    func answer(_ method: String, over connection: Int?) -> Bool? {
+        connection == self.connection ? answers[method] : nil
+    }
+
+    /// Another connection may lead to another server: what was known is forgotten.
+    mutating func note(_ answer: Bool, _ method: String, over connection: Int?) {
+        guard let connection else { return }
+        if connection != self.connection {
+            self.connection = connection
+            answers = [:]
+        }
+        answers[method] = answer
+    }
 }

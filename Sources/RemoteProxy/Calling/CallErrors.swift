@@ -1,8 +1,26 @@
-// The errors this end finds by itself, each made in one place.
+// The errors that this end finds by itself, each made in one place.
 
 import RPCWire
 
 extension RPCError {
+    /// A call that ended without a reply, or did not begin. Nil if its caller was cancelled.
+    init?(_ failure: CallFailure) {
+        switch failure {
+        case .cancelled: return nil
+        case .noTimeLeft: self = .noTimeLeft
+        case .tooManyPending(let most): self = .tooManyPending(most)
+        case .tooManyPosts(let mostBytes): self = .tooManyPosts(mostBytes)
+        case .tooLarge(let size, let most): self = .tooLarge(size, limit: most)
+        case .unreachable(let why): self = .unreachable(why)
+        case .closed(let wasSent): self = .closed(outcome: wasSent ? .unknown : .notExecuted)
+        case .unavailable(let why): self = .unavailable(why)
+        case .deadlineExceeded(let why): self = .deadlineExceeded(why)
+        case .connectionLost(let why): self = .connectionLost(why)
+        case .turnedAway(let why, let wasSent):
+            self = RPCError(.unauthenticated, why, outcome: wasSent ? .unknown : .notExecuted)
+        }
+    }
+
     static let deadlineExceeded = deadlineExceeded(nil)
 
     /// - Parameter why: why there is no connection any more over which a reply could have come.
@@ -58,4 +76,10 @@ extension RPCError {
         RPCError(
             .busy, "\(limit) calls are pending at this end already (maximumPendingCalls)", outcome: .notExecuted)
     }
+}
+
+/// Stands behind an `RPCError` when the call ended because the connection was lost or could not be made. Never sent, so
+/// that an error of the same code from the other end is told apart.
+struct PeerUnreachable: Error, CustomStringConvertible {
+    let description: String
 }

@@ -1,0 +1,219 @@
+// How channels and sessions come and go under a requester, and how the requester itself closes.
+
+import JSONCodec
+import RPCSockets
+import RPCWire
+
+/// What new calls belong to, beyond a single connection. The requester tells one session from another and ends it, no more.
+protocol RequesterSession: AnyObject, Sendable {
+    /// The session is over. On the loop.
+    func end(_ why: String)
+}
+
+extension Requester {
+    /// A channel is ready: what waited goes out over it, in the order in which it was called. On the loop.
+    func attach(_ channel: MessageChannel, of session: any RequesterSession, _ beginning: CallerHalf.Beginning) {
+        let now = loop.now
+        var former: (any RequesterSession)?
+        let isOpen = feed { state in
+            let isOurKind = channel.isOurKind
+            guard let effects = state.half.attach(channel.number, beginning, isOurKind: isOurKind, at: now) else {
+                return nil
+            }
+            state.channel = channel
+            if state.session !== session { former = state.session }
+            state.session = session
+            return effects
+        }
+        former?.end("the other end does not know it any more")
+        // The connection may have queued its own messages before.
+        if isOpen { channel.stream.flush() } else { channel.stream.abort() }
+    }
+
+    /// The other end takes no new calls over this channel.
+    /// - Parameter whenIdle: done once nothing is awaited from it any more.
+    /// - Returns: false when it had been replaced before.
+    func leave(_ channel: MessageChannel, why: String, whenIdle: @escaping @Sendable () -> Void) -> Bool {
+        feed { state in
+            guard state.channel === channel else { return nil }
+            (state.channel, state.session) = (nil, nil)
+            state.leaving.append((channel, whenIdle))
+            return state.half.leave(channel.number, because: why)
+        }
+    }
+
+    /// The channel has ended. If its session goes on its calls wait for the next connection. If not, those of which a byte
+    /// had left fail, except those that may be run twice; these and the others wait.
+    func ended(_ channel: MessageChannel, sent: UInt64, why: String, sessionGoesOn: Bool) {
+        let now = loop.now
+        feed { state in
+            if state.channel === channel { state.channel = nil }
+            state.leaving.removeAll { $0.channel === channel }
+            return state.half.lost(
+                channel.number, sent: sent, because: why, sessionGoesOn: sessionGoesOn,
+                isOurKind: state.channel?.isOurKind == true, at: now)
+        }
+    }
+
+    /// There is no way back to the session: its calls that may have arrived have no answer to wait for. On the loop.
+    func sessionEnded(_ session: any RequesterSession, _ why: String) {
+        feed { state in
+            guard state.session === session, state.channel == nil else { return nil }
+            state.session = nil
+            return state.half.sessionEnded(why)
+        }
+    }
+
+    /// What new calls belong to. It may have lost its connection, and go on over the next one.
+    var session: (any RequesterSession)? { state.withLock { $0.session } }
+
+    /// No connection can be had for now: an attempt has failed, or the other end did not answer over the last one. Ends the
+    /// calls that do not wait for the next attempt.
+    func unreachable(because why: String) {
+        feed { $0.half.unreachable(because: why) }
+    }
+
+    /// The other end does not let this one in. Ends the calls that wait: the next attempt will be answered alike, and their
+    /// callers can do something about it.
+    func turnedAway(because why: String) {
+        feed { $0.half.turnedAway(because: why) }
+    }
+
+    /// Why there is no connection now, told to callers that run out of time waiting.
+    package func unavailable(because why: String) {
+        state.withLock { $0.half.unavailable(because: why) }
+    }
+
+    /// A connection is made, but not of use yet. If that stays so, callers are told, unless another one has failed before:
+    /// then they are told why.
+    func waitsForGreeting(from address: String) {
+        state.withLock {
+            $0.half.waitsForGreeting("\(address) has taken the connection and not answered the greeting")
+        }
+    }
+}
+
+// MARK: what others ask and set
+
+extension Requester {
+    /// Has `dial` called whenever a call waits and there is no connection.
+    func whenConnectionWanted(_ dial: @escaping @Sendable () -> Void) {
+        state.withLock { $0.onWanted = dial }
+    }
+
+    /// The other end takes no longer messages.
+    func limitFrames(to size: Int?) {
+        state.withLock { $0.half.limitFrames(to: size) }
+    }
+
+    /// The most bytes that a message to the other end may have.
+    var frameLimit: Int { state.withLock { $0.half.frameLimit } }
+    /// The highest number that a call or a post has had.
+    var lastNumber: Int64 { state.withLock { $0.half.lastNumber } }
+    /// Calls without an end yet; for tests and statistics.
+    package var pendingCalls: Int { state.withLock { $0.half.pendingCalls } }
+    /// Posts that the other end may not have; for tests and statistics.
+    package var pendingPosts: Int { state.withLock { $0.half.pendingPosts } }
+    /// Why there is no connection.
+    var whyUnavailable: String { state.withLock { $0.half.whyUnavailable } }
+
+    /// Whether the other end can be had now, and whether the last attempt has failed.
+    var reach: (isConnected: Bool, isUnreachable: Bool) {
+        state.withLock { ($0.channel != nil && $0.closed == nil, $0.half.isUnreachable) }
+    }
+
+    var answersOnce: Bool {
+        get { state.withLock { $0.answersOnce } }
+        set { state.withLock { $0.answersOnce = newValue } }
+    }
+
+    /// Who the other end has proved to be. Set when it has, before any of its calls is run.
+    package var identity: Identity? {
+        get { state.withLock { $0.identity } }
+        set { state.withLock { $0.identity = newValue } }
+    }
+}
+
+// MARK: the end; from anywhere
+
+extension Requester {
+    /// Ends every pending call and loses every pending post, which the log is told. Calls and posts made later fail with
+    /// `reason`. Does nothing the second time.
+    package func close(_ reason: RPCError = .closed(outcome: .notExecuted)) {
+        guard takeNoMore(reason, settled: {}) != nil else { return }
+        end(because: reason.message)
+    }
+
+    /// Ends every pending call; calls and posts made later fail with `reason`. Pending posts are still sent until `end`, over
+    /// this connection and others.
+    /// - Parameter settled: called once when the last pending post is settled, unless `end` comes before; if none is pending
+    ///   now it is never called.
+    /// - Returns: how many posts are pending; nil if the requester is closed already.
+    func takeNoMore(_ reason: RPCError, settled: @escaping @Sendable () -> Void) -> Int? {
+        var pending = 0
+        var timer: (any LoopTimer)?
+        var watchers: [Int: @Sendable () -> Void] = [:]
+        let isFirst = feed { state in
+            guard let effects = state.half.close() else { return nil }
+            state.closed = reason
+            swap(&timer, &state.timer)
+            swap(&watchers, &state.onClosed)
+            pending = state.half.pendingPosts
+            if pending > 0 { state.onSettled = settled }
+            return effects
+        }
+        guard isFirst else { return nil }
+        timer?.cancel()
+        for action in watchers.values { action() }
+        return pending
+    }
+
+    /// Lets go of the session and of all posts that are still pending, which the log is told.
+    /// - Returns: how many posts were lost since no more are taken.
+    @discardableResult
+    func end(because why: String) -> Int {
+        var lost = 0
+        var session: (any RequesterSession)?
+        var leaving: [MessageChannel] = []
+        feed { state in
+            let effects = state.half.end(because: why)
+            lost = state.half.lostPosts
+            leaving = state.leaving.map(\.channel)
+            swap(&session, &state.session)
+            (state.channel, state.leaving, state.onSettled) = (nil, [], nil)
+            return effects
+        }
+        for channel in leaving { channel.sayGoodbye() }
+        if let session { loop.submit { session.end("closed at this end") } }
+        return lost
+    }
+
+    /// The other end has left in good order, so that posts for it are not wanted any more.
+    func otherEndLeft() {
+        state.withLock { $0.half.otherEndLeft() }
+    }
+}
+
+/// Has an action called once when a requester takes no more calls and posts: its session is over, or its client closed. Not
+/// on any particular thread. A watch that is released before is not told, and leaves nothing behind.
+final class ClosingWatch: Sendable {
+    private let requester: Requester
+    private let number: Int
+
+    /// Nil, and the action is never called, if the requester is closed already.
+    init?(_ requester: Requester, _ closed: @escaping @Sendable () -> Void) {
+        let number = requester.state.withLock { state -> Int? in
+            guard state.closed == nil else { return nil }
+            state.lastWatch += 1
+            state.onClosed[state.lastWatch] = closed
+            return state.lastWatch
+        }
+        guard let number else { return nil }
+        (self.requester, self.number) = (requester, number)
+    }
+
+    deinit {
+        // Released outside the lock: what it holds may come back for it.
+        _ = requester.state.withLock { $0.onClosed.removeValue(forKey: number) }
+    }
+}

@@ -1,0 +1,420 @@
+// The driver of the calling half: lock, feed the event, unlock, act. It outlives the connections that serve it one after the
+// other. Callers come from any thread; replies, deadlines and losses come from the loop.
+
+import JSONCodec
+import RPCSockets
+package import RPCWire
+
+/// Makes calls and posts to another end, whichever end dialled.
+package final class Requester: Sendable {
+    struct State: ~Copyable {
+        var half: CallerHalf
+        /// Where new calls go; nil while there is no connection.
+        var channel: MessageChannel?
+        /// Channels that take no new calls, and what is done once nothing is awaited from them any more.
+        var leaving: [(channel: MessageChannel, whenIdle: @Sendable () -> Void)] = []
+        /// What new calls belong to; it may be without a connection now.
+        var session: (any RequesterSession)?
+        /// Why no call may be made any more.
+        var closed: RPCError?
+        /// Due at `half.wakesAt`.
+        var timer: (any LoopTimer)?
+        /// A task is about to flush for all callers that are not on the loop.
+        var isFlushPromised = false
+        var onWanted: (@Sendable () -> Void)?
+        /// Called when no post is pending any more, once no calls and posts are taken.
+        var onSettled: (@Sendable () -> Void)?
+        /// Called when no calls and posts are taken any more, by the numbers of the watches.
+        var onClosed: [Int: @Sendable () -> Void] = [:]
+        var lastWatch = 0
+        var supported = SupportedMethods()
+        /// The other end closes its connections after an answer, as far as is known.
+        var answersOnce = false
+        /// Who the other end has proved to be.
+        var identity: Identity?
+    }
+
+    package let loop: any Loop
+    let runner: RequestRunner
+    let exports: Exports
+    /// One for all requesters of a server, and for their connections.
+    let sharedSettings: Shared<LinkSettings>
+    package var settings: LinkSettings { sharedSettings.value }
+    /// What a call may take, in nanoseconds, ready to be added.
+    let timeout: Int64
+    let log: @Sendable (String) -> Void
+    let state: Lock<State>
+    let spareCalls = SpareCalls()
+
+    package convenience init(
+        runner: RequestRunner, exports: Exports, settings: LinkSettings = LinkSettings(),
+        log: @escaping @Sendable (String) -> Void = { _ in }
+    ) {
+        self.init(runner: runner, exports: exports, shared: Shared(settings), log: log)
+    }
+
+    package init(
+        runner: RequestRunner, exports: Exports, shared settings: Shared<LinkSettings>,
+        log: @escaping @Sendable (String) -> Void
+    ) {
+        loop = runner.loop
+        self.runner = runner
+        self.exports = exports
+        sharedSettings = settings
+        let limits = CallerHalf.Limits(
+            pendingCalls: settings.value.maximumPendingCalls,
+            pendingPostBytes: settings.value.maximumPendingPostBytes,
+            frameSize: settings.value.limits.maximumFrameSize)
+        state = Lock(State(half: CallerHalf(limits)))
+        timeout = settings.value.timeout.nanoseconds
+        self.log = log
+    }
+
+    deinit { tell(untoldRefusals: state.withLock { $0.half.untoldRefusals }) }
+}
+
+// MARK: calls
+
+extension Requester {
+    /// A call in the scope of the running task, with nothing in its message yet.
+    func newCall(in scope: CallScope? = .current) -> OutgoingCall {
+        let call = spareCalls.take()
+        guard let scope else { return call }
+        if let deadline = scope.deadline { call.deadline = deadline }
+        if let attempt = scope.attempt, attempt.requester == ObjectIdentifier(self) {
+            call.persistence = attempt.persistence
+        }
+        return call
+    }
+
+    /// Sends a call and waits for its end, however it ends.
+    func perform(_ call: OutgoingCall) async -> CallEnd {
+        await _RemoteCall(.passUnretained(call), through: self).run()
+        extendLifetime(self)
+        return call.comeBack()
+    }
+
+    /// Begins a call whose caller waits, and sends it if there is a connection; or refuses it at once. Either way its end is
+    /// in the call when the waiter is resumed.
+    func start(_ call: OutgoingCall, for waiter: Waiter) {
+        let visit = call.visit
+        let isOnLoop = visit.isOnLoop
+        let now = loop.now
+        call.begin(at: now, timeout)
+        // Only this thread knows the call before it is in the table.
+        call.waiter = waiter
+        var failure: CallFailure?
+        let after = state.withLock { state -> AfterSending in
+            // The cancellation handler may have run before.
+            failure = call.isCancelled ? .cancelled(wasSent: false) : nil
+            return failure == nil ? enter(call, at: now, isOnLoop: isOnLoop, &failure, &state) : AfterSending()
+        }
+        if let failure { call.leave(.failed(failure))?.resume() }
+        // The caller waits now, or has been refused and there is nothing to send.
+        perform(after, isLast: true)
+        runner.leave(visit)
+    }
+
+    private func enter(
+        _ call: OutgoingCall, at now: Instant, isOnLoop: Bool, _ failure: inout CallFailure?, _ state: inout State
+    ) -> AfterSending {
+        let begun: CallerHalf.Begun
+        switch state.half.call(
+            .init(call.handle, length: call.count, deadline: call.deadline, call.persistence), at: now)
+        {
+        case .success(let value): begun = value
+        case .failure(let reason):
+            failure = reason
+            return AfterSending()
+        }
+        call.id = begun.id
+        var after = AfterSending(wantsConnection: true)
+        if let channel = state.channel {
+            dispatch(call, begun.id, over: channel, at: now, &state.half)
+            after = flushing(channel, atOnce: isOnLoop || state.half.pendingCalls == 1, &state)
+        }
+        if begun.isNextDue { after.wakeAt = call.deadline }
+        return after
+    }
+
+    /// Replies came over one of this requester's channels. On the loop.
+    func replied(_ replies: inout [CallReply], over channel: MessageChannel) {
+        var isOnlyOne = false
+        let finished = state.withLock { state -> [@Sendable () -> Void] in
+            for index in replies.indices {
+                if let handle = state.half.replied(to: replies[index].number, over: channel.number),
+                    let call = OutgoingCall.with(handle)
+                {
+                    replies[index].waiter = call._withUnsafeGuaranteedRef { $0.leave(replies[index].end.take()) }
+                }
+            }
+            isOnlyOne = replies.count == 1 && state.half.pendingCalls == 0
+            return state.leaving.isEmpty ? [] : state.take(state.half.takeFinished())
+        }
+        runner.answer(onlyOf: isOnlyOne ? ObjectIdentifier(self) : nil) {
+            for index in replies.indices { replies[index].waiter?.resume() }
+        }
+        for finish in finished { finish() }
+    }
+
+    /// The other end refused a call before any work because it is going away: the call tries the next connection.
+    func refused(_ id: RPCIdentifier, over channel: MessageChannel) {
+        guard case .integer(let number) = id else { return }
+        feed { $0.half.refused(number, over: channel.number) }
+    }
+
+    /// The task of the caller was cancelled, before the call has begun or later.
+    func cancel(_ call: OutgoingCall) {
+        feed { state in
+            guard let id = call.id else {
+                call.isCancelled = true
+                return nil
+            }
+            return state.half.cancel(id)
+        }
+    }
+
+    private func deadlineDue() {
+        let now = loop.now
+        feed { $0.half.expire(at: now) }
+    }
+
+    private func wake(at instant: Instant) {
+        // Strong, and cancelled by `close`: a weak reference would make every other reference to the requester slow.
+        let timer = loop.schedule(at: instant) { [self] in deadlineDue() }
+        let old = state.withLock { state -> (any LoopTimer)? in
+            // Another thread may have set an earlier one since; that one must not be cancelled for this.
+            guard state.closed == nil, instant == state.half.wakesAt else { return timer }
+            defer { state.timer = timer }
+            return state.timer
+        }
+        old?.cancel()
+    }
+
+    func connectionWanted() {
+        state.withLock { $0.onWanted }?()
+    }
+
+    /// Why a call ended that has no reply, as its caller is told.
+    func error(_ failure: CallFailure) -> any Error {
+        if case .closed(let wasSent) = failure, var error = state.withLock({ $0.closed }) {
+            if wasSent { error.outcome = .unknown }
+            return error
+        }
+        return RPCError(failure) ?? CancellationError()
+    }
+}
+
+// MARK: posts
+
+extension Requester {
+    /// Sends a post, or keeps it in its place among what waits until there is a connection.
+    func send(post call: OutgoingCall) {
+        call.begin(at: loop.now, timeout)
+        // A post's caller may go on for long: only on the loop is the flush left to the end of the turn.
+        let isOnLoop = loop.isCurrent
+        var refusal: CallFailure?
+        var untoldRefusals = 0
+        let after = state.withLock { state -> AfterSending in
+            let channel = state.channel
+            switch state.half.post(
+                call.message.bytes, until: call.deadline, isOurKind: channel?.isOurKind == true)
+            {
+            case .success(let number):
+                untoldRefusals = state.half.takeUntoldRefusals()
+                guard let channel else { return AfterSending(wantsConnection: true) }
+                dispatch(post: call.message, number, over: channel)
+                return flushing(channel, atOnce: isOnLoop, &state)
+            case .failure(let failure):
+                if state.half.noteRefusal(failure) { refusal = failure }
+                return AfterSending()
+            }
+        }
+        if let refusal { log("a post was not sent: \(error(refusal))") }
+        tell(untoldRefusals: untoldRefusals)
+        spareCalls.give(call)
+        perform(after)
+    }
+
+    /// The other end has all posts up to this number that it was given over this channel.
+    func acknowledged(posts number: Int64, over channel: MessageChannel) {
+        feed { $0.half.acknowledged(posts: number, over: channel.number) }
+    }
+
+    private func tell(untoldRefusals count: Int) {
+        guard count > 0 else { return }
+        log("\(LostPosts.text(count)) not sent either, for the reason that was told with the first")
+    }
+
+    private func tell(_ lost: LostPosts, because why: String) {
+        if lost.count > 0 { log(lost.text(because: why)) }
+    }
+}
+
+// MARK: what goes out; under the lock
+
+extension Requester {
+    /// Ends the message of a call and puts it into the outgoing queue.
+    private func dispatch(
+        _ call: OutgoingCall, _ id: Int64, over channel: MessageChannel, at now: Instant, _ half: inout CallerHalf
+    ) {
+        call.writeAgain()
+        let message = call.message
+        let open = message.count
+        MessageEncoder.closeRequest(id: id, timeout: timeLeft(for: call, over: channel, at: now), in: message)
+        // Kept without its end: if the connection is lost, the call may go out again.
+        let offset: UInt64
+        if let large = Bytes(takingLarge: message) {
+            offset = channel.append(shared: large)
+            call.given = large[0..<open]
+        } else {
+            offset = channel.append(message.bytes)
+            message.truncate(to: open)
+        }
+        call.mayHaveRun = half.sent(id, at: StreamPlace(stream: channel.number, offset: offset))
+    }
+
+    private func dispatch(post message: JSONOutput, _ number: Int64, over channel: MessageChannel) {
+        MessageEncoder.closeRequest(id: nil, timeout: nil, number: channel.isOurKind ? number : nil, in: message)
+        channel.append(message.bytes)
+    }
+
+    /// The time left in milliseconds, for an end of our own kind, and only when it is not what that end assumes.
+    private func timeLeft(for call: OutgoingCall, over channel: MessageChannel, at now: Instant) -> Int64? {
+        guard channel.isOurKind, call.deadline < .distantFuture else { return nil }
+        // A call made just now under the default timeout has all of it left, except for the microseconds since.
+        guard call.deadline < now.advanced(byNanoseconds: timeout - 1_000_000) else { return nil }
+        // Rounded up: the caller is told by its own clock, and only then need the other end stop.
+        return max(0, now.nanoseconds(to: call.deadline) / 1_000_000) + 1
+    }
+
+    /// How a message just queued gets on its way. On the loop the stream flushes, at the end of the turn or before. Elsewhere
+    /// a lone caller writes at once, and several share one flush.
+    private func flushing(_ channel: MessageChannel, atOnce: Bool, _ state: inout State) -> AfterSending {
+        if atOnce { return AfterSending(flush: channel) }
+        defer { state.isFlushPromised = true }
+        return AfterSending(flushesForAll: !state.isFlushPromised)
+    }
+}
+
+/// What is to be done for a call or post once the lock is free: to call out under it could come back for it.
+private struct AfterSending {
+    /// Where a message has been queued that is sent now.
+    var flush: MessageChannel?
+    /// It is sent together with what others queue meanwhile.
+    var flushesForAll = false
+    var wantsConnection = false
+    var wakeAt: Instant?
+}
+
+extension Requester {
+    /// Inlined, since all of it is copied otherwise, and hardly ever is there more to do than to flush.
+    /// - Parameter isLast: the calling code does nothing more in this turn.
+    @inline(__always)
+    private func perform(_ after: AfterSending, isLast: Bool = false) {
+        after.flush?.stream.flush(isLast ? .last : .more)
+        if after.flushesForAll { flushForAll() }
+        if let wakeAt = after.wakeAt { wake(at: wakeAt) }
+        if after.wantsConnection { connectionWanted() }
+    }
+
+    /// Behind the callers that are ready to run. Not inlined, since making a task makes room for one beforehand.
+    @inline(never)
+    private func flushForAll() {
+        Task.detached(priority: Task.currentPriority) { [self] in
+            state.withLock { state in
+                state.isFlushPromised = false
+                return state.channel?.stream
+            }?.flush()
+        }
+    }
+}
+
+// MARK: events that are rare
+
+extension Requester {
+    /// Feeds the half an event, and does what it leaves to be done.
+    /// - Returns: false if the event had no effect, which is nil.
+    @discardableResult
+    func feed(_ event: (inout State) -> CallerEffects?) -> Bool {
+        let now = loop.now
+        var callers: [Waiter] = []
+        var touched: [MessageChannel] = []
+        var finished: [@Sendable () -> Void] = []
+        var onSettled: (@Sendable () -> Void)?
+        let effects = state.withLock { state -> CallerEffects? in
+            guard let effects = event(&state) else { return nil }
+            touched = send(effects, at: now, &state)
+            callers = effects.ended.compactMap { ended in
+                OutgoingCall.with(ended.call)?._withUnsafeGuaranteedRef { $0.leave(.failed(ended.failure)) }
+            }
+            finished = state.take(effects.finished)
+            if effects.isSettled { swap(&onSettled, &state.onSettled) }
+            return effects
+        }
+        guard let effects else { return false }
+        for caller in callers { caller.resume() }
+        tell(effects.lost, because: effects.whyLost)
+        tell(
+            LostPosts(unsent: effects.dropped),
+            because:
+                "too late for their deadline (timeout), or longer than a message to the other end may be (maximumFrameSize)"
+        )
+        tell(untoldRefusals: effects.untoldRefusals)
+        for channel in touched { channel.stream.flush() }
+        if let wakeAt = effects.wakeAt { wake(at: wakeAt) }
+        if effects.wantsConnection { connectionWanted() }
+        for finish in finished { finish() }
+        onSettled?()
+        return true
+    }
+
+    /// Queues what an event has to be sent. Returns the channels that are to be flushed.
+    private func send(_ effects: CallerEffects, at now: Instant, _ state: inout State) -> [MessageChannel] {
+        var touched: [MessageChannel] = []
+        func touch(_ channel: MessageChannel) {
+            if !touched.contains(where: { $0 === channel }) { touched.append(channel) }
+        }
+        for (id, handle) in effects.renumbered { OutgoingCall.with(handle)?._withUnsafeGuaranteedRef { $0.id = id } }
+        for (id, stream) in effects.cancels {
+            guard let channel = state.channel(numbered: stream) else { continue }
+            channel.append { MessageEncoder.writeCancel(of: id, in: $0) }
+            touch(channel)
+        }
+        if let channel = state.channel, !effects.sends.isEmpty {
+            let output = JSONOutput()
+            for sent in effects.sends {
+                switch sent {
+                case .call(let handle, let id):
+                    guard let call = OutgoingCall.with(handle)?.takeUnretainedValue() else { continue }
+                    dispatch(call, id, over: channel, at: now, &state.half)
+                case .post(let message, let number):
+                    output.removeAll()
+                    message.withUnsafeBytes { output.append($0) }
+                    dispatch(post: output, number, over: channel)
+                }
+            }
+            touch(channel)
+        }
+        if let stream = effects.reportOver, let channel = state.channel(numbered: stream), channel.isOurKind {
+            channel.append { MessageEncoder.writeNotification(SystemMethod.report, in: $0) }
+            touch(channel)
+        }
+        return touched
+    }
+}
+
+extension Requester.State {
+    fileprivate func channel(numbered number: Int) -> MessageChannel? {
+        if let channel, channel.number == number { return channel }
+        return leaving.first { $0.channel.number == number }?.channel
+    }
+
+    /// What is to be done with these channels, from which nothing is awaited any more.
+    fileprivate mutating func take(_ finished: [Int]) -> [@Sendable () -> Void] {
+        guard !finished.isEmpty else { return [] }
+        let actions = leaving.filter { finished.contains($0.channel.number) }.map(\.whenIdle)
+        leaving.removeAll { finished.contains($0.channel.number) }
+        return actions
+    }
+}

@@ -1,0 +1,25 @@
+// The limits and times of one end of a conversation.
+
+package import RPCSockets
+package import RPCWire
+
+/// What the owner of an end allows it: one value for all connections of a server, or for a client.
+package struct LinkSettings: Sendable {
+    /// What the other end may do.
+    package var limits = Limits()
+    /// The tokens that let the other end in; nil lets every end in. Behind a lock, because the list of a server that runs
+    /// can be replaced.
+    package var tokens = Lock<TokenList?>(nil)
+    /// What this end shows when it is asked who it is.
+    package var token: Token?
+    /// Where what the other ends do is counted.
+    package var traffic: Traffic?
+    package var timeout: Duration = .seconds(30)
+    package var maximumPendingCalls = 65_536
+    /// How many bytes of posts may wait to be sent or acknowledged.
+    package var maximumPendingPostBytes = 32 << 20
+    /// Whether an end that dials says hello.
+    package var saysHello = true
+
+    package init() {}
+}

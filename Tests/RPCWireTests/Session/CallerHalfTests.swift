@@ -1,0 +1,360 @@
+// The calling half, event by event: what may begin, what is sent again and in which order, and how each call ends.
+
+import RPCWire
+import Testing
+
+@Suite struct `The calling half` {
+    private static let start = Instant(nanoseconds: 0)
+    private static let due = Instant(nanoseconds: 1_000)
+
+    private func half(calls: Int = 10, postBytes: Int = 100, frame: Int = 164) -> CallerHalf {
+        CallerHalf(.init(pendingCalls: calls, pendingPostBytes: postBytes, frameSize: frame))
+    }
+
+    /// Begins a call; nil if it is refused.
+    private func call(
+        _ word: UInt, in half: inout CallerHalf, _ persistence: Persistence = .waits, length: Int = 10,
+        deadline: Instant = due, over stream: Int? = nil, at offset: UInt64 = 0
+    ) -> Int64? {
+        let call = OutgoingCalls.Call(CallHandle(word: word), length: length, deadline: deadline, persistence)
+        guard case .success(let begun) = half.call(call, at: Self.start) else { return nil }
+        let id = begun.id
+        if let stream { _ = half.sent(id, at: .init(stream: stream, offset: offset)) }
+        return id
+    }
+
+    private func failure(
+        _ half: inout CallerHalf, _ persistence: Persistence = .waits, length: Int = 10, deadline: Instant = due
+    ) -> CallFailure? {
+        let call = OutgoingCalls.Call(CallHandle(word: 9), length: length, deadline: deadline, persistence)
+        if case .failure(let failure) = half.call(call, at: Self.start) { return failure }
+        return nil
+    }
+
+    private func post(_ text: String, in half: inout CallerHalf, isOurKind: Bool = true, deadline: Instant = due)
+        -> Result<Int64, CallFailure>
+    {
+        var text = text
+        return text.withUTF8 { half.post(UnsafeRawBufferPointer($0), until: deadline, isOurKind: isOurKind) }
+    }
+
+    @discardableResult
+    private func attach(
+        _ stream: Int, to half: inout CallerHalf, _ beginning: CallerHalf.Beginning = .anew, isOurKind: Bool = true
+    ) -> CallerEffects? {
+        half.attach(stream, beginning, isOurKind: isOurKind, at: Self.start)
+    }
+
+    private func lose(
+        _ stream: Int, _ half: inout CallerHalf, sent: UInt64 = .max, sessionGoesOn: Bool = true
+    ) -> CallerEffects {
+        half.lost(
+            stream, sent: sent, because: "lost", sessionGoesOn: sessionGoesOn, isOurKind: true, at: Self.start)
+    }
+
+    private func words(_ effects: CallerEffects?) -> [String] {
+        (effects?.sends ?? []).map { sent in
+            switch sent {
+            case .call(let call, let id): "call \(call.word) as \(id)"
+            case .post(let message, let number): "post \(message) as \(number)"
+            }
+        }
+    }
+
+    private func ended(_ effects: CallerEffects?) -> [UInt: CallFailure] {
+        Dictionary(uniqueKeysWithValues: (effects?.ended ?? []).map { ($0.call.word, $0.failure) })
+    }
+
+    // MARK: what may begin
+
+    @Test func `what may not begin is told why`() {
+        var half = half(calls: 1)
+        #expect(failure(&half, length: 101) == .tooLarge(101, most: 164))
+        #expect(failure(&half, deadline: Self.start) == .noTimeLeft)
+        #expect(failure(&half, .ends) == nil)
+        #expect(failure(&half) == .tooManyPending(most: 1))
+        #expect(half.unreachable(because: "no route").ended.map(\.failure) == [.unreachable("no route")])
+        #expect(failure(&half, .ends) == .unreachable("no route"))
+        #expect(failure(&half, .endsIfSent) == nil)
+        #expect(ended(half.close()) == [9: .closed(wasSent: false)])
+        #expect(failure(&half) == .closed(wasSent: false))
+        #expect(half.pendingCalls == 0)
+    }
+
+    @Test func `the driver sets its timer only for the earliest deadline`() throws {
+        var half = half()
+        let deadlines: [Int64] = [500, 700, 300]
+        let areNext = try deadlines.map { deadline in
+            let deadline = Instant(nanoseconds: deadline)
+            return try half.call(.init(CallHandle(word: 1), length: 1, deadline: deadline), at: Self.start).get()
+                .isNextDue
+        }
+        #expect(areNext == [true, false, true])
+        let effects = half.expire(at: Instant(nanoseconds: 300))
+        #expect(effects.ended.count == 1)
+        #expect(effects.wakeAt == Instant(nanoseconds: 500))
+        #expect(half.wakesAt == Instant(nanoseconds: 500))
+    }
+
+    @Test func `a limit that the other end names holds for calls that wait`() {
+        var half = half(frame: 1_064)
+        let small = call(1, in: &half, length: 100)
+        _ = call(2, in: &half, length: 101)
+        half.limitFrames(to: 164)
+        let effects = attach(1, to: &half)
+        #expect(ended(effects) == [2: .tooLarge(101, most: 164)])
+        #expect(words(effects) == ["call 1 as \(small ?? 0)"])
+        half.limitFrames(to: nil)
+        #expect(half.frameLimit == 1_064)
+    }
+
+    // MARK: replies, cancellation, deadlines
+
+    @Test func `a reply ends a call once`() {
+        var half = half()
+        attach(1, to: &half)
+        let id = call(7, in: &half, over: 1) ?? 0
+        #expect(half.replied(to: id, over: 2) == nil)
+        #expect(half.replied(to: id, over: 1)?.word == 7)
+        #expect(half.replied(to: id, over: 1) == nil)
+        #expect(half.cancel(id).ended.isEmpty)
+    }
+
+    @Test func `a cancelled call is stopped at the other end if it was sent`() {
+        var half = half()
+        let waiting = call(1, in: &half) ?? 0
+        let first = half.cancel(waiting)
+        #expect(ended(first) == [1: .cancelled(wasSent: false)])
+        #expect(first.cancels.isEmpty)
+        attach(3, to: &half)
+        let sent = call(2, in: &half, over: 3) ?? 0
+        let second = half.cancel(sent)
+        #expect(ended(second) == [2: .cancelled(wasSent: true)])
+        #expect(second.cancels.map(\.id) == [sent])
+        #expect(second.cancels.map(\.over) == [3])
+    }
+
+    @Test func `a cancellation is repeated over the next connection until it is answered`() {
+        var half = half()
+        attach(1, to: &half)
+        let ids = (1...3).map { call($0, in: &half, over: 1) ?? 0 }
+        for id in ids { _ = half.cancel(id) }
+        #expect(half.replied(to: ids[0], over: 1) == nil)
+        _ = lose(1, &half)
+        let effects = attach(2, to: &half, .resumed(received: ids[1]))
+        #expect(effects?.cancels.map(\.id) == [ids[1]])
+        #expect(effects?.cancels.map(\.over) == [2])
+    }
+
+    @Test func `a deadline says whether the call was sent, and why there is no connection`() {
+        var half = half()
+        attach(1, to: &half)
+        _ = call(1, in: &half, over: 1)
+        _ = lose(1, &half)
+        _ = call(2, in: &half)
+        #expect(half.expire(at: Instant(nanoseconds: 999)).ended.isEmpty)
+        #expect(ended(half.expire(at: Self.due)) == [1: .deadlineExceeded("lost"), 2: .unavailable("lost")])
+        attach(2, to: &half)
+        _ = call(3, in: &half, over: 2)
+        #expect(ended(half.expire(at: Self.due)) == [3: .deadlineExceeded(nil)])
+    }
+
+    // MARK: connections
+
+    @Test func `calls and posts go out in the order in which they were made`() {
+        var half = half()
+        _ = call(1, in: &half)
+        _ = post("a", in: &half)
+        _ = post("late", in: &half, deadline: Self.start)
+        _ = call(2, in: &half)
+        _ = post("b", in: &half)
+        let effects = attach(1, to: &half)
+        #expect(words(effects) == ["call 1 as 1", "post a as 2", "call 2 as 4", "post b as 5"])
+        #expect(effects?.dropped == 1)
+    }
+
+    @Test func `a resumed session is sent what has not arrived, and nothing else`() {
+        var half = half()
+        attach(1, to: &half)
+        _ = call(1, in: &half, over: 1, at: 0)
+        _ = post("a", in: &half)
+        _ = call(2, in: &half, over: 1, at: 50)
+        _ = post("b", in: &half)
+        _ = lose(1, &half, sent: 60)
+        let effects = attach(2, to: &half, .resumed(received: 2))
+        #expect(words(effects) == ["call 2 as 3", "post b as 4"])
+        #expect(half.replied(to: 1, over: 2)?.word == 1)
+        #expect(half.acknowledged(posts: 4, over: 2).lost == LostPosts())
+        #expect(half.pendingPosts == 0)
+    }
+
+    @Test func `another session fails what may have arrived and repeats what may be repeated`() {
+        var half = half()
+        attach(1, to: &half)
+        _ = call(1, in: &half, over: 1, at: 0)
+        _ = call(2, in: &half, .waitsAndRepeats, over: 1, at: 10)
+        _ = post("a", in: &half)
+        _ = call(3, in: &half, over: 1, at: 20)
+        _ = lose(1, &half, sent: 20)
+        _ = post("b", in: &half)
+        let effects = attach(2, to: &half)
+        #expect(ended(effects) == [1: .connectionLost("lost; the server does not know the session")])
+        #expect(words(effects) == ["call 2 as 2", "call 3 as 4", "post b as 5"])
+        #expect(effects?.lost == LostPosts(unacknowledged: 1))
+    }
+
+    @Test func `a lost session without another one ends what has no answer to wait for`() {
+        var half = half()
+        attach(1, to: &half)
+        _ = call(1, in: &half, over: 1)
+        _ = call(2, in: &half, .waitsAndRepeats, over: 1)
+        let effects = lose(1, &half, sessionGoesOn: false)
+        #expect(ended(effects) == [1: .connectionLost("lost")])
+        #expect(effects.renumbered.map(\.handle.word) == [2])
+        #expect(effects.renumbered.map(\.id) == [3])
+    }
+
+    @Test func `a refused call goes out over the connection that has taken the place of the other`() {
+        var half = half()
+        attach(1, to: &half)
+        let first = call(1, in: &half, over: 1) ?? 0
+        let second = call(2, in: &half, .ends, over: 1) ?? 0
+        _ = half.leave(1, because: "stopping")
+        let waits = half.refused(first, over: 1)
+        #expect(waits.wantsConnection)
+        #expect(waits.sends.isEmpty)
+        let effects = attach(2, to: &half)
+        #expect(words(effects) == ["call 1 as \(waits.renumbered.first?.id ?? 0)"])
+        let goes = half.refused(second, over: 1)
+        #expect(words(goes) == ["call 2 as \(goes.renumbered.first?.id ?? 0)"])
+        #expect(goes.finished == [1])
+        #expect(half.refused(second, over: 1).renumbered.isEmpty)
+    }
+
+    @Test func `a connection that is left ends when it owes neither replies nor acknowledgements`() {
+        var half = half()
+        attach(1, to: &half)
+        let id = call(1, in: &half, over: 1) ?? 0
+        guard case .success(let number) = post("a", in: &half) else { return #expect(Bool(false), "it was refused") }
+        let left = half.leave(1, because: "stopping")
+        #expect(left?.reportOver == 1)
+        #expect(left?.finished == [])
+        #expect(half.leave(1, because: "again") == nil)
+        #expect(half.pendingPosts == 1)
+        #expect(half.replied(to: id, over: 1)?.word == 1)
+        #expect(half.takeFinished() == [])
+        #expect(half.acknowledged(posts: number, over: 1).finished == [1])
+        #expect(half.pendingPosts == 0)
+        #expect(half.takeFinished() == [])
+    }
+
+    @Test func `posts that a connection was left with are lost with it and never sent again`() {
+        var half = half()
+        attach(1, to: &half)
+        _ = post("a", in: &half)
+        _ = half.leave(1, because: "stopping")
+        #expect(words(attach(2, to: &half)) == [])
+        #expect(lose(1, &half).lost == LostPosts(unacknowledged: 1))
+        #expect(half.stream == 2)
+    }
+
+    @Test func `an end of another kind is sent each post once and acknowledges none`() {
+        var half = half()
+        _ = post("a", in: &half)
+        #expect(words(attach(1, to: &half, isOurKind: false)) == ["post a as 1"])
+        _ = post("b", in: &half, isOurKind: false)
+        #expect(half.pendingPosts == 0)
+        _ = lose(1, &half, sessionGoesOn: false)
+        #expect(words(attach(2, to: &half, isOurKind: false)) == [])
+    }
+
+    @Test func `an unreachable end ends the calls that do not wait for it`() {
+        var half = half()
+        attach(1, to: &half)
+        _ = call(1, in: &half, .endsIfSent, over: 1, at: 0)
+        _ = call(2, in: &half, .endsIfSent, over: 1, at: 10)
+        _ = call(3, in: &half, .ends, over: 1, at: 20)
+        _ = call(4, in: &half, .waits, over: 1, at: 0)
+        _ = lose(1, &half, sent: 10)
+        #expect(half.isUnreachable == false)
+        let effects = half.unreachable(because: "refused")
+        #expect(ended(effects) == [1: .connectionLost("refused"), 3: .unreachable("refused")])
+        #expect(half.isUnreachable == true)
+        // The one that had been sent is stopped if the session goes on after all.
+        let resumed = attach(2, to: &half, .resumed(received: 1))
+        #expect(resumed?.cancels.map(\.id) == [1])
+        #expect(half.isUnreachable == false)
+        #expect(half.unreachable(because: "too late").ended.isEmpty)
+    }
+
+    @Test func `calls that wait end when the other end does not let this one in`() {
+        var half = half()
+        _ = call(1, in: &half)
+        #expect(ended(half.turnedAway(because: "no token")) == [1: .turnedAway("no token", wasSent: false)])
+    }
+
+    @Test func `the reason why there is no connection is the last one that is known`() {
+        var half = half()
+        #expect(half.whyUnavailable == "no connection was made")
+        half.waitsForGreeting("no answer to the greeting")
+        #expect(half.whyUnavailable == "no answer to the greeting")
+        half.unavailable(because: "refused")
+        half.waitsForGreeting("no answer to the greeting")
+        #expect(half.whyUnavailable == "refused")
+    }
+
+    // MARK: posts and closing
+
+    @Test func `posts have a limit, and the log hears of the first that is refused and of how many more`() {
+        var half = half(postBytes: 4)
+        _ = post("1234", in: &half)
+        for isFirst in [true, false, false] {
+            guard case .failure(let failure) = post("5", in: &half) else {
+                return #expect(Bool(false), "it was taken")
+            }
+            #expect(failure == .tooManyPosts(mostBytes: 4))
+            #expect(half.noteRefusal(failure) == isFirst)
+        }
+        #expect(half.noteRefusal(.tooLarge(1, most: 1)) == true)
+        #expect(half.takeUntoldRefusals() == 0)
+        attach(1, to: &half)
+        _ = half.acknowledged(posts: 1, over: 1)
+        #expect(half.takeUntoldRefusals() == 2)
+        #expect(half.takeUntoldRefusals() == 0)
+    }
+
+    @Test func `after closing the pending posts are still sent, until the last one is settled`() {
+        var half = half()
+        attach(1, to: &half)
+        let id = call(1, in: &half, over: 1) ?? 0
+        _ = post("a", in: &half)
+        let closed = half.close()
+        #expect(ended(closed) == [1: .closed(wasSent: true)])
+        #expect(closed?.cancels.map(\.id) == [id])
+        #expect(closed?.reportOver == 1)
+        #expect(half.close() == nil)
+        _ = lose(1, &half)
+        let again = attach(2, to: &half, .resumed(received: id))
+        #expect(words(again) == ["post a as 2"])
+        #expect(again?.reportOver == 2)
+        #expect(again?.isSettled == false)
+        #expect(half.acknowledged(posts: 2, over: 2).isSettled)
+        #expect(!half.acknowledged(posts: 2, over: 2).isSettled)
+        #expect(attach(3, to: &half) == nil)
+    }
+
+    @Test func `the end gives up what is pending and says why`() {
+        var half = half()
+        attach(1, to: &half)
+        _ = post("a", in: &half)
+        _ = lose(1, &half)
+        _ = post("bc", in: &half)
+        _ = half.close()
+        let effects = half.end(because: "closed")
+        #expect(effects.lost == LostPosts(unsent: 1, unacknowledged: 1))
+        #expect(effects.whyLost == "closed; lost")
+        #expect(half.lostPosts == 2)
+        #expect(half.pendingPosts == 0)
+        #expect(attach(2, to: &half) == nil)
+    }
+}
