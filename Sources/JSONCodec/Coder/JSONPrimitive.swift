@@ -73,11 +73,8 @@ extension UInt32: JSONPrimitive {}
 extension UInt64: JSONPrimitive {}
 extension UInt128: JSONPrimitive {}
 
-extension JSONPrimitive where Self: BinaryFloatingPoint & CustomStringConvertible & LosslessStringConvertible {
+extension JSONPrimitive where Self: DecimalReadable {
     @inline(__always) var hasJSONText: Bool { isFinite }
-
-    @inline(__always)
-    func write(to output: inout OutputBuffer) { output.append(finite: self) }
 
     @inline(__always)
     static func read(_ reader: inout JSONReader) throws(JSONError) -> Self? {
@@ -90,5 +87,12 @@ extension JSONPrimitive where Self: BinaryFloatingPoint & CustomStringConvertibl
     }
 }
 
-extension Double: JSONPrimitive {}
-extension Float: JSONPrimitive {}
+extension Double: JSONPrimitive {
+    @inline(__always)
+    func write(to output: inout OutputBuffer) { output.append(finite: self) }
+}
+
+extension Float: JSONPrimitive {
+    @inline(__always)
+    func write(to output: inout OutputBuffer) { output.append(finite: self) }
+}

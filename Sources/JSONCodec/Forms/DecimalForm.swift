@@ -31,40 +31,20 @@ extension DecimalForm {
 
 /// The fields that a Decimal codes itself by.
 private struct DecimalParts {
-    private var mantissa: UInt128 = 0
-    private var exponent = 0
+    private var mantissa: UInt128
+    private var exponent: Int
     private let isNegative: Bool
 
     /// Nil for a number that no Decimal holds. Digits beyond the mantissa's are cut off.
     init?(_ number: JSONNumber, in base: UnsafePointer<UInt8>) {
         isNegative = number.isNegative
-        var inFraction = false
-        var isFull = false
-        var at = number.start
-        while at < number.end, base[at] | 0x20 != UInt8(ascii: "e") {
-            if base[at] == UInt8(ascii: ".") {
-                inFraction = true
-            } else if base[at] != UInt8(ascii: "-") {
-                if !isFull { isFull = !append(base[at] &- UInt8(ascii: "0")) }
-                if isFull { exponent += inFraction ? 0 : 1 } else { exponent -= inFraction ? 1 : 0 }
-            }
-            at += 1
-        }
-        if at < number.end { exponent += JSONNumber.exponent(in: base, from: at + 1, to: number.end) }
+        (mantissa, exponent, _) = number.decimal(as: UInt128.self, in: base)
         guard (-128...127).contains(exponent) else { return nil }
         if mantissa == 0 { exponent = 0 }
         while exponent < 127, mantissa > 0, mantissa % 10 == 0 {
             mantissa /= 10
             exponent += 1
         }
-    }
-
-    private mutating func append(_ digit: UInt8) -> Bool {
-        let (shifted, first) = mantissa.multipliedReportingOverflow(by: 10)
-        let (sum, second) = shifted.addingReportingOverflow(UInt128(digit))
-        if first || second { return false }
-        mantissa = sum
-        return true
     }
 
     func write(to output: inout OutputBuffer) {

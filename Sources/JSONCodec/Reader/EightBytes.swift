@@ -110,6 +110,10 @@ package struct EightBytes {
         Self.count(before: word ^ Self.ones &* UInt64(UInt8(ascii: "0")) | 1 &<< 63)
     }
 
+    /// How many zeros stand behind the last other digit.
+    @inline(__always)
+    var zerosAtEnd: Int { (word ^ Self.ones &* UInt64(UInt8(ascii: "0"))).leadingZeroBitCount &>> 3 }
+
     /// Writes all but so many of the first ones, and that many zeros behind them: there is room for eight.
     @inline(__always)
     func write(to target: UnsafeMutablePointer<UInt8>, dropping count: Int) {

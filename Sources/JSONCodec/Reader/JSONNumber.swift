@@ -1,182 +1,192 @@
-// A number as the scan found it: its place, and its value as a significand and a power of ten for as long as nineteen
-// digits hold it. Turned into integers here, into floating point beside this file.
+// The one scanner of numbers: from a number's first character to behind its last, with its value on the way.
 
+/// A number as it stands in a text, and its value for as long as nineteen digits hold it.
 struct JSONNumber {
     let start: Int
-    var end: Int
-    var isNegative = false
+    let end: Int
+    let isNegative: Bool
     /// Neither a fraction nor an exponent is written.
-    var isInteger = true
-    /// The value is ± significand × 10^exponent, exactly so if `isExact`; otherwise digits were dropped.
-    var significand: UInt64 = 0
-    var exponent = 0
-    var isExact = true
+    let isInteger: Bool
+    /// More than nineteen digits are written, and `significand` is of no use.
+    let isLong: Bool
+    /// The value is ± significand × 10^exponent.
+    let significand: UInt64
+    let exponent: Int
 
-    /// The integer of this type that the number is, if it is one: `5.0` and `1e2` are integers, `1e400` is none.
+    /// The number that begins at an offset of a text.
     @inline(__always)
-    func integer<Integer: FixedWidthInteger>(
-        as type: Integer.Type, in base: UnsafePointer<UInt8>
-    ) -> Integer? {
-        if isExact && exponent == 0 {
-            if !isNegative { return Integer(exactly: significand) }
-            if significand <= UInt64(Int64.max) { return Integer(exactly: 0 &- Int64(significand)) }
+    init(_ base: UnsafePointer<UInt8>, at start: Int, of count: Int) throws(JSONError) {
+        var at = start
+        let isNegative = base[at] == UInt8(ascii: "-")
+        if isNegative { at &+= 1 }
+        let first = at
+        var significand: UInt64 = 0
+        Self.passDigits(base, &at, to: count, into: &significand)
+        var digits = at &- first
+        guard digits > 0, digits == 1 || base[first] != UInt8(ascii: "0") else {
+            throw Self.malformed(digits > 0 ? first &+ 1 : at, count)
         }
-        return longInteger(in: base)
+        var exponent = 0
+        var isInteger = true
+        if at < count, base[at] == UInt8(ascii: ".") {
+            at &+= 1
+            let fraction = at
+            Self.passDigits(base, &at, to: count, into: &significand)
+            guard at > fraction else { throw Self.malformed(at, count) }
+            digits &+= at &- fraction
+            exponent = fraction &- at
+            isInteger = false
+        }
+        if at < count, base[at] | 0x20 == UInt8(ascii: "e") {
+            exponent &+= try Self.exponent(base, &at, to: count)
+            isInteger = false
+        }
+        guard at &- start <= JSONReader.longestNumber else {
+            throw JSONError(offset: start, reason: .numberTooLong(limit: JSONReader.longestNumber))
+        }
+        (self.start, end, self.isNegative, self.isInteger) = (start, at, isNegative, isInteger)
+        (isLong, self.significand, self.exponent) = (digits > 19, significand, exponent)
     }
 
-    /// Digit by digit, for what nineteen digits do not hold and for what is written with a fraction or an exponent.
-    private func longInteger<Integer: FixedWidthInteger>(in base: UnsafePointer<UInt8>) -> Integer? {
-        var scale = writtenExponent(in: base)
-        var value: Integer = 0
-        var inFraction = false
-        var dropsDigits = false
-        func take(_ digit: UInt8) -> Bool {
-            let (shifted, first) = value.multipliedReportingOverflow(by: 10)
-            // A type of eight bits holds every digit, and a negative one is built downwards to reach its minimum.
-            let (sum, second) =
-                isNegative
-                ? shifted.subtractingReportingOverflow(Integer(digit)) : shifted.addingReportingOverflow(Integer(digit))
-            value = sum
-            return !first && !second
+    /// Eight digits at a time while so many bytes are left. Beyond nineteen digits in all the value is of no use.
+    @inline(__always)
+    private static func passDigits(
+        _ base: UnsafePointer<UInt8>, _ at: inout Int, to end: Int, into value: inout UInt64
+    ) {
+        while at &+ 8 <= end {
+            let eight = EightBytes(base, at: at)
+            let count = eight.digitCount
+            if count == 0 { return }
+            value = value &* powersOfTen[count] &+ eight.number(ofDigits: count)
+            at &+= count
+            if count < 8 { return }
         }
-        // Behind the fraction's first `scale` digits only zeros may follow; with a negative exponent the same holds for
-        // the last digits of the whole part.
-        var whole = 0
-        for at in start..<end {
-            let byte = base[at]
-            if byte == UInt8(ascii: ".") || byte | 0x20 == UInt8(ascii: "e") { break }
-            if byte != UInt8(ascii: "-") { whole &+= 1 }
+        while at < end, base[at] &- UInt8(ascii: "0") < 10 {
+            value = value &* 10 &+ UInt64(base[at] &- UInt8(ascii: "0"))
+            at &+= 1
         }
-        var wholeKept = scale < 0 ? whole &+ scale : whole
-        for at in start..<end {
-            let byte = base[at]
-            if byte | 0x20 == UInt8(ascii: "e") { break }
-            if byte == UInt8(ascii: "-") { continue }
-            if byte == UInt8(ascii: ".") {
-                inFraction = true
-                continue
-            }
-            let digit = byte &- UInt8(ascii: "0")
-            if inFraction ? scale > 0 : wholeKept > 0 {
-                if inFraction { scale &-= 1 } else { wholeKept &-= 1 }
-                guard take(digit) else { return nil }
-            } else if digit != 0 {
-                dropsDigits = true
-            }
-        }
-        guard !dropsDigits else { return nil }
-        if value == 0 { return 0 }
-        while scale > 0 {
-            guard take(0) else { return nil }
-            scale &-= 1
-        }
-        return value
     }
 
-    /// The exponent as written, held within what a number of this length can need.
-    private func writtenExponent(in base: UnsafePointer<UInt8>) -> Int {
-        var at = end
-        while at > start, base[at &- 1] | 0x20 != UInt8(ascii: "e") { at &-= 1 }
-        guard at > start else { return 0 }
-        return Self.exponent(in: base, from: at, to: end)
-    }
-
-    static let exponentBound = 1_000_000
-
-    static func exponent(in base: UnsafePointer<UInt8>, from start: Int, to end: Int) -> Int {
+    /// From the letter of an exponent to behind its last digit. A greater value than a number can need is cut down.
+    @inline(never)
+    private static func exponent(
+        _ base: UnsafePointer<UInt8>, _ at: inout Int, to end: Int
+    ) throws(JSONError) -> Int {
+        at &+= 1
+        let isNegative = at < end && base[at] == UInt8(ascii: "-")
+        if isNegative || at < end && base[at] == UInt8(ascii: "+") { at &+= 1 }
+        let start = at
         var value = 0
-        for at in start..<end where base[at] >= UInt8(ascii: "0") {
-            value = min(value &* 10 &+ Int(base[at] &- UInt8(ascii: "0")), exponentBound)
+        while at < end, base[at] &- UInt8(ascii: "0") < 10 {
+            value = min(value &* 10 &+ Int(base[at] &- UInt8(ascii: "0")), 1_000_000)
+            at &+= 1
         }
-        return base[start] == UInt8(ascii: "-") ? 0 &- value : value
+        guard at > start else { throw malformed(at, end) }
+        return isNegative ? 0 &- value : value
+    }
+
+    @inline(never)
+    private static func malformed(_ at: Int, _ count: Int) -> JSONError {
+        JSONError(offset: at, reason: at < count ? .malformedNumber : .unexpectedEnd)
     }
 }
 
 extension JSONReader {
     /// From the first character of a number to behind its last.
     mutating func scanNumber() throws(JSONError) -> JSONNumber {
-        var number = JSONNumber(start: position, end: position)
-        var at = position
-        if base[at] == UInt8(ascii: "-") {
-            number.isNegative = true
-            at &+= 1
-        }
-        let wholeStart = at
-        var digits = scanDigits(&at, into: &number.significand)
-        guard digits > 0 else { throw malformedNumber(at) }
-        guard digits == 1 || base[wholeStart] != UInt8(ascii: "0") else { throw malformedNumber(wholeStart &+ 1) }
-        if at < count, base[at] == UInt8(ascii: ".") {
-            number.isInteger = false
-            at &+= 1
-            let fraction = scanDigits(&at, into: &number.significand)
-            guard fraction > 0 else { throw malformedNumber(at) }
-            digits &+= fraction
-            number.exponent = 0 &- fraction
-        }
-        if digits > 19 { number.takeDigitsAgain(base, from: wholeStart, to: at) }
-        if at < count, base[at] | 0x20 == UInt8(ascii: "e") {
-            number.isInteger = false
-            at &+= 1
-            let exponentStart = at
-            if at < count, base[at] == UInt8(ascii: "+") || base[at] == UInt8(ascii: "-") { at &+= 1 }
-            var unused: UInt64 = 0
-            guard scanDigits(&at, into: &unused) > 0 else { throw malformedNumber(at) }
-            number.exponent &+= JSONNumber.exponent(in: base, from: exponentStart, to: at)
-        }
-        guard at &- position <= Self.longestNumber else { throw failure(.numberTooLong(limit: Self.longestNumber)) }
-        number.end = at
-        position = at
+        let number = try JSONNumber(base, at: position, of: count)
+        position = number.end
         return number
     }
 
-    /// How many digits follow. Beyond nineteen the value is of no use.
+    /// The next value if it is a number. Nil, with the cursor in front of the value, for any other.
     @inline(__always)
-    private func scanDigits(_ at: inout Int, into value: inout UInt64) -> Int {
-        let start = at
-        at = passDigits(from: start, to: count, &value)
-        return at &- start
-    }
-
-    /// Where the digits end that begin here, or the bound.
-    @inline(__always)
-    func passDigits(from start: Int, to bound: Int, _ digits: inout UInt64) -> Int {
-        var at = start
-        while at < bound {
-            let digit = base[at] &- UInt8(ascii: "0")
-            guard digit < 10 else { break }
-            digits = digits &* 10 &+ UInt64(digit)
-            at &+= 1
-        }
-        return at
-    }
-
-    @inline(never)
-    private func malformedNumber(_ at: Int) -> JSONError {
-        JSONError(offset: at, reason: at < count ? .malformedNumber : .unexpectedEnd)
+    mutating func nextNumber() throws(JSONError) -> JSONNumber? {
+        let byte = try nextByte()
+        guard byte &- UInt8(ascii: "0") < 10 || byte == UInt8(ascii: "-") else { return nil }
+        return try scanNumber()
     }
 }
 
 extension JSONNumber {
-    /// Collects the first nineteen significant digits of a longer number, and notes whether any other is not zero.
-    fileprivate mutating func takeDigitsAgain(_ base: UnsafePointer<UInt8>, from start: Int, to end: Int) {
-        significand = 0
-        exponent = 0
-        var kept = 0
-        var inFraction = false
-        for at in start..<end {
-            guard base[at] != UInt8(ascii: ".") else {
-                inFraction = true
-                continue
+    /// The integer of a type that the number is, if it is one: `5.0` and `1e2` are integers, `1.5` and `1e400` are none.
+    @inline(__always)
+    func integer<Integer: FixedWidthInteger>(as type: Integer.Type, in base: UnsafePointer<UInt8>) -> Integer? {
+        guard !isLong, exponent == 0, significand <= UInt64(Int64.max) else { return longInteger(in: base) }
+        let value = Int64(bitPattern: significand)
+        return Integer(exactly: isNegative ? 0 &- value : value)
+    }
+
+    @inline(never)
+    private func longInteger<Integer: FixedWidthInteger>(in base: UnsafePointer<UInt8>) -> Integer? {
+        var (value, exponent, isExact) = decimal(as: UInt128.self, in: base)
+        guard isExact else { return nil }
+        if value == 0 { return 0 }
+        while exponent < 0 {
+            guard value % 10 == 0 else { return nil }
+            value /= 10
+            exponent += 1
+        }
+        while exponent > 0 {
+            let (product, overflow) = value.multipliedReportingOverflow(by: 10)
+            guard !overflow else { return nil }
+            value = product
+            exponent -= 1
+        }
+        guard isNegative else { return Integer(exactly: value) }
+        return value <= Int128.min.magnitude ? Integer(exactly: Int128(truncatingIfNeeded: 0 &- value)) : nil
+    }
+
+    /// The value as a significand and a power of ten. Digits that do not fit are cut off; it is exact if those are zeros.
+    func decimal<Significand: FixedWidthInteger & UnsignedInteger>(
+        as type: Significand.Type, in base: UnsafePointer<UInt8>
+    ) -> (significand: Significand, exponent: Int, isExact: Bool) {
+        var significand: Significand = 0
+        var exponent = writtenExponent(in: base)
+        var (isFull, isExact) = (false, true)
+        eachDigit(in: base) { digit, isFraction in
+            if !isFull {
+                let (product, isLarge) = significand.multipliedReportingOverflow(by: 10)
+                let (sum, isLarger) = product.addingReportingOverflow(Significand(digit))
+                isFull = isLarge || isLarger
+                if !isFull { significand = sum }
             }
-            let digit = UInt64(base[at] &- UInt8(ascii: "0"))
-            if kept < 19 {
-                significand = significand &* 10 &+ digit
-                if significand != 0 { kept &+= 1 }
-                if inFraction { exponent &-= 1 }
+            if isFull && digit != 0 { isExact = false }
+            if isFull != isFraction { exponent += isFull ? 1 : -1 }
+        }
+        return (significand, exponent, isExact)
+    }
+
+    /// All digits as one number, and the power of ten that it counts.
+    func bigDecimal(in base: UnsafePointer<UInt8>) -> (BigNatural, exponent: Int) {
+        var number = BigNatural(0)
+        var exponent = writtenExponent(in: base)
+        eachDigit(in: base) { digit, isFraction in
+            number.multiply(by: 10, adding: UInt64(digit))
+            if isFraction { exponent -= 1 }
+        }
+        return (number, exponent)
+    }
+
+    private func eachDigit(in base: UnsafePointer<UInt8>, _ body: (_ digit: UInt8, _ isFraction: Bool) -> Void) {
+        var isFraction = false
+        for at in (isNegative ? start + 1 : start)..<end {
+            if base[at] | 0x20 == UInt8(ascii: "e") { return }
+            if base[at] == UInt8(ascii: ".") {
+                isFraction = true
             } else {
-                if digit != 0 { isExact = false }
-                if !inFraction { exponent &+= 1 }
+                body(base[at] &- UInt8(ascii: "0"), isFraction)
             }
         }
     }
+
+    private func writtenExponent(in base: UnsafePointer<UInt8>) -> Int {
+        let digits = UnsafeBufferPointer(start: base + start, count: end - start)
+        guard var at = digits.firstIndex(where: { $0 | 0x20 == UInt8(ascii: "e") }) else { return 0 }
+        return (try? Self.exponent(base + start, &at, to: digits.count)) ?? 0
+    }
 }
+
+private let powersOfTen: InlineArray<9, UInt64> = [
+    1, 10, 100, 1000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000,
+]
