@@ -16,6 +16,7 @@ enum SampleServer {
         let server = RPCServer(configuration)
         server.export(CalculatorProxy(CheckedCalculator()))
         server.export(EchoProxy(PlainEcho()))
+        server.export(ArchiveProxy(EchoingArchive()))
         server.export(LetterBoxProxy(CountingLetterBox()))
         server.export(MeterProxy(ProcessMeter()))
         server.export(FurnaceProxy(ServerFurnace(server)))

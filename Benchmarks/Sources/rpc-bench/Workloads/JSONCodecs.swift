@@ -1,5 +1,4 @@
-// Our codec against Foundation's: a small message and a record, each way. The one file of the bench that knows
-// Foundation.
+// Our codec against Foundation's: a small message and a record, each way.
 
 import BenchedJSONCodec
 import Foundation
