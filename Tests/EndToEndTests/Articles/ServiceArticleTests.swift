@@ -2,6 +2,7 @@
 
 import Protocols
 import RPCServer
+import RPCSockets
 import RPCWire
 import RemoteProxy
 import Subjects
