@@ -6,7 +6,6 @@
 #include "CSystem/Cancellation.h"
 #include "CSystem/Descriptors.h"
 #include "CSystem/Files.h"
-#include "CSystem/Objects.h"
 #include "CSystem/Signals.h"
 #include "CSystem/Sockets.h"
 #include "CSystem/Tasks.h"

@@ -58,8 +58,10 @@ extension ServiceProxy {
 
     private static func member(_ receiver: ProxiedService) -> MulticastSubject<ProxiedService>.Member {
         // A proxy is a class where its protocol asks for one, but still a value in all but name.
-        if !(receiver is any ServiceProxy<ProxiedService>), let object = WeakValue(receiver) {
-            return .init(receiver: .object(object), identity: ObjectIdentifier(receiver as AnyObject))
+        // Asked of `Any`, which knows what is inside.
+        if !(receiver is any ServiceProxy<ProxiedService>), type(of: receiver as Any) is AnyClass {
+            let object = receiver as AnyObject
+            return .init(receiver: .object(WeakObject(unseen: object)), identity: ObjectIdentifier(object))
         }
         return .init(receiver: .value(subject(of: receiver)), identity: nil)
     }

@@ -9,7 +9,7 @@ final class MulticastSubject<Service: Sendable>: EndSubject {
     final class Member: Sendable {
         enum Receiver: Sendable {
             /// An object that somebody else keeps.
-            case object(WeakValue<Service>)
+            case object(WeakObject<Service>)
             /// A proxy or another value, which only the multicast may have.
             case value(any Subject<Service>)
         }
@@ -25,7 +25,7 @@ final class MulticastSubject<Service: Sendable>: EndSubject {
         }
 
         var isGone: Bool {
-            if case .object(let object) = receiver { object.isGone } else { false }
+            if case .object(let object) = receiver { object.value == nil } else { false }
         }
     }
 
@@ -108,7 +108,7 @@ final class MulticastSubject<Service: Sendable>: EndSubject {
             switch entry.member?.receiver {
             case .value(let subject): subject.post(post, arguments, now: now)
             case .object(let object):
-                do { now(try object.value()) } catch { isAnyGone = true }
+                if let object = object.value { now(object) } else { isAnyGone = true }
             case nil: continue
             }
         }

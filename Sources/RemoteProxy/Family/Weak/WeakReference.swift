@@ -15,16 +15,13 @@
 /// presenter.cell = WeakReference(cell)
 /// ```
 ///
-/// For a service, `XProxy.weak(object)` does the same without the extension. Both leave the object as quick to keep as it is, as
-/// a `weak` variable does not; the memory of an object that is gone is given back when the last of them is.
+/// For a service, `XProxy.weak(object)` does the same without the extension.
 public final class WeakReference<Object: AnyObject> {
-    private let value: WeakValue<Object>
-
     /// The object; nil once it is gone.
-    public var object: Object? { try? value.value() }
+    public weak let object: Object?
 
     /// A reference to the object.
-    public init(_ object: Object) { value = WeakValue(object, of: object) }
+    public init(_ object: Object) { self.object = object }
 }
 
 extension WeakReference: Sendable where Object: Sendable {}

@@ -1,0 +1,99 @@
+// Objects that are referred to weakly, as the service that they are.
+
+import RPCSockets
+import RPCWire
+import TestSupport
+import Testing
+
+@testable import RemoteProxy
+
+private protocol Named: Sendable { var name: String { get } }
+
+/// Says when it goes.
+private final class Person: Named {
+    let name: String
+    private let went: @Sendable () -> Void
+
+    init(_ name: String, went: @escaping @Sendable () -> Void = {}) {
+        self.name = name
+        self.went = went
+    }
+
+    deinit { went() }
+}
+
+/// Asks for itself while it goes.
+private final class Narcissus: Sendable {
+    let image = Lock<WeakObject<Narcissus>?>(nil)
+    private let seesItself: Flag
+
+    init(_ seesItself: Flag) { self.seesItself = seesItself }
+
+    deinit { if image.withLock({ $0?.value }) != nil { seesItself.raise() } }
+}
+
+@Suite struct `Weak objects` {
+    @Test func `an object is there while something else keeps it, and is given back as what it was`() throws {
+        var person: Person? = Person("Ada")
+        let seen = WeakObject<any Named>(try #require(person)) { $0 }
+        let plain = WeakObject<Person>(try #require(person)) { $0 }
+        #expect(seen.value as? Person === person)
+        #expect(plain.value?.name == "Ada")
+        person = nil
+        #expect(seen.value == nil)
+        #expect(plain.value == nil)
+    }
+
+    @Test func `the object goes at once, whoever has asked for it before`() throws {
+        let gone = Flag()
+        var person: Person? = Person("Ada") { gone.raise() }
+        let value = WeakObject<any Named>(try #require(person)) { $0 }
+        for _ in 0..<3 { _ = value.value?.name }
+        var taken = value.value
+        person = nil
+        #expect(!gone.isRaised)
+        #expect(taken?.name == "Ada")
+        taken = nil
+        #expect(gone.isRaised)
+    }
+
+    @Test func `a weak reference that goes first leaves its object alone`() throws {
+        let gone = Flag()
+        var person: Person? = Person("Ada") { gone.raise() }
+        for _ in 0..<3 { _ = WeakObject<Person>(try #require(person)) { $0 } }
+        #expect(!gone.isRaised)
+        person = nil
+        #expect(gone.isRaised)
+    }
+
+    @Test func `an object on its way is gone`() {
+        let seesItself = Flag()
+        var narcissus: Narcissus? = Narcissus(seesItself)
+        narcissus.map { object in object.image.withLock { $0 = WeakObject(object) { $0 } } }
+        #expect(narcissus?.image.withLock { $0?.value } != nil)
+        narcissus = nil
+        #expect(!seesItself.isRaised)
+    }
+
+    @Test func `many threads ask while the object goes`() async throws {
+        for _ in 0..<50 {
+            let gone = Flag()
+            var person: Person? = Person("Ada") { gone.raise() }
+            let value = WeakObject<any Named>(try #require(person)) { $0 }
+            await withTaskGroup(of: Bool.self) { group in
+                for _ in 0..<4 {
+                    group.addTask {
+                        for _ in 0..<1_000 {
+                            guard let there = value.value else { return true }
+                            if there.name != "Ada" { return false }
+                        }
+                        return true
+                    }
+                }
+                person = nil
+                for await isRight in group { #expect(isRight) }
+            }
+            #expect(gone.isRaised)
+        }
+    }
+}
