@@ -1,64 +1,92 @@
-// Protection: a policy is asked about each call and post before it goes on.
+// The guarded proxy: a policy is asked about each call and post before it goes on.
 
-import RPCWire
+import RPCSockets
+package import RPCWire
+
+/// The part of a service that a guard stands before. What is outside passes without being judged.
+enum GuardedRange: Sendable {
+    case all
+    case only(Set<String>)
+    case allExcept(Set<String>)
+
+    func includes(_ method: MethodSignature) -> Bool {
+        switch self {
+        case .all: true
+        case .only(let names): names.contains(method.name)
+        case .allExcept(let names): !names.contains(method.name)
+        }
+    }
+}
 
 struct GuardedSubject<Service: Sendable>: WrappingSubject {
-    let next: any Subject<Service>
-    let policy: Policy
-    let range: GuardedRange
-    /// How taking the subject for several calls looks to the policy.
-    let hold: MethodSignature
-    /// Where posts wait while a policy takes its time.
-    let waitingPosts: GuardedPosts<Service>?
-    let clock: any Loop
+    /// Posts that wait for a policy that takes its time.
+    private struct WaitingPosts {
+        var line = PostLine<Service>(limit: GuardedSubject.mostPosts)
+        var areDelivered = false
 
-    init(
-        next: any Subject<Service>, policy: Policy, range: GuardedRange, service: String,
-        clock: any Loop
-    ) {
-        self.next = next
-        self.policy = policy
-        self.range = range
-        self.clock = clock
-        hold = .hold(of: service)
-        if case .later = policy.judge { waitingPosts = GuardedPosts(next, clock) } else { waitingPosts = nil }
+        /// The next to deliver. Nil ends the delivery.
+        mutating func next() -> Delivery<Service>? {
+            let delivery = line.next()
+            areDelivered = delivery != nil
+            return delivery
+        }
+    }
+
+    private static var mostPosts: Int { 1_000 }
+    /// How long a policy may take when the call has no deadline.
+    private static var patience: Duration { .seconds(30) }
+
+    let next: any Subject<Service>
+    private let policy: Policy
+    private let range: GuardedRange
+    /// How taking the subject for several calls looks to the policy.
+    private let hold: MethodSignature
+    private let clock: any Loop
+    private let posts = Lock(WaitingPosts())
+
+    init(next: any Subject<Service>, policy: Policy, range: GuardedRange, hold: MethodSignature, clock: any Loop) {
+        (self.next, self.policy, self.range, self.hold, self.clock) = (next, policy, range, hold, clock)
     }
 
     func call<Arguments, Result>(
         _ method: Method<Service, Arguments, Result>, _ arguments: Arguments
     ) async throws -> Result {
         if range.includes(method.signature) {
-            let request = AccessRequest(
-                method: method.signature, arguments: policy.readsArguments ? arguments : nil)
+            let request = request(method.signature, arguments)
             switch policy.judge {
             case .now(let decide): try enforce(decide(request), on: method.signature)
-            case .later(let decide): try await enforce(verdict(on: request, decide), on: method.signature)
+            case .later: try await enforce(verdict(on: request), on: method.signature)
             }
         }
         return try await next.call(method, arguments)
     }
 
+    /// Posts to a policy that takes its time are all kept, so that they are judged and delivered in their order.
     func post<Arguments>(_ post: Post<Service, Arguments>, _ arguments: Arguments, now: (Service) -> Void) {
-        guard let waitingPosts else {
-            if isAllowed(post.signature, arguments) { next.post(post, arguments, now: now) }
-            return
+        let request = range.includes(post.signature) ? request(post.signature, arguments) : nil
+        switch policy.judge {
+        case .now(let decide):
+            guard let request else { return next.post(post, arguments, now: now) }
+            if policy.counted(decide(request)) == .allow { next.post(post, arguments, now: now) }
+        case .later:
+            let delivery = post.kept(arguments)
+            // Judged on behalf of its sender, in the policy's own time.
+            let scope = CallScope.current?.later
+            let isKept = keep { [self] subject in
+                if let request, await !isAllowed(request, in: scope) { return }
+                await delivery(subject)
+            }
+            if isKept { return }
+            _ = policy.counted(.deny("too many posts wait"))
+            DroppedPosts.add(post.signature, because: "\(Self.mostPosts) posts wait to be judged by its policy already")
         }
-        let isKept = waitingPosts.add(post.kept(arguments)) { [self] in await isAllowedLater(post.signature, arguments)
-        }
-        guard !isKept else { return }
-        policy.countDenial()
-        DroppedPosts.add(
-            post.signature, because: "\(GuardedPosts<Service>.limit) posts wait to be judged by its policy already")
     }
 
     func hold(for lease: Duration) async throws -> Hold {
         if range.includes(hold) {
-            let verdict = try await verdict(on: hold)
+            let verdict = try await verdict(on: AccessRequest(method: hold, arguments: nil))
             // As if there were no lock, not as if there were a method of that name.
-            if verdict == .denySilently {
-                policy.countDenial()
-                throw RPCError.cannotBeHeld
-            }
+            if verdict == .denySilently, policy.counted(verdict) != .allow { throw RPCError.cannotBeHeld }
             try enforce(verdict, on: hold)
         }
         return try await next.hold(for: lease)
@@ -66,54 +94,44 @@ struct GuardedSubject<Service: Sendable>: WrappingSubject {
 
     /// A method that a caller may not know of is not there for it.
     func supports(_ method: MethodSignature) async throws -> Bool {
-        if !policy.readsArguments, range.includes(method), try await verdict(on: method) == .denySilently {
+        if !policy.readsArguments, range.includes(method),
+            try await verdict(on: AccessRequest(method: method, arguments: nil)) == .denySilently
+        {
             return false
         }
         return try await next.supports(method)
     }
-}
 
-extension GuardedSubject {
-    private func enforce(_ verdict: Policy.Verdict, on method: MethodSignature) throws {
-        guard verdict != .allow else { return }
-        policy.countDenial()
-        if case .deny(let reason) = verdict {
-            let what = method == hold ? "holding the \(method.service) exclusively (rpc.hold)" : method.wireName
-            throw RPCError(.denied, "\(what) was denied: \(reason)", outcome: .notExecuted)
-        }
-        throw RPCError(.unimplemented, "there is no method \(method.wireName)", outcome: .notExecuted)
+    // MARK: judging
+
+    private func request(_ method: MethodSignature, _ arguments: some MethodArguments) -> AccessRequest {
+        AccessRequest(method: method, arguments: policy.readsArguments ? arguments : nil)
     }
 
-    /// Of a post that is judged in place.
-    private func isAllowed(_ method: MethodSignature, _ arguments: some MethodArguments) -> Bool {
-        guard range.includes(method), case .now(let decide) = policy.judge else { return true }
-        let request = AccessRequest(method: method, arguments: policy.readsArguments ? arguments : nil)
-        let isAllowed = decide(request) == .allow
-        if !isAllowed { policy.countDenial() }
-        return isAllowed
+    private func enforce(_ verdict: Policy.Verdict, on method: MethodSignature) throws {
+        switch policy.counted(verdict) {
+        case .allow: return
+        case .deny(let reason):
+            let what = method == hold ? "holding the \(method.service) exclusively (rpc.hold)" : method.wireName
+            throw RPCError(.denied, "\(what) was denied: \(reason)", outcome: .notExecuted)
+        case .denySilently:
+            throw RPCError(.unimplemented, "there is no method \(method.wireName)", outcome: .notExecuted)
+        }
     }
 
     /// Of a post that has waited for its turn to be judged.
-    private func isAllowedLater(_ method: MethodSignature, _ arguments: some MethodArguments) async -> Bool {
-        guard range.includes(method), case .later(let decide) = policy.judge else { return true }
-        let request = AccessRequest(method: method, arguments: policy.readsArguments ? arguments : nil)
-        let isAllowed = (try? await verdict(on: request, decide)) == .allow
-        if !isAllowed { policy.countDenial() }
-        return isAllowed
+    private func isAllowed(_ request: AccessRequest, in scope: CallScope?) async -> Bool {
+        let verdict = try? await CallScope.with(scope, { try await self.verdict(on: request) })
+        return policy.counted(verdict ?? .deny("the policy could not be asked")) == .allow
     }
 
-    private func verdict(on method: MethodSignature) async throws -> Policy.Verdict {
-        let request = AccessRequest(method: method, arguments: nil)
-        return switch policy.judge {
-        case .now(let decide): decide(request)
-        case .later(let decide): try await verdict(on: request, decide)
+    /// A policy that takes its time is asked in a task of its own, so that the call ends in time whatever the policy does.
+    private func verdict(on request: AccessRequest) async throws -> Policy.Verdict {
+        let decide: @Sendable (AccessRequest) async throws -> Policy.Verdict
+        switch policy.judge {
+        case .now(let judge): return judge(request)
+        case .later(let judge): decide = judge
         }
-    }
-
-    /// Asks in a task of its own, so that the call ends in time whatever the policy does.
-    private func verdict(
-        on request: AccessRequest, _ decide: @escaping @Sendable (AccessRequest) async throws -> Policy.Verdict
-    ) async throws -> Policy.Verdict {
         let answer = WaitingTask<Policy.Verdict>()
         let asking = Task(executorPreference: clock) {
             do {
@@ -122,19 +140,59 @@ extension GuardedSubject {
                 _ = answer.end(with: .deny("the policy could not be asked"))
             }
         }
-        do {
-            let deadline = clock.deadline(orAfter: Self.patience)
-            if let verdict = try await answer.wait(until: deadline, on: clock) { return verdict }
-        } catch {
-            asking.cancel()
-            throw error
-        }
-        asking.cancel()
+        // Too late where the policy has decided.
+        defer { asking.cancel() }
+        let deadline = clock.deadline(orAfter: Self.patience)
+        if let verdict = try await answer.wait(until: deadline, on: clock) { return verdict }
         throw RPCError(
             .deadlineExceeded, "the policy of \(request.method.wireName) had not decided when the time was over",
             outcome: .notExecuted)
     }
 
-    /// How long a policy may take when the call has no deadline.
-    private static var patience: Duration { .seconds(30) }
+    /// False when too many are waiting: the post is not kept.
+    private func keep(_ delivery: @escaping Delivery<Service>) -> Bool {
+        let (isKept, begins) = posts.withLock { posts in
+            let isKept = posts.line.keep { delivery }
+            defer { posts.areDelivered = true }
+            return (isKept, !posts.areDelivered)
+        }
+        if begins {
+            Task(executorPreference: clock) {
+                while let deliver = posts.withLock({ $0.next() }) { await deliver(next) }
+            }
+        }
+        return isKept
+    }
+}
+
+extension ServiceProxy {
+    /// Lets through what the policy allows. Around it, not inside: `.locked().guarded(by: policy)` asks first and locks
+    /// then.
+    ///
+    /// A denied call throws `RPCError` with the code `.denied`, or `.unimplemented` if it is denied silently, and the
+    /// outcome `.notExecuted`; a denied post vanishes. `policy.deniedCalls` counts both. Of a policy that asks, up to
+    /// 1,000 posts wait for its verdict in their order; more are denied. Taking the subject with `exclusively` is judged
+    /// like a call of a method that changes something.
+    public func guarded(by policy: Policy) -> Self { guarded(by: policy, .all) }
+
+    package func guarded(by policy: Policy, clock: any Loop) -> Self { guarded(by: policy, .all, clock: clock) }
+
+    /// The same before some methods only: the others, and `exclusively`, pass.
+    public func guarded(by policy: Policy, methods: [MethodName]) -> Self {
+        guarded(by: policy, .only(Set(methods.map(\.name))))
+    }
+
+    /// The same before all methods but some, which pass.
+    public func guarded(by policy: Policy, except methods: [MethodName]) -> Self {
+        guarded(by: policy, .allExcept(Set(methods.map(\.name))))
+    }
+
+    private func guarded(
+        by policy: Policy, _ range: GuardedRange, clock: any Loop = EventLoop.shared
+    ) -> Self {
+        Self(
+            subject: GuardedSubject(
+                next: proxySubject, policy: policy, range: range, hold: .hold(of: Self.methodTable.service.name),
+                clock: clock))
+    }
 }

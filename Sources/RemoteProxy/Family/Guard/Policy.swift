@@ -1,4 +1,4 @@
-// Who may call what. Asked by a guarded subject with each call, answers with a verdict, and counts what was denied.
+// What may be called by whom. A guarded subject asks a policy with each call and post.
 
 import Synchronization
 
@@ -43,7 +43,7 @@ public final class Policy: Sendable {
         self.init(.now(decide))
     }
 
-    /// A policy that has to ask somebody first. Each call waits for its verdict until its deadline, 30 s if it has none.
+    /// A policy that has to ask first. Each call waits for its verdict until its deadline, 30 s if it has none.
     /// A policy that throws denies. Posts wait too and keep their order, so none of them is synchronous any more.
     public static func asking(_ decide: @escaping @Sendable (AccessRequest) async throws -> Verdict) -> Policy {
         Policy(.later(decide))
@@ -52,7 +52,28 @@ public final class Policy: Sendable {
     /// How many calls and posts have been denied by the guards that were given this very policy.
     public var deniedCalls: Int { denials.load(ordering: .relaxed) }
 
-    func countDenial() { denials.add(1, ordering: .relaxed) }
+    /// Counts a verdict that denies.
+    func counted(_ verdict: Verdict) -> Verdict {
+        if verdict != .allow { denials.add(1, ordering: .relaxed) }
+        return verdict
+    }
+}
+
+/// A call or a post that a policy is to judge.
+public struct AccessRequest: Sendable {
+    /// What is called: its service, its name, its shape and whether it only reads. Taking the subject for several calls
+    /// is judged as the method `rpc.hold`.
+    public let method: MethodSignature
+    let arguments: (any MethodArguments)?
+
+    /// The service that is called.
+    public var service: String { method.service }
+
+    /// The caller; nil for a call that begins in this process. To be read while the policy judges, not later.
+    public var caller: Caller? { Caller.current }
+
+    /// The identity that the caller has proved, if any. To be read while the policy judges, not later.
+    public var identity: Identity? { caller?.identity }
 }
 
 extension Policy {

@@ -1,8 +1,7 @@
-// The policies that need not be written: by caller, by method, by arguments. Each access makes one with a count of its
-// own.
+// The policies that need not be written: by caller, by method, by arguments. Each access makes one with a count of its own.
 
 extension Policy {
-    /// Allows nothing. For the methods that nobody may call: `guarded(by: .nobody, methods: [.erase])`.
+    /// Allows nothing. For methods that may not be called: `guarded(by: .nobody, methods: [.erase])`.
     public static var nobody: Policy { Policy { _ in .deny("nobody may call it") } }
 
     /// Allows what callers do that have proved who they are.
