@@ -65,12 +65,12 @@ final class HeldObjects: Sendable {
     func hold(_ request: HoldRequest) async throws {
         let path = path(of: request.object, request.name)
         let isFull = try state.withLock { state in
-            if state.held[path] != nil { throw RPCError.nameOfHold }
+            if state.held[path] != nil { throw Self.nameOfHold }
             return state.held.count >= limit
         }
         if isFull {
             CallScope.current?.caller?.overran(.maximumHolds)
-            throw RPCError.tooManyHolds(limit)
+            throw Self.tooManyHolds(limit)
         }
         watchSession()
         let object = try await hold(request.object, for: .milliseconds(request.lease))
@@ -99,7 +99,7 @@ final class HeldObjects: Sendable {
         let outer = state.withLock { $0.held[object]?.object }
         let export = outer?.export ?? object
         guard let hold = exports.object(export)?.hold else {
-            throw export.contains("[~") ? RPCError.holdEnded : RPCError.noSuchObject(export, exports)
+            throw export.contains("[~") ? RPCError.holdEnded : Self.noSuchObject(export, exports)
         }
         guard let outer else { return Held(export, try await hold(lease), inside: nil) }
         return try await outer.entered { Held(export, try await hold(lease), inside: outer) }

@@ -34,7 +34,7 @@ extension ErrorObject {
         let name = method[0..<200].description
         let (service, there) = service(in: name, exports)
         if there != nil, let end = name.lastIndex(of: "."), exports.object(String(name[..<end])) == nil {
-            return ErrorObject(RPCError.noSuchObject(String(name[..<end]), exports))
+            return ErrorObject(HeldObjects.noSuchObject(String(name[..<end]), exports))
         }
         let hint =
             there.map { "\(service) has \($0.map(\.name).joined(separator: ", "))" } ?? exports.listing

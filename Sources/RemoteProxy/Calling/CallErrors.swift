@@ -76,6 +76,14 @@ extension RPCError {
         RPCError(
             .busy, "\(limit) calls are pending at this end already (maximumPendingCalls)", outcome: .notExecuted)
     }
+
+    static let cannotBeHeld = RPCError(
+        .unimplemented, "this proxy cannot be held: no subject in it is locked; put .locked() around the object",
+        outcome: .notExecuted)
+
+    static let holdEnded = RPCError(
+        .holdEnded, "the hold on the subject is over: it was released, its lease ran out, or its session ended",
+        outcome: .notExecuted)
 }
 
 /// Stands behind an `RPCError` when the call ended because the connection was lost or could not be made. Never sent, so

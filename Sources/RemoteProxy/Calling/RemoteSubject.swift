@@ -1,6 +1,8 @@
 // The subject that is elsewhere: begins a message for the peer, to which `_RemoteCall` adds the arguments and turns the answer
 // into the result or the error. Everything left of the two knows Swift; everything right of them knows JSON.
 
+import JSONCodec
+import RPCSockets
 import RPCWire
 
 struct RemoteSubject<Service: Sendable>: EndSubject {
@@ -74,4 +76,99 @@ extension Error {
         if let error = self as? RPCError { return error.outcome }
         return self is CancellationError ? .notExecuted : .executed
     }
+}
+
+// Whether the other end has a method: asked once for each connection. Ends of our own kind answer `rpc.supports`, others
+// `rpc.discover`.
+
+/// What the other end of a connection has said that it has. Part of the peer's locked state.
+struct SupportedMethods {
+    private var connection: Int?
+    private var answers: [String: Bool] = [:]
+
+    func answer(_ method: String, over connection: Int?) -> Bool? {
+        connection == self.connection ? answers[method] : nil
+    }
+
+    /// Another connection may lead to another server: what was known is forgotten.
+    mutating func note(_ answer: Bool, _ method: String, over connection: Int?) {
+        guard let connection else { return }
+        if connection != self.connection {
+            self.connection = connection
+            answers = [:]
+        }
+        answers[method] = answer
+    }
+}
+
+extension RemoteSubject {
+    func supports(_ method: MethodSignature) async throws -> Bool {
+        try await peer.supports(method.wireName(on: object))
+    }
+}
+
+extension Peer {
+    fileprivate func supports(_ method: String) async throws -> Bool {
+        let connection = connectionNumber
+        if let known = state.withLock({ $0.supported.answer(method, over: connection) }) { return known }
+        let answer = try await asked(method)
+        // Whose answer it is, is certain only if nothing has changed meanwhile.
+        if let connection, connection == connectionNumber {
+            state.withLock { $0.supported.note(answer, method, over: connection) }
+        }
+        return answer
+    }
+
+    private var connectionNumber: Int? { state.withLock { $0.connection?.number } }
+
+    private func asked(_ method: String) async throws -> Bool {
+        do {
+            return try await ask(SystemMethod.supports) { output in
+                output.append(#"{"method":"#)
+                output.append(quoted: method)
+                output.append("}")
+            }
+        } catch let error as RPCError where error.code == .unimplemented {
+            return try await listed(method)
+        }
+    }
+
+    private func listed(_ method: String) async throws -> Bool {
+        do {
+            let document: MethodList = try await ask(SystemMethod.discover) { $0.append("[]") }
+            return document.methods.contains { $0.name == method }
+        } catch let error as RPCError where error.code == .unimplemented {
+            throw RPCError(
+                .unimplemented,
+                "the other end cannot say whether it has \(method): it has neither rpc.supports nor rpc.discover; "
+                    + "call the method and see",
+                outcome: .notExecuted)
+        }
+    }
+
+    private func ask<Answer: Decodable>(_ question: String, _ params: (JSONOutput) -> Void) async throws -> Answer {
+        let call = newCall()
+        defer { spareCalls.give(call) }
+        MessageEncoder.openRequest(method: question, in: call.message)
+        params(call.message)
+        switch await perform(call) {
+        case .result(let json):
+            do {
+                return try json.withUnsafeBytes { try decodeJSON(Answer.self, from: $0) }
+            } catch {
+                throw RPCError(
+                    .invalidReply, "the answer to \(question) cannot be understood", outcome: .executed,
+                    underlying: error)
+            }
+        case .failure(let error): throw error.thrown(by: ServiceDescription("rpc"))
+        case .failed(let error): throw error
+        case .cancelled: throw CancellationError()
+        }
+    }
+}
+
+/// What is wanted of an OpenRPC document.
+private struct MethodList: Decodable {
+    struct Entry: Decodable { var name: String }
+    var methods: [Entry]
 }

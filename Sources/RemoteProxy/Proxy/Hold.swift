@@ -1,9 +1,9 @@
-// A subject held by one caller, while everybody else waits.
+// A subject held by one caller, while all others wait.
 
 import Synchronization
 
 /// The right to a locked subject for several calls. Made by `Subject.hold`; `proxy.exclusively { … }` is the way to use
-/// one. Calls made under it pass the lock that it stands for; everybody else's wait.
+/// one. Calls made under it pass the lock that it stands for; all others wait.
 public final class Hold: Sendable {
     let right: any Right
     private let giveBack: @Sendable () -> Void
@@ -16,7 +16,7 @@ public final class Hold: Sendable {
 
     deinit { release() }
 
-    /// Lets the next one have the subject. Any number of times; a hold that nobody has any more is given back too.
+    /// Lets the next one have the subject. Any number of times; a hold that is let go is given back too.
     public func release() {
         if !isReleased.exchange(true, ordering: .acquiringAndReleasing) { giveBack() }
     }
@@ -30,7 +30,7 @@ public final class Hold: Sendable {
 }
 
 extension MethodSignature {
-    /// How taking a subject of the service for several calls looks to those that judge and report calls.
+    /// What policies and observers see when a subject of the service is taken for several calls.
     static func hold(of service: String) -> MethodSignature {
         MethodSignature(
             service: service, name: "rpc.hold", parameters: [], result: nil, shape: .call, effect: .changes)

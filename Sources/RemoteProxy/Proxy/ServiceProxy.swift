@@ -27,4 +27,27 @@ extension ServiceProxy {
     public init(_ object: ProxiedService) {
         self.init(subject: Self.subject(of: object))
     }
+
+    /// Whether the object has a method. One at the other end of a connection may have been built before the protocol
+    /// gained it: a call then throws `RPCError` with the code `.unimplemented` and the outcome `.notExecuted`.
+    ///
+    /// ```swift
+    /// if try await feed.supports(.loadPage) { … } else { … }
+    /// ```
+    ///
+    /// True at once for an object that is here. Asked once for each connection of a client.
+    /// - Throws: `RPCError` when the other end could not be asked; with the code `.unimplemented` when the other end, a program not
+    ///   made with this library, has neither `rpc.supports` nor `rpc.discover`.
+    public func supports(_ method: MethodName) async throws -> Bool {
+        guard let entry = Self.methodTable.entries.first(where: { $0.signature.name == method.name }) else {
+            return false
+        }
+        do { return try await proxySubject.supports(entry.signature) } catch { throw error.thrownByProxy }
+    }
+
+    /// The subject of an object that is itself a proxy, so that its layers are found and nothing is forwarded twice; or
+    /// the object as a subject.
+    static func subject(of object: ProxiedService) -> any Subject<ProxiedService> {
+        (object as? any ServiceProxy<ProxiedService>)?.proxySubject ?? LocalSubject(object: object)
+    }
 }

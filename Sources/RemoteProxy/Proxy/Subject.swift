@@ -23,7 +23,7 @@ public protocol Subject<Service>: Sendable {
 
     /// Whether the object has the method: one at the other end of a connection may have been built before the protocol
     /// gained it. True unless a subject knows better.
-    /// - Throws: `RPCError` when nobody could be asked.
+    /// - Throws: `RPCError` when the other end could not be asked.
     func supports(_ method: MethodSignature) async throws -> Bool
 
     /// Takes the object for one caller, until the hold is released or has lasted for the lease. Waits for its turn

@@ -52,12 +52,6 @@ extension ServiceProxy {
 
     /// How many posts were dropped, because as many as may be waited for the object of this lazy or late-bound proxy.
     public var refusedPosts: Int { proxySubject.layer(LateSubject<ProxiedService>.self)?.refusedPosts ?? 0 }
-
-    /// The subject of an object that is itself a proxy, so that its layers are found and nothing is forwarded twice; or
-    /// the object as a subject.
-    static func subject(of object: ProxiedService) -> any Subject<ProxiedService> {
-        (object as? any ServiceProxy<ProxiedService>)?.proxySubject ?? LocalSubject(object: object)
-    }
 }
 
 /// Why a proxy was not bound: a mistake of the program, not of a peer.

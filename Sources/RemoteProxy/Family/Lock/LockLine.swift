@@ -1,5 +1,5 @@
-// Who may be inside and who waits: one at a time, or readers together, first come first served. Arrivals and departures
-// in, decisions out; the waiters themselves are the driver's.
+// The order of turns before a lock: one at a time, or readers together, first come first served. A machine without locks or
+// tasks: arrivals and departures come in, decisions go out. `SubjectLock` drives it.
 
 struct LockLine<Waiter> {
     enum Access: Sendable {
@@ -7,7 +7,7 @@ struct LockLine<Waiter> {
         case reading
         /// Alone.
         case changing
-        /// Alone, and not for one task only: whoever holds may come and go.
+        /// Alone, but not for one task: the tasks of the holder come and go.
         case holding
     }
 
@@ -28,10 +28,10 @@ struct LockLine<Waiter> {
         let waiter: Waiter
     }
 
-    /// The task of what belongs to none.
-    static var nobody: Int { 0 }
+    /// Stands for the task of a post or a hold, which have none.
+    static var noTask: Int { 0 }
 
-    /// Their tasks.
+    /// The tasks that are inside.
     private var inside: [Int] = []
     private var areReading = false
     private var places: [Place] = []
@@ -39,19 +39,19 @@ struct LockLine<Waiter> {
     private var tickets = 0
     private(set) var isClosed = false
 
-    private var isSomebodyWaiting: Bool { first < places.count }
+    private var areWaiting: Bool { first < places.count }
 
-    /// Nobody is inside and nobody waits.
-    var isEmpty: Bool { inside.isEmpty && !isSomebodyWaiting }
+    /// Whether none is inside and none waits.
+    var isEmpty: Bool { inside.isEmpty && !areWaiting }
 
     mutating func enter(_ access: Access, by task: Int) -> Entry {
         if isClosed { return .isClosed }
         // Those that wait are not overtaken, or readers could keep a writer out for ever.
-        if !isSomebodyWaiting, fits(access) {
+        if !areWaiting, fits(access) {
             admit(access, task)
             return .entered
         }
-        return task != Self.nobody && inside.contains(task) ? .isInside : .mustWait
+        return task != Self.noTask && inside.contains(task) ? .isInside : .mustWait
     }
 
     /// Waits behind all others.
@@ -62,7 +62,7 @@ struct LockLine<Waiter> {
     }
 
     mutating func leave(_ access: Access, by task: Int) {
-        let name = access == .holding ? Self.nobody : task
+        let name = access == .holding ? Self.noTask : task
         guard let index = inside.firstIndex(of: name) else { return }
         inside.swapAt(index, inside.count - 1)
         inside.removeLast()
@@ -70,7 +70,7 @@ struct LockLine<Waiter> {
 
     /// Takes in the first that waits, if the way is free. To be asked again until it says nil.
     mutating func next() -> Place? {
-        guard isSomebodyWaiting, fits(places[first].access) else { return nil }
+        guard areWaiting, fits(places[first].access) else { return nil }
         let place = places[first]
         first += 1
         if first == places.count || first >= 256 { compact() }
@@ -85,7 +85,7 @@ struct LockLine<Waiter> {
         places.remove(at: index)
     }
 
-    /// Nobody new. Returns the waiters that are not to stay.
+    /// Lets none come any more. Returns the waiters that are not to stay.
     mutating func close(keeping stays: (Waiter) -> Bool) -> [Waiter] {
         isClosed = true
         compact()
@@ -97,7 +97,7 @@ struct LockLine<Waiter> {
 
     private mutating func admit(_ access: Access, _ task: Int) {
         areReading = access == .reading
-        inside.append(access == .holding ? Self.nobody : task)
+        inside.append(access == .holding ? Self.noTask : task)
     }
 
     private mutating func compact() {

@@ -1,4 +1,4 @@
-// A subject with a lock before it: one call at a time, in the order in which they came.
+// The locked proxy: one call at a time, in the order in which they came, or several for one caller.
 
 import RPCSockets
 package import RPCWire
@@ -41,7 +41,6 @@ extension CallScope {
     fileprivate static func lock(for lock: SubjectLock) -> SubjectLock {
         guard let rights = current?.rights, !rights.isEmpty else { return lock }
         var innermost = lock
-        // Each hold is inside one before it.
         for case let right as LockRight in rights where right.lock === innermost { innermost = right.inside }
         return innermost
     }
@@ -55,13 +54,38 @@ private struct LockRight: Right {
     var isHold: Bool { true }
 }
 
+/// How `.locked` lets calls in, and what waiting for a turn may cost.
+public struct Locking: Sendable {
+    /// Methods marked `@ReadOnly` run side by side with each other; every other call runs alone.
+    public var readersTogether = false
+    /// How long a call waits for its turn when it has no deadline of its own. 30 s.
+    public var timeout: Duration = .seconds(30)
+    /// The longest lease of a hold. 10 minutes.
+    public var maximumLease: Duration = .seconds(600)
+    /// How many posts are kept while others have the subject; further ones are not delivered. 10,000.
+    public var maximumKeptPosts = 10_000
+
+    /// The defaults: one call at a time.
+    public init() {}
+
+    /// One call at a time.
+    public static var oneAtATime: Locking { Locking() }
+
+    /// One call at a time, but those of methods marked `@ReadOnly` together.
+    public static var readersTogether: Locking {
+        var locking = Locking()
+        locking.readersTogether = true
+        return locking
+    }
+}
+
 extension ServiceProxy {
     /// The same, but with one call at a time on the subject: the others wait in the order in which they came, until
     /// their deadlines. Put it directly around what is not to be disturbed, inside guards.
     ///
     /// A call that runs out of time while it waits throws `.deadlineExceeded`, `.notExecuted`; a cancelled one throws
     /// `CancellationError` at once. A subject that calls itself through its own lock gets `.busy` instead of waiting for
-    /// ever. A post is delivered at once when nobody is in the way, and else when its turn comes.
+    /// ever. A post is delivered at once when nothing is in the way, and else when its turn comes.
     public func locked(_ locking: Locking = .oneAtATime) -> Self {
         locked(locking, clock: EventLoop.shared)
     }
@@ -71,5 +95,31 @@ extension ServiceProxy {
             subject: LockedSubject(
                 next: proxySubject, lock: SubjectLock(locking, clock: clock),
                 readersTogether: locking.readersTogether))
+    }
+
+    /// Holds the subject while the body runs: calls that the body makes through this proxy go ahead, all others wait
+    /// within their deadlines. Works with every proxy that has `.locked()` in its stack, here or at the other end.
+    ///
+    /// ```swift
+    /// try await ledger.exclusively(lease: .seconds(10)) {
+    ///     let balance = try await ledger.balance()
+    ///     try await ledger.set(balance + 1)
+    /// }
+    /// ```
+    ///
+    /// The hold ends with the body, with the session over which it was asked for, or with its lease, whichever comes
+    /// first. Calls made under it then throw `.holdEnded`, `.notExecuted`; one that is running runs on, and the next in
+    /// line has the subject after it. Child tasks of the body hold too, and take turns among themselves.
+    ///
+    /// - Parameter lease: how long others may be kept waiting at most.
+    /// - Throws: what the body throws; `RPCError` when the subject was not to be had within the deadline of the calling
+    ///   task, or cannot be held at all; `CancellationError` soon after the calling task is cancelled while it waits.
+    public func exclusively<Result>(
+        lease: Duration = .seconds(30), _ body: () async throws -> Result
+    ) async throws -> Result {
+        let hold: Hold
+        do { hold = try await proxySubject.hold(for: lease) } catch { throw error.thrownByProxy }
+        defer { hold.release() }
+        return try await hold.entered(body)
     }
 }

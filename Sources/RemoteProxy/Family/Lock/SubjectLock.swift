@@ -1,9 +1,10 @@
-// The driver of `LockLine`: calls, posts and holds take their turns with a subject. A hold is a lock inside this one:
-// those who call under it take turns among themselves, and it leaves when it is closed and the last of them is out.
+// The driver of `LockLine`: calls, posts and holds take their turns with a subject.
 
 import RPCSockets
 import RPCWire
 
+/// A lock before a subject. A hold is a lock inside another one: what is called under it takes turns there, and the hold leaves
+/// the outer lock when it is closed and the last turn under it is over.
 final class SubjectLock: Sendable {
     typealias Line = LockLine<Waiting>
 
@@ -14,15 +15,33 @@ final class SubjectLock: Sendable {
 
     enum Answer: Sendable { case entered, isClosed }
 
-    /// What a task has that is inside, and gives back.
+    /// What a task that is inside has and gives back.
     struct Turn: Sendable {
         let access: Line.Access
         let task: Int
     }
 
+    private struct State {
+        var line = Line()
+        var keptPosts = 0
+        /// The hold that is inside.
+        var hold: SubjectLock?
+        var lease: (any LoopTimer)?
+        /// Whether this is a hold that has left the outer lock.
+        var isOver = false
+
+        /// The next that is to be let in, and whether the last has just left a closed hold.
+        mutating func next() -> (Line.Place?, ends: Bool) {
+            let next = line.next()
+            let ends = !isOver && line.isClosed && line.isEmpty
+            if ends { isOver = true }
+            return (next, ends)
+        }
+    }
+
     private let options: Locking
     private let clock: any Loop
-    /// For a hold, what it holds.
+    /// For a hold, the lock that it is inside.
     private let outer: SubjectLock?
     private let state = Lock(State())
 
@@ -32,9 +51,9 @@ final class SubjectLock: Sendable {
         self.outer = outer
     }
 
-    /// Returns when the calling task is inside; it then has to `leave`.
+    /// Returns when the calling task is inside. It then has to `leave`.
     /// - Throws: `RPCError` at the deadline, when the task is inside already, or when this is a hold that has ended;
-    ///   `CancellationError` at once.
+    ///   `CancellationError` as soon as the task is cancelled.
     func enter(_ access: Line.Access) async throws -> Turn {
         let turn = Turn(access: access, task: Self.currentTask)
         let (entry, waiting, ticket) = state.withLock { state -> (Line.Entry, WaitingTask<Answer>?, Int) in
@@ -45,7 +64,11 @@ final class SubjectLock: Sendable {
         }
         switch entry {
         case .entered: break
-        case .isInside: throw RPCError.waitsForItself
+        case .isInside:
+            throw RPCError(
+                .busy,
+                "the call would wait for the call in which it is made: the subject calls itself through its own lock; "
+                    + "give it a proxy from inside the lock", outcome: .notExecuted)
         case .isClosed: throw RPCError.holdEnded
         case .mustWait: if let waiting { try await wait(waiting, ticket) }
         }
@@ -54,31 +77,32 @@ final class SubjectLock: Sendable {
 
     /// The address of the running task. Its hash would do too, but takes as long to find as the lock itself.
     private static var currentTask: Int {
-        withUnsafeCurrentTask { task in task.map { unsafeBitCast($0, to: Int.self) } ?? Line.nobody }
+        withUnsafeCurrentTask { task in task.map { unsafeBitCast($0, to: Int.self) } ?? Line.noTask }
     }
 
     private func wait(_ task: WaitingTask<Answer>, _ ticket: Int) async throws {
         do {
             guard let answer = try await task.wait(until: clock.deadline(orAfter: options.timeout), on: clock) else {
-                throw RPCError.stillLocked
+                throw RPCError(
+                    .deadlineExceeded,
+                    "the time allowed for the call was over before its turn with the locked subject came",
+                    outcome: .notExecuted)
             }
             if case .isClosed = answer { throw RPCError.holdEnded }
         } catch {
             // Those behind may have waited for this one only.
-            advance(.gaveUp(ticket: ticket))
+            advance { $0.line.withdraw(ticket) }
             throw error
         }
     }
 
     /// Lets the next ones in.
-    func leave(_ turn: Turn) {
-        advance(.left(turn))
-    }
+    func leave(_ turn: Turn) { advance { $0.line.leave(turn.access, by: turn.task) } }
 
-    /// Delivers a post at once if nobody is in the way, else later and in its turn; not at all when as many wait as
-    /// may, or when this is a hold that has ended: then it returns why.
+    /// Delivers a post at once if nothing is in the way, else later and in its turn.
+    /// - Returns: why it is not delivered at all. Nil if it is.
     func post(now: () -> Void, later: () -> @Sendable () async -> Void) -> String? {
-        let turn = Turn(access: .changing, task: Line.nobody)
+        let turn = Turn(access: .changing, task: Line.noTask)
         let (entry, isKept) = state.withLock { state -> (Line.Entry, Bool) in
             let entry = state.line.enter(turn.access, by: turn.task)
             guard case .mustWait = entry, state.keptPosts < options.maximumKeptPosts else { return (entry, false) }
@@ -98,10 +122,15 @@ final class SubjectLock: Sendable {
 
     /// Takes the subject and returns a lock inside this one, for what is called under the hold.
     func hold(for lease: Duration) async throws -> SubjectLock {
-        guard lease <= options.maximumLease else { throw RPCError.leaseTooLong(lease, limit: options.maximumLease) }
+        guard lease <= options.maximumLease else {
+            throw RPCError(
+                .invalidArguments,
+                "a lease of \(lease) was asked for; it may last \(options.maximumLease) (maximumLease)",
+                outcome: .notExecuted)
+        }
         _ = try await enter(.holding)
         let hold = SubjectLock(options, clock: clock, outer: self)
-        // Strong, and cancelled by `close`.
+        // It keeps the hold, and is cancelled by `close`.
         let timer = clock.schedule(at: clock.now.advanced(by: lease)) { hold.close() }
         hold.state.withLock { $0.lease = timer }
         let isClosed = state.withLock { state in
@@ -112,7 +141,7 @@ final class SubjectLock: Sendable {
         return hold
     }
 
-    /// Ends a hold: those that wait under it get an error, its posts are still delivered, and when the last is out the
+    /// Ends a hold: calls that wait under it get an error, its posts are still delivered, and when the last is out the
     /// next one has the subject. Any number of times.
     func close() {
         let (refused, inner, lease) = state.withLock { state in
@@ -123,19 +152,29 @@ final class SubjectLock: Sendable {
         lease?.cancel()
         inner?.close()
         for case .task(let task) in refused { _ = task.end(with: .isClosed) }
-        advance(.closed)
+        advance { _ in }
     }
 
-    /// Lets an event happen, and in whoever it makes way for.
-    private func advance(_ event: Event) {
-        var (next, ends) = state.withLock { $0.after(event) }
+    /// Changes the state, and lets those in that this makes way for.
+    private func advance(_ change: (inout State) -> Void) {
+        var (next, ends) = state.withLock { state in
+            change(&state)
+            return state.next()
+        }
         while let place = next {
             // One that has given up meanwhile is not inside after all.
             let isIn = admit(place.waiter)
-            let turn = Turn(access: place.access, task: place.task)
-            (next, ends) = state.withLock { $0.after(isIn ? .nothing : .left(turn)) }
+            (next, ends) = state.withLock { state in
+                if !isIn { state.line.leave(place.access, by: place.task) }
+                return state.next()
+            }
         }
-        if ends { outer?.advance(.holdEnded) }
+        if ends {
+            outer?.advance { state in
+                state.hold = nil
+                state.line.leave(.holding, by: Line.noTask)
+            }
+        }
     }
 
     private func admit(_ waiter: Waiting) -> Bool {
@@ -144,7 +183,10 @@ final class SubjectLock: Sendable {
         case .post(let deliver):
             Task { [self] in
                 await deliver()
-                advance(.delivered)
+                advance { state in
+                    state.keptPosts -= 1
+                    state.line.leave(.changing, by: Line.noTask)
+                }
             }
             return true
         }
