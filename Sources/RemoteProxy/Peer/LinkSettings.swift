@@ -1,7 +1,7 @@
 // The limits and times of one end of a conversation.
 
 package import RPCSockets
-package import RPCWire
+import RPCWire
 
 /// What the owner of an end allows it: one value for all connections of a server, or for a client.
 package struct LinkSettings: Sendable {
