@@ -32,9 +32,9 @@ package struct Overload: Sendable {
             (self.oldest, self.waiting, self.own, self.sessions) = (oldest, waiting, own, sessions)
         }
 
-        /// Whether one more is far below what each session has waiting. A client that asks for little is let in beside one
-        /// that asks for much.
-        fileprivate var isModest: Bool { 2 * (own + 1) * (own == 0 ? sessions + 1 : sessions) <= waiting }
+        /// Whether the new call's session asks for little beside others: it has nothing in the line while another has more
+        /// than one call there, or with one more it has at most half of what each session has on average.
+        fileprivate var isModest: Bool { own == 0 ? sessions < waiting : 2 * (own + 1) * sessions <= waiting }
     }
 
     private let maximumWait: Duration?

@@ -66,18 +66,8 @@ import Testing
 }
 
 @Suite struct `Names of limits` {
-    @Test func `every limit is a member of the configuration`() {
-        let members = Set(Mirror(reflecting: RPCServer.Configuration()).children.compactMap(\.label))
+    @Test func `every limit is a member of the limits`() {
+        let members = Set(Mirror(reflecting: Limits()).children.compactMap(\.label))
         #expect(Limit.allCases.map(\.rawValue).filter { !members.contains($0) } == [])
-    }
-
-    @Test func `every number and time of the configuration is an option`() {
-        let own: Set = ["tokens", "allowsOtherMachines", "log", "programName", "programVersion"]
-        let members = Mirror(reflecting: RPCServer.Configuration()).children.compactMap(\.label)
-        let options = Set(CommandOption.all.map(\.name))
-        let names = members.filter { !own.contains($0) }.map { member in
-            "--" + member.map { $0.isUppercase ? "-\($0.lowercased())" : "\($0)" }.joined()
-        }
-        #expect(names.filter { !options.contains($0) } == [])
     }
 }

@@ -100,6 +100,8 @@ import Testing
     @Test(arguments: [
         // Two sessions with much, and one with nothing or little.
         (1_000, 0, 2, false), (1_002, 2, 3, false), (1_000, 500, 2, true), (1_000, 300, 3, true),
+        // One with nothing beside two that have two calls between them and more, in a short line.
+        (3, 0, 2, false), (3, 0, 3, true),
         // One of many that have one each.
         (100, 0, 100, true), (101, 1, 101, true),
     ])
