@@ -110,7 +110,7 @@ private struct Returned: Parcels {
         let refused = call(late, on: loop)
         let error = #expect(throws: RPCError.self) { try loop.complete { try await refused.value } }
         #expect(error?.code == .busy && error?.outcome == .notExecuted)
-        #expect(error?.message.contains("more than 20000 bytes of arguments of all calls") == true)
+        #expect(error?.message.contains("bytes of arguments of all calls") == true)
         #expect(traffic.rareEvents.overruns == [.maximumBytesInAll: 1])
         // However much the others hold, a little may come.
         let small = call(late, on: loop, "", milliseconds: 10)
