@@ -35,7 +35,7 @@ enum Golden {
             /// A proxy that does not keep its object alive. When the object is gone, calls throw `RPCError` with the
             /// code `.subjectGone` and posts vanish.
             public nonisolated static func weak(_ object: any Calculator & Swift.AnyObject) -> Self {
-                Self(subject: RemoteProxy.WeakSubject<any Calculator>(object) { $0 })
+                Self(subject: RemoteProxy.WeakSubject<any Calculator> { [weak object] in object })
             }
 
             /// The names of Calculator's methods, for code that names one without calling it.

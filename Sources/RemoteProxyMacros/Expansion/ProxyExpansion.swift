@@ -104,7 +104,7 @@ struct ProxyExpansion {
         ]
             + SourceLines.block(
                 "\(access)nonisolated static func weak(_ object: \(model.service) & Swift.AnyObject) -> Self",
-                ["Self(subject: RemoteProxy.WeakSubject<\(model.service)>(object) { $0 })"])
+                ["Self(subject: RemoteProxy.WeakSubject<\(model.service)> { [weak object] in object })"])
     }
 
     /// A type of the proxy's own, so that a method is named with a leading dot. Types are qualified, since the protocol

@@ -5,10 +5,9 @@
 public struct WeakSubject<Service: Sendable>: Subject {
     private let object: WeakObject<Service>
 
-    /// Made by generated code, which knows the class of the object and how it is seen as the service.
-    public init<Object: AnyObject & Sendable>(_ object: Object, _ view: @escaping @Sendable (Object) -> Service) {
-        self.object = WeakObject(object, view)
-    }
+    /// Made by generated code.
+    /// - Parameter object: gives the object, which it refers to weakly; nil when that is gone.
+    public init(_ object: @escaping @Sendable () -> Service?) { self.object = WeakObject(object) }
 
     /// Calls the object, which stays until the call has ended.
     public func call<Arguments, Result>(
@@ -32,19 +31,16 @@ public struct WeakSubject<Service: Sendable>: Subject {
 
 extension WeakSubject: EndSubject {}
 
-/// A weak reference to an object, seen as the service that it is. A class, since copies of a weak reference cost more than
-/// copies of a reference to one.
+/// A weak reference to an object, seen as the service that it is.
 final class WeakObject<Service: Sendable>: Sendable {
     private let load: @Sendable () -> Service?
 
-    init<Object: AnyObject & Sendable>(_ object: Object, _ view: @escaping @Sendable (Object) -> Service?) {
-        load = { [weak object] in object.flatMap(view) }
-    }
+    init(_ load: @escaping @Sendable () -> Service?) { self.load = load }
 
     /// - Parameter object: an instance of a class that is the service, which only its type at run time tells.
-    init(unseen object: AnyObject) {
+    convenience init(unseen object: AnyObject) {
         let reference = Reference(object)
-        load = { reference.object as? Service }
+        self.init { reference.object as? Service }
     }
 
     /// Nil when the object is gone.

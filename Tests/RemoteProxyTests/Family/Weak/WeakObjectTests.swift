@@ -35,8 +35,8 @@ private final class Narcissus: Sendable {
 @Suite struct `Weak objects` {
     @Test func `an object is there while something else keeps it, and is given back as what it was`() throws {
         var person: Person? = Person("Ada")
-        let seen = WeakObject<any Named>(try #require(person)) { $0 }
-        let plain = WeakObject<Person>(try #require(person)) { $0 }
+        let seen = WeakObject<any Named>(unseen: try #require(person))
+        let plain = WeakObject<Person>(unseen: try #require(person))
         #expect(seen.value as? Person === person)
         #expect(plain.value?.name == "Ada")
         person = nil
@@ -47,7 +47,7 @@ private final class Narcissus: Sendable {
     @Test func `the object goes at once, whoever has asked for it before`() throws {
         let gone = Flag()
         var person: Person? = Person("Ada") { gone.raise() }
-        let value = WeakObject<any Named>(try #require(person)) { $0 }
+        let value = WeakObject<any Named>(unseen: try #require(person))
         for _ in 0..<3 { _ = value.value?.name }
         var taken = value.value
         person = nil
@@ -60,7 +60,7 @@ private final class Narcissus: Sendable {
     @Test func `a weak reference that goes first leaves its object alone`() throws {
         let gone = Flag()
         var person: Person? = Person("Ada") { gone.raise() }
-        for _ in 0..<3 { _ = WeakObject<Person>(try #require(person)) { $0 } }
+        for _ in 0..<3 { _ = WeakObject<Person>(unseen: try #require(person)) }
         #expect(!gone.isRaised)
         person = nil
         #expect(gone.isRaised)
@@ -69,7 +69,7 @@ private final class Narcissus: Sendable {
     @Test func `an object on its way is gone`() {
         let seesItself = Flag()
         var narcissus: Narcissus? = Narcissus(seesItself)
-        narcissus.map { object in object.image.withLock { $0 = WeakObject(object) { $0 } } }
+        narcissus.map { object in object.image.withLock { $0 = WeakObject(unseen: object) } }
         #expect(narcissus?.image.withLock { $0?.value } != nil)
         narcissus = nil
         #expect(!seesItself.isRaised)
@@ -79,7 +79,7 @@ private final class Narcissus: Sendable {
         for _ in 0..<50 {
             let gone = Flag()
             var person: Person? = Person("Ada") { gone.raise() }
-            let value = WeakObject<any Named>(try #require(person)) { $0 }
+            let value = WeakObject<any Named>(unseen: try #require(person))
             await withTaskGroup(of: Bool.self) { group in
                 for _ in 0..<4 {
                     group.addTask {
