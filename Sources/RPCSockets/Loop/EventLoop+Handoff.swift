@@ -14,8 +14,12 @@ extension EventLoop: Handoff {
     package func lend() {
         guard let monitor else { return }
         ownership.lend()
-        // After the loan, so that a look which comes later sees it. The monitor stops watching only after a look that has seen
-        // the lowered count, some milliseconds after it was lowered.
+        beWatched(by: monitor)
+    }
+
+    /// Called after each loan, so that a look which comes later sees it. The monitor stops watching only at a look that comes some
+    /// milliseconds after the count was lowered.
+    private func beWatched(by monitor: HandoffMonitor) {
         if looksLeft.load(ordering: .relaxed) < Self.quietLooks { askToBeWatched(by: monitor) }
     }
 
@@ -42,7 +46,9 @@ extension EventLoop: Handoff {
     }
 
     package func leave(_ visit: LoopVisit) {
-        if case .visiting(let loan, _) = visit { ownership.leave(loan) }
+        guard case .visiting(let loan, _) = visit, let monitor else { return }
+        ownership.leave(loan)
+        beWatched(by: monitor)
     }
 
     // MARK: another thread takes over
