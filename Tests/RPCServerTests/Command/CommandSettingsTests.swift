@@ -60,7 +60,7 @@ import Testing
     @Test(arguments: readings)
     func `every option is read, its value after an equals sign`(_ reading: Reading) throws {
         let joined = reading.words.reduce(into: [String]()) { words, word in
-            if word.hasPrefix("--") { words.append(word) } else { words[words.count - 1] += "=" + word }
+            if word.hasPrefix("-") { words.append(word) } else { words[words.count - 1] += "=" + word }
         }
         #expect(reading.holds(try CommandSettings(joined)))
     }
