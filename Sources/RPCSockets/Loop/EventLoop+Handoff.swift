@@ -29,8 +29,7 @@ extension EventLoop: Handoff {
     }
 
     package func takeBack() -> Bool {
-        guard monitor != nil else { return true }
-        guard ownership.takeBack(SystemThread.current) else { return false }
+        if monitor != nil, !ownership.takeBack(SystemThread.current) { return false }
         // The foreign code may have taken long.
         state.time = nil
         return true

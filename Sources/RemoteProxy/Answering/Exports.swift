@@ -17,6 +17,8 @@ package final class Exports: Sendable {
         /// One object of each service, by the service's name, and how many there are.
         var services: [String: (example: ExportedObject, count: Int)] = [:]
         var lastNumber = 0
+        /// How many bytes the longest wire name of a method has had so far.
+        var longestName = 0
         /// The answer to `rpc.discover`, once it has been asked for since the last change.
         var discovery: Bytes?
         /// Why objects were not exported, by their paths. Forgotten when another of the same path is.
@@ -77,6 +79,8 @@ package final class Exports: Sendable {
         guard let dot = bracket ?? name.lastIndex(of: UInt8(ascii: ".")), dot < name.count,
             name[dot] == UInt8(ascii: ".")
         else { return nil }
+        // A longer name is no text to be compared: that can take a time that grows with the square of its length.
+        guard name.count <= state.withLock({ $0.longestName }) else { return nil }
         let path = String(decoding: name[..<dot], as: UTF8.self)
         let object = state.withLock { $0.entries[path]?.object }
         return object?.method(named: String(decoding: name[(dot + 1)...], as: UTF8.self))
@@ -146,6 +150,8 @@ extension Exports.State {
         let replaced = remove(object.path, of: object.type)
         lastNumber += 1
         entries[object.path] = Entry(object: object, number: lastNumber)
+        let longestMethod = object.signatures.map(\.name.utf8.count).max() ?? 0
+        longestName = max(longestName, object.path.utf8.count + 1 + longestMethod)
         services[object.service, default: (object, 0)].count += 1
         return replaced
     }
