@@ -56,3 +56,9 @@ package struct Lock<Value: ~Copyable>: @unchecked Sendable {
         return try body(&value.pointee)
     }
 }
+
+/// A value that many hold and none changes.
+package final class Shared<Value: Sendable>: Sendable {
+    package let value: Value
+    package init(_ value: Value) { self.value = value }
+}

@@ -1,7 +1,7 @@
 // Received bytes on their way up: a loop fills a chunk once, the framing cuts it into views, and whoever needs a
 // view keeps the chunk alive. Nothing between the socket and the decoder copies.
 
-internal import JSONCodec
+package import JSONCodec
 
 /// A piece of memory that its one filler writes below nobody's view and everybody else only reads.
 ///
@@ -98,4 +98,14 @@ package struct Bytes: Sendable {
 
 extension Bytes: CustomStringConvertible {
     @usableFromInline package var description: String { withUnsafeBytes { String(decoding: $0, as: UTF8.self) } }
+}
+
+extension Bytes {
+    /// Takes what was written together with its memory. Nil, with the output as it was, for what is small, and for what
+    /// would keep more memory than it fills.
+    package init?(takingLarge output: borrowing JSONOutput) {
+        let count = output.count
+        guard count > LargeBlocks.least, count >= output.capacity / 2 else { return nil }
+        self.init(ByteChunk(output.takeMemory()), 0..<count)
+    }
 }

@@ -140,3 +140,9 @@ package enum OutgoingMessage {
         }
     }
 }
+
+final class SharedMessage: Sendable {
+    let bytes: Bytes
+
+    init(_ bytes: Bytes) { self.bytes = bytes }
+}

@@ -30,7 +30,7 @@ struct HeaderFramer: Framer {
         let room = limits.maximumHeaderBlock - blockSize - 1
         let tooLarge = FramingError.headerBlockTooLarge(limit: limits.maximumHeaderBlock)
         guard let line = try line.takeLine(from: &queue, room: room, otherwise: tooLarge) else { return nil }
-        guard let text = line.withoutCarriageReturn else { throw .header(.noCarriageReturn) }
+        guard let text = withoutCarriageReturn(line) else { throw .header(.noCarriageReturn) }
         if text.isEmpty {
             guard let length = block.contentLength else { throw .header(.noContentLength) }
             return length

@@ -16,7 +16,7 @@ struct LineFramer: Framer {
         while !queue.isEmpty {
             guard let line = try line.takeLine(from: &queue, room: room, otherwise: tooLarge) else { continue }
             let isBlank = line.withUnsafeBytes { leadingBlanks(in: $0) == $0.count }
-            let text = line.withoutCarriageReturn ?? line
+            let text = withoutCarriageReturn(line) ?? line
             guard text.count <= limit else { throw tooLarge }
             return isBlank ? .empty : text
         }

@@ -22,9 +22,7 @@ func leadingBlanks(in bytes: UnsafeRawBufferPointer) -> Int {
     bytes.firstIndex { !($0 == 0x20 || $0 == 0x09 || $0 == 0x0A || $0 == 0x0D) } ?? bytes.count
 }
 
-extension Bytes {
-    /// The line without the CR at its end; nil when there is none.
-    var withoutCarriageReturn: Bytes? {
-        withUnsafeBytes { $0.last } == UInt8(ascii: "\r") ? self[0..<count - 1] : nil
-    }
+/// The line without the CR at its end; nil when there is none.
+func withoutCarriageReturn(_ line: Bytes) -> Bytes? {
+    line.withUnsafeBytes { $0.last } == UInt8(ascii: "\r") ? line[0..<line.count - 1] : nil
 }

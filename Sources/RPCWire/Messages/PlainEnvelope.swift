@@ -191,3 +191,39 @@ struct PlainEnvelope {
         return true
     }
 }
+
+package struct PlainReply: Sendable {
+    package let number: Int64
+    let start: Int
+    let end: Int
+
+    /// JSON text.
+    /// - Parameter frame: the one that the reply was read from.
+    @inline(__always)
+    func value(in frame: Bytes) -> Bytes { Bytes(start: start, end: end, of: frame) }
+
+    /// The same for who has no more use for the frame.
+    package func value(insteadOf frame: consuming Bytes) -> Bytes { Bytes(start: start, end: end, of: frame) }
+}
+
+package struct PlainRequest: Sendable {
+    /// Nil for a notification.
+    let id: Int64?
+    let name: Range<Int>
+    let arguments: Range<Int>
+    let timeout: Int64?
+    let number: Int64?
+
+    /// Whether an answer is owed for it.
+    package var isAnswered: Bool { id != nil }
+}
+
+extension Request {
+    /// - Parameter frame: the one that it was read from.
+    @inline(__always)
+    package init(_ plain: PlainRequest, in frame: consuming Bytes) {
+        self.init(
+            id: plain.id.map { .integer($0) }, in: frame, method: plain.name, params: plain.arguments,
+            timeout: plain.timeout, number: plain.number)
+    }
+}

@@ -71,3 +71,91 @@ struct RequestQueue: ~Copyable, @unchecked Sendable {
         head = 0
     }
 }
+
+/// In memory of its own, into which a request is moved and out of which it is moved again: an optional would have to find out
+/// each time what of the last one is left.
+///
+/// `@unchecked Sendable`: the memory belongs to one place, and a place to one worker.
+struct RequestPlace: ~Copyable, @unchecked Sendable {
+    private let memory = UnsafeMutablePointer<IncomingRequest>.allocate(capacity: 1)
+    private(set) var isFree = true
+
+    deinit {
+        if !isFree { memory.deinitialize(count: 1) }
+        memory.deallocate()
+    }
+
+    /// Of a place that is not free.
+    var request: IncomingRequest { _read { yield memory.pointee } }
+
+    /// Into a free place; whatever may be left in it is let go of.
+    @inline(__always)
+    mutating func put(_ request: consuming IncomingRequest) {
+        if !isFree { clear() }
+        memory.initialize(to: request)
+        isFree = false
+    }
+
+    /// The same out of memory that is free afterwards.
+    @inline(__always)
+    mutating func put(movedFrom source: UnsafeMutablePointer<IncomingRequest>) {
+        if !isFree { clear() }
+        memory.moveInitialize(from: source, count: 1)
+        isFree = false
+    }
+
+    mutating func take() -> IncomingRequest? {
+        guard !isFree else { return nil }
+        isFree = true
+        return memory.move()
+    }
+
+    /// Of a place that is not free.
+    mutating func clear() {
+        isFree = true
+        memory.deinitialize(count: 1)
+    }
+
+    func argumentsAreRead() {
+        if !isFree { memory.pointee.argumentsAreRead() }
+    }
+}
+
+/// Posts of one session run one at a time, in the order in which they came.
+struct PostQueue: ~Copyable {
+    private var isRunning = false
+    private var waiting = RequestQueue()
+    /// Posts that come together share the memory that they came in with, and leave it soon. When those that wait hold as much
+    /// of it as this, each that follows has its own.
+    private static let maximumChunks = 16
+    private var chunks = 0
+    private var lastChunk: ObjectIdentifier?
+
+    /// Gives the post back if it may begin. Nil when another one is running: it waits, and whoever runs that one runs it
+    /// afterwards.
+    mutating func begin(_ post: consuming IncomingRequest) -> IncomingRequest? {
+        guard !isRunning || post.isNextPost else {
+            if hold(post.chunk) > Self.maximumChunks { post.waitsForLong() }
+            waiting.append(post)
+            return nil
+        }
+        isRunning = true
+        return post
+    }
+
+    mutating func next() -> IncomingRequest? {
+        if waiting.isEmpty {
+            isRunning = false
+            (chunks, lastChunk) = (0, nil)
+        }
+        return waiting.popFirst()
+    }
+
+    /// Answers how many different ones those that wait have come in with.
+    private mutating func hold(_ chunk: ByteChunk?) -> Int {
+        guard let chunk, lastChunk != ObjectIdentifier(chunk) else { return chunks }
+        lastChunk = ObjectIdentifier(chunk)
+        chunks += 1
+        return chunks
+    }
+}

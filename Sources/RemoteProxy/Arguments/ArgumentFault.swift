@@ -1,6 +1,8 @@
 // What is wrong with the arguments of a call, before it is known which method they were for: the reader of every call need
 // not carry that along.
 
+import JSONCodec
+
 enum ArgumentFault: Error {
     /// The whole of it is not a list of arguments.
     case parameters(String)
@@ -23,4 +25,49 @@ enum ArgumentFault: Error {
             return "too many arguments: \(signature.wireName) takes \(count == 0 ? "none" : String(count))"
         }
     }
+}
+
+extension DecodingError {
+    /// Where in the value it was and what was expected there.
+    package var explanation: String {
+        switch self {
+        case .typeMismatch(_, let context), .valueNotFound(_, let context), .dataCorrupted(let context):
+            locate(context.codingPath) + context.debugDescription
+        case .keyNotFound(let key, let context):
+            locate(context.codingPath) + "the member '\(key.stringValue)' is missing"
+        @unknown default:
+            "it does not fit"
+        }
+    }
+}
+
+extension EncodingError {
+    /// Where in the value it was and what stands against writing it.
+    var explanation: String {
+        guard case .invalidValue(_, let context) = self else { return "\(self)" }
+        return locate(context.codingPath) + context.debugDescription
+    }
+
+    /// Whether the value has more levels than one that is sent may have.
+    var isTooDeep: Bool {
+        guard case .invalidValue(_, let context) = self, let cause = context.underlyingError as? JSONError,
+            case .tooDeep = cause.reason
+        else { return false }
+        return true
+    }
+}
+
+/// The most steps of a path that are written out. Of a longer path the middle is left out, and how much that is is said.
+private let longestPath = 32
+
+private func locate(_ path: [any CodingKey]) -> String {
+    guard !path.isEmpty else { return "" }
+    let leftOut = path.count - longestPath
+    guard leftOut > 0 else { return "at \(text(of: path[...])): " }
+    let (start, end) = (path.prefix(longestPath / 2), path.suffix(longestPath / 2))
+    return "at \(text(of: start))…(\(leftOut) steps)…\(text(of: end)): "
+}
+
+private func text(of path: ArraySlice<any CodingKey>) -> String {
+    path.map { key in key.intValue.map { "[\($0)]" } ?? ".\(key.stringValue)" }.joined()
 }

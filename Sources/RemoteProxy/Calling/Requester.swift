@@ -2,7 +2,7 @@
 // other. Callers come from any thread; replies, deadlines and losses come from the loop.
 
 import JSONCodec
-import RPCSockets
+package import RPCSockets
 package import RPCWire
 
 /// Makes calls and posts to another end, whichever end dialled.

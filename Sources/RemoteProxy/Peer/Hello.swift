@@ -1,5 +1,8 @@
 // What two ends of our own kind say to each other first, as it stands on the wire.
 
+import JSONCodec
+import RPCWire
+
 /// What the dialling end says first.
 struct Hello: Codable {
     struct Resumption: Codable {
@@ -39,4 +42,39 @@ struct Welcome: Codable {
     /// How far this end has come in the session that goes on; nil when one begins, because none was asked for, because
     /// it is not known any more, or because it is not the asker's: nobody can tell which.
     var resumed: Progress?
+}
+
+/// None of them needs more bytes. A message may have many more, which take long to look through.
+private let mostBytes = 16 << 10
+
+extension Decodable {
+    init(json: Bytes) throws {
+        guard json.count <= mostBytes else { throw TooManyBytes() }
+        self = try json.withUnsafeBytes { try decodeJSON(Self.self, from: $0) }
+    }
+
+    /// Reads what a message of that method came with, of which nothing is the same as `{}`.
+    init(of method: String, _ params: UnsafeRawBufferPointer) throws(RPCError) {
+        guard params.count <= mostBytes else { throw .wrongParameters(of: method, TooManyBytes().description) }
+        do {
+            self = try params.isEmpty ? Self(json: Bytes("{}")) : decodeJSON(Self.self, from: params)
+        } catch {
+            throw .wrongParameters(of: method, (error as? DecodingError)?.explanation ?? "\(error)")
+        }
+    }
+
+    init(of method: String, _ request: Request) throws(RPCError) {
+        let params = request.params ?? Bytes.empty
+        self = try params.withUnsafeBytes { (text) throws(RPCError) in try Self(of: method, text) }
+    }
+}
+
+extension RPCError {
+    static func wrongParameters(of method: String, _ reason: String) -> RPCError {
+        RPCError(.invalidArguments, "\(method) was called with wrong parameters: \(reason)", outcome: .notExecuted)
+    }
+}
+
+private struct TooManyBytes: Error, CustomStringConvertible {
+    var description: String { "they have more than \(mostBytes) bytes" }
 }

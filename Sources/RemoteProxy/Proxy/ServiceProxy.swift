@@ -51,3 +51,14 @@ extension ServiceProxy {
         (object as? any ServiceProxy<ProxiedService>)?.proxySubject ?? LocalSubject(object: object)
     }
 }
+
+/// The name of a method of one service: what `GreeterProxy.MethodName.greet` is.
+///
+/// A type of its own for each service, so that a method is named with a leading dot and a misspelling does not compile.
+public protocol ServiceMethodName: Sendable, Hashable {
+    /// The name on the wire, without the service: `MethodSignature.name`.
+    var name: String { get }
+
+    /// Any name. One that the service does not have names nothing.
+    init(name: String)
+}
