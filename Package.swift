@@ -98,7 +98,7 @@ let package = Package(
         .testTarget(
             name: "RPCServerTests",
             dependencies: ["RPCServer", "RPCSockets", "RPCWire", "Protocols", "Subjects", "TestSupport"],
-            swiftSettings: settings),
+            swiftSettings: settingsForRuntime),
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
