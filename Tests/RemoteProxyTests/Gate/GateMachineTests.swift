@@ -1,5 +1,6 @@
 // The pure machines of the gate, event by event.
 
+import RPCSockets
 import RPCWire
 import Testing
 

@@ -1,5 +1,6 @@
 // The weak stand-in for protocols that `@Service` does not take, conformed here as any user would: in another module.
 
+import RPCSockets
 import RPCWire
 import RemoteProxy
 import Testing
