@@ -24,15 +24,6 @@ private actor CallingActor {
     }
 }
 
-/// Whether the library was built for a runtime whose pool it can hook into (Package.swift). Elsewhere no caller is hosted.
-private var canHost: Bool {
-    #if KNOWN_RUNTIME
-        true
-    #else
-        false
-    #endif
-}
-
 @Suite(.waitsForOthers, .enabled(if: canHost)) struct `A caller on the pool` {
     @Test(arguments: EventLoop.Backend.allCases)
     func `goes on where its answers come in`(_ backend: EventLoop.Backend) async throws {
