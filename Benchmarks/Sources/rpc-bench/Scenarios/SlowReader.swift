@@ -13,7 +13,9 @@ extension Scenario {
     static let slowReader = Scenario(
         name: "L6", summary: "16 MiB answers read at 100 kB/s, small calls beside",
         claims: [
-            .firm("frames_held", .atMost(4)), .firm("small", .atLeast(1)), .timed("others_p99_ratio", .atMost(2)),
+            // Two answers may be in the making, since another thread continues for one that computes: each as a text and as JSON.
+            // Two more wait to be sent.
+            .firm("frames_held", .atMost(7)), .firm("small", .atLeast(1)), .timed("others_p99_ratio", .atMost(2)),
         ], seconds: 5
     ) { site in
         let calculator = CalculatorProxy(RPCClient(site.url))
