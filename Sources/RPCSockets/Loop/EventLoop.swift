@@ -1,4 +1,4 @@
-// A thread that waits on sockets, timers and work, and runs whatever becomes due: the `Loop` that real connections live on.
+// A thread that waits on sockets, timers and work, and runs what becomes due: the `Loop` that real connections live on.
 // This file is what any thread may call, and how descriptors are watched; `EventLoop+Turn.swift` is what the thread does.
 
 package import RPCWire
@@ -139,7 +139,7 @@ package final class EventLoop: Loop, @unchecked Sendable {
         do throws(SystemError) {
             try SystemThread.start(name: name) { [self] in run() }
         } catch {
-            // The work that was posted would never be done, and whatever waits for it would wait for ever.
+            // The work that was posted would never be done, and its callers would wait for ever.
             fatalError("the event loop \(name) gets no thread: \(error)")
         }
     }

@@ -202,7 +202,7 @@ package struct PlainReply: Sendable {
     @inline(__always)
     func value(in frame: Bytes) -> Bytes { Bytes(start: start, end: end, of: frame) }
 
-    /// The same for who has no more use for the frame.
+    /// The same for a caller that has no more use for the frame.
     package func value(insteadOf frame: consuming Bytes) -> Bytes { Bytes(start: start, end: end, of: frame) }
 }
 

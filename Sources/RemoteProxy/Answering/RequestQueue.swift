@@ -88,7 +88,7 @@ struct RequestPlace: ~Copyable, @unchecked Sendable {
     /// Of a place that is not free.
     var request: IncomingRequest { _read { yield memory.pointee } }
 
-    /// Into a free place; whatever may be left in it is let go of.
+    /// Into a free place. A request that is left in it is let go of.
     @inline(__always)
     mutating func put(_ request: consuming IncomingRequest) {
         if !isFree { clear() }
@@ -131,7 +131,7 @@ struct PostQueue: ~Copyable {
     private var chunks = 0
     private var lastChunk: ObjectIdentifier?
 
-    /// Gives the post back if it may begin. Nil when another one is running: it waits, and whoever runs that one runs it
+    /// Gives the post back if it may begin. Nil when another one is running: it waits, and the worker of that one runs it
     /// afterwards.
     mutating func begin(_ post: consuming IncomingRequest) -> IncomingRequest? {
         guard !isRunning || post.isNextPost else {

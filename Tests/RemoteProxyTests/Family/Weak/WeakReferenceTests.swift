@@ -1,6 +1,5 @@
 // The weak stand-in for protocols that `@Service` does not take, conformed here as any user would: in another module.
 
-import RPCSockets
 import RPCWire
 import RemoteProxy
 import Testing
