@@ -9,7 +9,7 @@ public protocol Calculator: Sendable {
     func divide(_ dividend: Int, by divisor: Int) async throws -> Int
 }
 
-/// Why there is no result. Declared to `@Service`, so it arrives at the caller as itself.
+/// Why there is no result. Listed in `@Service(errors:)`, so it arrives at the caller as itself.
 public enum ArithmeticFailure: Error, Codable, Sendable, Hashable {
     case divisionByZero
     case overflow

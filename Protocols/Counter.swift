@@ -8,7 +8,7 @@ public protocol Counter: Sendable {
     /// Adds one and returns the new value.
     func next() async throws -> Int
     func value() async throws -> Int
-    /// Writes a line into the notebook. The caller does not wait and learns of no failure.
+    /// Writes a line into the notebook. The caller does not wait, and no failure is reported.
     func note(_ text: String)
     /// The latest notes, oldest first.
     func notes() async throws -> [String]

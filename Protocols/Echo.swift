@@ -1,11 +1,11 @@
 public import RemoteProxy
 
-/// Returns its argument, at once or later: for measuring and for trying out.
+/// Returns its argument, at once or later. For measuring and for trying out.
 @Service
 public protocol Echo: Sendable {
     func text(_ text: String) async throws -> String
     func record(_ record: Record) async throws -> Record
-    /// Waits without delaying other calls, and stops waiting when the call is cancelled.
+    /// Returns the text after a delay. Other calls are not delayed. Stops waiting when the call is cancelled.
     func later(_ text: String, afterMilliseconds: Int) async throws -> String
 }
 
@@ -24,7 +24,7 @@ public struct Record: Codable, Sendable, Hashable {
     /// Yes or no.
     public var active: Bool
 
-    /// A record of these.
+    /// A record with the given members.
     public init(id: Int, name: String, email: String, tags: [String], scores: [Double], active: Bool) {
         self.id = id
         self.name = name

@@ -1,33 +1,33 @@
-// What a server has seen so far, for its monitoring.
+// The counters of a server, for monitoring.
 
 import RPCWire
 import RemoteProxy
 
 extension RPCServer {
-    /// What a server has seen since it was made. A copy: it does not change any more.
+    /// What a server has counted since it was made. A copy, which does not change any more.
     public struct Counters: Sendable, Hashable {
         /// How many connections there are now.
         public var connections = 0
-        /// Connections that were accepted and not refused for a limit.
+        /// Connections that were accepted, without those refused because of a limit.
         public var accepted = 0
         /// Requests that are being served now.
         public var running = 0
-        /// How many bytes came with them and are kept for them, but for a few kilobytes of each connection.
+        /// The bytes that are kept for these requests, without the first few kilobytes of each connection.
         public var bytesInFlight = 0
-        /// Requests that were begun, posts among them.
+        /// Requests that were begun, including posts.
         public var calls = 0
         /// Logins with a token that is known.
         public var logins = 0
         /// Logins with a token that is not known.
         public var failedLogins = 0
-        /// How often an object has kept a thread for so long that another went on in its place.
+        /// How often an object has kept its thread for so long that another thread took over.
         public var takeovers = 0
-        /// How often each limit was run into, by its name in `Limits`: connections that were closed, requests that were
-        /// refused, log lines that were left out.
+        /// How often each limit was exceeded, by its name in `Limits`. Each closed connection, refused request and omitted
+        /// log line counts.
         public var overruns: [String: Int] = [:]
     }
 
-    /// What has happened so far. Cheap enough to be asked every second.
+    /// A copy of the counters. Cheap enough to be read every second.
     public var counters: Counters { driver.counters }
 }
 

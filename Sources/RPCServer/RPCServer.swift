@@ -1,4 +1,4 @@
-// The end that listens: the public face. What it does is in `ServerDriver`.
+// The public interface of the end that listens. `ServerDriver` does the work.
 
 import RPCWire
 public import RemoteProxy
@@ -11,9 +11,10 @@ public import RemoteProxy
 /// try await server.run("tcp://127.0.0.1:7070")
 /// ```
 ///
-/// Calls run as tasks, several at a time. One is cancelled when its caller cancels it, when its deadline passes, or when the
-/// caller has closed its connection or has had none for `Limits.sessionGrace`. Posts of one connection run in order. An
-/// error that a subject throws goes to its caller; a subject that traps ends the process, as everywhere in Swift.
+/// Calls run as tasks, several at a time. A call is cancelled when its caller cancels it or its deadline passes. It is also
+/// cancelled when the caller has closed its connection, or has had none for `Limits.sessionGrace`. Posts of one connection
+/// run in order. An error that a subject throws goes to its caller. A subject that traps ends the process, as everywhere in
+/// Swift.
 public final class RPCServer: Sendable {
     private let exports: Exports
     let driver: ServerDriver
@@ -27,18 +28,18 @@ public final class RPCServer: Sendable {
     deinit { driver.abort() }
 
     /// Makes an object callable, under a name if there are several of one service. The proxy may be around an object of this
-    /// process or of another server. Exporting again under the same name replaces the former.
+    /// process or of another server. Exporting again under the same name replaces the former object.
     ///
-    /// Two proxies are refused: one of a protocol whose name on the wire another exported protocol has, which
-    /// `@Service(name:)` can change, and one under a name that begins with `~`, `#` or `@`. What was exported before stays
-    /// as it is, and the log says why. Before the first address, `listen(on:)` and `run` throw the same.
+    /// A proxy is refused if another exported protocol has the same name on the wire, which `@Service(name:)` can change. It
+    /// is also refused under a name that begins with `~`, `#` or `@`. Earlier exports stay as they are, and the log says
+    /// why. Before the first address, `listen(on:)` and `run` throw the same.
     public func export(_ proxy: some ServiceProxy, named name: String? = nil) {
         if let refusal = exports.add(proxy, named: name) { driver.valve.log(refusal) }
     }
 
-    /// Takes back what was exported of a service, under that name or under none. Later calls throw `RPCError` with the code
-    /// `.unimplemented`, and discovery does not list the object. Calls that were accepted before run on. A connection may
-    /// keep the object alive until its next request.
+    /// Takes back the object that was exported of a service, under that name or under none. Later calls throw `RPCError`
+    /// with the code `.unimplemented`, and discovery does not list the object. Calls that were accepted before run on. A
+    /// connection may keep the object alive until its next request.
     /// - Returns: whether there was such an export.
     @discardableResult
     public func unexport(_ proxy: (some ServiceProxy).Type, named name: String? = nil) -> Bool {
@@ -47,11 +48,11 @@ public final class RPCServer: Sendable {
 
     /// Replaces the list of tokens while the server runs, as after a change of its file.
     ///
-    /// Returns at once, and every login is judged by the new list from then on. Callers whose token is in it with the same
-    /// name and roles notice nothing, nor do callers on a Unix-domain socket that have shown no token, since the system names
-    /// their user. All others lose their connections and their sessions shortly after, also those that came in without a
-    /// token when there was no list: their running calls are cancelled, and nothing can be resumed. Posts of a caller that has
-    /// closed its connection before still run.
+    /// Returns at once. From then on every login is checked against the new list. Callers notice nothing if the list has
+    /// their token with the same name and roles. Nor do callers on a Unix-domain socket that have shown no token, since the
+    /// system names their user. All other callers lose their connections and sessions shortly after. So do callers without a
+    /// token that connected when there was no list. Their running calls are cancelled, and their sessions cannot be resumed.
+    /// Posts of a caller that has closed its connection before still run.
     ///
     /// ```swift
     /// server.reload(tokens: try TokenList(file: "/etc/greeter/tokens"))
@@ -59,18 +60,18 @@ public final class RPCServer: Sendable {
     /// - Parameter tokens: takes the place of `Configuration.tokens`.
     public func reload(tokens: TokenList) { driver.reload(tokens) }
 
-    /// Listens on one more address and returns it, with the real port if it asked for port 0. Serves from then on.
-    /// - Throws: `ListenError` when the address cannot be understood or had, or is not loopback while
-    ///   there are no tokens and `Configuration.allowsOtherMachines` is false, or is the first and a proxy was refused by
-    ///   `export`; `RPCError` with the code `.closed` after `stop`.
+    /// Listens on one more address, serves from then on, and returns the address. Port 0 becomes the real port.
+    /// - Throws: `ListenError` when the address cannot be understood or is not free. Also when it is not loopback, there are
+    ///   no tokens, and `Configuration.allowsOtherMachines` is false. Also when it is the first address and `export` has
+    ///   refused a proxy. `RPCError` with the code `.closed` after `stop`.
     @discardableResult
     public func listen(on url: String) async throws -> String {
         try await driver.listen(on: url)
     }
 
-    /// Listens on the addresses and serves until `stop` is called or the calling task is cancelled, which stops the
-    /// server in its own grace time. Returns when all is over.
-    /// - Throws: what `listen(on:)` throws; then nothing has been left listening.
+    /// Listens on the addresses and serves until `stop` is called or the calling task is cancelled. Cancelling stops the
+    /// server with its own grace time. Returns when the server has stopped.
+    /// - Throws: what `listen(on:)` throws. Then no address is left open.
     public func run(_ urls: String...) async throws {
         try await run(urls)
     }
@@ -91,18 +92,18 @@ public final class RPCServer: Sendable {
     }
 
     /// Stops: takes no new connections and calls, tells the clients, lets running calls finish, and closes. Calls that still
-    /// run after the grace time are cancelled and their connections closed. Returns when all is over.
+    /// run after the grace time are cancelled and their connections closed. Returns when the server has stopped.
     /// - Parameter grace: how long running calls may take; nil for the configured time.
     public func stop(grace: Duration? = nil) async {
         await driver.stop(grace: grace)
     }
 
-    /// Returns once the server has stopped, for whatever reason.
+    /// Returns when the server has stopped, for any reason.
     public func waitUntilStopped() async {
         await driver.waitUntilStopped()
     }
 
-    /// How many connections there are now.
+    /// The number of connections now.
     public var connectionCount: Int { driver.connectionCount }
 }
 

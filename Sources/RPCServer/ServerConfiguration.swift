@@ -1,4 +1,4 @@
-// What a server is told before it starts: its limits, who may call, and where its log goes.
+// The settings of a server: its limits, its tokens, and its log.
 
 import RPCSockets
 import RPCWire
@@ -6,26 +6,26 @@ public import RemoteProxy
 
 extension RPCServer {
     /// The settings of a server. All have defaults. Each limit is a member too: `configuration.maximumWait` is
-    /// `configuration.limits.maximumWait`. What an operator turns is an option of `ServerCommand` as well.
+    /// `configuration.limits.maximumWait`. Settings for operators are options of `ServerCommand` as well.
     @dynamicMemberLookup
     public struct Configuration: Sendable {
-        /// How many, how much and how long.
+        /// The limits on numbers, bytes and times.
         public var limits = Limits()
         /// How many threads serve connections. A connection stays on one.
         public var threads = 1
-        /// The tokens of those who may call. Nil lets in everybody who can connect. Otherwise a peer has to show one before it
-        /// can call anything, except on a Unix-domain socket, where the system names its user. `RPCServer.reload(tokens:)`
-        /// replaces the list of a server that runs.
+        /// The tokens of the callers. With nil every peer that can connect may call. Otherwise a peer has to show a token
+        /// before it can call anything. A peer on a Unix-domain socket needs none, since the system names its user.
+        /// `RPCServer.reload(tokens:)` replaces the list while the server runs.
         public var tokens: TokenList?
         /// Whether to listen on addresses that other machines can reach although there are no tokens.
         public var allowsOtherMachines = false
-        /// What `rpc.discover` calls the program. Nil is the name of its executable. `ServerCommand` sets it to that of the
-        /// command line.
+        /// The name that `rpc.discover` gives for the program. Nil is the name of its executable. `ServerCommand` sets it to
+        /// the name in the command line.
         public var programName: String?
         /// The version that `rpc.discover` gives for the program. Nil is `unspecified`. `ServerCommand` sets it to what
         /// `--version` prints.
         public var programVersion: String?
-        /// Told, in a line of text, what no caller gets to hear. The default writes it to standard error.
+        /// Called with a line of text for each event that no caller learns of. The default writes it to standard error.
         public var log: @Sendable (String) -> Void = LogStream.log
 
         /// All defaults.

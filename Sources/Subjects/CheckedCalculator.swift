@@ -1,4 +1,4 @@
-// The real calculator. It computes with reporting arithmetic: a plain `+` traps on overflow, and a trap in one subject
+// The real calculator. It uses arithmetic that reports overflow. A plain `+` traps on overflow, and a trap in one subject
 // ends the whole server and all its calls.
 
 import Protocols

@@ -12,7 +12,7 @@ package struct EnglishGreeter: Greeter {
 
 /// Returns its argument.
 package struct PlainEcho: Echo {
-    /// The longest delay that `later` grants: a peer must not keep calls for ever.
+    /// The longest delay of `later`, in milliseconds: a peer must not keep calls for ever.
     package static let longestDelay = 60_000
 
     /// An echo; it has no state.

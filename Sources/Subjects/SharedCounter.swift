@@ -1,11 +1,11 @@
-// The real counter: shared by all callers, so behind a lock.
+// The real counter. All callers share it, so it is behind a lock.
 
 import Protocols
 import Synchronization
 
 /// A counter and its notebook.
 package final class SharedCounter: Counter {
-    /// How much memory the notes may take; the oldest go first, and the newest is kept however long it is.
+    /// How much memory the notes may take. Beyond it the oldest notes are dropped. The newest is kept, however long it is.
     package static let maximumBytes = 1 << 20
 
     private struct State {

@@ -1,17 +1,17 @@
-// The real prime numbers: costly to make and large to keep. Other modules cannot name the object and have to ask for its
-// proxy.
+// The real prime numbers: costly to make and large to keep. Other modules cannot name the object; they get its proxy from
+// `primes()`.
 
 package import Protocols
 import RemoteProxy
 import Synchronization
 
-/// The way to the prime numbers, and the only one. The table is made for the first call, and let go after a minute
-/// without any.
+/// A proxy for the prime numbers; there is no other access. The table is made for the first call, and let go after a minute
+/// without calls.
 package func primes() -> PrimesProxy {
     .lazy(keepingAlive: .seconds(60)) { SievedPrimes() }
 }
 
-/// How many tables this process has made: asking does not make one.
+/// How many tables this process has made. Asking does not make one.
 package func primeTablesMade() -> Int { SievedPrimes.made.load(ordering: .relaxed) }
 
 /// A table of all numbers up to half a million, sieved.

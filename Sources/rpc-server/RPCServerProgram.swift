@@ -1,4 +1,4 @@
-// The server of the sample services: their real objects behind the command line that every server has.
+// The server of the sample services: their real objects, with the command line of every `ServerCommand`.
 
 import Protocols
 import RPCServer

@@ -1,4 +1,4 @@
-// How many connections there are and from where, and which one is one too many. Pure: arrivals and ends in, refusals out.
+// Counts connections and says which one is beyond a limit. Pure: arrivals and ends in, refusals out.
 
 import RPCWire
 import RemoteProxy
@@ -11,9 +11,9 @@ struct ConnectionCount {
 
     init(_ limits: Limits) { self.limits = limits }
 
-    /// Counts a connection in, unless it is one too many.
-    /// - Parameter address: nil for this machine, which has a limit only in all.
-    /// - Returns: the limit that keeps it out, or nil.
+    /// Adds a connection, unless it is beyond a limit.
+    /// - Parameter address: nil for this machine, for which only the limit in all counts.
+    /// - Returns: the limit that it exceeds; nil if it was added.
     mutating func enter(from address: String?) -> Limit? {
         guard all < limits.maximumConnections else { return .maximumConnections }
         if let address {
@@ -25,7 +25,7 @@ struct ConnectionCount {
         return nil
     }
 
-    /// A connection that had been counted in has ended.
+    /// Removes a connection that had been added.
     mutating func leave(from address: String?) {
         all -= 1
         guard let address, let others = perAddress[address].map({ $0 - 1 }) else { return }

@@ -1,4 +1,4 @@
-// How a server stops: no new connections and calls, then the end of those that run, then of all that is left.
+// How a server stops. It takes no new connections and calls, lets running calls end, and then ends everything else.
 
 import RPCSockets
 import RPCWire
@@ -21,7 +21,7 @@ extension ServerDriver {
         }
     }
 
-    /// A second call with another grace time only adds an earlier end.
+    /// Begins to stop, and returns at once. A second call can only make the grace time end earlier.
     func beginStop(grace: Duration?) {
         let (loop, connections, done) = state.withLock { state in
             if state.phase == .serving { state.phase = .stopping }
@@ -29,13 +29,13 @@ extension ServerDriver {
             return (loop, Array(state.connections.values), state.finishIfDone())
         }
         closeListeners()
-        // With the addresses closed no client can come back: a connection that is lost now takes its session with it.
+        // The addresses are closed, so no client can come back. A connection that is lost now takes its session with it.
         sessions.close()
         for connection in connections { connection.drain() }
         done?.perform()
         if let loop, done == nil {
             let end = loop.now.advanced(by: grace ?? configuration.grace)
-            // Not on a loop of the server, which a subject may be blocking.
+            // On the shared loop: a subject may be blocking a loop of the server.
             EventLoop.shared.schedule(at: end) { [weak self] in self?.graceIsOver() }
         }
     }
@@ -57,8 +57,8 @@ extension ServerDriver {
         done?.perform()
     }
 
-    /// On their loop, where a listener is closed at once. So the addresses are free and the socket files gone when the
-    /// server has stopped.
+    /// Closes the listeners on their loop, where that happens at once. So the addresses are free, and the socket files gone,
+    /// when the server has stopped.
     private func closeListeners() {
         guard let loop = state.withLock({ $0.listeners.isEmpty ? nil : $0.runners.first?.loop }) else { return }
         loop.submit { [self] in
@@ -74,7 +74,7 @@ extension ServerDriver {
 }
 
 extension ServerDriver.State {
-    /// What is left to do once the last connection and the last listener are gone.
+    /// The remaining work when the last connection and the last listener are gone.
     struct Done {
         var waiters: [CheckedContinuation<Void, Never>]
         var runners: [RequestRunner]
@@ -83,7 +83,7 @@ extension ServerDriver.State {
 
         func perform() {
             for runner in runners { runner.stop() }
-            // Behind everything that they still have to do, the end of their idle workers included.
+            // A loop first does all work that it already has, including the end of its idle workers.
             for loop in loops { loop.shutdown() }
             monitor?.end()
             for waiter in waiters { waiter.resume() }

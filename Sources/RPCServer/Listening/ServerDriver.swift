@@ -1,10 +1,10 @@
-// Accepts connections, refuses those beyond a limit, and spreads the others over the loops.
+// Accepts connections, refuses those beyond a limit, and distributes the others over the loops.
 
 import RPCSockets
 import RPCWire
 import RemoteProxy
 
-/// What runs a server: its addresses, its loops and its connections.
+/// Runs a server: its addresses, its loops and its connections.
 final class ServerDriver: Sendable {
     struct State {
         enum Phase { case serving, stopping, stopped }
@@ -17,7 +17,7 @@ final class ServerDriver: Sendable {
         var loops: [EventLoop] = []
         /// One for each loop, in the same order.
         var runners: [RequestRunner] = []
-        /// Has other threads go on for those of the loops that subjects keep.
+        /// Gives a loop another thread when a subject blocks the loop's thread.
         var monitor: HandoffMonitor?
         var waiters: [CheckedContinuation<Void, Never>] = []
     }
@@ -27,7 +27,7 @@ final class ServerDriver: Sendable {
     let traffic: Traffic
     let valve: LogValve
     private let peerSettings: Shared<LinkSettings>
-    /// The tokens that are accepted now; those of the configuration until they are replaced.
+    /// The tokens that are accepted now. `reload` replaces those of the configuration.
     private let tokens: Lock<TokenList?>
     let state: Lock<State>
     /// The sessions of all clients, also of those that have lost their connection.
@@ -89,14 +89,15 @@ final class ServerDriver: Sendable {
         return listener.endpoint.description
     }
 
-    /// Refuses the first address when a proxy could not be exported. Later a line in the log is enough, since what is served
-    /// already goes on.
+    /// Refuses the first address when a proxy could not be exported. Later a line in the log is enough, since the server
+    /// already serves other objects.
     private func checkExports(for url: String) throws {
         guard let refusal = exports.refusal, state.withLock({ $0.listeners.isEmpty }) else { return }
         throw ListenError(url: url, description: "cannot serve \(url): \(refusal)")
     }
 
-    /// Replaces the list, then judges all connections and sessions by it. A connection that opens meanwhile finds the new list.
+    /// Replaces the list of tokens, then checks all connections and sessions against it. A connection that opens meanwhile
+    /// uses the new list.
     func reload(_ list: TokenList) {
         tokens.withLock { $0 = list }
         for connection in state.withLock({ Array($0.connections.values) }) { connection.judgeAgain() }
@@ -147,7 +148,7 @@ final class ServerDriver: Sendable {
         events.tookOver = { [traffic] in traffic.count { $0.takeovers += 1 } }
         events.waits = { [traffic, valve] limit, why in
             if let limit { traffic.overran(limit) }
-            // The thread that tells looks after other loops as well.
+            // In a task, since this thread watches other loops as well and a log may block.
             Task.detached { valve.log(why) }
         }
         return HandoffMonitor(maximumBlockedThreads: configuration.maximumBlockedThreads, events: events)
@@ -193,7 +194,7 @@ final class ServerDriver: Sendable {
         stream.loop.submit { connection.open() }
     }
 
-    /// Another connection has taken the stream over, perhaps on another loop.
+    /// A new connection object has taken over the stream, perhaps on another loop.
     private func replace(_ number: Int, by heir: Connection) {
         let isServing = state.withLock { state in
             state.connections[number] = heir

@@ -1,5 +1,5 @@
-// What makes the arguments of two calls the same, for whoever keeps something by them. Used by generated code, where the
-// compiler knows which types are hashable.
+// Says whether the arguments of two calls are the same, for a cache that finds results by them. Used by generated code,
+// where the compiler knows which types are hashable.
 
 import JSONCodec
 
@@ -9,8 +9,8 @@ public enum ArgumentComparison {
     @inlinable
     public static func isSame<Value: Encodable & Hashable>(_ one: Value, _ other: Value) -> Bool { one == other }
 
-    /// Whether two values are the same: whether they are the same as JSON. What cannot be put into JSON is the same as
-    /// nothing, itself included.
+    /// Whether two values have the same JSON. A value that cannot be written as JSON is not the same as any other, nor as
+    /// itself.
     public static func isSame<Value: Encodable>(_ one: Value, _ other: Value) -> Bool {
         guard let text = try? text(of: one) else { return false }
         return text == (try? self.text(of: other))

@@ -1,16 +1,16 @@
-// What is wrong with the arguments of a call, before it is known which method they were for: the reader of every call need
-// not carry that along.
+// An error in the arguments of a call. It does not know the method, so that the reader of arguments need not.
+// `explanation(for:)` adds the method.
 
 import JSONCodec
 
 enum ArgumentFault: Error {
-    /// The whole of it is not a list of arguments.
+    /// The `params` are not a list of arguments.
     case parameters(String)
     case missing(StaticString)
     case wrong(StaticString, String)
     case tooMany
 
-    /// In words for the caller.
+    /// The text for the caller.
     func explanation(for signature: MethodSignature) -> String {
         switch self {
         case .parameters(let reason):
@@ -28,7 +28,7 @@ enum ArgumentFault: Error {
 }
 
 extension DecodingError {
-    /// Where in the value it was and what was expected there.
+    /// The place in the value, and what was expected there.
     package var explanation: String {
         switch self {
         case .typeMismatch(_, let context), .valueNotFound(_, let context), .dataCorrupted(let context):
@@ -42,13 +42,13 @@ extension DecodingError {
 }
 
 extension EncodingError {
-    /// Where in the value it was and what stands against writing it.
+    /// The place in the value, and why it cannot be written.
     var explanation: String {
         guard case .invalidValue(_, let context) = self else { return "\(self)" }
         return locate(context.codingPath) + context.debugDescription
     }
 
-    /// Whether the value has more levels than one that is sent may have.
+    /// Whether the value has more levels than a message may have.
     var isTooDeep: Bool {
         guard case .invalidValue(_, let context) = self, let cause = context.underlyingError as? JSONError,
             case .tooDeep = cause.reason
@@ -57,7 +57,7 @@ extension EncodingError {
     }
 }
 
-/// The most steps of a path that are written out. Of a longer path the middle is left out, and how much that is is said.
+/// The most steps of a path that are written out. Of a longer path the middle is replaced by the number of its steps.
 private let longestPath = 32
 
 private func locate(_ path: [any CodingKey]) -> String {

@@ -1,12 +1,11 @@
-// Arguments on their way in: the `params` of a message, by position or by name, handed out in the order of the
-// method's parameters.
+// Reads the arguments of a call: the `params` of a message, by position or by name, in the order of the method's parameters.
 
 import JSONCodec
 
 /// Reads the arguments of one call, in order. Used by generated code.
 ///
-/// Unknown names are passed over, so that a peer may send what a later version of the service takes; a surplus
-/// positional argument is refused, because nobody can tell what it was meant for.
+/// Unknown names are ignored, so that a peer may send arguments of a later version of the service. A surplus positional
+/// argument is refused, since its meaning is unknown.
 public struct ArgumentReader {
     private enum Form {
         case none
@@ -26,7 +25,7 @@ public struct ArgumentReader {
         (bytes, self.reader, self.form) = (params, reader, form)
     }
 
-    /// Reads the next argument. Disfavoured, or an optional could be read either way and the compiler would not choose.
+    /// Reads the next argument. Disfavoured, so that the compiler takes the other overload for an optional.
     @_disfavoredOverload
     public mutating func next<Value: Decodable>(_ name: StaticString) throws -> Value { try read(name) }
 
@@ -36,7 +35,7 @@ public struct ArgumentReader {
         return try decode(name)
     }
 
-    // Not generic, for the commonest types: called from other modules, a generic function works through metadata.
+    // Not generic, for the commonest types: a generic function that is called from another module works through metadata.
 
     /// Reads the next argument.
     public mutating func next(_ name: StaticString) throws -> Int {
@@ -54,7 +53,7 @@ public struct ArgumentReader {
         if try attempt("", { reader throws(JSONError) in try reader.nextElement() }) { throw ArgumentFault.tooMany }
     }
 
-    /// Elsewhere, so that the usual spelling of an integer does not pay for all the others.
+    /// The general way. Out of line, so that the usual spelling of an integer does not pay for all others.
     @inline(never)
     private mutating func read<Value: Decodable>(_ name: StaticString) throws -> Value {
         guard try advance(name) else { throw ArgumentFault.missing(name) }
@@ -76,8 +75,8 @@ public struct ArgumentReader {
         }
     }
 
-    /// Looks through all members, of which there are few, and keeps none: a peer may send any number of others. Of duplicates
-    /// the last counts. False when there is none of that name.
+    /// Moves to the value of a member, by looking through all members each time. It keeps no table of them, since a peer may
+    /// send any number. Of duplicates the last counts. False when there is none of that name.
     private static func moves(_ reader: inout JSONReader, to name: StaticString) throws(JSONError) -> Bool {
         var value: JSONReader?
         try reader.enterObject()
@@ -94,7 +93,7 @@ public struct ArgumentReader {
         do { return try reader.decode(Value.self) } catch { throw Self.explained(error, name) }
     }
 
-    /// Elsewhere, since telling errors apart makes room for them beforehand.
+    /// Out of line, since telling errors apart reserves stack space beforehand.
     @inline(never)
     private static func explained(_ error: any Error, _ name: StaticString) -> any Error {
         guard let error = error as? DecodingError else { return error }
@@ -111,7 +110,8 @@ public struct ArgumentReader {
         }
     }
 
-    /// How deep the arguments are was checked when their message was read; the list of them is a level more.
+    /// A reader with the highest limit of depth, since the depth was checked when the message was read. The list of the
+    /// arguments is one more level.
     private static func reader(of params: UnsafeRawBufferPointer) -> JSONReader {
         var reader = JSONReader(params)
         reader.limitDepth(to: JSONReader.deepestLimit + 1)

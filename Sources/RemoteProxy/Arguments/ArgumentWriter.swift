@@ -1,11 +1,11 @@
-// Arguments on their way out: one value after another into a positional JSON array.
+// Writes the arguments of a call: one value after another, into a positional JSON array.
 
 package import JSONCodec
 
-/// Writes the arguments of one call, in order. Used by generated code, which must not care which overload it gets:
-/// all throw, though only the general one ever does.
+/// Writes the arguments of one call, in order. Used by generated code, which writes `try` for each overload. Only the
+/// general one ever throws.
 public struct ArgumentWriter {
-    /// Not counted: whoever has the arguments written keeps it until they have been.
+    /// Not retained: the caller keeps the output until the arguments are written.
     private let output: Unmanaged<JSONOutput>
     private var isFirst = true
 

@@ -1,5 +1,4 @@
-// JSON in, the same JSON out with the members of every object in the order of their names: equal dictionaries become
-// equal texts.
+// Puts the members of every object in a JSON text in the order of their names. So equal dictionaries become equal texts.
 
 import JSONCodec
 
@@ -59,8 +58,8 @@ enum CanonicalJSON {
 }
 
 extension MethodArguments {
-    /// Empty when there are none. Sets, and dictionaries whose keys are neither strings nor integers, are encoded in no
-    /// particular order: the text may differ although the arguments are equal.
+    /// The arguments as canonical JSON; empty when there are none. Sets, and dictionaries with keys other than strings and
+    /// integers, are encoded in no particular order. Their text may differ although the arguments are equal.
     var canonicalJSON: String {
         get throws {
             if Self.self == NoArguments.self { return "" }

@@ -1,5 +1,5 @@
-// What the compiler says of an argument that cannot travel. Generated code finds these where nothing else fits; without
-// them the compiler would have as many opinions as there are overloads, and none of them would name the reason.
+// The compiler's message for an argument that is not `Codable`. These unavailable overloads fit where no other does. Without
+// them the compiler would print one error for each overload, and none would name the reason.
 
 extension ArgumentReader {
     /// Reads no argument.

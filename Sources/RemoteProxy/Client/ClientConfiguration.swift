@@ -1,12 +1,12 @@
-// The times and limits of a client, each with its default and its effect.
+// The settings of a client: times, limits, framing, token and log.
 
 package import RPCSockets
 import RPCWire
 
 extension RPCClient {
-    /// The times and limits of a client. All have defaults.
+    /// The settings of a client. All have defaults.
     public struct Configuration: Sendable {
-        /// How messages are told apart on the connection.
+        /// How the end of a message is marked on the connection.
         public enum Framing: Sendable, Hashable {
             /// A 4-byte length before each message. For servers made with this library.
             case lengthPrefixed
@@ -16,58 +16,58 @@ extension RPCClient {
             case headers
         }
 
-        /// What a call may take, all in all: waiting for a connection, the way there, the work, the way back.
-        /// Shortened by `withTimeout` and by the deadline of a call being served. One of a second or more may be over some
-        /// milliseconds early.
+        /// The time of a whole call: waiting for a connection, the way there, the work, the way back. `withTimeout` and the
+        /// deadline of a call being served shorten it. A time of a second or more may end some milliseconds early.
         public var timeout: Duration = .seconds(30)
-        /// What one attempt to connect may take, greeting included.
+        /// The time of one attempt to connect, including the greeting.
         public var connectTimeout: Duration = .seconds(10)
-        /// The longest wait before the first new attempt to connect; it doubles with each failure. The actual wait is
-        /// a random part of it.
+        /// The longest wait before the first new attempt to connect. It doubles with each failure. The actual wait is a
+        /// random part of it.
         public var reconnectBase: Duration = .milliseconds(100)
         /// The longest wait between two attempts.
         public var reconnectLimit: Duration = .seconds(10)
         /// How many calls may be pending before new ones are refused with `.busy`.
         public var maximumPendingCalls = 65_536
-        /// How many bytes of posts may wait to be sent, or to be acknowledged by the server, before new ones are dropped
-        /// with a line in the log.
+        /// How many bytes of posts may wait to be sent or acknowledged. Beyond it new posts are dropped, with a line in the
+        /// log.
         public var maximumPendingPostBytes = 32 * 1_024 * 1_024
-        /// How long a client that is closed, or let go, goes on to send the posts that are pending. What
-        /// is not acknowledged by then is lost, with a line in the log. Zero loses them at once.
+        /// How long a client that is closed, or let go, goes on sending its pending posts. Posts that are not acknowledged
+        /// by then are lost, with a line in the log. With zero they are lost at once.
         public var postGrace: Duration = .seconds(2)
         /// The most bytes that one message may have, either way.
         public var maximumFrameSize = 16 * 1_024 * 1_024
         /// How many calls from the server to this client's exports may run at the same time.
         public var maximumRequestsInFlight = 1_024
-        /// How many bytes of arguments these calls may have come with. As long as it is less one more begins, however long it
-        /// is; then more are refused with `.busy`.
+        /// How many bytes of arguments these calls may have. While they have fewer, one more call begins, however long it
+        /// is. Beyond it calls are refused with `.busy`.
         public var maximumBytesInFlight = 16 * 1_024 * 1_024
         /// How messages are framed. Choose another for a JSON-RPC server that is not made with this library.
         public var framing: Framing = .lengthPrefixed
-        /// Whether each connection begins with `rpc.hello`, by which two ends made with this library find each other. Nil says it
-        /// with `lengthPrefixed`, and with the other framings only if there is a `token`, since only the hello shows it.
+        /// Whether each connection begins with `rpc.hello`, by which two ends made with this library recognise each other.
+        /// Nil means yes with `lengthPrefixed`. With the other framings it means yes only if there is a `token`, since only
+        /// the hello shows it.
         ///
         /// Without a hello calls go out as soon as there is a connection, and any JSON-RPC server can be called. There is no
-        /// session then: a call that was sent and whose connection is lost ends with `.connectionLost` and the outcome
-        /// `.unknown`, posts are not sent again, and the server is told nothing of timeouts.
+        /// session then. A call that was sent ends with `.connectionLost` and the outcome `.unknown` if its connection is
+        /// lost. Posts are not sent again, and the server is told nothing of timeouts.
         public var saysHello: Bool?
-        /// What is shown to a server that wants to know who calls. A server that does not know it answers every call with
+        /// The token for a server that asks for one. A server that does not know it answers every call with
         /// `.unauthenticated`.
         public var token: Token?
-        /// How long a server may be silent before it is asked whether it is there. Zero never asks. A server disconnects a
-        /// client that asks more than a hundred times in ten seconds.
+        /// How long a server may be silent before it is pinged. Zero is never. A server disconnects a client that sends more
+        /// than a hundred pings in ten seconds.
         public var keepaliveInterval: Duration = .seconds(15)
-        /// How long it may take to answer that before its connection counts as lost.
+        /// How long the server may take to answer a ping before its connection counts as lost.
         public var keepaliveTimeout: Duration = .seconds(5)
-        /// How long a message of the server may take from its first byte to its last, and a second more for each 16 KiB,
-        /// before its connection counts as lost. Zero for ever.
+        /// How long a message of the server may take from its first byte to its last. Each 16 KiB gives it a second more.
+        /// Then the connection counts as lost. Zero is for ever.
         public var frameTime: Duration = .seconds(30)
-        /// How many bytes earn that second. A constant, variable for tests.
+        /// How many bytes give that second. Only tests change it.
         package var minimumRate = 16_384
         /// How many lines are logged in ten seconds; the rest are counted.
         public var maximumLogLines = 1_000
-        /// Told, in a line of text, what no caller gets to hear: ignored messages, posts that could not be sent. The default
-        /// writes it to standard error.
+        /// Called with a line of text for each event that no caller learns of: ignored messages, posts that could not be
+        /// sent. The default writes it to standard error.
         public var log: @Sendable (String) -> Void = LogStream.log
 
         /// All defaults.
@@ -93,7 +93,8 @@ extension RPCClient.Configuration {
         return settings
     }
 
-    /// What waits for the server are this process's own calls: their limit is maximumPendingCalls, and they wait.
+    /// Limits for output that waits for the server. Its size is not limited: it is this process's own calls, which
+    /// `maximumPendingCalls` limits.
     package var streamLimits: OutputLimits {
         var limits = OutputLimits()
         limits.maximum = .max

@@ -1,15 +1,16 @@
-// How a client gets a stream to its server: over a socket, or in tests over memory.
+// Connects a client to its server: over a socket, or in tests over memory.
 
 package import RPCSockets
 package import RPCWire
 
 package struct Dialer: Sendable {
     package let loop: any Loop
-    /// Has that loop go on with another thread while code that is not the library's keeps its own.
+    /// Gives the loop another thread when a caller's code blocks the loop's thread.
     let handoff: (any Handoff)?
-    /// Why dialling can never succeed, if so.
+    /// The reason why dialling can never succeed; nil if it can.
     let fault: RPCError?
-    /// Calls back once, on the loop, unless the returned closure was called before: it gives the attempt up.
+    /// Dials, and calls `done` once, on the loop. The returned closure gives the attempt up; after that `done` is not
+    /// called.
     let dial:
         @Sendable (_ done: @escaping @Sendable (Result<any ByteStream, DialError>) -> Void) -> @Sendable () -> Void
 
@@ -26,7 +27,7 @@ package struct Dialer: Sendable {
     }
 }
 
-/// Why an attempt failed, in words for people.
+/// Why an attempt to connect failed, in words for people.
 package struct DialError: Error, CustomStringConvertible {
     package let description: String
     package init(_ description: String) { self.description = description }

@@ -1,5 +1,5 @@
-// How a client closes: its calls end at once, its posts have a grace time, and then it is closed for good. Until then a timer
-// of the loop keeps the reconnector, since its client may be gone.
+// How a client closes: its calls end at once, its posts have a grace time, and then it is closed for good. Until then a
+// timer of the loop keeps the reconnector alive, since its client may be gone.
 
 import RPCSockets
 import RPCWire
@@ -28,8 +28,8 @@ extension Reconnector {
         perform(action)
     }
 
-    /// Closes, and returns how many posts were lost when that is done and the last connection has ended, or when the grace is
-    /// over.
+    /// Closes, and returns how many posts were lost. Returns when that is done and the last connection has ended, or when
+    /// the grace time is over.
     func finish() async -> Int {
         close(because: .closed(outcome: .notExecuted))
         let timer = dialer.loop.schedule(at: dialer.loop.now.advanced(by: postGrace)) { [self] in

@@ -1,5 +1,5 @@
-// The driver of `Reconnection`: dials, greets, hands the ready connection to the peer, and begins again when it is
-// lost. Lock, feed the event, unlock, act.
+// The driver of `Reconnection`: dials, greets, and hands the ready connection to the peer. Begins again when the connection
+// is lost. Each function locks, feeds the event, unlocks and acts.
 
 import RPCSockets
 import RPCWire
@@ -7,20 +7,20 @@ import RPCWire
 final class Reconnector: Sendable {
     struct State {
         var machine: Reconnection
-        /// The attempt or the connection that counts; whatever another one reports comes too late.
+        /// The number of the attempt, or connection, that counts. Reports of earlier ones are too late and ignored.
         var attempt = 0
         var connection: Connection?
         var giveUp: (@Sendable () -> Void)?
         var timer: (any LoopTimer)?
-        /// No calls and posts are taken any more; pending posts have until this timer's moment.
+        /// No more calls and posts are taken. Pending posts have until `graceTimer` fires.
         var isClosing = false
         var graceTimer: (any LoopTimer)?
         /// How many posts were lost; nil until the client has closed for good.
         var lostPosts: Int?
-        /// The connection that was there then, until it has ended.
+        /// The connection at the moment of closing, until it has ended.
         var last: Connection?
         var finishing: [CheckedContinuation<Int, Never>] = []
-        /// Those that finish wait no longer for the last connection.
+        /// `finish` no longer waits for the last connection.
         var isGraceOver = false
     }
 
@@ -95,7 +95,7 @@ final class Reconnector: Sendable {
             let saysHello = peer.settings.saysHello
             events.leaving = { [weak self] _, why in
                 self?.lost(attempt, because: why) { machine, now, chance in
-                    // A server that closes after each answer is there for the next call.
+                    // A server that closes after each answer still takes the next call.
                     saysHello
                         ? machine.left(at: now, chance: chance) : machine.lost(at: now, chance: chance, wasOfUse: true)
                 }

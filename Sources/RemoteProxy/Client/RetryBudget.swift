@@ -1,25 +1,25 @@
-// How often calls may be tried again, all together: a fifth of the calls and ten a second. A server that fails every
-// other call then gets a fifth more of them and those ten, not twice as many.
+// Limits how often all calls together may be tried again: a fifth of the calls, and ten a second. So a server that fails
+// every other call gets a fifth more calls and those ten, not twice as many.
 
 import RPCSockets
 import RPCWire
 import Synchronization
 
-/// The sum. Pure: the calls so far and the time come in.
+/// The retries that are left. Pure: the number of calls and the time go in.
 struct RetryAccount {
     /// Retries per call.
     static let share = 0.2
-    /// Retries per second, for those that call rarely.
+    /// Retries per second, for clients that call rarely.
     static let perSecond = 10.0
-    /// How many may be saved up: what went well for hours is no reason for a storm.
+    /// How many may be saved up. Hours without failures must not allow a storm of retries.
     static let maximumSavings = 100.0
 
     private var savings = RetryAccount.perSecond
     private var calls = 0
     private var time: Instant?
 
-    /// Takes one retry out. False when there is none left.
-    /// - Parameter calls: how many calls there have been, retries not counted.
+    /// Takes one retry. False when there is none left.
+    /// - Parameter calls: the number of calls so far, without retries.
     mutating func withdraw(afterCalls calls: Int, at now: Instant) -> Bool {
         let elapsed = time.map { $0.duration(to: now).nanoseconds } ?? 0
         savings += Double(calls - self.calls) * Self.share + Double(max(elapsed, 0)) * Self.perSecond / 1e9
@@ -32,7 +32,7 @@ struct RetryAccount {
     }
 }
 
-/// One account for all that share it: the proxies of one client. Calls only count; the lock is for those that failed.
+/// One account for all proxies of a client. A call only counts itself; the lock is taken when a call has failed.
 final class RetryBudget: Sendable {
     private let calls = Atomic(0)
     private let account = Lock(RetryAccount())

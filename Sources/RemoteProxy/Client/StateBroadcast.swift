@@ -1,4 +1,4 @@
-// The latest state and everybody who wants to hear of the next.
+// Keeps the latest state and sends every change of it to all listeners.
 
 import RPCSockets
 import RPCWire
@@ -17,7 +17,8 @@ final class StateBroadcast<State: Sendable & Equatable>: Sendable {
         listeners = Lock(Listeners(latest: state))
     }
 
-    /// Begins with the latest state. A listener that falls far behind misses the oldest changes, never the newest.
+    /// A sequence that begins with the latest state. A listener that falls far behind misses the oldest changes, never the
+    /// newest.
     func subscribe() -> AsyncStream<State> {
         let (stream, continuation) = AsyncStream.makeStream(of: State.self, bufferingPolicy: .bufferingNewest(64))
         let key = listeners.withLock { listeners -> Int? in

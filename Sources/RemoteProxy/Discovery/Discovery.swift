@@ -1,4 +1,4 @@
-// What `rpc.discover` answers: an OpenRPC document made from the live exports, so that it can never be out of date.
+// The answer to `rpc.discover`: an OpenRPC document. It is made from the live exports, so it is never out of date.
 
 import JSONCodec
 import RPCWire
@@ -11,14 +11,14 @@ enum Discovery {
             service.signatures.map { OpenRPCMethod($0, object: service.object) }
         }
         let document = OpenRPCDocument(info: program, methods: methods)
-        // Strings all the way down: there is nothing in it that could fail to encode.
+        // The document has only strings and Booleans, which always encode.
         let output = JSONOutput()
         try? output.encode(document)
         return Bytes(copying: output.bytes)
     }
 }
 
-/// What the exports are a part of, as OpenRPC's `info` has it.
+/// The program that exports, as OpenRPC's `info` describes it.
 package struct Program: Encodable, Sendable {
     var title: String
     var version: String

@@ -1,12 +1,12 @@
-// A Swift type, as its protocol spells it, in the words of JSON Schema draft 7. Types of the user's own are named, not
-// described: their shape is their `Codable` conformance, which no text tells.
+// A Swift type as JSON Schema draft 7, from its spelling in the protocol. Types of the user's own are only named. Their
+// shape depends on their `Codable` conformance, which the spelling does not show.
 
 indirect enum JSONSchema: Encodable {
     case type(String)
     case null
     case array(JSONSchema)
     case dictionary(JSONSchema)
-    /// A dictionary whose keys cannot be names of members: Swift encodes it as an array, of a key and its value in turn.
+    /// A dictionary with keys that cannot be names of members. Swift encodes it as an array of keys and values in turn.
     case pairs(key: JSONSchema, value: JSONSchema)
     case optional(JSONSchema)
     case named(String)
@@ -45,7 +45,7 @@ indirect enum JSONSchema: Encodable {
     ) -> JSONSchema {
         if case .name("String") = key.shape { return .dictionary(value) }
         if case .name("Int") = key.shape { return .dictionary(value) }
-        // Keys of the user's own may be names of members or not: no text tells.
+        // Keys of a user's type may be names of members or not; the spelling does not show it.
         if case .named = keySchema { return .named(type.text) }
         return .pairs(key: keySchema, value: value)
     }

@@ -1,16 +1,16 @@
-// A Swift type as it is spelled, taken apart as far as the standard library's own types go: `[T]` and `Array<T>` are one
-// shape, `T?` and `Optional<T>` another.
+// Parses the spelling of a Swift type, as far as the standard library's own types go. `[T]` and `Array<T>` have one shape,
+// `T?` and `Optional<T>` another.
 
 struct SwiftTypeText {
     indirect enum Shape {
         case optional(SwiftTypeText)
         case array(SwiftTypeText)
         case dictionary(SwiftTypeText, SwiftTypeText)
-        /// Anything else, without the name of a module that everybody has.
+        /// Any other type, without the prefix `Swift.`, `Foundation.` or `FoundationEssentials.`.
         case name(String)
     }
 
-    /// Without blanks.
+    /// The spelling without blanks.
     let text: String
 
     init(_ text: some StringProtocol) { self.text = String(text) }
@@ -35,7 +35,7 @@ struct SwiftTypeText {
         }
     }
 
-    /// The parts between separators that stand in no brackets of their own.
+    /// The parts between the separators. Separators inside brackets do not count.
     private static func split(_ text: Substring, at separator: Character) -> [Substring] {
         var depth = 0
         return text.split(omittingEmptySubsequences: false) { character in
