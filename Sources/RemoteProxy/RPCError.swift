@@ -13,6 +13,11 @@ public struct RPCError: Error, Sendable {
         case executed
         /// The call left this process and its answer never came: the subject may have run or not.
         case unknown
+
+        /// The one of two that says that more of the work may have been done.
+        static func more(_ one: Self, _ other: Self) -> Self {
+            [.executed, .unknown].first { $0 == one || $0 == other } ?? .notExecuted
+        }
     }
 
     /// The kind of failure, by its JSON-RPC number.
@@ -84,7 +89,7 @@ extension RPCError {
         public static let denied = Code(rawValue: ErrorCode.denied)
         /// The client was closed by its owner.
         public static let closed = Code(rawValue: ErrorCode.closed)
-        /// The peer lets nobody in without a token that it knows.
+        /// The peer takes no calls without a token that it knows.
         public static let unauthenticated = Code(rawValue: ErrorCode.unauthenticated)
         /// The object behind a proxy that refers to it weakly is no more.
         public static let subjectGone = Code(rawValue: ErrorCode.subjectGone)
@@ -96,6 +101,19 @@ extension RPCError {
         public static let holdEnded = Code(rawValue: ErrorCode.holdEnded)
         /// The peer answered with something that is not a valid reply to this call.
         public static let invalidReply = Code(rawValue: ErrorCode.invalidReply)
+
+        /// What became of the work when a peer answers with this code and says no more.
+        var usualOutcome: Outcome {
+            switch self {
+            case .parseError, .invalidRequest, .unimplemented, .invalidArguments, .requestTooLarge, .busy,
+                .batchTooLarge, .unavailable, .unauthenticated, .denied, .holdEnded:
+                .notExecuted
+            case .connectionLost:
+                .unknown
+            default:
+                .executed
+            }
+        }
     }
 }
 

@@ -26,6 +26,13 @@ package struct CallScope: Sendable {
         return scope
     }
 
+    /// The same scope, with no more time than until then.
+    func limited(to deadline: Instant) -> CallScope {
+        var scope = self
+        scope.deadline = min(self.deadline ?? deadline, deadline)
+        return scope
+    }
+
     /// Whether the task holds an object exclusively, here or elsewhere.
     var hasHold: Bool { rights.contains(where: \.isHold) }
 }
@@ -82,9 +89,7 @@ struct FailoverAttempt: Sendable {
 public func withTimeout<Result>(
     _ duration: Duration, _ body: () async throws -> Result
 ) async rethrows -> Result {
-    var scope = CallScope.current ?? CallScope()
-    let deadline = MonotonicClock.now.advanced(by: duration)
-    scope.deadline = min(scope.deadline ?? deadline, deadline)
+    let scope = (CallScope.current ?? CallScope()).limited(to: MonotonicClock.now.advanced(by: duration))
     return try await scope.entered(body)
 }
 

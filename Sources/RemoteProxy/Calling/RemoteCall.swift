@@ -55,11 +55,8 @@ public struct _RemoteCall {
         }
     }
 
-    /// That a second run was refused says nothing of the first.
     private static func error(_ error: any Error, _ mayHaveRun: Bool) -> any Error {
-        guard mayHaveRun, var error = error as? RPCError, error.outcome == .notExecuted else { return error }
-        error.outcome = .unknown
-        return error
+        mayHaveRun ? (error as? RPCError)?.after(.unknown) ?? error : error
     }
 
     // Elsewhere, since putting errors into words makes room for them beforehand.

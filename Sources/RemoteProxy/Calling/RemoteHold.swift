@@ -65,9 +65,9 @@ struct RemoteHold: Right {
     }
 }
 
-extension RemoteSubject {
+extension RemoteSubject: HoldableSubject {
     /// Asks the other end; under its lease, and for as long as the session lives.
-    func hold(for lease: Duration) async throws -> Hold {
+    func takeHold(for lease: Duration) async throws -> Hold {
         let hold = RemoteHold(peer: peer, service: service, object: object(in: .current))
         try await hold.begin(lease)
         return Hold(hold) { hold.end() }

@@ -4,8 +4,8 @@ import JSONCodec
 import RPCSockets
 import RPCWire
 
-extension RemoteSubject {
-    func supports(_ method: MethodSignature) async throws -> Bool {
+extension RemoteSubject: SelectiveSubject {
+    func has(_ method: MethodSignature) async throws -> Bool {
         try await SupportsInquiry(requester: peer).supports(method.wireName(on: object))
     }
 }

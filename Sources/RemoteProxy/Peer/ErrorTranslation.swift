@@ -105,21 +105,6 @@ extension ServiceDescription {
     }
 }
 
-extension RPCError.Code {
-    /// What became of the work when a peer answers with this code and says no more.
-    var usualOutcome: RPCError.Outcome {
-        switch self {
-        case .parseError, .invalidRequest, .unimplemented, .invalidArguments, .requestTooLarge, .busy, .batchTooLarge,
-            .unavailable, .unauthenticated, .denied, .holdEnded:
-            .notExecuted
-        case .connectionLost:
-            .unknown
-        default:
-            .executed
-        }
-    }
-}
-
 /// The JSON text of one member of an object.
 private func member(_ name: String, of object: Bytes) -> Bytes? {
     object.withUnsafeBytes { bytes in

@@ -69,12 +69,6 @@ extension Decodable {
     }
 }
 
-extension RPCError {
-    static func wrongParameters(of method: String, _ reason: String) -> RPCError {
-        RPCError(.invalidArguments, "\(method) was called with wrong parameters: \(reason)", outcome: .notExecuted)
-    }
-}
-
 private struct TooManyBytes: Error, CustomStringConvertible {
     var description: String { "they have more than \(mostBytes) bytes" }
 }

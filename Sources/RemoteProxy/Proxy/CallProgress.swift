@@ -45,13 +45,6 @@ final class CallProgress: Sendable {
     func note(_ outcome: RPCError.Outcome) { state.withLock { $0.most = .more($0.most, outcome) } }
 }
 
-extension RPCError.Outcome {
-    /// The one of two that says that more of the work may have been done.
-    fileprivate static func more(_ one: Self, _ other: Self) -> Self {
-        [.executed, .unknown].first { $0 == one || $0 == other } ?? .notExecuted
-    }
-}
-
 /// A chain of subjects as it answers calls from the other end of a connection.
 extension Subject {
     /// Performs the call for the other end.
@@ -71,24 +64,6 @@ extension Subject {
             throw ChainFailure(error: error, outcome: progress.outcome)
         }
     }
-
-    /// Whether the end of this chain is one of the library's, which tell how far they have come. An end that a program has
-    /// written itself may do the work without a word.
-    var tellsProgress: Bool {
-        var end: any Subject<Service> = self
-        for layer in layers { end = layer }
-        return (end as? any EndSubject<Service>)?.isKnownToTell ?? false
-    }
-}
-
-/// A subject of the library that ends a chain.
-protocol EndSubject<Service>: Subject {
-    /// Whether it tells the progress of its calls. True, unless it chooses among others.
-    var isKnownToTell: Bool { get }
-}
-
-extension EndSubject {
-    var isKnownToTell: Bool { true }
 }
 
 /// What a chain threw that says nothing of the work, with what became of that.

@@ -2,9 +2,9 @@
 
 import Synchronization
 
-/// The right to a locked subject for several calls. Made by `Subject.hold`; `proxy.exclusively { … }` is the way to use
-/// one. Calls made under it pass the lock that it stands for; all others wait.
-public final class Hold: Sendable {
+/// The right to a locked subject for several calls. Made by `Subject.hold`, used by `proxy.exclusively { … }`. Calls made under
+/// it pass the lock that it stands for; all others wait.
+final class Hold: Sendable {
     let right: any Right
     private let giveBack: @Sendable () -> Void
     private let isReleased = Atomic(false)
@@ -17,7 +17,7 @@ public final class Hold: Sendable {
     deinit { release() }
 
     /// Lets the next one have the subject. Any number of times; a hold that is let go is given back too.
-    public func release() {
+    func release() {
         if !isReleased.exchange(true, ordering: .acquiringAndReleasing) { giveBack() }
     }
 

@@ -33,14 +33,4 @@ extension WrappingSubject {
     public func post<Arguments>(_ post: Post<Service, Arguments>, _ arguments: Arguments, now: (Service) -> Void) {
         next.post(post, arguments, now: now)
     }
-
-    /// Hands the question on.
-    public func supports(_ method: MethodSignature) async throws -> Bool {
-        try await next.supports(method)
-    }
-
-    /// Hands the request on.
-    public func hold(for lease: Duration) async throws -> Hold {
-        try await next.hold(for: lease)
-    }
 }

@@ -30,7 +30,7 @@ import Testing
         #expect(line.isEmpty)
     }
 
-    @Test func `readers go in together, a writer alone, and nobody overtakes it`() {
+    @Test func `readers go in together, a writer alone, and none overtakes it`() {
         var line = Line()
         #expect(line.enter(.reading, by: 1) == .entered)
         #expect(line.enter(.reading, by: 2) == .entered)
@@ -73,20 +73,20 @@ import Testing
         line.leave(.reading, by: 1)
         line.leave(.reading, by: 1)
         #expect(line.enter(.holding, by: 1) == .entered)
-        #expect(line.enter(.changing, by: 1) == .mustWait, "who holds is no task")
+        #expect(line.enter(.changing, by: 1) == .mustWait, "a holder is no task")
     }
 
-    @Test func `a closed line takes nobody, sends away who is not to stay, and is empty when the last has left`() {
+    @Test func `a closed line takes no more, sends tasks away but not posts, and is empty when the last has left`() {
         var line = Line()
         #expect(line.enter(.changing, by: 1) == .entered)
         _ = line.join(.changing, by: 2, "goes")
-        _ = line.join(.changing, by: 3, "stays")
-        #expect(line.close { $0 == "stays" } == ["goes"])
+        _ = line.join(.changing, by: Line.noTask, "stays")
+        #expect(line.close() == ["goes"])
         #expect(line.enter(.changing, by: 4) == .isClosed)
         #expect(admitted(&line) == [])
         line.leave(.changing, by: 1)
         #expect(admitted(&line) == ["stays"])
-        line.leave(.changing, by: 3)
+        line.leave(.changing, by: Line.noTask)
         #expect(line.isEmpty)
     }
 

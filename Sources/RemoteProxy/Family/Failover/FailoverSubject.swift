@@ -4,12 +4,12 @@ import RPCSockets
 package import RPCWire
 import Synchronization
 
-final class FailoverSubject<Service: Sendable>: AwaitingSubject {
+final class FailoverSubject<Service: Sendable>: EndSubject, PassingSubject {
     private let members: [any Subject<Service>]
     /// The members' objects at the other end of a connection, which may be missing.
-    private let ends: [FarEnd<Service>?]
-    /// The clients of all members; nil when a member has none, as one at the other end of a server's connection.
-    private let clients: [RPCClient]?
+    private let ends: [RemoteEnd?]
+    /// The ends of all members; nil when one of them has no client, as at the other end of a server's connection.
+    private let dialled: [RemoteEnd]?
     /// What one call may take, all attempts together, in nanoseconds: the longest timeout of the members' clients. Nil when
     /// no member has an end.
     private let timeout: Int64?
@@ -20,10 +20,10 @@ final class FailoverSubject<Service: Sendable>: AwaitingSubject {
     init(_ members: [any Subject<Service>], clock: any Loop) {
         self.members = members
         self.clock = clock
-        ends = members.map { $0.layer(RemoteSubject<Service>.self).map { FarEnd($0) } }
+        ends = members.map(\.remoteEnd)
         timeout = ends.compactMap { $0?.timeout }.max()
-        let clients = ends.compactMap { $0?.client }
-        self.clients = clients.count == members.count ? clients : nil
+        let dialled = ends.compactMap { $0?.dials == true ? $0 : nil }
+        self.dialled = dialled.count == members.count ? dialled : nil
     }
 
     /// To the first that is there. Nobody hears how posts end, so there is no second attempt.
@@ -38,10 +38,7 @@ final class FailoverSubject<Service: Sendable>: AwaitingSubject {
         members[start].post(post, arguments, now: now)
     }
 
-    var isKnownToTell: Bool { members.allSatisfy(\.tellsProgress) }
-
-    /// None for sure: another may answer the next call.
-    var arrived: (any Subject<Service>)? { nil }
+    var tells: Bool { members.allSatisfy(\.tellsProgress) }
 
     func ask<Answer: Sendable>(
         isRepeatable: Bool, _ question: (any Subject<Service>) async throws -> Answer
@@ -51,38 +48,36 @@ final class FailoverSubject<Service: Sendable>: AwaitingSubject {
         }
         let scope = CallScope.current
         let deadline = deadline(in: scope)
-        if let holder = holder(in: scope) { return try await attempt(at: holder, .ends, until: deadline, question) }
-        var mayHaveRun = false
+        if let holder = holder(in: scope) { return try await attempt(at: holder, until: deadline, question) }
+        /// What has become of the work in the attempts so far.
+        var earlier = RPCError.Outcome.notExecuted
         while true {
             let start = current.load(ordering: .relaxed)
             var failure: RPCError?
             for step in 0...members.count {
                 let (index, isLast) = ((start + step) % members.count, step == members.count)
                 if isLast {
-                    if var failure {
-                        if mayHaveRun, failure.outcome == .notExecuted { failure.outcome = .unknown }
-                        throw failure
-                    }
+                    if let failure { throw failure.after(earlier) }
                     // None can be reached. The first whose client connects is asked as if the call began.
-                    if let clients, try await clients.waitForOne(until: deadline, on: clock) { break }
-                    if let end = ends[index], clock.now >= deadline { throw end.outOfTime(mayHaveRun: mayHaveRun) }
+                    if let dialled, try await Reachability.waitForOne(of: dialled, until: deadline, on: clock) { break }
+                    if let end = ends[index], clock.now >= deadline { throw end.outOfTime.after(earlier) }
                 }
                 if !isLast, let end = ends[index] {
                     let others = members.count - step - 1
-                    guard try await end.isReachable(until: deadline, leavingFor: others, on: clock) else { continue }
+                    guard try await Reachability.isReachable(end, until: deadline, leavingFor: others, on: clock) else {
+                        continue
+                    }
                 }
                 do {
-                    let answer = try await attempt(at: index, isLast ? .endsIfSent : .ends, until: deadline, question)
+                    let answer = try await attempt(at: index, isLast: isLast, until: deadline, question)
                     settle(on: index, insteadOf: start)
                     return answer
-                } catch var error as RPCError {
-                    let isAnswer = !error.isWorthAskingAnother(isRepeatable: isRepeatable)
+                } catch let error as RPCError {
+                    let isAnswer = !Self.isWorthAskingAnother(after: error, isRepeatable: isRepeatable)
                     let wasReached = ends[index] == nil || !(error.underlying is PeerUnreachable)
-                    mayHaveRun = mayHaveRun || error.outcome == .unknown
-                    // That one did not run the call says nothing of those before.
-                    if mayHaveRun, error.outcome == .notExecuted { error.outcome = .unknown }
                     if isAnswer { settle(on: index, insteadOf: start) }
-                    if isAnswer || isLast && wasReached || clock.now >= deadline { throw error }
+                    if isAnswer || isLast && wasReached || clock.now >= deadline { throw error.after(earlier) }
+                    earlier = .more(earlier, error.outcome)
                     if wasReached { failure = error }
                 } catch {
                     settle(on: index, insteadOf: start)
@@ -94,13 +89,13 @@ final class FailoverSubject<Service: Sendable>: AwaitingSubject {
 
     /// Asks one member within the deadline. A call to its end is given up when that becomes unreachable.
     private func attempt<Answer: Sendable>(
-        at index: Int, _ persistence: Persistence, until deadline: Instant,
+        at index: Int, isLast: Bool = false, until deadline: Instant,
         _ question: (any Subject<Service>) async throws -> Answer
     ) async throws -> Answer {
         guard timeout != nil else { return try await question(members[index]) }
         var scope = CallScope.current ?? CallScope()
         scope.deadline = deadline
-        scope.attempt = ends[index].map { FailoverAttempt(at: $0.peer, persistence) }
+        scope.attempt = ends[index]?.attempt(isLast: isLast)
         return try await scope.entered { try await question(members[index]) }
     }
 
@@ -115,19 +110,17 @@ final class FailoverSubject<Service: Sendable>: AwaitingSubject {
         return ends.firstIndex { $0?.isHeld(in: scope) ?? false }
     }
 
+    /// Whether another member may answer instead: this one has not run the call, or running it twice is the same as once,
+    /// and the failure is not of the call's own making.
+    private static func isWorthAskingAnother(after error: RPCError, isRepeatable: Bool) -> Bool {
+        switch error.code {
+        case .denied, .invalidArguments, .requestTooLarge: false
+        default: error.outcome == .notExecuted || error.outcome == .unknown && isRepeatable
+        }
+    }
+
     private func settle(on index: Int, insteadOf start: Int) {
         if index != start { current.store(index, ordering: .relaxed) }
-    }
-}
-
-extension RPCError {
-    /// Whether another one may answer instead: this one has not run the call, or running it twice is the same as once,
-    /// and the failure is not of the call's own making.
-    fileprivate func isWorthAskingAnother(isRepeatable: Bool) -> Bool {
-        switch code {
-        case .denied, .invalidArguments, .requestTooLarge: false
-        default: outcome == .notExecuted || outcome == .unknown && isRepeatable
-        }
     }
 }
 

@@ -18,18 +18,12 @@ enum GuardedRange: Sendable {
     }
 }
 
-struct GuardedSubject<Service: Sendable>: WrappingSubject {
+struct GuardedSubject<Service: Sendable>: WrappingSubject, SelectiveSubject, HoldableSubject {
     /// Posts that wait for a policy that takes its time.
     private struct WaitingPosts {
-        var line = PostLine<Service>(limit: GuardedSubject.mostPosts)
-        var areDelivered = false
-
-        /// The next to deliver. Nil ends the delivery.
-        mutating func next() -> Delivery<Service>? {
-            let delivery = line.next()
-            areDelivered = delivery != nil
-            return delivery
-        }
+        var count = 0
+        /// Delivers the last of them, after those before it.
+        var last: Task<Void, Never>?
     }
 
     private static var mostPosts: Int { 1_000 }
@@ -69,12 +63,12 @@ struct GuardedSubject<Service: Sendable>: WrappingSubject {
             guard let request else { return next.post(post, arguments, now: now) }
             if policy.counted(decide(request)) == .allow { next.post(post, arguments, now: now) }
         case .later:
-            let delivery = post.kept(arguments)
+            let post = (signature: post.signature, deliver: kept(post, arguments))
             // Judged on behalf of its sender, in the policy's own time.
             let scope = CallScope.current?.later
-            let isKept = keep { [self] subject in
+            let isKept = keep { [self] in
                 if let request, await !isAllowed(request, in: scope) { return }
-                await delivery(subject)
+                await post.deliver(next)
             }
             if isKept { return }
             _ = policy.counted(.deny("too many posts wait"))
@@ -82,7 +76,7 @@ struct GuardedSubject<Service: Sendable>: WrappingSubject {
         }
     }
 
-    func hold(for lease: Duration) async throws -> Hold {
+    func takeHold(for lease: Duration) async throws -> Hold {
         if range.includes(hold) {
             let verdict = try await verdict(on: AccessRequest(method: hold, arguments: nil))
             // As if there were no lock, not as if there were a method of that name.
@@ -93,7 +87,7 @@ struct GuardedSubject<Service: Sendable>: WrappingSubject {
     }
 
     /// A method that a caller may not know of is not there for it.
-    func supports(_ method: MethodSignature) async throws -> Bool {
+    func has(_ method: MethodSignature) async throws -> Bool {
         if !policy.readsArguments, range.includes(method),
             try await verdict(on: AccessRequest(method: method, arguments: nil)) == .denySilently
         {
@@ -149,19 +143,18 @@ struct GuardedSubject<Service: Sendable>: WrappingSubject {
             outcome: .notExecuted)
     }
 
-    /// False when too many are waiting: the post is not kept.
-    private func keep(_ delivery: @escaping Delivery<Service>) -> Bool {
-        let (isKept, begins) = posts.withLock { posts in
-            let isKept = posts.line.keep { delivery }
-            defer { posts.areDelivered = true }
-            return (isKept, !posts.areDelivered)
-        }
-        if begins {
-            Task(executorPreference: clock) {
-                while let deliver = posts.withLock({ $0.next() }) { await deliver(next) }
+    /// Delivers a post after those before it. False when too many are waiting: the post is not kept.
+    private func keep(_ deliver: @escaping @Sendable () async -> Void) -> Bool {
+        posts.withLock { waiting in
+            guard waiting.count < Self.mostPosts else { return false }
+            waiting.count += 1
+            waiting.last = Task(executorPreference: clock) { [posts, before = waiting.last] in
+                await before?.value
+                await deliver()
+                posts.withLock { $0.count -= 1 }
             }
+            return true
         }
-        return isKept
     }
 }
 

@@ -49,7 +49,7 @@ struct Arrival<Service: Sendable> {
     /// Those whose turn it is: first the posts, in order, then the calls.
     struct Round {
         let subject: any Subject<Service>
-        let posts: [Delivery<Service>]
+        let posts: [KeptPost<Service>]
         let calls: [WaitingTask<Turn>]
     }
 
@@ -59,7 +59,9 @@ struct Arrival<Service: Sendable> {
     private let keepingAlive: Duration?
     private var stage = Stage.absent
     private var line = WaitingLine<Turn>()
-    private var posts: PostLine<Service>
+    /// How many posts are kept.
+    private let limit: Int
+    private var posts: [KeptPost<Service>] = []
     private(set) var refusedPosts = 0
     /// Calls and posts, from their coming to their end, and those that hold the object without calling it. Means nothing
     /// where the object stays for ever: users need not leave there.
@@ -70,11 +72,10 @@ struct Arrival<Service: Sendable> {
     /// Whether `look` is going to be called.
     private var isWatched = false
 
-    /// - Parameter limit: how many posts are kept.
     init(limit: Int, isMade: Bool = true, keepingAlive: Duration? = nil) {
         self.isMade = isMade
         self.keepingAlive = keepingAlive
-        posts = PostLine(limit: limit)
+        self.limit = limit
     }
 
     /// The object, while it is there.
@@ -110,19 +111,20 @@ struct Arrival<Service: Sendable> {
     }
 
     /// A post comes. Unless it was refused it leaves later.
-    mutating func post(_ delivery: () -> Delivery<Service>) -> (Posting, Step) {
+    mutating func post(_ delivery: () -> KeptPost<Service>) -> (Posting, Step) {
         if case .settled(let object) = stage {
             users += 1
             return (.go(object.subject), .nothing)
         }
         // Also a post that is refused has the object made, so that the next one finds it.
         let step = makeIfAbsent()
-        if posts.keep(delivery) {
-            users += 1
-            return (.kept, step)
+        guard posts.count < limit else {
+            refusedPosts += 1
+            return (.refused, step)
         }
-        refusedPosts += 1
-        return (.refused, step)
+        posts.append(delivery())
+        users += 1
+        return (.kept, step)
     }
 
     mutating func leave(at now: Instant) -> Step {
@@ -136,7 +138,10 @@ struct Arrival<Service: Sendable> {
     /// - Returns: the calls to be told.
     mutating func fail(droppingPosts: Bool) -> [WaitingTask<Turn>] {
         stage = .absent
-        if droppingPosts { users -= posts.takeAll().count }
+        if droppingPosts {
+            users -= posts.count
+            posts = []
+        }
         return line.takeAll()
     }
 
@@ -152,7 +157,8 @@ struct Arrival<Service: Sendable> {
     /// Those that are to be let through next. Nil when none is left: then everything may go in.
     mutating func nextRound(at now: Instant) -> (Round?, Step) {
         guard case .settling(let object) = stage else { return (nil, .nothing) }
-        let round = Round(subject: object.subject, posts: posts.takeAll(), calls: line.takeAll())
+        let round = Round(subject: object.subject, posts: posts, calls: line.takeAll())
+        posts = []
         if !round.posts.isEmpty || !round.calls.isEmpty { return (round, .nothing) }
         stage = .settled(object)
         return (nil, letGoIfUnused(at: now))

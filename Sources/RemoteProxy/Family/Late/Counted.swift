@@ -53,7 +53,14 @@ extension ServiceProxy {
     /// does one that counts inside `failover`, or inside an object that has not been made or bound yet.
     public func handle() -> Self {
         for case let late as LateSubject<ProxiedService> in proxySubject.layers where late.kind.isCounted {
-            return Self(subject: HandleSubject(next: proxySubject, handle: CountedHandle(late)))
+            let handle = CountedHandle(late)
+            // For a caller the scope has to say that the handle holds the object, and not the caller's session.
+            return Self(
+                subject: ScopedSubject(next: proxySubject, includesPosts: true) { scope in
+                    guard var scope, scope.caller != nil else { return nil }
+                    scope.rights.append(HandleRight(object: ObjectIdentifier(handle.counted)))
+                    return scope
+                })
         }
         return self
     }
@@ -69,24 +76,6 @@ private final class CountedHandle<Service: Sendable>: Sendable {
     }
 
     deinit { counted.leave() }
-}
-
-/// The outermost subject of a handle, around the stack that the handle was taken from.
-private struct HandleSubject<Service: Sendable>: ScopedSubject {
-    let next: any Subject<Service>
-    let handle: CountedHandle<Service>
-
-    /// For a caller the scope has to say that the handle holds the object, and not the caller's session.
-    var scope: CallScope? {
-        guard var scope = CallScope.current, scope.caller != nil else { return nil }
-        scope.rights.append(HandleRight(object: ObjectIdentifier(handle.counted)))
-        return scope
-    }
-
-    func post<Arguments>(_ post: Post<Service, Arguments>, _ arguments: Arguments, now: (Service) -> Void) {
-        guard let scope else { return next.post(post, arguments, now: now) }
-        CallScope.with(scope) { next.post(post, arguments, now: now) }
-    }
 }
 
 /// That the task calls through a handle on the counted object.

@@ -4,7 +4,7 @@
 import RPCSockets
 import RPCWire
 
-final class LateSubject<Service: Sendable>: AwaitingSubject {
+final class LateSubject<Service: Sendable>: EndSubject, PassingSubject, HoldableSubject {
     typealias Object = LateObject<Service>
     private typealias Step = Arrival<Service>.Step
     private typealias Turn = Arrival<Service>.Turn
@@ -64,7 +64,7 @@ final class LateSubject<Service: Sendable>: AwaitingSubject {
     }
 
     /// The object is used for as long as it is held.
-    func hold(for lease: Duration) async throws -> Hold {
+    func takeHold(for lease: Duration) async throws -> Hold {
         let subject = try await enter()
         do {
             let hold = try await subject.hold(for: lease)
@@ -80,7 +80,7 @@ final class LateSubject<Service: Sendable>: AwaitingSubject {
 
     func post<Arguments>(_ post: Post<Service, Arguments>, _ arguments: Arguments, now: (Service) -> Void) {
         if kind.isCounted { joinSession() }
-        let (posting, step) = arrival.withLock { $0.post { post.kept(arguments) } }
+        let (posting, step) = arrival.withLock { $0.post { kept(post, arguments) } }
         perform(step)
         switch posting {
         case .go(let subject):
@@ -193,12 +193,24 @@ final class LateSubject<Service: Sendable>: AwaitingSubject {
             do {
                 _ = arrive(try await make())
             } catch {
-                let failure = RPCError.notMade(kind.service, error)
+                let failure = notMade(error)
                 for call in arrival.withLock({ $0.fail(droppingPosts: kind.isCounted) }) {
                     _ = call.end(with: .failure(failure))
                 }
             }
         }
+    }
+
+    /// What making the object threw, for the calls that waited for it and have not run. An `RPCError` keeps its code; others
+    /// become the cause of one, since a server sends messages to its clients.
+    private func notMade(_ error: any Error) -> RPCError {
+        guard var error = error as? RPCError else {
+            return RPCError(
+                .unavailable, "the \(kind.service) could not be made; the next call tries again", outcome: .notExecuted,
+                underlying: error)
+        }
+        error.outcome = .notExecuted
+        return error
     }
 
     private func letThrough() {
@@ -230,19 +242,5 @@ final class LateSubject<Service: Sendable>: AwaitingSubject {
 
     private func detached(_ work: @escaping @Sendable () async -> Void) {
         Task.detached(executorPreference: executor, priority: Task.currentPriority, operation: work)
-    }
-}
-
-extension RPCError {
-    /// What making an object threw, for the calls that waited for it and have not run. An `RPCError` stays as it is; others
-    /// become the cause of one, since a server sends messages to its clients.
-    fileprivate static func notMade(_ service: String, _ error: any Error) -> RPCError {
-        guard var error = error as? RPCError else {
-            return RPCError(
-                .unavailable, "the \(service) could not be made; the next call tries again", outcome: .notExecuted,
-                underlying: error)
-        }
-        error.outcome = .notExecuted
-        return error
     }
 }

@@ -22,32 +22,31 @@ struct LockLine<Waiter> {
     }
 
     struct Place {
-        let ticket: Int
         let access: Access
         let task: Int
         let waiter: Waiter
     }
 
-    /// Stands for the task of a post or a hold, which have none.
+    /// Stands for the task of a post or of a hold, which have none.
     static var noTask: Int { 0 }
 
     /// The tasks that are inside.
     private var inside: [Int] = []
     private var areReading = false
-    private var places: [Place] = []
-    private var first = 0
-    private var tickets = 0
+    /// Those that wait, by their tickets.
+    private var places: [Int: Place] = [:]
+    private var lastTicket = 0
+    /// No ticket before this one waits any more.
+    private var nextTicket = 1
     private(set) var isClosed = false
 
-    private var areWaiting: Bool { first < places.count }
-
     /// Whether none is inside and none waits.
-    var isEmpty: Bool { inside.isEmpty && !areWaiting }
+    var isEmpty: Bool { inside.isEmpty && places.isEmpty }
 
     mutating func enter(_ access: Access, by task: Int) -> Entry {
         if isClosed { return .isClosed }
         // Those that wait are not overtaken, or readers could keep a writer out for ever.
-        if !areWaiting, fits(access) {
+        if places.isEmpty, fits(access) {
             admit(access, task)
             return .entered
         }
@@ -55,10 +54,11 @@ struct LockLine<Waiter> {
     }
 
     /// Waits behind all others.
+    /// - Returns: the ticket, for `withdraw`.
     mutating func join(_ access: Access, by task: Int, _ waiter: Waiter) -> Int {
-        tickets += 1
-        places.append(Place(ticket: tickets, access: access, task: task, waiter: waiter))
-        return tickets
+        lastTicket += 1
+        places[lastTicket] = Place(access: access, task: task, waiter: waiter)
+        return lastTicket
     }
 
     mutating func leave(_ access: Access, by task: Int) {
@@ -70,27 +70,24 @@ struct LockLine<Waiter> {
 
     /// Takes in the first that waits, if the way is free. To be asked again until it says nil.
     mutating func next() -> Place? {
-        guard areWaiting, fits(places[first].access) else { return nil }
-        let place = places[first]
-        first += 1
-        if first == places.count || first >= 256 { compact() }
+        guard !places.isEmpty else { return nil }
+        while places[nextTicket] == nil { nextTicket += 1 }
+        guard let place = places[nextTicket], fits(place.access) else { return nil }
+        places[nextTicket] = nil
         admit(place.access, place.task)
         return place
     }
 
     /// One that waits has given up. Nothing when it waits no more.
-    mutating func withdraw(_ ticket: Int) {
-        compact()
-        guard let index = places.firstIndex(where: { $0.ticket == ticket }) else { return }
-        places.remove(at: index)
-    }
+    mutating func withdraw(_ ticket: Int) { places[ticket] = nil }
 
-    /// Lets none come any more. Returns the waiters that are not to stay.
-    mutating func close(keeping stays: (Waiter) -> Bool) -> [Waiter] {
+    /// Lets none come any more. Posts, which have no task, still get their turn.
+    /// - Returns: those that get none, in order.
+    mutating func close() -> [Waiter] {
         isClosed = true
-        compact()
-        defer { places.removeAll { !stays($0.waiter) } }
-        return places.filter { !stays($0.waiter) }.map(\.waiter)
+        let refused = places.filter { $0.value.task != Self.noTask }
+        for ticket in refused.keys { places[ticket] = nil }
+        return refused.sorted { $0.key < $1.key }.map(\.value.waiter)
     }
 
     private func fits(_ access: Access) -> Bool { inside.isEmpty || areReading && access == .reading }
@@ -98,11 +95,6 @@ struct LockLine<Waiter> {
     private mutating func admit(_ access: Access, _ task: Int) {
         areReading = access == .reading
         inside.append(access == .holding ? Self.noTask : task)
-    }
-
-    private mutating func compact() {
-        places.removeFirst(first)
-        first = 0
     }
 }
 

@@ -5,7 +5,7 @@ package import RPCWire
 
 /// Calls and posts come in, each goes on when its turn has come. Which lock they take turns with depends on the holds of
 /// the calling task.
-struct LockedSubject<Service: Sendable>: WrappingSubject {
+struct LockedSubject<Service: Sendable>: WrappingSubject, HoldableSubject {
     let next: any Subject<Service>
     let lock: SubjectLock
     let readersTogether: Bool
@@ -23,13 +23,13 @@ struct LockedSubject<Service: Sendable>: WrappingSubject {
         let whyNot = CallScope.lock(for: lock).post {
             next.post(post, arguments, now: now)
         } later: {
-            let kept = post.kept(arguments)
-            return { [next] in await kept(next) }
+            let post = kept(post, arguments)
+            return { [next] in await post(next) }
         }
         if let whyNot { DroppedPosts.add(post.signature, because: whyNot) }
     }
 
-    func hold(for lease: Duration) async throws -> Hold {
+    func takeHold(for lease: Duration) async throws -> Hold {
         let outer = CallScope.lock(for: lock)
         let inner = try await outer.hold(for: lease)
         return Hold(LockRight(lock: outer, inside: inner)) { inner.close() }

@@ -6,14 +6,8 @@ import RPCWire
 /// A lock before a subject. A hold is a lock inside another one: what is called under it takes turns there, and the hold leaves
 /// the outer lock when it is closed and the last turn under it is over.
 final class SubjectLock: Sendable {
-    typealias Line = LockLine<Waiting>
-
-    enum Waiting: Sendable {
-        case task(WaitingTask<Answer>)
-        case post(@Sendable () async -> Void)
-    }
-
-    enum Answer: Sendable { case entered, isClosed }
+    /// A waiter is told whether it is inside. If not, the lock is a hold that has ended.
+    typealias Line = LockLine<WaitingTask<Bool>>
 
     /// What a task that is inside has and gives back.
     struct Turn: Sendable {
@@ -56,11 +50,11 @@ final class SubjectLock: Sendable {
     ///   `CancellationError` as soon as the task is cancelled.
     func enter(_ access: Line.Access) async throws -> Turn {
         let turn = Turn(access: access, task: Self.currentTask)
-        let (entry, waiting, ticket) = state.withLock { state -> (Line.Entry, WaitingTask<Answer>?, Int) in
+        let (entry, waiting, ticket) = state.withLock { state -> (Line.Entry, WaitingTask<Bool>?, Int) in
             let entry = state.line.enter(access, by: turn.task)
             guard case .mustWait = entry else { return (entry, nil, 0) }
-            let waiting = WaitingTask<Answer>()
-            return (entry, waiting, state.line.join(access, by: turn.task, .task(waiting)))
+            let waiting = WaitingTask<Bool>()
+            return (entry, waiting, state.line.join(access, by: turn.task, waiting))
         }
         switch entry {
         case .entered: break
@@ -80,15 +74,15 @@ final class SubjectLock: Sendable {
         withUnsafeCurrentTask { task in task.map { unsafeBitCast($0, to: Int.self) } ?? Line.noTask }
     }
 
-    private func wait(_ task: WaitingTask<Answer>, _ ticket: Int) async throws {
+    private func wait(_ task: WaitingTask<Bool>, _ ticket: Int) async throws {
         do {
-            guard let answer = try await task.wait(until: clock.deadline(orAfter: options.timeout), on: clock) else {
+            guard let isInside = try await task.wait(until: clock.deadline(orAfter: options.timeout), on: clock) else {
                 throw RPCError(
                     .deadlineExceeded,
                     "the time allowed for the call was over before its turn with the locked subject came",
                     outcome: .notExecuted)
             }
-            if case .isClosed = answer { throw RPCError.holdEnded }
+            if !isInside { throw RPCError.holdEnded }
         } catch {
             // Those behind may have waited for this one only.
             advance { $0.line.withdraw(ticket) }
@@ -103,20 +97,32 @@ final class SubjectLock: Sendable {
     /// - Returns: why it is not delivered at all. Nil if it is.
     func post(now: () -> Void, later: () -> @Sendable () async -> Void) -> String? {
         let turn = Turn(access: .changing, task: Line.noTask)
-        let (entry, isKept) = state.withLock { state -> (Line.Entry, Bool) in
+        let (entry, waiting) = state.withLock { state -> (Line.Entry, WaitingTask<Bool>?) in
             let entry = state.line.enter(turn.access, by: turn.task)
-            guard case .mustWait = entry, state.keptPosts < options.maximumKeptPosts else { return (entry, false) }
+            guard case .mustWait = entry, state.keptPosts < options.maximumKeptPosts else { return (entry, nil) }
             state.keptPosts += 1
-            _ = state.line.join(turn.access, by: turn.task, .post(later()))
-            return (entry, true)
+            let waiting = WaitingTask<Bool>()
+            _ = state.line.join(turn.access, by: turn.task, waiting)
+            return (entry, waiting)
         }
-        guard case .entered = entry else {
-            if isKept { return nil }
-            if case .isClosed = entry { return "the hold under which it was made has ended" }
+        if case .entered = entry {
+            now()
+            leave(turn)
+        } else if let waiting {
+            let deliver = later()
+            Task { [self] in
+                _ = try? await waiting.wait(until: .distantFuture, on: clock)
+                await deliver()
+                advance { state in
+                    state.keptPosts -= 1
+                    state.line.leave(turn.access, by: turn.task)
+                }
+            }
+        } else if case .isClosed = entry {
+            return "the hold under which it was made has ended"
+        } else {
             return "\(options.maximumKeptPosts) posts wait for their turn already (maximumKeptPosts)"
         }
-        now()
-        leave(turn)
         return nil
     }
 
@@ -145,13 +151,11 @@ final class SubjectLock: Sendable {
     /// next one has the subject. Any number of times.
     func close() {
         let (refused, inner, lease) = state.withLock { state in
-            let refused = state.line.close { if case .post = $0 { true } else { false } }
-            defer { state.lease = nil }
-            return (refused, state.hold, state.lease)
+            (state.line.close(), state.hold, state.lease.take())
         }
         lease?.cancel()
         inner?.close()
-        for case .task(let task) in refused { _ = task.end(with: .isClosed) }
+        for task in refused { _ = task.end(with: false) }
         advance { _ in }
     }
 
@@ -162,9 +166,9 @@ final class SubjectLock: Sendable {
             return state.next()
         }
         while let place = next {
-            // One that has given up meanwhile is not inside after all.
-            let isIn = admit(place.waiter)
+            let isIn = place.waiter.end(with: true)
             (next, ends) = state.withLock { state in
+                // One that has given up meanwhile is not inside after all.
                 if !isIn { state.line.leave(place.access, by: place.task) }
                 return state.next()
             }
@@ -174,21 +178,6 @@ final class SubjectLock: Sendable {
                 state.hold = nil
                 state.line.leave(.holding, by: Line.noTask)
             }
-        }
-    }
-
-    private func admit(_ waiter: Waiting) -> Bool {
-        switch waiter {
-        case .task(let task): return task.end(with: .entered)
-        case .post(let deliver):
-            Task { [self] in
-                await deliver()
-                advance { state in
-                    state.keptPosts -= 1
-                    state.line.leave(.changing, by: Line.noTask)
-                }
-            }
-            return true
         }
     }
 }

@@ -14,11 +14,11 @@ private struct PlainFeed: Feed {
 }
 
 /// Counts how often it is asked what it has.
-private struct CountingQuestions<Service: Sendable>: WrappingSubject {
+private struct CountingQuestions<Service: Sendable>: WrappingSubject, SelectiveSubject {
     let next: any Subject<Service>
     let count: Lock<Int>
 
-    func supports(_ method: MethodSignature) async throws -> Bool {
+    func has(_ method: MethodSignature) async throws -> Bool {
         count.withLock { $0 += 1 }
         return try await next.supports(method)
     }

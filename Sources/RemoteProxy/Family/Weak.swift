@@ -1,4 +1,4 @@
-// A subject that does not keep its object alive. What the generated `weak(_:)` makes.
+// Weak references: a subject that does not keep its object alive, and a reference for protocols that `@Service` does not take.
 
 /// Forwards to an object for as long as something else keeps it. Afterwards calls throw `RPCError` with the code
 /// `.subjectGone`, `.notExecuted`, and posts vanish.
@@ -53,3 +53,29 @@ private final class Reference: @unchecked Sendable {
 
     init(_ object: AnyObject) { self.object = object }
 }
+
+/// Refers to an object without keeping it. Conform it to a protocol of yours, and it stands in for the object wherever
+/// that protocol is asked for:
+///
+/// ```swift
+/// protocol ListCell: AnyObject {                // generics, closures: not for @Service
+///     func show<Item: Identifiable>(_ item: Item, done: () -> Void)
+/// }
+///
+/// extension WeakReference: ListCell where Object: ListCell {
+///     func show<Item: Identifiable>(_ item: Item, done: () -> Void) { object?.show(item, done: done) }
+/// }
+///
+/// presenter.cell = WeakReference(cell)
+/// ```
+///
+/// For a service, `XProxy.weak(object)` does the same without the extension.
+public final class WeakReference<Object: AnyObject> {
+    /// The object; nil once it is gone.
+    public weak let object: Object?
+
+    /// A reference to the object.
+    public init(_ object: Object) { self.object = object }
+}
+
+extension WeakReference: Sendable where Object: Sendable {}

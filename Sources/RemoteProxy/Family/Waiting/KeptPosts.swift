@@ -1,11 +1,23 @@
-// What is left of a post that a proxy had no place for: a count, and a line for whoever looks after the program. Who
-// posts is never told what became of it, and a proxy has no log of its own.
+// Posts that wait in a subject until they can be delivered, and the report of those that are dropped instead.
 
 import RPCSockets
 import RPCWire
 
+/// A post with its arguments, to be delivered through any subject.
+typealias KeptPost<Service: Sendable> = @Sendable (any Subject<Service>) async -> Void
+
+/// Keeps a post with its arguments, for delivery later on behalf of the present caller.
+func kept<Service, Arguments>(_ post: Post<Service, Arguments>, _ arguments: Arguments) -> KeptPost<Service> {
+    let scope = CallScope.current?.later
+    return { subject in
+        await CallScope.with(scope) { await post(through: subject, arguments) }
+    }
+}
+
 /// Posts that were dropped in this process, because as many as may be were waiting for their object or their turn, or
 /// because the hold under which they were made had ended.
+///
+/// The caller of a post is never told what became of it. So dropped posts are counted here, and told of in lines of text.
 public enum DroppedPosts {
     private struct State {
         var count = 0
@@ -18,9 +30,10 @@ public enum DroppedPosts {
     /// How many there have been.
     public static var count: Int { state.withLock { $0.count } }
 
-    /// Sends the lines about them elsewhere than to standard error, in place of where they went before. There is one for the
-    /// first, and one whenever there have been twice as many as at the last: a flood of posts is no flood of lines. Called on
-    /// the thread of whoever posts, so it is not to wait for long. `ServerCommand` sends them into its server's log.
+    /// Sends the lines about dropped posts to a function of yours, instead of to standard error or to the function given before.
+    ///
+    /// There is a line for the first dropped post, and one whenever their number has doubled since the last line. The function
+    /// is called on the thread that posts, so it must not wait for long. `ServerCommand` sends the lines into its server's log.
     public static func log(to log: @escaping @Sendable (String) -> Void) {
         state.withLock { $0.log = log }
     }

@@ -5,21 +5,15 @@ import RPCWire
 
 /// One task that waits. It ends once: with its turn, at its deadline or by its cancellation, whichever comes first.
 final class WaitingTask<Turn: Sendable>: Sendable {
-    private enum End {
-        case turn(Turn)
-        case deadline
-        case cancelled
+    /// Nil at the deadline.
+    private typealias End = Swift.Result<Turn?, CancellationError>
+
+    private struct State {
+        var continuation: UnsafeContinuation<End, Never>?
+        var end: End?
     }
 
-    private enum State {
-        case beginning
-        case waiting(UnsafeContinuation<End, Never>)
-        /// Ended before it had begun to wait.
-        case early(End)
-        case over
-    }
-
-    private let state = Lock(State.beginning)
+    private let state = Lock(State())
 
     init() {}
 
@@ -27,57 +21,33 @@ final class WaitingTask<Turn: Sendable>: Sendable {
     /// - Returns: nil at the deadline.
     /// - Throws: `CancellationError` as soon as the calling task is cancelled.
     func wait(until deadline: Instant, on clock: any Loop) async throws(CancellationError) -> Turn? {
-        let timer = deadline < .distantFuture ? clock.schedule(at: deadline) { _ = self.end(as: .deadline) } : nil
+        let timer = deadline < .distantFuture ? clock.schedule(at: deadline) { _ = self.end(.success(nil)) } : nil
         defer { timer?.cancel() }
         let end = await withTaskCancellationHandler {
-            await withUnsafeContinuation { park($0) }
+            await withUnsafeContinuation { continuation in
+                let end = state.withLock { state in
+                    if state.end == nil { state.continuation = continuation }
+                    return state.end
+                }
+                if let end { continuation.resume(returning: end) }
+            }
         } onCancel: {
-            _ = self.end(as: .cancelled)
+            _ = self.end(.failure(CancellationError()))
         }
-        switch end {
-        case .turn(let turn): return turn
-        case .deadline: return nil
-        case .cancelled: throw CancellationError()
-        }
+        return try end.get()
     }
 
     /// Gives the task its turn. False when it had given up before.
-    func end(with turn: Turn) -> Bool { end(as: .turn(turn)) }
+    func end(with turn: Turn) -> Bool { end(.success(turn)) }
 
     /// Whether it has had its turn or has given up.
-    fileprivate var isOver: Bool {
-        state.withLock { state in
-            switch state {
-            case .beginning, .waiting: false
-            case .early, .over: true
-            }
-        }
-    }
+    fileprivate var isOver: Bool { state.withLock { $0.end != nil } }
 
-    private func park(_ continuation: UnsafeContinuation<End, Never>) {
-        let early = state.withLock { state -> End? in
-            guard case .early(let end) = state else {
-                state = .waiting(continuation)
-                return nil
-            }
-            state = .over
-            return end
-        }
-        if let early { continuation.resume(returning: early) }
-    }
-
-    private func end(as end: End) -> Bool {
-        let (isFirst, continuation) = state.withLock { state -> (Bool, UnsafeContinuation<End, Never>?) in
-            switch state {
-            case .beginning:
-                state = .early(end)
-                return (true, nil)
-            case .waiting(let continuation):
-                state = .over
-                return (true, continuation)
-            case .early, .over:
-                return (false, nil)
-            }
+    private func end(_ end: End) -> Bool {
+        let (isFirst, continuation) = state.withLock { state in
+            guard state.end == nil else { return (false, nil as UnsafeContinuation<End, Never>?) }
+            state.end = end
+            return (true, state.continuation.take())
         }
         continuation?.resume(returning: end)
         return isFirst

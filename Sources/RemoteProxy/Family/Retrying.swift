@@ -4,6 +4,35 @@
 import RPCSockets
 package import RPCWire
 
+/// When a failed call is tried again, for `retrying`.
+public struct RetryPolicy: Sendable {
+    /// Attempts in all, the first one included.
+    public var maximumAttempts = 4
+    /// The longest wait after the first failure; it doubles with each one. The actual wait is a random part of it.
+    public var base: Duration = .milliseconds(50)
+    /// The longest wait of all.
+    public var limit: Duration = .seconds(2)
+    /// What a call may take, all attempts and waits together, when it has no deadline.
+    public var timeout: Duration = .seconds(30)
+    /// The failures that may pass by themselves. Of others a second attempt would only hear the same again.
+    public var codes: Set<RPCError.Code> = [.busy, .unavailable, .connectionLost, .deadlineExceeded]
+
+    /// All defaults.
+    public init() {}
+
+    var backoff: Backoff { Backoff(base: base, limit: limit) }
+
+    /// - Parameter isRepeatable: whether running the method twice is the same as once.
+    func isWorthRetrying(_ error: RPCError, isRepeatable: Bool) -> Bool {
+        guard codes.contains(error.code) else { return false }
+        switch error.outcome {
+        case .notExecuted: return true
+        case .unknown: return isRepeatable
+        case .executed: return false
+        }
+    }
+}
+
 struct RetryingSubject<Service: Sendable>: WrappingSubject {
     let next: any Subject<Service>
     let policy: RetryPolicy
@@ -38,10 +67,8 @@ struct RetryingSubject<Service: Sendable>: WrappingSubject {
             _ = try await WaitingTask<Void>().wait(until: end, on: clock)
             do {
                 return try await scope.entered { try await next.call(method, arguments) }
-            } catch var latest as RPCError {
-                // That the last attempt was refused says nothing of those before.
-                if error.outcome == .unknown, latest.outcome == .notExecuted { latest.outcome = .unknown }
-                (error, failures) = (latest, failures + 1)
+            } catch let latest as RPCError {
+                (error, failures) = (latest.after(error.outcome), failures + 1)
             }
         }
         throw error
@@ -81,10 +108,9 @@ extension ServiceProxy {
         _ policy: RetryPolicy = RetryPolicy(), repeating methods: [MethodName] = [], clock: any Loop,
         chance: @escaping @Sendable () -> Double
     ) -> Self {
-        let client = proxySubject.layer(RemoteSubject<ProxiedService>.self)?.owner as? RPCClient
         return Self(
             subject: RetryingSubject(
                 next: proxySubject, policy: policy, repeatable: Set(methods.map(\.name)),
-                budget: client?.retryBudget ?? RetryBudget(), clock: clock, chance: chance))
+                budget: proxySubject.remoteEnd?.retryBudget ?? RetryBudget(), clock: clock, chance: chance))
     }
 }

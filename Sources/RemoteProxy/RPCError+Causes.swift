@@ -1,4 +1,4 @@
-// The errors that this end finds by itself, each made in one place.
+// The errors that this end finds by itself, or that several parts of it answer with: each is made in one place.
 
 import RPCWire
 
@@ -19,6 +19,13 @@ extension RPCError {
         case .turnedAway(let why, let wasSent):
             self = RPCError(.unauthenticated, why, outcome: wasSent ? .unknown : .notExecuted)
         }
+    }
+
+    /// The failure of a call after earlier attempts at it: that the last one did no work says nothing of those before.
+    func after(_ earlier: Outcome) -> RPCError {
+        var error = self
+        error.outcome = .more(outcome, earlier)
+        return error
     }
 
     static let deadlineExceeded = deadlineExceeded(nil)
@@ -75,6 +82,10 @@ extension RPCError {
     static func tooManyPending(_ limit: Int) -> RPCError {
         RPCError(
             .busy, "\(limit) calls are pending at this end already (maximumPendingCalls)", outcome: .notExecuted)
+    }
+
+    static func wrongParameters(of method: String, _ reason: String) -> RPCError {
+        RPCError(.invalidArguments, "\(method) was called with wrong parameters: \(reason)", outcome: .notExecuted)
     }
 
     static let cannotBeHeld = RPCError(

@@ -1,0 +1,200 @@
+// The multicast proxy: one delegate that is many.
+
+import RPCSockets
+import RPCWire
+
+extension ServiceProxy {
+    /// A proxy that delivers each post to all of its receivers, in the order in which they were added.
+    ///
+    /// ```swift
+    /// screen.delegate = LoginDelegateProxy.multicast([coordinator, analytics])
+    /// ```
+    ///
+    /// Instances of classes are held weakly, as delegates are: one that is gone is left out and forgotten. Proxies and
+    /// other values are held, since nobody else may have them; so a `.weak(_:)` or a remote proxy can be a receiver too. A
+    /// proxy for a ``Caller`` leaves when the caller's session is over, one for an object at the other end of an ``RPCClient``
+    /// when the client is closed; but not from behind a lazy, late-bound, counted or failover proxy.
+    /// Receivers that are here are called one after the other, on the actor of the caller; what one does harms no other.
+    ///
+    /// Calls throw `RPCError` with the code `.unimplemented`, `.notExecuted`: there would be as many results as
+    /// receivers.
+    public static func multicast(_ receivers: [ProxiedService]) -> Self {
+        Self(subject: MulticastSubject(receivers.map(member)))
+    }
+
+    /// Adds a receiver to this multicast proxy. An instance of a class is one receiver however often it is added. A proxy for a
+    /// caller whose session is over is not added.
+    /// - Returns: by what it is removed. The only way for a receiver that is a proxy or another value.
+    /// - Throws: `RPCError` with the code `.unimplemented` when this is not a multicast proxy.
+    @discardableResult
+    public func add(_ receiver: ProxiedService) throws -> MulticastMembership {
+        try multicastSubject().add(Self.member(receiver))
+    }
+
+    /// Removes a receiver that is an instance of a class. Another is no receiver, so nothing happens.
+    /// - Throws: `RPCError` with the code `.unimplemented` when this is not a multicast proxy.
+    public func remove(_ receiver: ProxiedService) throws {
+        let identity = ObjectIdentifier(receiver as AnyObject)
+        try multicastSubject().remove { $0.identity == identity }
+    }
+
+    /// Removes the receiver that was added with this membership.
+    /// - Throws: `RPCError` with the code `.unimplemented` when this is not a multicast proxy.
+    public func remove(_ membership: MulticastMembership) throws {
+        try multicastSubject().remove { $0.membership === membership }
+    }
+
+    /// How many receivers this multicast proxy has that are not gone; nil when it is not one.
+    public var receiverCount: Int? { proxySubject.layer(MulticastSubject<ProxiedService>.self)?.count }
+
+    private func multicastSubject() throws -> MulticastSubject<ProxiedService> {
+        guard let subject = proxySubject.layer(MulticastSubject<ProxiedService>.self) else {
+            throw RPCError(
+                .unimplemented,
+                "this \(Self.self) has one receiver, as far as can be seen from outside; one made by \(Self.self).multicast([]) "
+                    + "can have more",
+                outcome: .notExecuted
+            ).thrownByProxy
+        }
+        return subject
+    }
+
+    private static func member(_ receiver: ProxiedService) -> MulticastSubject<ProxiedService>.Member {
+        // A proxy is a class where its protocol asks for one, but still a value in all but name.
+        // Asked of `Any`, which knows what is inside.
+        if !(receiver is any ServiceProxy<ProxiedService>), type(of: receiver as Any) is AnyClass {
+            let object = receiver as AnyObject
+            return .init(receiver: .object(WeakObject(unseen: object)), identity: ObjectIdentifier(object))
+        }
+        return .init(receiver: .value(subject(of: receiver)), identity: nil)
+    }
+}
+
+/// That a receiver belongs to a multicast proxy: by what it is removed.
+public final class MulticastMembership: Sendable {}
+
+/// One subject that stands for many: what is posted to it goes to each of them.
+final class MulticastSubject<Service: Sendable>: EndSubject, SelectiveSubject {
+    /// One of the many. A class, so that the size of a list of them does not depend on the service: finding out costs more
+    /// than a post.
+    final class Member: Sendable {
+        enum Receiver: Sendable {
+            /// An object that something else keeps.
+            case object(WeakObject<Service>)
+            /// A proxy or another value, which only the multicast may have.
+            case value(any Subject<Service>)
+        }
+
+        let receiver: Receiver
+        /// Which object it is; nil for a value.
+        let identity: ObjectIdentifier?
+        let membership = MulticastMembership()
+
+        init(receiver: Receiver, identity: ObjectIdentifier?) {
+            self.receiver = receiver
+            self.identity = identity
+        }
+
+        var isGone: Bool {
+            if case .object(let object) = receiver { object.value == nil } else { false }
+        }
+    }
+
+    private struct Members {
+        /// By their numbers, which count up. The second is what has to be kept to hear when the member is closed.
+        var entries: [Int: (member: Member, watch: (any AnyObject & Sendable)?)] = [:] {
+            didSet { ordered = nil }
+        }
+        var lastNumber = 0
+        /// All of them in the order in which they were added. Nil after a change.
+        private var ordered: [Member]?
+
+        mutating func inOrder() -> [Member] {
+            if let ordered { return ordered }
+            let members = entries.sorted { $0.key < $1.key }.map(\.value.member)
+            ordered = members
+            return members
+        }
+    }
+
+    private let members = Lock(Members())
+
+    init(_ members: [Member]) {
+        for member in members { _ = add(member) }
+    }
+
+    // The watches keep the members, and the members the watches.
+    deinit { remove { _ in true } }
+
+    /// Throws: there is no telling whose result it should be.
+    func call<Arguments, Result>(
+        _ method: Method<Service, Arguments, Result>, _ arguments: Arguments
+    ) async throws -> Result {
+        throw RPCError(
+            .unimplemented,
+            "\(method.signature.wireName) has a reply, and a multicast proxy has many receivers but could return only one; "
+                + "call one of them, or make the method a post",
+            outcome: .notExecuted)
+    }
+
+    /// Posts to the present members. One that comes or goes while this runs changes nothing.
+    func post<Arguments>(_ post: Post<Service, Arguments>, _ arguments: Arguments, now: (Service) -> Void) {
+        var isAnyGone = false
+        var present: [Member] = []
+        members.withLock { present = $0.inOrder() }
+        for member in present {
+            switch member.receiver {
+            case .value(let subject): subject.post(post, arguments, now: now)
+            case .object(let object):
+                if let object = object.value { now(object) } else { isAnyGone = true }
+            }
+        }
+        if isAnyGone { remove(where: \.isGone) }
+    }
+
+    func has(_ method: MethodSignature) async throws -> Bool { method.shape == .post }
+
+    var count: Int { members.withLock { $0.entries.values.count { !$0.member.isGone } } }
+
+    /// An object is a member once, however often it is added. A proxy for a caller whose session is over, or through a client
+    /// that is closed, is none.
+    /// - Returns: by what it is removed.
+    func add(_ member: Member) -> MulticastMembership {
+        // First of all: a new object may be where one was that is gone.
+        if member.identity != nil { remove(where: \.isGone) }
+        let (number, known) = members.withLock { members -> (Int, Member?) in
+            if let identity = member.identity,
+                let known = members.entries.values.first(where: { $0.member.identity == identity })
+            {
+                return (0, known.member)
+            }
+            members.lastNumber += 1
+            members.entries[members.lastNumber] = (member, nil)
+            return (members.lastNumber, nil)
+        }
+        if let known { return known.membership }
+        if case .value(let subject) = member.receiver, let end = subject.onlyRemoteEnd { watch(end, of: number) }
+        return member.membership
+    }
+
+    /// A member at an end that is closed can never be reached again.
+    private func watch(_ end: RemoteEnd, of number: Int) {
+        let watch = end.whenClosed { [members] in Self.remove(number, from: members) }
+        guard let watch else { return Self.remove(number, from: members) }
+        // If the member has been removed meanwhile, the watch ends here.
+        members.withLock { $0.entries[number]?.watch = watch }
+    }
+
+    private static func remove(_ number: Int, from members: Lock<Members>) {
+        withExtendedLifetime(members.withLock { $0.entries.removeValue(forKey: number) }) {}
+    }
+
+    func remove(where isRemoved: (Member) -> Bool) {
+        // What goes is let go outside the lock: its end may come back for it.
+        let before = members.withLock { members in
+            defer { members.entries = members.entries.filter { !isRemoved($0.value.member) } }
+            return members.entries
+        }
+        withExtendedLifetime(before) {}
+    }
+}

@@ -1,0 +1,47 @@
+// A time limit for each call: what `withTimeout` says around several calls, said once for a proxy. And the subject behind it,
+// which changes what calls inherit.
+
+import RPCSockets
+package import RPCWire
+
+extension ServiceProxy {
+    /// Gives each call at most `timeout`, less if the caller has less. What waits further in gives up then: a call to the
+    /// other end throws `.deadlineExceeded`, or `.unavailable` if there was no connection. So do the calls that a local
+    /// object makes in turn. Local work is not interrupted. Posts pass unchanged, since nothing waits for them.
+    ///
+    /// Inside `retrying` it limits each attempt, outside all of them together.
+    public func with(timeout: Duration) -> Self { with(timeout: timeout, clock: EventLoop.shared) }
+
+    package func with(timeout: Duration, clock: any Loop) -> Self {
+        Self(
+            subject: ScopedSubject(next: proxySubject) { scope in
+                (scope ?? CallScope()).limited(to: clock.now.advanced(by: timeout))
+            })
+    }
+}
+
+struct ScopedSubject<Service: Sendable>: WrappingSubject, PassingSubject {
+    let next: any Subject<Service>
+    /// Whether posts are made in the scope too.
+    var includesPosts = false
+    /// The scope for what is called in the present one. Nil to leave that as it is.
+    let scope: @Sendable (CallScope?) -> CallScope?
+
+    func ask<Answer: Sendable>(
+        isRepeatable: Bool, _ question: (any Subject<Service>) async throws -> Answer
+    ) async throws -> Answer {
+        guard let scope = scope(.current) else { return try await question(next) }
+        return try await scope.entered { try await question(next) }
+    }
+
+    func call<Arguments, Result>(
+        _ method: Method<Service, Arguments, Result>, _ arguments: Arguments
+    ) async throws -> Result {
+        try await ask(isRepeatable: false) { try await $0.call(method, arguments) }
+    }
+
+    func post<Arguments>(_ post: Post<Service, Arguments>, _ arguments: Arguments, now: (Service) -> Void) {
+        guard includesPosts, let scope = scope(.current) else { return next.post(post, arguments, now: now) }
+        CallScope.with(scope) { next.post(post, arguments, now: now) }
+    }
+}

@@ -1,0 +1,86 @@
+// What the kinds of proxies in Family use that a subject of a user's own cannot. `.ci/boundaries` compares this list with
+// what they use.
+//
+// - The layers of a chain: `EndSubject`, `HoldableSubject`, `PassingSubject`, `layer`, `layers`, `tellsProgress`.
+// - What calls inherit, and their callers: `CallScope`, `Right`, `Hold`, `sessionIdentifier`.
+// - Errors, and what became of a call: `cannotBeHeld`, `thrownByProxy`, `progress`.
+// - The other end of a connection: `RemoteEnd`, `remoteEnd`, `onlyRemoteEnd`, `retryBudget`, `RetryBudget`, `PeerUnreachable`.
+// - JSON: `JSONOutput`, `canonicalJSON`.
+// - The system: `Lock`, `Loop`, `LoopTimer`, `EventLoop`, `Instant`, `MonotonicClock`, `WallClock`, `SystemThread`, `LogStream`,
+//   `ReplaceableFile`, `SystemError`, `Backoff`.
+
+/// A subject that can be held by one caller, or that does something of its own when one is.
+protocol HoldableSubject<Service>: Subject {
+    /// Takes the object for one caller, until the hold is released or has lasted for the lease. Waits for its turn until the
+    /// deadline of the calling task.
+    func takeHold(for lease: Duration) async throws -> Hold
+}
+
+/// A subject that does the same around every question to the next one: it waits for it, chooses it, or changes what calls
+/// inherit.
+protocol PassingSubject<Service>: Subject {
+    /// Asks the next subject.
+    /// - Parameter isRepeatable: whether asking twice is the same as asking once.
+    func ask<Answer: Sendable>(
+        isRepeatable: Bool, _ question: (any Subject<Service>) async throws -> Answer
+    ) async throws -> Answer
+}
+
+extension PassingSubject where Self: EndSubject {
+    func call<Arguments, Result>(
+        _ method: Method<Service, Arguments, Result>, _ arguments: Arguments
+    ) async throws -> Result {
+        try await ask(isRepeatable: method.signature.isRepeatable) { try await $0.call(method, arguments) }
+    }
+}
+
+/// A subject of the library that ends a chain, or whose next one is not always the same.
+protocol EndSubject<Service>: Subject {
+    /// Whether it tells the progress of its calls. False where one of those that it chooses among does not.
+    var tells: Bool { get }
+
+    /// The next subject inward, while there is exactly one.
+    var arrived: (any Subject<Service>)? { get }
+}
+
+extension EndSubject {
+    var tells: Bool { true }
+    var arrived: (any Subject<Service>)? { nil }
+}
+
+extension Subject {
+    /// Takes the object for one caller, as the first `HoldableSubject` of the chain does.
+    /// - Throws: `RPCError` with the code `.unimplemented` when there is none.
+    func hold(for lease: Duration) async throws -> Hold {
+        switch self {
+        case let subject as any HoldableSubject<Service>: try await subject.takeHold(for: lease)
+        case let subject as any PassingSubject<Service>:
+            try await subject.ask(isRepeatable: false) { try await $0.hold(for: lease) }
+        case let subject as any WrappingSubject<Service>: try await subject.next.hold(for: lease)
+        default: throw RPCError.cannotBeHeld
+        }
+    }
+
+    /// The outermost layer of a kind in this chain, itself included.
+    func layer<Layer>(_ kind: Layer.Type) -> Layer? {
+        for layer in layers { if let layer = layer as? Layer { return layer } }
+        return nil
+    }
+
+    /// This subject and those inside it. They end before an object that has yet to come, and at a choice of several. The
+    /// number is limited, because two late-bound proxies may have been bound to each other.
+    var layers: PrefixSequence<UnfoldFirstSequence<any Subject<Service>>> {
+        sequence(first: self as any Subject<Service>) { layer in
+            if let layer = layer as? any WrappingSubject<Service> { return layer.next }
+            return (layer as? any EndSubject<Service>)?.arrived
+        }.prefix(1_000)
+    }
+
+    /// Whether the end of this chain is one of the library's, which tell how far a call has come. An end that a program has
+    /// written itself may do the work without a word.
+    var tellsProgress: Bool {
+        var end: any Subject<Service> = self
+        for layer in layers { end = layer }
+        return (end as? any EndSubject<Service>)?.tells ?? false
+    }
+}
