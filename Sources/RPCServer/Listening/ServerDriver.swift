@@ -114,8 +114,8 @@ final class ServerDriver: Sendable {
         guard endpoint.isLoopback || tokens.withLock({ $0 }) != nil || configuration.allowsOtherMachines else {
             throw ListenError(
                 url: url,
-                description: "\(url) can be reached from other machines, and there is nothing to keep strangers out: "
-                    + "listen on loopback, set tokens (--tokens), or say allowsOtherMachines (--insecure) if you mean it"
+                description: "\(url) can be reached from other machines, and there are no tokens: listen on loopback, "
+                    + "set tokens (--tokens), or set allowsOtherMachines (--insecure)"
             )
         }
         return endpoint
