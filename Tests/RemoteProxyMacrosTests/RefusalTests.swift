@@ -317,7 +317,7 @@ struct Refusal: CustomTestStringConvertible {
                     public let name: Swift.String
                     public init(name: Swift.String) { self.name = name }
 
-                    /// `change`.
+                    /// `change(_:)`.
                     public static let change = Self(name: "change")
                 }
 

@@ -2,10 +2,8 @@
 
 /// Writes the part of a proxy that describes its methods.
 struct MethodTableExpansion {
-    private static let comparison = "RemoteProxy.ArgumentComparison"
-
     private let model: ProtocolModel
-    private var access: String { model.access.ofMembers }
+    private var access: String { model.memberAccess }
     private var service: String { model.service }
     private var methodsName: String { model.methodsName }
 
@@ -13,68 +11,77 @@ struct MethodTableExpansion {
 
     /// The list of all methods.
     var table: [String] {
-        let documentation = "/// All methods of the service, in the order of declaration."
-        let head = "\(access)nonisolated static let methodTable = RemoteProxy.MethodTable<\(service)>("
-        let description = "    \(methodsName).\(model.descriptionName), "
+        let availability = model.requirements.flatMap(\.availability)
+        // A table that lists deprecated methods would warn, unless it were deprecated itself. It is reached through
+        // `ServiceProxy`, where that is not seen.
+        let deprecation =
+            availability.contains(where: \.isDeprecated)
+            ? [#"@available(*, deprecated, message: "It lists deprecated methods.")"#] : []
+        let isConditional = availability.contains { $0.condition != nil }
         let entries = model.requirements.map { "\(methodsName).\($0.entryName)" }
-        let isConditional = model.requirements.contains { $0.availability.contains { $0.condition != nil } }
-        let list =
-            isConditional
-            ? SourceLines.block(description, conditionalEntries + ["return entries"]).dropLast() + ["}())"]
-            : [description + "[" + entries.joined(separator: ", ") + "])"]
-        return [documentation] + deprecation + [head] + list
+        let list: SourceText = "\(description), [\(entries.joined(separator: ", "))]"
+        let text: SourceText = """
+            /// All methods of the service, in the order of declaration.
+            \(deprecation)
+            \(access)nonisolated static let methodTable = RemoteProxy.MethodTable<\(service)>(
+                \(isConditional ? conditionalList : list.lines))
+            """
+        return text.lines
     }
 
-    /// A table that lists deprecated methods would warn, unless it were deprecated itself. It is reached through
-    /// `ServiceProxy`, where that is not seen.
-    private var deprecation: [String] {
-        guard model.requirements.contains(where: { $0.availability.contains(where: \.isDeprecated) }) else { return [] }
-        return [#"@available(*, deprecated, message: "It lists deprecated methods.")"#]
-    }
+    /// The description of the service, as the table names it.
+    private var description: String { "\(methodsName).\(model.descriptionName)" }
 
-    private var conditionalEntries: [String] {
-        let list = "var entries: [any RemoteProxy.ServiceMethod<\(service)>] = []"
-        return [list]
-            + model.requirements.map { requirement in
-                let appending = "entries.append(\(methodsName).\(requirement.entryName))"
-                return requirement.availability.compactMap(\.condition).reversed().reduce(appending) {
-                    "if #available(\($1)) { \($0) }"
-                }
-            }
+    /// A list that has a method only where it is available.
+    private var conditionalList: [String] {
+        let statements = model.requirements.map { requirement in
+            requirement.availability.compactMap(\.condition).reversed().reduce(
+                "entries.append(\(methodsName).\(requirement.entryName))"
+            ) { "if #available(\($1)) { \($0) }" }
+        }
+        let text: SourceText = """
+            \(description), {
+                var entries: [any RemoteProxy.ServiceMethod<\(service)>] = []
+                \(statements)
+                return entries
+            }()
+            """
+        return text.lines
     }
 
     /// The methods one by one, and the types of their arguments.
     var methods: [String] {
-        let entries = model.requirements.map(entry)
+        let errors = model.errors.map { "\(SwiftName.literal($0.type)): \($0.expression)" }.joined(separator: ", ")
+        let description = SwiftName.literal(model.wireName) + (errors.isEmpty ? "" : ", errors: [\(errors)]")
         let arguments = model.requirements.filter { !$0.parameters.isEmpty }.map(argumentStruct)
-        return ["/// The methods of \(model.plainName), typed."]
-            + SourceLines.block(
-                "\(access)nonisolated enum \(methodsName)",
-                SourceLines.paragraphs([[description]] + entries + arguments))
-    }
+        let text: SourceText = """
+            /// The methods of \(model.plainName), typed.
+            \(access)nonisolated enum \(methodsName) {
+                static let \(model.descriptionName) = RemoteProxy.ServiceDescription(\(description))
 
-    private var description: String {
-        let list = model.errors.map { "\(SwiftName.literal($0.type)): \($0.expression)" }.joined(separator: ", ")
-        let errors = list.isEmpty ? "" : ", errors: [\(list)]"
-        let name = SwiftName.literal(model.wireName)
-        return "static let \(model.descriptionName) = RemoteProxy.ServiceDescription(\(name)\(errors))"
+                \(paragraphs: model.requirements.map(entry))
+
+                \(paragraphs: arguments)
+            }
+            """
+        return text.lines
     }
 
     private func entry(of requirement: Requirement) -> [String] {
         let arguments = requirement.parameters.isEmpty ? "RemoteProxy.NoArguments" : requirement.argumentsName
-        let type =
-            switch requirement.shape {
-            case .call: "Method<\(service), \(arguments), \(requirement.result ?? "RemoteProxy.NoResult")>"
-            case .post: "Post<\(service), \(arguments)>"
+        let result = requirement.result ?? "RemoteProxy.NoResult"
+        let type = requirement.isPost ? "Post<\(service), \(arguments)>" : "Method<\(service), \(arguments), \(result)>"
+        let proxy = ["proxy: { \(model.proxyName)(subject: $0).asService }"]
+        let text: SourceText = """
+            /// `\(requirement.fullName)` of \(model.plainName).
+            \(requirement.availability.map(\.spelling))
+            \(access)static let \(requirement.entryName) = RemoteProxy.\(type)(
+                \(requirement.isPost ? [facts(of: requirement) + ","] + proxy : [facts(of: requirement)])) {
+                service, \(requirement.parameters.isEmpty ? "_" : "arguments") in
+                \(invocation(of: requirement))
             }
-        let documentation = "/// `\(requirement.fullName)` of \(model.plainName)."
-        let head = "\(access)static let \(requirement.entryName) = RemoteProxy.\(type)("
-        var facts = ["    \(facts(of: requirement))"]
-        if requirement.shape == .post {
-            facts = [facts[0] + ",", "    proxy: { \(model.proxyName)(subject: $0).asService }"]
-        }
-        return [documentation] + requirement.availability.map(\.spelling) + [head] + facts.dropLast()
-            + SourceLines.block(facts[facts.count - 1] + ")", invocation(of: requirement))
+            """
+        return text.lines
     }
 
     /// The name, and what discovery tells about the method.
@@ -82,63 +89,75 @@ struct MethodTableExpansion {
         var facts = [SwiftName.literal(requirement.wireName), "of: \(model.descriptionName)"]
         if !requirement.parameters.isEmpty {
             let list = requirement.parameters.map {
-                ".init(\(SwiftName.literal($0.name)), \(SwiftName.literal($0.type)))"
+                ".init(\(SwiftName.literal($0.name)), \(SwiftName.literal($0.type.spelling)))"
             }
             facts.append("parameters: [\(list.joined(separator: ", "))]")
         }
         if let result = requirement.result { facts.append("result: \(SwiftName.literal(result))") }
-        if let mark = requirement.mark { facts.append("effect: .\(mark.effect)") }
+        switch requirement.mark {
+        case .readOnly: facts.append("effect: .reads")
+        case .idempotent: facts.append("effect: .idempotent")
+        case nil: break
+        }
         return facts.joined(separator: ", ")
     }
 
-    /// The body of the closure that calls the real object.
+    /// The statements that call the real object.
     ///
     /// A post is called through a value of an async function type. Whether it is isolated to an actor, and so needs
     /// `await`, only the compiler knows. Converting it to that type is right either way and brings no warning.
     private func invocation(of requirement: Requirement) -> [String] {
-        let head = requirement.parameters.isEmpty ? "service, _ in" : "service, arguments in"
-        if requirement.shape == .post {
-            let labels = requirement.parameters.map { ($0.label.map(SwiftName.label) ?? "_") + ":" }.joined()
-            let types = requirement.parameters.map(\.type).joined(separator: ", ")
-            let reference = labels.isEmpty ? requirement.spelling : "\(requirement.spelling)(\(labels))"
-            let values = requirement.parameters.map { "arguments.\($0.spelling)" }.joined(separator: ", ")
-            return [
-                head, "let deliver: (\(types)) async -> Void = service.\(reference)", "await deliver(\(values))",
-            ]
+        let parameters = requirement.parameters
+        if requirement.isPost {
+            let labels = parameters.map { ($0.label.map(SwiftName.label) ?? "_") + ":" }.joined()
+            let types = parameters.map(\.type.spelling).joined(separator: ", ")
+            let function = requirement.spelling + (labels.isEmpty ? "" : "(\(labels))")
+            let values = parameters.map { "arguments.\($0.spelling)" }.joined(separator: ", ")
+            return ["let deliver: (\(types)) async -> Void = service.\(function)", "await deliver(\(values))"]
         }
         let arguments = requirement.isProperty ? "" : "(\(requirement.arguments("arguments.")))"
         let call = "try await service.\(requirement.spelling)\(arguments)"
-        return [head, call] + (requirement.result == nil ? ["return RemoteProxy.NoResult()"] : [])
+        return requirement.result == nil ? [call, "return RemoteProxy.NoResult()"] : [call]
     }
 
+    /// `==` and `hash` are not synthesised: there may be arguments that have no `==`. Each argument is compared in a
+    /// statement of its own, since the compiler needs long for an expression that has many overloads in it.
     private func argumentStruct(of requirement: Requirement) -> [String] {
         let parameters = requirement.parameters
-        let memberwise = parameters.map(\.memberwise.declaration).joined(separator: ", ")
-        return ["/// The arguments of `\(requirement.fullName)`."]
-            + SourceLines.block(
-                "\(access)struct \(requirement.argumentsName): RemoteProxy.MethodArguments",
-                SourceLines.paragraphs([
-                    parameters.map { "\(access)let \($0.spelling): \($0.type)" },
-                    SourceLines.block(
-                        "\(access)init(\(memberwise))", parameters.map { "self.\($0.spelling) = \($0.spelling)" }),
-                    SourceLines.block(
-                        "\(access)init(from reader: inout RemoteProxy.ArgumentReader) throws",
-                        parameters.map { "self.\($0.spelling) = try reader.next(\(SwiftName.literal($0.name)))" }),
-                    SourceLines.block(
-                        "\(access)func write(to writer: inout RemoteProxy.ArgumentWriter) throws",
-                        parameters.map { "try writer.write(self.\($0.spelling))" }),
-                    SourceLines.block(
-                        "\(access)static func == (one: Self, other: Self) -> Swift.Bool",
-                        parameters.map(Self.sameness) + ["return true"]),
-                    SourceLines.block(
-                        "\(access)func hash(into hasher: inout Swift.Hasher)",
-                        parameters.map { "\(Self.comparison).hash(self.\($0.spelling), into: &hasher)" }),
-                ]))
-    }
+        let labelled = parameters.map { "\(SwiftName.label($0.name)): \($0.type.spelling)" }.joined(separator: ", ")
+        /// A line for each argument, with its name as source and as text.
+        func each(_ line: (_ name: String, _ text: String) -> String) -> [String] {
+            parameters.map { line($0.spelling, SwiftName.literal($0.name)) }
+        }
+        let text: SourceText = """
+            /// The arguments of `\(requirement.fullName)`.
+            \(access)struct \(requirement.argumentsName): RemoteProxy.MethodArguments {
+                \(parameters.map { "\(access)let \($0.spelling): \($0.type.spelling)" })
 
-    /// Not synthesised: there may be arguments that have no `==`. Each has a statement of its own, since the compiler needs
-    /// long for one that has many overloads in it.
-    private static func sameness(of parameter: Requirement.Parameter) -> String {
-        "if !\(comparison).isSame(one.\(parameter.spelling), other.\(parameter.spelling)) { return false }"
+                \(access)init(\(labelled)) {
+                    \(each { name, _ in "self.\(name) = \(name)" })
+                }
+
+                \(access)init(from reader: inout RemoteProxy.ArgumentReader) throws {
+                    \(each { "self.\($0) = try reader.next(\($1))" })
+                }
+
+                \(access)func write(to writer: inout RemoteProxy.ArgumentWriter) throws {
+                    \(each { name, _ in "try writer.write(self.\(name))" })
+                }
+
+                \(access)static func == (one: Self, other: Self) -> Swift.Bool {
+                    \(each { name, _ in
+                        "if !RemoteProxy.ArgumentComparison.isSame(one.\(name), other.\(name)) { return false }"
+                    })
+                    return true
+                }
+
+                \(access)func hash(into hasher: inout Swift.Hasher) {
+                    \(each { name, _ in "RemoteProxy.ArgumentComparison.hash(self.\(name), into: &hasher)" })
+                }
+            }
+            """
+        return text.lines
     }
 }

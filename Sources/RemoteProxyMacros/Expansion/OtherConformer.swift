@@ -5,22 +5,18 @@
 /// A type without values that has the proxy's witnesses and none of their bodies. It is generic, because the optimiser
 /// never settles on a generic type, even where the module has no other conformer.
 struct OtherConformer {
+    private let head: DeclarationHead
     private let proxy: String
     private let service: String
-    private let isClass: Bool
-    private let isNonisolated: Bool
-    private let attributes: [String]
     private var witnesses: [[String]] = []
+    // The 'class' of 'final class' has been read as a modifier.
+    private var isClass: Bool { head.modifiers.contains("class") }
 
     /// Nil when the source is not a proxy as `ProxyExpansion` writes it.
     init?(ofProxy source: String) {
         var cursor = TokenCursor(source)
-        let head = DeclarationHead(from: &cursor)
-        // The 'class' of 'final class' has been read as a modifier.
-        isClass = head.modifiers.contains("class")
-        isNonisolated = head.modifiers.contains("nonisolated")
-        attributes = head.attributes.filter { $0.name != ProxyExpansion.otherConformer }.map(\.spelling)
-        guard isClass || cursor.take("struct") else { return nil }
+        head = DeclarationHead(from: &cursor)
+        guard head.modifiers.contains("class") || cursor.take("struct") else { return nil }
         proxy = cursor.advance().text
         guard cursor.take(":") else { return nil }
         service = cursor.advance().text
@@ -36,13 +32,17 @@ struct OtherConformer {
 
     /// The whole expansion.
     var source: String {
-        let isolation = isNonisolated ? "nonisolated " : ""
-        let kind = isClass ? "final class" : "enum"
-        let conformer = SourceLines.block(
-            "private \(isolation)\(kind) OtherConformer<Unused>: \(service)", SourceLines.paragraphs(witnesses))
-        let comment =
-            "/// Never made. It keeps the optimiser from taking the only conformer it sees for every '\(service)'."
-        return SourceLines.text(attributes + SourceLines.block("extension \(proxy)", [comment] + conformer))
+        let isolation = head.modifiers.contains("nonisolated") ? "nonisolated " : ""
+        let text: SourceText = """
+            \(head.attributes.filter { $0.name != ProxyExpansion.otherConformer }.map(\.spelling))
+            extension \(proxy) {
+                /// Never made. It keeps the optimiser from taking the only conformer it sees for every '\(service)'.
+                private \(isolation)\(isClass ? "final class" : "enum") OtherConformer<Unused>: \(service) {
+                    \(paragraphs: witnesses)
+                }
+            }
+            """
+        return text.source
     }
 
     /// The next witness; nil at the method table, the first static member.
@@ -53,11 +53,16 @@ struct OtherConformer {
         let isProperty = cursor.isAt("var")
         guard isProperty || cursor.isAt("func") else { return nil }
         cursor.skip(to: "{")
-        let head = (declaration.modifiers + [cursor.source(since: start)]).joined(separator: " ")
+        let signature = (declaration.modifiers + [cursor.source(since: start)]).joined(separator: " ")
         guard cursor.skipBrackets() else { return nil }
         // It stands in the user's code and never runs: the type has no instance.
         let body = isClass ? "Swift.fatalError()" : "switch self {}"
-        return declaration.attributes.map(\.spelling)
-            + SourceLines.block(head, [isProperty ? "get async throws { \(body) }" : body])
+        let text: SourceText = """
+            \(declaration.attributes.map(\.spelling))
+            \(signature) {
+                \(isProperty ? "get async throws { \(body) }" : body)
+            }
+            """
+        return text.lines
     }
 }

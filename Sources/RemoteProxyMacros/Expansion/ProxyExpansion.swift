@@ -4,7 +4,7 @@
 /// Writes the proxy of a protocol.
 struct ProxyExpansion {
     private let model: ProtocolModel
-    private var access: String { model.access.ofMembers }
+    private var access: String { model.memberAccess }
 
     /// The attribute of proxies that need another conformer.
     static let otherConformer = "RemoteProxy._OtherConformer"
@@ -14,29 +14,38 @@ struct ProxyExpansion {
     /// The whole expansion.
     var source: String {
         let table = MethodTableExpansion(model)
-        let members =
-            [subject()] + model.requirements.map(witness) + [table.table, weakProxy, methodNames, table.methods]
-        return SourceLines.text(head + SourceLines.block(declaration(), SourceLines.paragraphs(members)))
+        let text: SourceText = """
+            \(model.syntax.head.documentation + model.attributes)
+            \(model.isOverlooked ? ["@\(Self.otherConformer)"] : [])
+            \(warning)
+            \(declaration()) {
+                \(subject())
+
+                \(paragraphs: model.requirements.map(witness))
+
+                \(paragraphs: [table.table, weakProxy, methodNames, table.methods])
+            }
+            """
+        return text.source
     }
 
-    private var head: [String] {
-        var lines = model.documentation + model.attributes + (model.isOverlooked ? ["@\(Self.otherConformer)"] : [])
-        if !model.inherited.isEmpty {
-            let names = model.inherited.joined(separator: ", ")
-            lines += [
-                "// @Service sees only the text of '\(model.plainName)'. If a requirement is missing here, it is",
-                "// one of \(names): inherited protocols must have no requirements of their own.",
-            ]
-        }
-        return lines
+    private var warning: [String] {
+        if model.inherited.isEmpty { return [] }
+        let text: SourceText = """
+            // @Service sees only the text of '\(model.plainName)'. If a requirement is missing here, it is
+            // one of \(model.inherited.joined(separator: ", ")): inherited protocols must have no requirements of their own.
+            """
+        return text.lines
     }
 
     /// The first line of the proxy.
     func declaration(conforms: Bool = true) -> String {
-        let access = model.inheritsAccess || model.access == .internal ? "" : "\(model.access.rawValue) "
-        let conformance = conforms ? "\(model.name), " : ""
-        let isolation = model.isNonisolated ? "nonisolated " : ""
+        let modifiers = model.syntax.head.modifiers
+        // The extension around a protocol may say how accessible it is. The proxy then need not repeat it.
+        let access = ProtocolModel.Access(modifiers).map { $0 == .internal ? "" : "\($0.rawValue) " } ?? ""
+        let isolation = modifiers.contains("nonisolated") ? "nonisolated " : ""
         let kind = model.isClass ? "final class" : "struct"
+        let conformance = conforms ? "\(model.name), " : ""
         return "\(access)\(isolation)\(kind) \(model.proxyName): \(conformance)RemoteProxy.ServiceProxy"
     }
 
@@ -44,46 +53,53 @@ struct ProxyExpansion {
     /// anywhere.
     func subject(asService: String = "self") -> [String] {
         let subject = "any RemoteProxy.Subject<\(model.service)>"
-        return [
-            "\(access)typealias ProxiedService = \(model.service)",
-            "\(access)nonisolated let proxySubject: \(subject)",
-            "\(access)nonisolated init(subject: \(subject)) { self.proxySubject = subject }",
-            "\(access)nonisolated var asService: \(model.service) { \(asService) }",
-        ]
+        let text: SourceText = """
+            \(access)typealias ProxiedService = \(model.service)
+            \(access)nonisolated let proxySubject: \(subject)
+            \(access)nonisolated init(subject: \(subject)) { self.proxySubject = subject }
+            \(access)nonisolated var asService: \(model.service) { \(asService) }
+            """
+        return text.lines
     }
 
     private func witness(of requirement: Requirement) -> [String] {
-        let lines = requirement.documentation + requirement.availability.map(\.spelling) + requirement.attributes
-        switch requirement.shape {
-        case .call where requirement.isProperty: return lines + propertyWitness(requirement)
-        case .call: return lines + callWitness(requirement)
-        case .post: return lines + postWitness(requirement)
+        let head = requirement.member.head
+        let method = "Self.\(model.methodsName).\(requirement.entryName), \(argumentsValue(requirement))"
+        let call = "try await self.proxySubject._call(\(method))"
+        let name = requirement.spelling
+        let signature = "\(name)(\(requirement.parameters.map(\.declaration).joined(separator: ", ")))"
+        let result = requirement.result ?? ""
+        let witness: SourceText
+        if requirement.isProperty {
+            witness = """
+                \(access)nonisolated(nonsending) var \(name): \(result) {
+                    get async throws {
+                        \(call)
+                    }
+                }
+                """
+        } else if requirement.isPost {
+            // Isolated as the requirement is, so that an object on the same actor is called in place.
+            let isolation = head.modifiers.contains("nonisolated") ? "nonisolated " : ""
+            witness = """
+                \(access)\(isolation)func \(signature) {
+                    self.proxySubject.post(\(method)) { $0.\(name)(\(requirement.arguments())) }
+                }
+                """
+        } else if result.isEmpty {
+            witness = """
+                \(access)nonisolated(nonsending) func \(signature) async throws {
+                    _ = \(call)
+                }
+                """
+        } else {
+            witness = """
+                \(access)nonisolated(nonsending) func \(signature) async throws -> \(result) {
+                    \(call)
+                }
+                """
         }
-    }
-
-    private func propertyWitness(_ requirement: Requirement) -> [String] {
-        let head = "\(access)nonisolated(nonsending) var \(requirement.spelling): \(requirement.result ?? "")"
-        return SourceLines.block(head, SourceLines.block("get async throws", ["try await \(call(requirement))"]))
-    }
-
-    private func callWitness(_ requirement: Requirement) -> [String] {
-        let result = requirement.result.map { " -> \($0)" } ?? ""
-        let head = "\(access)nonisolated(nonsending) func \(signature(requirement)) async throws\(result)"
-        let discard = requirement.result == nil ? "_ = " : ""
-        return SourceLines.block(head, ["\(discard)try await \(call(requirement))"])
-    }
-
-    /// Isolated as the requirement is, so that an object on the same actor is called in place.
-    private func postWitness(_ requirement: Requirement) -> [String] {
-        let entry = "Self.\(model.methodsName).\(requirement.entryName)"
-        let now = "{ $0.\(requirement.spelling)(\(requirement.arguments())) }"
-        return SourceLines.block(
-            "\(access)\(requirement.isNonisolated ? "nonisolated " : "")func \(signature(requirement))",
-            ["self.proxySubject.post(\(entry), \(argumentsValue(requirement))) \(now)"])
-    }
-
-    private func call(_ requirement: Requirement) -> String {
-        "self.proxySubject._call(Self.\(model.methodsName).\(requirement.entryName), \(argumentsValue(requirement)))"
+        return head.documentation + requirement.availability.map(\.spelling) + requirement.attributes + witness.lines
     }
 
     private func argumentsValue(_ requirement: Requirement) -> String {
@@ -92,49 +108,39 @@ struct ProxyExpansion {
         return "Self.\(model.methodsName).\(requirement.argumentsName)(\(values.joined(separator: ", ")))"
     }
 
-    private func signature(_ requirement: Requirement) -> String {
-        "\(requirement.spelling)(\(requirement.parameters.map(\.declaration).joined(separator: ", ")))"
-    }
-
     /// A static function beside a requirement of that name is no conflict.
     private var weakProxy: [String] {
-        [
-            "/// A proxy that does not keep its object alive. When the object is gone, calls throw `RPCError` with the",
-            "/// code `.subjectGone` and posts vanish.",
-        ]
-            + SourceLines.block(
-                "\(access)nonisolated static func weak(_ object: \(model.service) & Swift.AnyObject) -> Self",
-                ["Self(subject: RemoteProxy.WeakSubject<\(model.service)> { [weak object] in object })"])
+        let text: SourceText = """
+            /// A proxy that does not keep its object alive. When the object is gone, calls throw `RPCError` with the
+            /// code `.subjectGone` and posts vanish.
+            \(access)nonisolated static func weak(_ object: \(model.service) & Swift.AnyObject) -> Self {
+                Self(subject: RemoteProxy.WeakSubject<\(model.service)> { [weak object] in object })
+            }
+            """
+        return text.lines
     }
 
     /// A type of the proxy's own, so that a method is named with a leading dot. Types are qualified, since the protocol
     /// may have others of that name.
     var methodNames: [String] {
-        let names = model.requirements.map { requirement in
-            ["/// `\(requirement.fullName)`."] + requirement.availability.map(\.spelling) + [
-                "\(access)static let \(requirement.entryName) = Self(name: \(SwiftName.literal(requirement.wireName)))"
-            ]
-        }
-        let any = ["\(access)let name: Swift.String", "\(access)init(name: Swift.String) { self.name = name }"]
-        return ["/// The names of \(model.plainName)'s methods, for code that names one without calling it."]
-            + SourceLines.block(
-                "\(access)nonisolated struct MethodName: RemoteProxy.ServiceMethodName",
-                SourceLines.paragraphs([any] + names))
-    }
-}
+        let text: SourceText = """
+            /// The names of \(model.plainName)'s methods, for code that names one without calling it.
+            \(access)nonisolated struct MethodName: RemoteProxy.ServiceMethodName {
+                \(access)let name: Swift.String
+                \(access)init(name: Swift.String) { self.name = name }
 
-/// Lines of generated Swift, indented as they nest.
-enum SourceLines {
-    /// A head, its body one step further in, and the closing brace. Only the first line of an element that has several
-    /// is moved: the others may be inside a string.
-    static func block(_ head: String, _ body: [String]) -> [String] {
-        [head + " {"] + body.map { $0.isEmpty ? "" : "    " + $0 } + ["}"]
+                \(paragraphs: model.requirements.map(methodName))
+            }
+            """
+        return text.lines
     }
 
-    /// Groups with an empty line between them; groups without lines vanish.
-    static func paragraphs(_ groups: [[String]]) -> [String] {
-        Array(groups.filter { !$0.isEmpty }.joined(separator: [""]))
+    private func methodName(of requirement: Requirement) -> [String] {
+        let text: SourceText = """
+            /// `\(requirement.fullName)`.
+            \(requirement.availability.map(\.spelling))
+            \(access)static let \(requirement.entryName) = Self(name: \(SwiftName.literal(requirement.wireName)))
+            """
+        return text.lines
     }
-
-    static func text(_ lines: [String]) -> String { lines.joined(separator: "\n") + "\n" }
 }

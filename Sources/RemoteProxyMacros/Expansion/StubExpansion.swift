@@ -3,28 +3,32 @@
 
 /// Writes the stand-in for a proxy.
 struct StubExpansion {
-    let syntax: ProtocolSyntax
-    let model: ProtocolModel
+    private let model: ProtocolModel
+    private var syntax: ProtocolSyntax { model.syntax }
+
+    init(_ model: ProtocolModel) { self.model = model }
 
     /// The whole expansion.
     var source: String {
-        let witnesses = syntax.members.map { witness(of: $0) }
+        let witnesses = syntax.members.map(witness)
         // A proxy that cannot conform can at least be named, made and exported.
-        let conforms = canInherit && !witnesses.contains { $0 == nil }
+        let conforms = canInherit && !witnesses.contains(nil)
         let expansion = ProxyExpansion(named)
-        let head = "\(model.access.ofMembers)nonisolated static"
-        let members: [[String]] = [
-            expansion.subject(asService: conforms ? "self" : Self.nothing) + [
-                "\(head) var methodTable: RemoteProxy.MethodTable<\(model.service)> { \(Self.nothing) }",
-                "\(head) func weak(_ object: \(model.service) & Swift.AnyObject) -> Self { \(Self.nothing) }",
-            ],
-            expansion.methodNames,
-            conforms ? witnesses.compactMap(\.self) : [],
-        ]
-        let comment = "// This proxy does nothing, because its protocol was refused."
-        let declaration = expansion.declaration(conforms: conforms)
-        return SourceLines.text(
-            model.attributes + [comment] + SourceLines.block(declaration, SourceLines.paragraphs(members)))
+        let head = "\(model.memberAccess)nonisolated static"
+        let text: SourceText = """
+            \(model.attributes)
+            // This proxy does nothing, because its protocol was refused.
+            \(expansion.declaration(conforms: conforms)) {
+                \(expansion.subject(asService: conforms ? "self" : Self.nothing))
+                \(head) var methodTable: RemoteProxy.MethodTable<\(model.service)> { \(Self.nothing) }
+                \(head) func weak(_ object: \(model.service) & Swift.AnyObject) -> Self { \(Self.nothing) }
+
+                \(expansion.methodNames)
+
+                \(conforms ? witnesses.compactMap(\.self) : [])
+            }
+            """
+        return text.source
     }
 
     /// Qualified, since the protocol may have a requirement of that name.
@@ -35,14 +39,10 @@ struct StubExpansion {
         var named = model
         var names = Set(model.requirements.map(\.wireName))
         for member in syntax.members where member.kind == .function || member.kind == .property {
-            let name = SwiftName.plain(member.name)
-            guard !member.head.modifiers.contains("static"), !ProtocolModel.isReserved(name),
-                names.insert(name).inserted
+            guard !member.head.modifiers.contains("static"), !ProtocolModel.isReserved(member.name),
+                names.insert(member.name).inserted
             else { continue }
-            var requirement = Requirement(shape: .call, isProperty: true, name: name)
-            requirement.wireName = name
-            requirement.entryName = SwiftName.spelled(name)
-            named.requirements.append(requirement)
+            named.requirements.append(Requirement(member: member, wireName: member.name))
         }
         return named
     }
@@ -54,7 +54,7 @@ struct StubExpansion {
     /// Whether the member's text cannot stand in a type, mostly because it could not stand in the protocol either.
     private func isUnspeakable(_ member: MemberSyntax) -> Bool {
         let names = member.parameters.map(\.name).filter { $0 != "_" }
-        return ProtocolModel.isReserved(SwiftName.plain(member.name)) || member.hiddenType != nil
+        return ProtocolModel.isReserved(member.name) || member.hiddenType != nil
             || Set(names).count != names.count
             || member.hasWhere && !member.hasGenerics || member.effects.other != nil
             || member.head.attributes.compactMap(Availability.init).contains(where: \.isUnsupported)
@@ -84,7 +84,7 @@ struct StubExpansion {
             default: nil
             }
         }
-        return (attributes + modifiers).map { $0 + " " }.joined() + model.access.ofMembers
+        return (attributes + modifiers).map { $0 + " " }.joined() + model.memberAccess
     }
 
     private static func accessor(_ accessor: AccessorSyntax) -> String {

@@ -11,17 +11,15 @@ enum Macros {
     @Sendable
     static func service(_ request: ExpansionRequest) -> Expansion {
         guard let syntax = ProtocolSyntax(request.declSyntax.source) else {
-            return Expansion(
-                expandedSource: "", diagnostics: [.init(Refusal(ofAttribute: "@Service", .notAProtocol), in: request)])
+            return Expansion(refusals: [Refusal("@Service", .notAProtocol)], of: request)
         }
-        var rules = ProtocolRules(syntax)
-        let model = rules.model(
-            surroundings: (request.lexicalContext ?? []).map { EnclosingScope($0.source) },
+        let rules = ProtocolRules(
+            syntax, surroundings: (request.lexicalContext ?? []).map { EnclosingScope($0.source) },
             attribute: ServiceAttribute(request.attributeSyntax.source))
-        if rules.refusals.isEmpty { return Expansion(expandedSource: ProxyExpansion(model).source) }
-        return Expansion(
-            expandedSource: StubExpansion(syntax: syntax, model: model).source,
-            diagnostics: rules.refusals.map { .init($0, in: request) })
+        guard rules.refusals.isEmpty else {
+            return Expansion(StubExpansion(rules.model).source, refusals: rules.refusals, of: request)
+        }
+        return Expansion(ProxyExpansion(rules.model).source)
     }
 
     /// `@ReadOnly` and `@Idempotent`: write nothing, since `@Service` reads them itself. Only their place is judged here,
@@ -33,36 +31,35 @@ enum Macros {
         var surrounding = TokenCursor(request.lexicalContext?.first?.source ?? "")
         _ = DeclarationHead(from: &surrounding)
         if declaration.isAt("func") || declaration.isAt("var"), surrounding.isAt("protocol") {
-            return Expansion(expandedSource: "")
+            return Expansion()
         }
         var attribute = TokenCursor(request.attributeSyntax.source)
         let name = AttributeSyntax(from: &attribute)?.name ?? "this"
-        return Expansion(
-            expandedSource: "", diagnostics: [.init(Refusal(ofAttribute: "@\(name)", .misplacedMark), in: request)])
+        return Expansion(refusals: [Refusal("@\(name)", .misplacedMark)], of: request)
     }
 
     /// `@_OtherConformer`, which `@Service` writes on proxies that the optimiser would overlook.
     @Sendable
     static func otherConformer(_ request: ExpansionRequest) -> Expansion {
-        Expansion(expandedSource: OtherConformer(ofProxy: request.declSyntax.source)?.source ?? "")
+        Expansion(OtherConformer(ofProxy: request.declSyntax.source)?.source ?? "")
     }
 }
 
-extension Expansion.Diagnostic {
-    /// A message at its place in the user's file.
-    init(_ refusal: Refusal, in request: ExpansionRequest) {
-        let (location, offset) =
-            switch refusal.place {
-            case .declaration(let offset): (request.declSyntax.location, offset)
-            // Its source begins with the blanks and comments before it.
-            case .attribute:
-                (
-                    request.attributeSyntax.location,
-                    TokenCursor(request.attributeSyntax.source).current.range.lowerBound
-                )
-            }
+extension Expansion {
+    /// With a message for each refusal, at its place in the user's file.
+    init(_ source: String = "", refusals: [Refusal], of request: ExpansionRequest) {
+        let attribute = request.attributeSyntax
+        // The attribute's source begins with the blanks and comments before it.
+        let attributeOffset = TokenCursor(attribute.source).offset
         self.init(
-            message: refusal.message,
-            position: .init(fileName: location?.fileName ?? "", offset: (location?.offset ?? 0) + offset))
+            source,
+            diagnostics: refusals.map { refusal in
+                let location = refusal.offset == nil ? attribute.location : request.declSyntax.location
+                return Diagnostic(
+                    message: refusal.message,
+                    position: Position(
+                        fileName: location?.fileName ?? "",
+                        offset: (location?.offset ?? 0) + (refusal.offset ?? attributeOffset)))
+            })
     }
 }

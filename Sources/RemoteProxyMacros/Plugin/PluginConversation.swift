@@ -5,33 +5,36 @@ private import JSONCodec
 
 /// Answers the compiler. Every message gets an answer: a compiler that waits for one hangs the user's build.
 enum PluginConversation {
+    /// The version whose messages these are.
+    private static let protocolVersion = 7
+
     static func answer(to message: [UInt8]) -> [UInt8] {
+        guard let request = try? message.withUnsafeBytes({ try decodeJSON(HostMessage.self, from: $0) }) else {
+            return encoded(failure("the compiler sent a message that the macro plugin cannot read"))
+        }
+        if request.getCapability != nil {
+            return encoded(["getCapabilityResult": ["capability": ["protocolVersion": protocolVersion]]])
+        }
+        guard let expansion = request.expandAttachedMacro else {
+            return encoded(failure("the compiler asked the macro plugin for something other than an attached macro"))
+        }
+        guard let expand = Macros.all[expansion.macro.typeName] else {
+            return encoded(failure("the macro plugin has no macro '\(expansion.macro.typeName)'"))
+        }
+        return encoded(["expandMacroResult": expand(expansion)])
+    }
+
+    /// The answers hold only strings and small numbers, which JSON can always express.
+    private static func encoded(_ answer: some Encodable) -> [UInt8] {
         let output = JSONOutput()
-        // The answers hold only strings and small numbers, which JSON can always express.
-        try? output.encode(reply(to: message))
+        try? output.encode(answer)
         return Array(output.bytes)
     }
 
-    private static func reply(to message: [UInt8]) -> PluginMessage {
-        guard let request = try? message.withUnsafeBytes({ try decodeJSON(HostMessage.self, from: $0) }) else {
-            return failure("the compiler sent a message that the macro plugin cannot read")
-        }
-        if request.getCapability != nil {
-            return PluginMessage(getCapabilityResult: .init())
-        }
-        guard let expansion = request.expandAttachedMacro else {
-            return failure("the compiler asked the macro plugin for something other than an attached macro")
-        }
-        guard let expand = Macros.all[expansion.macro.typeName] else {
-            return failure("the macro plugin has no macro '\(expansion.macro.typeName)'")
-        }
-        return PluginMessage(expandMacroResult: expand(expansion))
-    }
-
     /// An expansion that failed is an answer to any request; a compiler that expects another kind reports a mismatch.
-    private static func failure(_ message: String) -> PluginMessage {
+    private static func failure(_ message: String) -> [String: Expansion] {
         let diagnostic = Expansion.Diagnostic(message: message, position: .init(fileName: "", offset: 0))
-        return PluginMessage(expandMacroResult: Expansion(expandedSource: "", diagnostics: [diagnostic]))
+        return ["expandMacroResult": Expansion(diagnostics: [diagnostic])]
     }
 }
 
@@ -69,25 +72,14 @@ struct ExpansionRequest: Decodable {
     var lexicalContext: [Syntax]?
 }
 
-/// An answer to the compiler. Exactly one member is there.
-struct PluginMessage: Encodable {
-    var getCapabilityResult: CapabilityResult?
-    var expandMacroResult: Expansion?
-
-    struct CapabilityResult: Encodable {
-        var capability = Capability()
-    }
-
-    struct Capability: Encodable {
-        /// The version whose messages these are.
-        var protocolVersion = 7
-    }
-}
-
 /// The outcome of an expansion: source text, and messages to the user.
 struct Expansion: Encodable {
     var expandedSource: String
-    var diagnostics: [Diagnostic] = []
+    var diagnostics: [Diagnostic]
+
+    init(_ source: String = "", diagnostics: [Diagnostic] = []) {
+        (expandedSource, self.diagnostics) = (source, diagnostics)
+    }
 
     /// One message at a place in the user's file.
     struct Diagnostic: Encodable {

@@ -1,9 +1,5 @@
 // What the attributes say that mean something to a proxy.
 
-extension AttributeSyntax {
-    var isMainActor: Bool { ["MainActor", "Swift.MainActor", "_Concurrency.MainActor"].contains(name) }
-}
-
 /// `@Service(name: "Ledger", errors: Login.Failure.self)`. The compiler has checked the types of the arguments.
 struct ServiceAttribute {
     /// What the service is called on the wire; nil when the attribute does not say.
@@ -29,27 +25,14 @@ struct ServiceAttribute {
         cursor.skip(to: "(")
         guard cursor.take("(") else { return }
         if cursor.take("name"), cursor.take(":") {
-            readName(Self.argument(from: &cursor))
+            readName(cursor.expression())
             _ = cursor.take(",")
         }
         guard cursor.take("errors"), cursor.take(":") else { return }
         while !cursor.isAtEnd, !cursor.isAt(")") {
-            errors.append(DeclaredError(expression: Self.argument(from: &cursor)))
+            errors.append(DeclaredError(expression: cursor.expression()))
             _ = cursor.take(",")
         }
-    }
-
-    /// Reads an expression up to the comma or the bracket that ends it. Generic arguments have commas of their own.
-    private static func argument(from cursor: inout TokenCursor) -> String {
-        let start = cursor.index
-        var depth = 0
-        while !cursor.isAtEnd, !cursor.isAt(")"), depth > 0 || !cursor.isAt(",") {
-            if cursor.isAt("<") { depth += 1 }
-            if cursor.isAt(">") { depth -= 1 }
-            let isBracket = cursor.isAt("(") || cursor.isAt("[")
-            if !isBracket || !cursor.skipBrackets() { cursor.advance() }
-        }
-        return cursor.spelling(since: start)
     }
 
     private mutating func readName(_ expression: String) {
@@ -88,13 +71,12 @@ struct Availability {
         let start = cursor.index
         var isShort = true
         while !cursor.isAtEnd, cursor.following.kind != .end {
-            switch cursor.current.text {
+            switch cursor.advance().text {
             case "deprecated": isDeprecated = true
             case "unavailable", "introduced", "obsoleted", "noasync": isUnsupported = true
             case "swift", "_PackageDescription", ":": isShort = false
             default: break
             }
-            cursor.advance()
         }
         if isShort, !isDeprecated, !isUnsupported { condition = cursor.spelling(since: start) }
     }

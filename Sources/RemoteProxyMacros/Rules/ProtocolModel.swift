@@ -1,4 +1,4 @@
-// The result of the rules: everything that the expansion writes, with all questions answered.
+// The result of the rules: a protocol as it is written, and the answers to all questions of the expansion.
 
 /// A protocol whose requirements can all be remote.
 struct ProtocolModel {
@@ -9,22 +9,14 @@ struct ProtocolModel {
             guard let access = modifiers.lazy.compactMap(Self.init(rawValue:)).first else { return nil }
             self = access
         }
-
-        /// In front of the proxy's members. Narrower ones are as narrow as the proxy without being told.
-        var ofMembers: String { self == .public || self == .package ? "\(rawValue) " : "" }
     }
 
-    /// As the source spells it.
-    let name: String
+    let syntax: ProtocolSyntax
     /// What the service is called on the wire.
-    var wireName: String
-    var access = Access.internal
-    /// Whether the extension around it says so and the proxy need not repeat it.
-    var inheritsAccess = false
-    var documentation: [String] = []
-    /// `@available` and `@MainActor`, as spelled; other global actors are inferred from the conformance.
-    var attributes: [String] = []
-    var isNonisolated = false
+    let wireName: String
+    /// The arguments of `@Service(errors:)`.
+    let errors: [ServiceAttribute.DeclaredError]
+    let access: Access
     /// Internal or narrower at the top level of a file: the optimiser needs to be told of the proxy.
     var isOverlooked = false
     /// Inherits `AnyObject`: the proxy is a class.
@@ -35,16 +27,22 @@ struct ProtocolModel {
     /// Inherited protocols that are not the standard library's: only the compiler knows what they require.
     var inherited: [String] = []
     var requirements: [Requirement] = []
-    /// The arguments of `@Service(errors:)`.
-    var errors: [ServiceAttribute.DeclaredError] = []
     /// What the enum of the methods is called, and in it the description of the service.
     var methodsName = "Methods"
     var descriptionName = "service"
 
+    /// The name as the source spells it, and without back-ticks.
+    var name: String { syntax.name }
     var plainName: String { SwiftName.plain(name) }
     var proxyName: String { SwiftName.spelled(plainName + "Proxy") }
     /// The type of the objects that a proxy stands for. Only a protocol that is refused may not be Sendable by itself.
     var service: String { "any \(name)" + (isSendable ? "" : " & Swift.Sendable") }
+    /// In front of the proxy's members. Narrower ones are as narrow as the proxy without being told.
+    var memberAccess: String { access == .public || access == .package ? "\(access.rawValue) " : "" }
+    /// `@available` and `@MainActor`, as spelled; other global actors are inferred from the conformance.
+    var attributes: [String] {
+        syntax.head.attributes.filter { $0.name == "available" || $0.isMainActor }.map(\.spelling)
+    }
 
     /// Types that every proxy has. They hide types that the protocol's text means by the same name.
     static let memberTypes: Set<String> = ["MethodName", "ProxiedService"]
@@ -54,82 +52,49 @@ struct ProtocolModel {
         memberTypes.contains(name)
             || ["proxySubject", "asService", "methodTable", "init", "self", "Self", "Type", "Protocol"].contains(name)
     }
+
+    /// The first name in a type that means another type inside a proxy. After a dot it does not.
+    static func hiddenType(in type: String) -> String? {
+        let tokens = TokenCursor(type).tokens
+        return tokens.indices.first { index in
+            memberTypes.contains(tokens[index].plainName) && (index == 0 || tokens[index - 1].text != ".")
+        }.map { tokens[$0].plainName }
+    }
 }
 
 /// A requirement in one of the shapes that can be remote.
 struct Requirement {
-    enum Shape {
-        /// `async throws`, with or without a result.
-        case call
-        /// Neither effects nor a result.
-        case post
-    }
-
     /// What its author says about it.
     enum Mark: String {
         case readOnly = "ReadOnly"
         case idempotent = "Idempotent"
-
-        /// The case of `MethodSignature.Effect`.
-        var effect: String {
-            switch self {
-            case .readOnly: "reads"
-            case .idempotent: "idempotent"
-            }
-        }
     }
 
-    let shape: Shape
+    let member: MemberSyntax
     var mark: Mark?
-    var isProperty = false
-    /// Says `nonisolated` itself.
-    var isNonisolated = false
-    /// Without back-ticks.
-    let name: String
-    /// Where the name stands in the source of the protocol.
-    var offset = 0
-    var parameters: [Parameter] = []
-    /// The type as spelled; nil for none.
-    var result: String?
-    var documentation: [String] = []
     /// Other attributes of the requirement that its witness repeats.
     var attributes: [String] = []
     var availability: [Availability] = []
     /// On the wire: the name, or for overloads the full name with labels.
     var wireName = ""
-    /// The name of its entry among the generated methods, spelled.
-    var entryName = ""
     /// The name of its argument struct, spelled.
     var argumentsName = ""
 
-    struct Parameter {
-        /// Without back-ticks; nil when the call has none.
-        let label: String?
-        /// Without back-ticks; also the name on the wire.
-        let name: String
-        /// As spelled.
-        let type: String
-
-        /// As a declaration or an expression spells it.
-        var spelling: String { SwiftName.spelled(name) }
-
-        /// As the parameter of a function.
-        var declaration: String {
-            guard let label else { return "_ \(spelling): \(type)" }
-            return SwiftName.label(label) + (label == name ? "" : " \(spelling)") + ": \(type)"
-        }
-
-        /// The same parameter, labelled with its own name.
-        var memberwise: Parameter { Parameter(label: name, name: name, type: type) }
-    }
-
+    /// Without back-ticks.
+    var name: String { member.name }
     /// As a declaration or an expression spells it.
     var spelling: String { SwiftName.spelled(name) }
+    var parameters: [ParameterSyntax] { member.parameters }
+    /// The type as spelled; nil for none.
+    var result: String? { member.valueType?.spelling }
+    var isProperty: Bool { member.kind == .property }
+    /// Neither effects nor a result. All others are calls: `async throws`.
+    var isPost: Bool { !isProperty && !member.effects.isPresent }
+    /// The name of its entry among the generated methods, spelled.
+    var entryName: String { SwiftName.spelled(wireName) }
 
     /// `add(_:to:)`.
-    var fullName: String {
-        isProperty ? name : "\(name)(\(parameters.map { ($0.label ?? "_") + ":" }.joined()))"
-    }
+    var fullName: String { isProperty ? name : "\(name)(\(parameters.map { ($0.label ?? "_") + ":" }.joined()))" }
 
     /// The arguments of a call to the real object. Each value has the prefix.
     func arguments(_ prefix: String = "") -> String {

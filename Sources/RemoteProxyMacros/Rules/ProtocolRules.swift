@@ -2,27 +2,24 @@
 
 /// Judges a protocol. There is one refusal per requirement: the first fault found.
 struct ProtocolRules {
+    private(set) var model: ProtocolModel
     private(set) var refusals: [Refusal] = []
-    private let syntax: ProtocolSyntax
-    private var name: String { syntax.plainName }
-
-    init(_ syntax: ProtocolSyntax) { self.syntax = syntax }
+    private var syntax: ProtocolSyntax { model.syntax }
+    private var name: String { model.plainName }
 
     /// - Parameter surroundings: The declarations around the protocol, innermost first.
-    mutating func model(surroundings: [EnclosingScope] = [], attribute: ServiceAttribute) -> ProtocolModel {
-        var model = ProtocolModel(name: syntax.name, wireName: attribute.name ?? name)
-        model.documentation = syntax.head.documentation
-        model.errors = attribute.errors
-        let access = ProtocolModel.Access(syntax.head.modifiers)
-        model.access = access ?? surroundings.first?.defaultAccess ?? .internal
-        model.inheritsAccess = access == nil
-        model.isNonisolated = syntax.head.modifiers.contains("nonisolated")
-        model.attributes = syntax.head.attributes.filter { $0.name == "available" || $0.isMainActor }.map(\.spelling)
+    init(_ syntax: ProtocolSyntax, surroundings: [EnclosingScope], attribute: ServiceAttribute) {
+        let access = ProtocolModel.Access(syntax.head.modifiers) ?? surroundings.first?.defaultAccess ?? .internal
+        model = ProtocolModel(
+            syntax: syntax, wireName: attribute.name ?? SwiftName.plain(syntax.name), errors: attribute.errors,
+            access: access)
         judgeProtocol()
         judge(attribute)
-        judgeInheritance(&model)
-        judgeVisibility(&model, surroundings)
-        for member in syntax.members where !isPassedOver(member) {
+        judgeInheritance()
+        judgeVisibility(surroundings)
+        // Primary associated types are refused in the protocol's head already.
+        let isGeneric = syntax.genericsOffset != nil
+        for member in syntax.members where member.kind != .typeAlias && !(isGeneric && member.kind == .associatedType) {
             do {
                 model.requirements.append(try RequirementRules(member).requirement())
             } catch {
@@ -30,9 +27,8 @@ struct ProtocolRules {
             }
         }
         if let offset = syntax.faults.first { refuse(.notUnderstood, of: "@Service", at: offset) }
-        nameEntries(of: &model)
-        refusals.sort { Self.offset($0) < Self.offset($1) }
-        return model
+        nameEntries()
+        refusals.sort { ($0.offset ?? 0) < ($1.offset ?? 0) }
     }
 
     /// Of the protocol as a whole, unless another subject is given.
@@ -40,24 +36,13 @@ struct ProtocolRules {
         refusals.append(Refusal(subject ?? "'\(name)'", reason, at: offset ?? syntax.nameOffset))
     }
 
-    /// Primary associated types are refused in the protocol's head already.
-    private func isPassedOver(_ member: MemberSyntax) -> Bool {
-        member.kind == .typeAlias || member.kind == .associatedType && syntax.genericsOffset != nil
-    }
-
-    private static func offset(_ refusal: Refusal) -> Int {
-        if case .declaration(let offset) = refusal.place { offset } else { 0 }
-    }
-
     private mutating func judge(_ attribute: ServiceAttribute) {
-        if let spelling = attribute.refusedName { refusals.append(Refusal(ofAttribute: spelling, .wireName)) }
-        let hidden = attribute.errors.lazy.compactMap {
-            TokenCursor($0.expression).firstUnqualified(of: ProtocolModel.memberTypes)
-        }
-        if let type = hidden.first { refusals.append(Refusal(ofAttribute: "'errors:'", .hiddenType(type))) }
+        if let spelling = attribute.refusedName { refusals.append(Refusal(spelling, .wireName)) }
+        let hidden = attribute.errors.lazy.compactMap { ProtocolModel.hiddenType(in: $0.expression) }.first
+        if let hidden { refusals.append(Refusal("'errors:'", .hiddenType(hidden))) }
         var types: Set<String> = []
         if let error = attribute.errors.first(where: { !types.insert($0.type).inserted }) {
-            refusals.append(Refusal(ofAttribute: "'errors:'", .repeatedError(error.type)))
+            refusals.append(Refusal("'errors:'", .repeatedError(error.type)))
         }
     }
 
@@ -73,9 +58,8 @@ struct ProtocolRules {
     /// A protocol that no other module can see needs another conformer, or the optimiser of release builds overlooks its
     /// proxy. At the top level `_OtherConformer` writes one. A nested protocol is refused instead: an extension of its
     /// proxy would not find the names of the types around it.
-    private mutating func judgeVisibility(_ model: inout ProtocolModel, _ surroundings: [EnclosingScope]) {
-        let isInlinable = syntax.head.attributes.contains { $0.name == "usableFromInline" }
-        let isVisible = model.access == .public || model.access == .package || isInlinable
+    private mutating func judgeVisibility(_ surroundings: [EnclosingScope]) {
+        let isVisible = EnclosingScope.isVisible(syntax.head, model.access)
         if surroundings.isEmpty {
             model.isOverlooked = !isVisible
         } else if !isVisible || surroundings.contains(where: \.isHidden) {
@@ -83,10 +67,10 @@ struct ProtocolRules {
         }
     }
 
-    private mutating func judgeInheritance(_ model: inout ProtocolModel) {
+    private mutating func judgeInheritance() {
         for (type, offset) in syntax.inherited {
             for part in type.spelling.split(separator: "&") {
-                judge(String(part.filter { $0 != " " }.trimmingPrefix("Swift.")), at: offset, &model)
+                judge(String(part.filter { $0 != " " }.trimmingPrefix("Swift.")), at: offset)
             }
         }
         if !model.isSendable, syntax.isInheritanceKnown, syntax.whereOffset == nil {
@@ -94,7 +78,7 @@ struct ProtocolRules {
         }
     }
 
-    private mutating func judge(_ inherited: String, at offset: Int, _ model: inout ProtocolModel) {
+    private mutating func judge(_ inherited: String, at offset: Int) {
         switch inherited {
         case "Sendable", "Error":
             model.isSendable = true
@@ -125,27 +109,25 @@ struct ProtocolRules {
     ]
 
     /// Overloads get their full names; generated types get names that nothing in the protocol's text means.
-    private mutating func nameEntries(of model: inout ProtocolModel) {
+    private mutating func nameEntries() {
         let counts = Dictionary(grouping: model.requirements, by: \.name).mapValues(\.count)
         var entries: Set<String> = []
         var types = syntax.words
-        var kept: [Requirement] = []
+        var named: [Requirement] = []
         model.methodsName = Self.free("Methods", &types)
         for var requirement in model.requirements {
-            let name = requirement.name
-            let isOverloaded = counts[name, default: 1] > 1
-            requirement.wireName = isOverloaded ? requirement.fullName : name
+            let isOverloaded = counts[requirement.name, default: 1] > 1
+            requirement.wireName = isOverloaded ? requirement.fullName : requirement.name
             guard entries.insert(requirement.wireName).inserted else {
-                refuse(.sameName, of: "'\(requirement.fullName)'", at: requirement.offset)
+                refuse(.sameName, of: "'\(requirement.fullName)'", at: requirement.member.offset)
                 continue
             }
-            requirement.entryName = SwiftName.spelled(requirement.wireName)
             let labels = isOverloaded ? requirement.parameters.compactMap(\.label) : []
-            let words = ([name] + labels).map { $0.prefix(1).uppercased() + $0.dropFirst() }
+            let words = ([requirement.name] + labels).map { $0.prefix(1).uppercased() + $0.dropFirst() }
             requirement.argumentsName = SwiftName.spelled(Self.free(words.joined() + "Arguments", &types))
-            kept.append(requirement)
+            named.append(requirement)
         }
-        model.requirements = kept
+        model.requirements = named
         model.descriptionName = Self.free("service", &entries)
     }
 
@@ -168,10 +150,12 @@ struct EnclosingScope {
         let head = DeclarationHead(from: &cursor)
         let access = ProtocolModel.Access(head.modifiers)
         let isExtension = cursor.isAt("extension")
-        let isVisible =
-            access == .public || access == .package || head.modifiers.contains("open")
-            || head.attributes.contains { $0.name == "usableFromInline" }
         defaultAccess = isExtension ? access : nil
-        isHidden = !isExtension && !isVisible
+        isHidden = !isExtension && !head.modifiers.contains("open") && !Self.isVisible(head, access)
+    }
+
+    /// Whether other modules see a declaration that begins so.
+    static func isVisible(_ head: DeclarationHead, _ access: ProtocolModel.Access?) -> Bool {
+        access == .public || access == .package || head.attributes.contains { $0.name == "usableFromInline" }
     }
 }

@@ -3,25 +3,14 @@
 
 /// A message to the user about one thing in the source.
 struct Refusal: Error, Equatable {
-    enum Place: Equatable {
-        /// Bytes from the start of the declaration's source.
-        case declaration(Int)
-        case attribute
-    }
-
+    /// Begins with the subject, mostly a name in quotes.
     let message: String
-    let place: Place
+    /// Bytes from the start of the declaration's source; nil for a message about the attribute.
+    let offset: Int?
 
-    /// About a part of the declaration. The message begins with the subject, mostly a name in quotes.
-    init(_ subject: String, _ reason: Reason, at offset: Int) {
+    init(_ subject: String, _ reason: Reason, at offset: Int? = nil) {
         message = "\(subject) \(reason.text)"
-        place = .declaration(offset)
-    }
-
-    /// About the attribute.
-    init(ofAttribute subject: String, _ reason: Reason) {
-        message = "\(subject) \(reason.text)"
-        place = .attribute
+        self.offset = offset
     }
 }
 

@@ -3,7 +3,7 @@
 /// Judges one member.
 struct RequirementRules {
     private let member: MemberSyntax
-    private var name: String { SwiftName.plain(member.name) }
+    private var name: String { member.name }
 
     init(_ member: MemberSyntax) { self.member = member }
 
@@ -11,11 +11,8 @@ struct RequirementRules {
         try judgeKind()
         try judgeModifiers()
         if let type = member.hiddenType { throw refusal(.hiddenType(type)) }
-        var requirement = member.kind == .property ? try property() : try function()
-        requirement.isNonisolated = member.head.modifiers.contains("nonisolated")
-        requirement.documentation = member.head.documentation
-        requirement.offset = member.offset
-        requirement.mark = try mark()
+        if member.kind == .property { try judgeProperty() } else { try judgeFunction() }
+        var requirement = Requirement(member: member, mark: try mark())
         try carryAttributes(to: &requirement)
         return requirement
     }
@@ -49,15 +46,7 @@ struct RequirementRules {
         if ProtocolModel.isReserved(name) { throw refusal(.requirementName) }
     }
 
-    private func mark() throws(Refusal) -> Requirement.Mark? {
-        let marks = member.head.attributes.compactMap { attribute in
-            Requirement.Mark(rawValue: String(attribute.name.trimmingPrefix("RemoteProxy.")))
-        }
-        if marks.count > 1 { throw refusal(.twoMarks) }
-        return marks.first
-    }
-
-    private func property() throws(Refusal) -> Requirement {
+    private func judgeProperty() throws(Refusal) {
         let getters = member.accessors.filter { $0.keyword == "get" }
         guard let type = member.result, let getter = getters.first, getters.count == member.accessors.count else {
             throw refusal(.settable)
@@ -66,26 +55,19 @@ struct RequirementRules {
         guard getter.effects.isAsync, getter.effects.isThrowing else { throw refusal(.propertyEffects) }
         try judgeThrownType(getter.effects)
         if let reason = Reason.type(type) { throw refusal(reason) }
-        return Requirement(shape: .call, isProperty: true, name: name, result: type.spelling)
     }
 
-    private func function() throws(Refusal) -> Requirement {
+    private func judgeFunction() throws(Refusal) {
         if member.hasGenerics || member.hasWhere { throw refusal(.isGeneric) }
-        let parameters = try judgeParameters()
-        let result = member.result.flatMap { $0.shape == .void ? nil : $0 }
+        try judgeParameters()
+        let result = member.valueType
         if let result, let reason = Reason.type(result) { throw refusal(reason, of: "the result of '\(name)'") }
-        if let effect = member.effects.other { throw refusal(.unsupportedEffect(effect)) }
-        try judgeThrownType(member.effects)
-        let shape: Requirement.Shape
-        switch (member.effects.isAsync, member.effects.isThrowing) {
-        case (true, true): shape = .call
-        case (true, false): throw refusal(.onlyAsync)
-        case (false, true): throw refusal(.onlyThrows)
-        case (false, false):
-            if let result { throw refusal(.resultWithoutEffects(result.spelling)) }
-            shape = .post
-        }
-        return Requirement(shape: shape, name: name, parameters: parameters, result: result?.spelling)
+        let effects = member.effects
+        if let effect = effects.other { throw refusal(.unsupportedEffect(effect)) }
+        try judgeThrownType(effects)
+        if effects.isAsync, !effects.isThrowing { throw refusal(.onlyAsync) }
+        if effects.isThrowing, !effects.isAsync { throw refusal(.onlyThrows) }
+        if let result, !effects.isPresent { throw refusal(.resultWithoutEffects(result.spelling)) }
     }
 
     private func judgeThrownType(_ effects: EffectsSyntax) throws(Refusal) {
@@ -93,29 +75,34 @@ struct RequirementRules {
         throw refusal(.typedThrows(type))
     }
 
-    private func judgeParameters() throws(Refusal) -> [Requirement.Parameter] {
-        var parameters: [Requirement.Parameter] = []
+    private func judgeParameters() throws(Refusal) {
+        var names: Set<String> = []
         for parameter in member.parameters {
-            let name = SwiftName.plain(parameter.name)
-            let isRepeated = parameters.contains { $0.name == name }
-            if let (subject, reason) = fault(of: parameter, name, isRepeated) {
-                throw Refusal(subject, reason, at: parameter.offset)
+            func refuse(_ subject: String, _ reason: Reason) -> Refusal {
+                Refusal(subject, reason, at: parameter.offset)
             }
-            let label = parameter.label == "_" ? nil : SwiftName.plain(parameter.label)
-            parameters.append(.init(label: label, name: name, type: parameter.type.spelling))
+            let function = "'\(name)'"
+            let subject = "parameter '\(parameter.name)' of \(function)"
+            switch parameter.name {
+            case "_": throw refuse(function, .unnamedParameter)
+            case "self", "Self": throw refuse(function, .reservedParameter(parameter.name))
+            default: break
+            }
+            if parameter.isVariadic { throw refuse(subject, .variadic(parameter.type.spelling)) }
+            if parameter.hasDefault { throw refuse(subject, .defaultValue) }
+            if let reason = Reason.type(parameter.type) { throw refuse(subject, reason) }
+            guard names.insert(parameter.name).inserted else {
+                throw refuse(function, .repeatedParameter(parameter.name))
+            }
         }
-        return parameters
     }
 
-    private func fault(of parameter: ParameterSyntax, _ name: String, _ isRepeated: Bool) -> (String, Reason)? {
-        let function = "'\(self.name)'"
-        let subject = "parameter '\(name)' of \(function)"
-        if parameter.name == "_" { return (function, .unnamedParameter) }
-        if name == "self" || name == "Self" { return (function, .reservedParameter(name)) }
-        if parameter.isVariadic { return (subject, .variadic(parameter.type.spelling)) }
-        if parameter.hasDefault { return (subject, .defaultValue) }
-        if let reason = Reason.type(parameter.type) { return (subject, reason) }
-        return isRepeated ? (function, .repeatedParameter(name)) : nil
+    private func mark() throws(Refusal) -> Requirement.Mark? {
+        let marks = member.head.attributes.compactMap { attribute in
+            Requirement.Mark(rawValue: String(attribute.name.trimmingPrefix("RemoteProxy.")))
+        }
+        if marks.count > 1 { throw refusal(.twoMarks) }
+        return marks.first
     }
 
     private func carryAttributes(to requirement: inout Requirement) throws(Refusal) {
@@ -125,7 +112,7 @@ struct RequirementRules {
                 requirement.availability.append(availability)
             } else if attribute.name == "objc" {
                 throw refusal(.objectiveC)
-            } else if attribute.name == "discardableResult" || attribute.isMainActor && requirement.shape == .post {
+            } else if attribute.name == "discardableResult" || attribute.isMainActor && requirement.isPost {
                 // A call runs wherever its caller is; only a post needs its requirement's actor.
                 requirement.attributes.append(attribute.spelling)
             }
@@ -137,7 +124,7 @@ extension MemberSyntax {
     /// A type in the signature that means another one inside a proxy.
     var hiddenType: String? {
         (parameters.map(\.type) + [result].compactMap(\.self)).lazy.compactMap {
-            TokenCursor($0.spelling).firstUnqualified(of: ProtocolModel.memberTypes)
+            ProtocolModel.hiddenType(in: $0.spelling)
         }.first
     }
 }

@@ -9,10 +9,13 @@ struct AttributeSyntax {
 
     var spelling: String { "@\(name)\(arguments ?? "")" }
 
+    var isMainActor: Bool { ["MainActor", "Swift.MainActor", "_Concurrency.MainActor"].contains(name) }
+
     /// Nil when no attribute stands there. The cursor may have moved all the same.
     init?(from cursor: inout TokenCursor) {
         guard cursor.isAt("@"), cursor.following.isName else { return nil }
-        offset = cursor.advance().range.lowerBound
+        offset = cursor.offset
+        cursor.advance()
         var start = cursor.index
         cursor.advance()
         while cursor.isAt("."), cursor.following.isName {
@@ -41,7 +44,7 @@ struct DeclarationHead {
         while true {
             if let attribute = AttributeSyntax(from: &cursor) {
                 attributes.append(attribute)
-            } else if cursor.current.kind == .word, Self.isModifier(cursor.current.text),
+            } else if cursor.current.kind == .word, Self.modifierWords.contains(cursor.current.text),
                 !Self.endsName(cursor.following)
             {
                 modifiers.append(Self.modifier(from: &cursor))
@@ -64,12 +67,10 @@ struct DeclarationHead {
         token.kind == .sign && !["@", "("].contains(token.text) || token.kind == .end
     }
 
-    static func isModifier(_ word: String) -> Bool {
-        [
-            "public", "package", "internal", "fileprivate", "private", "open", "static", "class", "mutating",
-            "nonmutating", "nonisolated", "isolated", "optional", "final", "override", "prefix", "postfix", "infix",
-            "required", "convenience", "dynamic", "lazy", "weak", "unowned", "indirect", "async", "distributed",
-            "borrowing", "consuming", "__consuming",
-        ].contains(word)
-    }
+    static let modifierWords: Set<String> = [
+        "public", "package", "internal", "fileprivate", "private", "open", "static", "class", "mutating",
+        "nonmutating", "nonisolated", "isolated", "optional", "final", "override", "prefix", "postfix", "infix",
+        "required", "convenience", "dynamic", "lazy", "weak", "unowned", "indirect", "async", "distributed",
+        "borrowing", "consuming", "__consuming",
+    ]
 }

@@ -20,7 +20,7 @@ struct MemberSyntax {
 
     let kind: Kind
     let head: DeclarationHead
-    /// The name as the source spells it; for members without one, their keyword.
+    /// Without back-ticks; for members without a name, their keyword.
     private(set) var name: String
     /// Where the name stands: where a message about the member points.
     private(set) var offset: Int
@@ -33,13 +33,16 @@ struct MemberSyntax {
     /// The source from the keyword to the end, without accessors; a stub repeats it.
     private(set) var source = ""
 
+    /// The type of a property or of a function's result, unless that is `Void`.
+    var valueType: TypeSyntax? { result.flatMap { $0.shape == .void ? nil : $0 } }
+
     init(from cursor: inout TokenCursor) throws(ParsingFault) {
         head = DeclarationHead(from: &cursor)
         let start = cursor.index
         guard let kind = Kind(cursor.current) else { throw cursor.fault }
         self.kind = kind
-        let keyword = cursor.advance()
-        (name, offset) = (keyword.text, keyword.range.lowerBound)
+        offset = cursor.offset
+        name = cursor.advance().text
         switch kind {
         case .function:
             readFunctionName(from: &cursor)
@@ -50,7 +53,7 @@ struct MemberSyntax {
         case .property:
             try readName(from: &cursor)
             try cursor.expect(":")
-            result = try TypeSyntax(from: &cursor)
+            result = try cursor.type()
         case .associatedType:
             try readName(from: &cursor)
             cursor.skipRestOfLine()
@@ -58,32 +61,32 @@ struct MemberSyntax {
             try readName(from: &cursor)
             if cursor.isAt("<") { try cursor.skipGenerics() }
             try cursor.expect("=")
-            _ = try TypeSyntax(from: &cursor)
+            _ = try cursor.type()
         case .directive:
-            Self.skipDirective(keyword, from: &cursor)
+            skipDirective(from: &cursor)
         }
         source = cursor.source(since: start)
         if kind == .property || kind == .subscript { try readAccessors(from: &cursor) }
     }
 
     private mutating func readName(from cursor: inout TokenCursor) throws(ParsingFault) {
-        let name = try cursor.name()
-        (self.name, offset) = (name.text, name.range.lowerBound)
+        offset = cursor.offset
+        name = try cursor.name().plainName
     }
 
     /// An operator's name is all signs up to the parameters.
     private mutating func readFunctionName(from cursor: inout TokenCursor) {
         let start = cursor.index
-        offset = cursor.current.range.lowerBound
+        offset = cursor.offset
         if !cursor.advance().isName {
             while cursor.current.kind == .sign, !cursor.isAt("("), !cursor.isAt("<") { cursor.advance() }
         }
-        name = cursor.source(since: start)
+        name = SwiftName.plain(cursor.source(since: start))
     }
 
     /// A directive takes its line; `#if` takes everything up to its `#endif`.
-    private static func skipDirective(_ keyword: SwiftToken, from cursor: inout TokenCursor) {
-        var depth = keyword.text == "#if" ? 1 : 0
+    private func skipDirective(from cursor: inout TokenCursor) {
+        var depth = name == "#if" ? 1 : 0
         while !cursor.isAtEnd, depth > 0 || !cursor.current.startsLine && !cursor.isAt("}") {
             if cursor.isAt("#if") { depth += 1 }
             if cursor.isAt("#endif") { depth -= 1 }
@@ -103,7 +106,7 @@ struct MemberSyntax {
         }
         try cursor.expect(")")
         effects = try EffectsSyntax(from: &cursor)
-        if cursor.take("->") { result = try TypeSyntax(from: &cursor) }
+        if cursor.take("->") { result = try cursor.type() }
         if cursor.take("where") {
             hasWhere = true
             cursor.skipRestOfLine()
@@ -122,9 +125,9 @@ struct MemberSyntax {
 
 /// One parameter of a function.
 struct ParameterSyntax {
-    /// The label as spelled; `_` for none.
-    let label: String
-    /// The name inside, as spelled; `_` for none.
+    /// Without back-ticks; nil when a call has none.
+    let label: String?
+    /// Without back-ticks; also the name on the wire. `_` for none.
     let name: String
     let type: TypeSyntax
     let isVariadic: Bool
@@ -132,18 +135,24 @@ struct ParameterSyntax {
     let offset: Int
 
     init(from cursor: inout TokenCursor) throws(ParsingFault) {
-        let label = try cursor.name()
-        let name = cursor.current.isName ? cursor.advance() : label
-        (self.label, self.name, offset) = (label.text, name.text, name.range.lowerBound)
+        offset = cursor.following.isName ? cursor.following.range.lowerBound : cursor.offset
+        let label = try cursor.name().plainName
+        self.label = label == "_" ? nil : label
+        name = cursor.current.isName ? cursor.advance().plainName : label
         try cursor.expect(":")
-        type = try TypeSyntax(from: &cursor)
+        type = try cursor.type()
         isVariadic = cursor.take("...")
         hasDefault = cursor.take("=")
-        while hasDefault, !cursor.isAt(","), !cursor.isAt(")") {
-            let isBracket = cursor.isAt("(") || cursor.isAt("[") || cursor.isAt("{")
-            guard !cursor.isAtEnd, !isBracket || cursor.skipBrackets() else { throw cursor.fault }
-            if !isBracket { cursor.advance() }
-        }
+        if hasDefault { cursor.expression() }
+    }
+
+    /// The name as a declaration or an expression spells it.
+    var spelling: String { SwiftName.spelled(name) }
+
+    /// The parameter as a function declares it.
+    var declaration: String {
+        guard let label else { return "_ \(spelling): \(type.spelling)" }
+        return SwiftName.label(label) + (label == name ? "" : " \(spelling)") + ": \(type.spelling)"
     }
 }
 
@@ -169,7 +178,7 @@ struct EffectsSyntax {
             default: return
             }
             if cursor.advance().text == "throws", cursor.take("(") {
-                thrownType = try TypeSyntax(from: &cursor).spelling
+                thrownType = try cursor.type().spelling
                 try cursor.expect(")")
             }
         }

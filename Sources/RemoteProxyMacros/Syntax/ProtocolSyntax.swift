@@ -28,8 +28,8 @@ struct ProtocolSyntax {
         var cursor = TokenCursor(source)
         head = DeclarationHead(from: &cursor)
         guard cursor.take("protocol"), cursor.current.isName else { return nil }
-        let name = cursor.advance()
-        (self.name, nameOffset) = (name.text, name.range.lowerBound)
+        nameOffset = cursor.offset
+        name = cursor.advance().text
         words = Set(cursor.tokens.filter(\.isName).map(\.plainName))
         do {
             try readInheritance(from: &cursor)
@@ -43,17 +43,17 @@ struct ProtocolSyntax {
 
     private mutating func readInheritance(from cursor: inout TokenCursor) throws(ParsingFault) {
         if cursor.isAt("<") {
-            genericsOffset = cursor.current.range.lowerBound
+            genericsOffset = cursor.offset
             try cursor.skipGenerics()
         }
         if cursor.take(":") {
             repeat {
-                let offset = cursor.current.range.lowerBound
-                inherited.append((try TypeSyntax(from: &cursor), offset))
+                let offset = cursor.offset
+                inherited.append((try cursor.type(), offset))
             } while cursor.take(",")
         }
         if cursor.isAt("where") {
-            whereOffset = cursor.current.range.lowerBound
+            whereOffset = cursor.offset
             cursor.skip(to: "{")
         }
         guard cursor.isAt("{") else { throw cursor.fault }
@@ -63,29 +63,29 @@ struct ProtocolSyntax {
         guard cursor.take("{") else { return }
         while !cursor.isAtEnd, !cursor.isAt("}") {
             if cursor.take(";") { continue }
-            let start = cursor.index
+            let start = cursor
             do {
                 members.append(try MemberSyntax(from: &cursor))
             } catch {
                 if faults.count >= Self.mostFaults { return }
-                Self.skipToNextMember(&cursor, since: start)
                 // What was read as part of this member may be the next one.
-                let begin = cursor.tokens[start].range.lowerBound
-                faults.append(cursor.current.range.lowerBound > error.offset ? error.offset : begin)
+                cursor = start
+                Self.skipToNextMember(&cursor)
+                faults.append(cursor.offset > error.offset ? error.offset : start.offset)
             }
         }
-        if !cursor.take("}") { faults.append(cursor.current.range.lowerBound) }
+        if !cursor.take("}") { faults.append(cursor.offset) }
     }
 
     /// Goes on at the next line that begins like a member.
-    private static func skipToNextMember(_ cursor: inout TokenCursor, since start: Int) {
-        cursor.rewind(to: start)
+    private static func skipToNextMember(_ cursor: inout TokenCursor) {
         cursor.advance()
-        while !cursor.isAtEnd, !cursor.isAt("}") {
-            let token = cursor.current
-            let begins = token.text == "@" || MemberSyntax.Kind(token) != nil || DeclarationHead.isModifier(token.text)
-            if token.startsLine, begins { return }
+        while !cursor.isAtEnd, !cursor.isAt("}"), !cursor.current.startsLine || !beginsMember(cursor.current) {
             if !cursor.isAt("{") || !cursor.skipBrackets() { cursor.advance() }
         }
+    }
+
+    private static func beginsMember(_ token: SwiftToken) -> Bool {
+        token.text == "@" || MemberSyntax.Kind(token) != nil || DeclarationHead.modifierWords.contains(token.text)
     }
 }

@@ -36,21 +36,14 @@ struct SwiftLexer {
             kind: kind, text: text, range: start..<position, startsLine: startsLine, documentation: documentation)
     }
 
-    private func byte(_ ahead: Int = 0) -> UInt8 {
-        position + ahead < bytes.count ? bytes[position + ahead] : 0
-    }
+    /// The next byte; 0 at the end.
+    private func byte() -> UInt8 { isAtEnd ? 0 : bytes[position] }
 
-    private func isAt(_ text: StaticString, ahead: Int = 0) -> Bool {
-        let start = position + ahead
-        guard start + text.utf8CodeUnitCount <= bytes.count else { return false }
-        return text.withUTF8Buffer { wanted in
-            wanted.indices.allSatisfy { bytes[start + $0] == wanted[$0] }
-        }
+    private func isAt(_ text: String, ahead: Int = 0) -> Bool {
+        bytes.dropFirst(position + ahead).starts(with: text.utf8)
     }
 
     private var isAtEnd: Bool { position >= bytes.count }
-
-    private var isAtLineEnd: Bool { isAtEnd || byte() == UInt8(ascii: "\n") || byte() == UInt8(ascii: "\r") }
 }
 
 // Blanks and comments.
@@ -71,7 +64,7 @@ extension SwiftLexer {
             case 0xEF where isAt("\u{FEFF}"):
                 position += 3
             case UInt8(ascii: "/") where isAt("//"):
-                while !isAtLineEnd { position += 1 }
+                skip { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
                 if startsLine { documentation += Self.documentation(in: bytes[start..<position]) }
             case UInt8(ascii: "/") where isAt("/*"):
                 skipBlockComment()
@@ -101,9 +94,8 @@ extension SwiftLexer {
     /// The lines of a comment without their indentation, or none if it is no documentation.
     private static func documentation(in comment: ArraySlice<UInt8>) -> [String] {
         func begins(_ text: String) -> Bool { comment.starts(with: text.utf8) }
-        let isLine = begins("///") && !begins("////")
-        let isBlock = begins("/**") && !begins("/**/") && !begins("/***")
-        guard isLine || isBlock else { return [] }
+        let isDocumentation = begins("///") && !begins("////") || begins("/**") && !begins("/**/") && !begins("/***")
+        guard isDocumentation else { return [] }
         return comment.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).map { line in
             let text = line.drop { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
             let margin = text.first == UInt8(ascii: "*") ? " " : ""
@@ -124,10 +116,10 @@ extension SwiftLexer {
         case UInt8(ascii: "#"):
             return skipDirectiveOrRawString()
         case UInt8(ascii: "0")...UInt8(ascii: "9"):
-            skipWord()
+            skip(while: Self.continuesWord)
             return .number
         case let byte where Self.continuesWord(byte):
-            skipWord()
+            skip(while: Self.continuesWord)
             return .word
         case 0x21...0x7E:
             position += isAt("->") ? 2 : isAt("...") ? 3 : 1
@@ -138,14 +130,14 @@ extension SwiftLexer {
         }
     }
 
-    private mutating func skipWord() {
-        while !isAtEnd, Self.continuesWord(byte()) { position += 1 }
+    private mutating func skip(while belongs: (UInt8) -> Bool) {
+        position += bytes.dropFirst(position).prefix(while: belongs).count
     }
 
     private mutating func skipEscapedWord() -> SwiftToken.Kind {
         let start = position
         position += 1
-        while !isAtEnd, byte() != UInt8(ascii: "`"), byte() != UInt8(ascii: "\n") { position += 1 }
+        skip { $0 != UInt8(ascii: "`") && $0 != UInt8(ascii: "\n") }
         guard byte() == UInt8(ascii: "`"), position > start + 1 else { return .unknown }
         position += 1
         return .escapedWord
@@ -156,81 +148,62 @@ extension SwiftLexer {
         if isAt("\"", ahead: hashes) { return skipString() ? .string : .unknown }
         position += hashes
         guard Self.continuesWord(byte()) else { return .unknown }
-        skipWord()
+        skip(while: Self.continuesWord)
         return .directive
     }
 
-    private func countOfHashes(ahead: Int = 0) -> Int {
-        var count = 0
-        while byte(ahead + count) == UInt8(ascii: "#") { count += 1 }
-        return count
-    }
+    private func countOfHashes() -> Int { bytes.dropFirst(position).prefix { $0 == UInt8(ascii: "#") }.count }
 }
 
 // String literals.
 extension SwiftLexer {
-    /// A string holds code in its interpolations, and that code holds strings. The lexer keeps the open ones on a stack.
-    private enum Nesting {
-        case text(hashes: Int, isMultiline: Bool)
-        /// The inside of one pair of parentheses.
-        case code
-    }
-
-    /// Skips a string literal of any kind; false when it is not closed.
+    /// Skips a string literal of any kind; false when it is not closed. A string holds code in its interpolations, and that
+    /// code holds strings. A stack has what ends each of them: quotes with hashes for text, `)` for code.
     private mutating func skipString() -> Bool {
-        var stack = [openString()]
-        while let top = stack.last {
-            guard !isAtEnd else { return false }
-            switch top {
-            case .text(let hashes, let isMultiline):
-                if closeString(hashes, isMultiline) {
-                    stack.removeLast()
-                } else if !isMultiline, byte() == UInt8(ascii: "\n") {
-                    return false
-                } else if skipCharacter(hashes) {
-                    stack.append(.code)
-                }
-            case .code:
-                skipCode(&stack)
+        var ends = [openString()]
+        while let end = ends.last {
+            if isAtEnd { return false }
+            if isAt(end) {
+                position += end.utf8.count
+                ends.removeLast()
+            } else if end == ")" {
+                skipCode(&ends)
+            } else if byte() == UInt8(ascii: "\\") {
+                skipEscape(&ends, hashes: String(end.drop { $0 == "\"" }))
+            } else if byte() == UInt8(ascii: "\n"), !end.hasPrefix("\"\"\"") {
+                return false
+            } else {
+                position += 1
             }
         }
         return true
     }
 
-    private mutating func openString() -> Nesting {
+    /// Skips the beginning of a string and returns what ends it.
+    private mutating func openString() -> String {
         let hashes = countOfHashes()
-        let isMultiline = isAt("\"\"\"", ahead: hashes)
-        position += hashes + (isMultiline ? 3 : 1)
-        return .text(hashes: hashes, isMultiline: isMultiline)
+        let quotes = isAt("\"\"\"", ahead: hashes) ? "\"\"\"" : "\""
+        position += hashes + quotes.utf8.count
+        return quotes + String(repeating: "#", count: hashes)
     }
 
-    private mutating func closeString(_ hashes: Int, _ isMultiline: Bool) -> Bool {
-        let quotes = isMultiline ? 3 : 1
-        guard isMultiline ? isAt("\"\"\"") : isAt("\""), countOfHashes(ahead: quotes) >= hashes else { return false }
-        position += quotes + hashes
-        return true
+    /// Skips a backslash and, if as many hashes follow it, the character that it escapes. `(` opens an interpolation.
+    private mutating func skipEscape(_ ends: inout [String], hashes: String) {
+        position += 1
+        guard isAt(hashes) else { return }
+        position += hashes.utf8.count
+        if isAt("(") { ends.append(")") }
+        position = min(position + 1, bytes.count)
     }
 
-    /// Skips a character or an escape; true when that opens an interpolation.
-    private mutating func skipCharacter(_ hashes: Int) -> Bool {
-        guard byte() == UInt8(ascii: "\\"), countOfHashes(ahead: 1) >= hashes else {
-            position += 1
-            return false
-        }
-        let opensCode = byte(1 + hashes) == UInt8(ascii: "(")
-        position = min(position + 2 + hashes, bytes.count)
-        return opensCode
-    }
-
-    private mutating func skipCode(_ stack: inout [Nesting]) {
+    private mutating func skipCode(_ ends: inout [String]) {
         let hashes = countOfHashes()
         if isAt("\"", ahead: hashes) {
-            stack.append(openString())
+            ends.append(openString())
         } else if isAt("/*") {
             skipBlockComment()
         } else {
-            if isAt("(") { stack.append(.code) }
-            if isAt(")") { stack.removeLast() }
+            if isAt("(") { ends.append(")") }
             position += max(hashes, 1)
         }
     }

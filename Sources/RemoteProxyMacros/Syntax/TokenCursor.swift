@@ -47,6 +47,7 @@ struct TokenCursor {
     let bytes: [UInt8]
     let tokens: [SwiftToken]
     private(set) var index = 0
+    /// How many types around the current token are being read.
     private var nesting = 0
 
     init(_ source: String) {
@@ -63,23 +64,21 @@ struct TokenCursor {
     var isAtEnd: Bool { current.kind == .end }
 
     /// A fault at the current token.
-    var fault: ParsingFault { ParsingFault(offset: current.range.lowerBound) }
+    var fault: ParsingFault { ParsingFault(offset: offset) }
+
+    /// Whether no blank stands between the current token and the one before.
+    var isAdjacent: Bool { index > 0 && tokens[index - 1].range.upperBound == offset }
 
     func isAt(_ text: String) -> Bool { current.text == text && current.kind != .string }
 
-    /// Whether no blank stands between the current token and the one before.
-    var isAdjacent: Bool { index > 0 && tokens[index - 1].range.upperBound == current.range.lowerBound }
+    /// Where the current token begins.
+    var offset: Int { current.range.lowerBound }
 
     @discardableResult
     mutating func advance() -> SwiftToken {
         let token = current
         if !isAtEnd { index += 1 }
         return token
-    }
-
-    /// Goes back to a token that was read before.
-    mutating func rewind(to index: Int) {
-        self.index = min(index, self.index)
     }
 
     /// Reads a token if it is the given one.
@@ -113,14 +112,27 @@ struct TokenCursor {
     mutating func skipBrackets() -> Bool {
         var depth = 0
         repeat {
-            switch current.text {
-            case "(", "[", "{": depth += 1
-            case ")", "]", "}": depth -= 1
-            default: if isAtEnd { return false }
-            }
+            if isAtEnd { return false }
+            depth += opensBracket ? 1 : closesBracket ? -1 : 0
             advance()
         } while depth > 0
         return true
+    }
+
+    private var opensBracket: Bool { ["(", "[", "{"].contains(current.text) }
+    private var closesBracket: Bool { [")", "]", "}"].contains(current.text) }
+
+    /// Reads an expression, up to the comma or the parenthesis that ends it. Generic arguments have commas of their own.
+    @discardableResult
+    mutating func expression() -> String {
+        let start = index
+        var depth = 0
+        while !isAtEnd, !isAt(")"), depth > 0 || !isAt(",") {
+            if isAt("<") { depth += 1 }
+            if isAt(">") { depth -= 1 }
+            if !opensBracket || !skipBrackets() { advance() }
+        }
+        return spelling(since: start)
     }
 
     /// Skips `<` … `>`. An arrow is one token, so its `>` does not count.
@@ -134,13 +146,13 @@ struct TokenCursor {
         } while depth > 0
     }
 
-    /// Begins a type inside another one; a fault if there are too many around it.
-    mutating func enterType() throws(ParsingFault) {
+    /// Reads a type with everything inside it; a fault if there are too many around it.
+    mutating func type() throws(ParsingFault) -> TypeSyntax {
         guard nesting < Self.deepestNesting else { throw fault }
         nesting += 1
+        defer { nesting -= 1 }
+        return try TypeSyntax(from: &self)
     }
-
-    mutating func leaveType() { nesting -= 1 }
 
     /// The tokens from one place to here as source with even spacing.
     func spelling(since start: Int) -> String {
@@ -157,12 +169,6 @@ struct TokenCursor {
         guard start < index else { return "" }
         return String(
             decoding: bytes[tokens[start].range.lowerBound..<tokens[index - 1].range.upperBound], as: UTF8.self)
-    }
-
-    /// The first of the names that stands anywhere without a dot before it, and so is looked up from the inside out.
-    func firstUnqualified(of names: Set<String>) -> String? {
-        tokens.indices.lazy.filter { $0 == 0 || tokens[$0 - 1].text != "." }.map { tokens[$0].plainName }
-            .first(where: names.contains)
     }
 
     private static func separates(_ left: SwiftToken, _ right: SwiftToken) -> Bool {

@@ -1,4 +1,4 @@
-// A type as it is written, and the one thing about it that the rules ask for. Recursive descent over all types of Swift.
+// A type as it is written, and what keeps it from travelling by value. Recursive descent over all types of Swift.
 
 /// A type as the source spells it.
 struct TypeSyntax {
@@ -21,8 +21,6 @@ struct TypeSyntax {
     let shape: Shape
 
     init(from cursor: inout TokenCursor) throws(ParsingFault) {
-        try cursor.enterType()
-        defer { cursor.leaveType() }
         let start = cursor.index
         var shape = try Self.operand(&cursor)
         while cursor.take("&") {
@@ -32,7 +30,7 @@ struct TypeSyntax {
         let effects = try EffectsSyntax(from: &cursor)
         if effects.isPresent || cursor.isAt("->") {
             try cursor.expect("->")
-            _ = try TypeSyntax(from: &cursor)
+            _ = try cursor.type()
             shape = .function
         }
         self.shape = shape
@@ -42,20 +40,20 @@ struct TypeSyntax {
     /// One side of `&`.
     private static func operand(_ cursor: inout TokenCursor) throws(ParsingFault) -> Shape {
         if cursor.take("~") {
-            _ = try TypeSyntax(from: &cursor)
+            _ = try cursor.type()
             return .suppressed
         }
         let isAttribute = cursor.isAt("@")
         let following = cursor.following
-        guard isAttribute || prefixes.contains(cursor.current.text) && (following.isName || opensType(following)) else {
-            return try postfixed(&cursor)
-        }
-        let word = isAttribute ? "@\(try attributeName(&cursor))" : cursor.advance().text
+        let opensType = following.isName || ["(", "[", "@", "~"].contains(following.text)
+        guard isAttribute || opensType && prefixes.contains(cursor.current.text) else { return try postfixed(&cursor) }
+        var word = cursor.advance().text
+        if isAttribute { word += try cursor.name().text }
         // Arguments follow without a blank; after a blank, a type in parentheses begins.
         if isAttribute || word == "nonisolated", cursor.isAt("("), cursor.isAdjacent, !cursor.skipBrackets() {
             throw cursor.fault
         }
-        let shape = try TypeSyntax(from: &cursor).shape
+        let shape = try cursor.type().shape
         return switch word {
         case "any": .existential
         case "some": .opaque
@@ -63,14 +61,6 @@ struct TypeSyntax {
         default: shape == .function ? .function : .specified(word)
         }
     }
-
-    private static func attributeName(_ cursor: inout TokenCursor) throws(ParsingFault) -> String {
-        cursor.advance()
-        return try cursor.name().text
-    }
-
-    /// Whether a word before this sign stands in front of a type.
-    private static func opensType(_ token: SwiftToken) -> Bool { ["(", "[", "@", "~"].contains(token.text) }
 
     private static let prefixes: Set<String> = [
         "any", "some", "repeat", "each", "inout", "borrowing", "consuming", "sending", "isolated", "nonisolated",
@@ -151,7 +141,7 @@ struct TypeSyntax {
                 cursor.advance()
                 _ = cursor.take(":")
             }
-            shape = try TypeSyntax(from: &cursor).shape
+            shape = try cursor.type().shape
             if cursor.take("...") || isLabelled { shape = .tuple }
             count += 1
             guard cursor.take(",") else { break }
@@ -165,7 +155,7 @@ struct TypeSyntax {
         if cursor.current.kind == .number || cursor.following.text == "of" {
             cursor.advance()
             try cursor.expect("of")
-            _ = try TypeSyntax(from: &cursor)
+            _ = try cursor.type()
             try cursor.expect("]")
             return .inlineArray
         }
@@ -177,7 +167,7 @@ struct TypeSyntax {
 
     /// A type inside another: no result stands there, so `Void` is the empty tuple.
     private static func inner(_ cursor: inout TokenCursor) throws(ParsingFault) -> Shape {
-        let shape = try TypeSyntax(from: &cursor).shape
+        let shape = try cursor.type().shape
         return shape == .void ? .tuple : shape
     }
 
