@@ -10,7 +10,7 @@ struct MethodTableExpansion {
     init(_ model: ProtocolModel) { self.model = model }
 
     /// The list of all methods.
-    var table: [String] {
+    var table: SourceText {
         let availability = model.requirements.flatMap(\.availability)
         // A table that lists deprecated methods would warn, unless it were deprecated itself. It is reached through
         // `ServiceProxy`, where that is not seen.
@@ -20,41 +20,40 @@ struct MethodTableExpansion {
         let isConditional = availability.contains { $0.condition != nil }
         let entries = model.requirements.map { "\(methodsName).\($0.entryName)" }
         let list: SourceText = "\(description), [\(entries.joined(separator: ", "))]"
-        let text: SourceText = """
+        return """
             /// All methods of the service, in the order of declaration.
             \(deprecation)
             \(access)nonisolated static let methodTable = RemoteProxy.MethodTable<\(service)>(
-                \(isConditional ? conditionalList : list.lines))
+                \(isConditional ? conditionalList : list))
             """
-        return text.lines
     }
 
     /// The description of the service, as the table names it.
     private var description: String { "\(methodsName).\(model.descriptionName)" }
 
     /// A list that has a method only where it is available.
-    private var conditionalList: [String] {
+    private var conditionalList: SourceText {
         let statements = model.requirements.map { requirement in
             requirement.availability.compactMap(\.condition).reversed().reduce(
                 "entries.append(\(methodsName).\(requirement.entryName))"
             ) { "if #available(\($1)) { \($0) }" }
         }
-        let text: SourceText = """
+        return """
             \(description), {
                 var entries: [any RemoteProxy.ServiceMethod<\(service)>] = []
                 \(statements)
                 return entries
             }()
             """
-        return text.lines
     }
 
     /// The methods one by one, and the types of their arguments.
-    var methods: [String] {
-        let errors = model.errors.map { "\(SwiftName.literal($0.type)): \($0.expression)" }.joined(separator: ", ")
+    var methods: SourceText {
+        let errors = model.attribute.errors.map { "\(SwiftName.literal($0.type)): \($0.expression)" }.joined(
+            separator: ", ")
         let description = SwiftName.literal(model.wireName) + (errors.isEmpty ? "" : ", errors: [\(errors)]")
         let arguments = model.requirements.filter { !$0.parameters.isEmpty }.map(argumentStruct)
-        let text: SourceText = """
+        return """
             /// The methods of \(model.plainName), typed.
             \(access)nonisolated enum \(methodsName) {
                 static let \(model.descriptionName) = RemoteProxy.ServiceDescription(\(description))
@@ -64,15 +63,14 @@ struct MethodTableExpansion {
                 \(paragraphs: arguments)
             }
             """
-        return text.lines
     }
 
-    private func entry(of requirement: Requirement) -> [String] {
+    private func entry(of requirement: Requirement) -> SourceText {
         let arguments = requirement.parameters.isEmpty ? "RemoteProxy.NoArguments" : requirement.argumentsName
         let result = requirement.result ?? "RemoteProxy.NoResult"
         let type = requirement.isPost ? "Post<\(service), \(arguments)>" : "Method<\(service), \(arguments), \(result)>"
         let proxy = ["proxy: { \(model.proxyName)(subject: $0).asService }"]
-        let text: SourceText = """
+        return """
             /// `\(requirement.fullName)` of \(model.plainName).
             \(requirement.availability.map(\.spelling))
             \(access)static let \(requirement.entryName) = RemoteProxy.\(type)(
@@ -81,7 +79,6 @@ struct MethodTableExpansion {
                 \(invocation(of: requirement))
             }
             """
-        return text.lines
     }
 
     /// The name, and what discovery tells about the method.
@@ -94,11 +91,7 @@ struct MethodTableExpansion {
             facts.append("parameters: [\(list.joined(separator: ", "))]")
         }
         if let result = requirement.result { facts.append("result: \(SwiftName.literal(result))") }
-        switch requirement.mark {
-        case .readOnly: facts.append("effect: .reads")
-        case .idempotent: facts.append("effect: .idempotent")
-        case nil: break
-        }
+        if let effect = requirement.effect { facts.append("effect: .\(effect)") }
         return facts.joined(separator: ", ")
     }
 
@@ -122,14 +115,14 @@ struct MethodTableExpansion {
 
     /// `==` and `hash` are not synthesised: there may be arguments that have no `==`. Each argument is compared in a
     /// statement of its own, since the compiler needs long for an expression that has many overloads in it.
-    private func argumentStruct(of requirement: Requirement) -> [String] {
+    private func argumentStruct(of requirement: Requirement) -> SourceText {
         let parameters = requirement.parameters
         let labelled = parameters.map { "\(SwiftName.label($0.name)): \($0.type.spelling)" }.joined(separator: ", ")
         /// A line for each argument, with its name as source and as text.
         func each(_ line: (_ name: String, _ text: String) -> String) -> [String] {
             parameters.map { line($0.spelling, SwiftName.literal($0.name)) }
         }
-        let text: SourceText = """
+        return """
             /// The arguments of `\(requirement.fullName)`.
             \(access)struct \(requirement.argumentsName): RemoteProxy.MethodArguments {
                 \(parameters.map { "\(access)let \($0.spelling): \($0.type.spelling)" })
@@ -158,6 +151,5 @@ struct MethodTableExpansion {
                 }
             }
             """
-        return text.lines
     }
 }

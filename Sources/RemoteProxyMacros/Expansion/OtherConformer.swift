@@ -8,7 +8,7 @@ struct OtherConformer {
     private let head: DeclarationHead
     private let proxy: String
     private let service: String
-    private var witnesses: [[String]] = []
+    private var witnesses: [SourceText] = []
     // The 'class' of 'final class' has been read as a modifier.
     private var isClass: Bool { head.modifiers.contains("class") }
 
@@ -31,9 +31,9 @@ struct OtherConformer {
     }
 
     /// The whole expansion.
-    var source: String {
+    var source: SourceText {
         let isolation = head.modifiers.contains("nonisolated") ? "nonisolated " : ""
-        let text: SourceText = """
+        return """
             \(head.attributes.filter { $0.name != ProxyExpansion.otherConformer }.map(\.spelling))
             extension \(proxy) {
                 /// Never made. It keeps the optimiser from taking the only conformer it sees for every '\(service)'.
@@ -42,11 +42,10 @@ struct OtherConformer {
                 }
             }
             """
-        return text.source
     }
 
     /// The next witness; nil at the method table, the first static member.
-    private func witness(from cursor: inout TokenCursor) -> [String]? {
+    private func witness(from cursor: inout TokenCursor) -> SourceText? {
         let declaration = DeclarationHead(from: &cursor)
         guard !declaration.modifiers.contains("static") else { return nil }
         let start = cursor.index
@@ -57,12 +56,11 @@ struct OtherConformer {
         guard cursor.skipBrackets() else { return nil }
         // It stands in the user's code and never runs: the type has no instance.
         let body = isClass ? "Swift.fatalError()" : "switch self {}"
-        let text: SourceText = """
+        return """
             \(declaration.attributes.map(\.spelling))
             \(signature) {
                 \(isProperty ? "get async throws { \(body) }" : body)
             }
             """
-        return text.lines
     }
 }

@@ -12,9 +12,9 @@ struct ProxyExpansion {
     init(_ model: ProtocolModel) { self.model = model }
 
     /// The whole expansion.
-    var source: String {
+    var source: SourceText {
         let table = MethodTableExpansion(model)
-        let text: SourceText = """
+        return """
             \(model.syntax.head.documentation + model.attributes)
             \(model.isOverlooked ? ["@\(Self.otherConformer)"] : [])
             \(warning)
@@ -26,16 +26,14 @@ struct ProxyExpansion {
                 \(paragraphs: [table.table, weakProxy, methodNames, table.methods])
             }
             """
-        return text.source
     }
 
-    private var warning: [String] {
-        if model.inherited.isEmpty { return [] }
-        let text: SourceText = """
+    private var warning: SourceText {
+        if model.inherited.isEmpty { return SourceText([]) }
+        return """
             // @Service sees only the text of '\(model.plainName)'. If a requirement is missing here, it is
             // one of \(model.inherited.joined(separator: ", ")): inherited protocols must have no requirements of their own.
             """
-        return text.lines
     }
 
     /// The first line of the proxy.
@@ -51,18 +49,17 @@ struct ProxyExpansion {
 
     /// The requirements of `ServiceProxy`. They are not isolated, whatever the protocol is: a proxy is made and passed on
     /// anywhere.
-    func subject(asService: String = "self") -> [String] {
+    func subject(asService: String = "self") -> SourceText {
         let subject = "any RemoteProxy.Subject<\(model.service)>"
-        let text: SourceText = """
+        return """
             \(access)typealias ProxiedService = \(model.service)
             \(access)nonisolated let proxySubject: \(subject)
             \(access)nonisolated init(subject: \(subject)) { self.proxySubject = subject }
             \(access)nonisolated var asService: \(model.service) { \(asService) }
             """
-        return text.lines
     }
 
-    private func witness(of requirement: Requirement) -> [String] {
+    private func witness(of requirement: Requirement) -> SourceText {
         let head = requirement.member.head
         let method = "Self.\(model.methodsName).\(requirement.entryName), \(argumentsValue(requirement))"
         let call = "try await self.proxySubject._call(\(method))"
@@ -99,7 +96,10 @@ struct ProxyExpansion {
                 }
                 """
         }
-        return head.documentation + requirement.availability.map(\.spelling) + requirement.attributes + witness.lines
+        return """
+            \(head.documentation + requirement.availability.map(\.spelling) + requirement.attributes)
+            \(witness)
+            """
     }
 
     private func argumentsValue(_ requirement: Requirement) -> String {
@@ -109,21 +109,20 @@ struct ProxyExpansion {
     }
 
     /// A static function beside a requirement of that name is no conflict.
-    private var weakProxy: [String] {
-        let text: SourceText = """
+    private var weakProxy: SourceText {
+        return """
             /// A proxy that does not keep its object alive. When the object is gone, calls throw `RPCError` with the
             /// code `.subjectGone` and posts vanish.
             \(access)nonisolated static func weak(_ object: \(model.service) & Swift.AnyObject) -> Self {
                 Self(subject: RemoteProxy.WeakSubject<\(model.service)> { [weak object] in object })
             }
             """
-        return text.lines
     }
 
     /// A type of the proxy's own, so that a method is named with a leading dot. Types are qualified, since the protocol
     /// may have others of that name.
-    var methodNames: [String] {
-        let text: SourceText = """
+    var methodNames: SourceText {
+        return """
             /// The names of \(model.plainName)'s methods, for code that names one without calling it.
             \(access)nonisolated struct MethodName: RemoteProxy.ServiceMethodName {
                 \(access)let name: Swift.String
@@ -132,15 +131,13 @@ struct ProxyExpansion {
                 \(paragraphs: model.requirements.map(methodName))
             }
             """
-        return text.lines
     }
 
-    private func methodName(of requirement: Requirement) -> [String] {
-        let text: SourceText = """
+    private func methodName(of requirement: Requirement) -> SourceText {
+        return """
             /// `\(requirement.fullName)`.
             \(requirement.availability.map(\.spelling))
             \(access)static let \(requirement.entryName) = Self(name: \(SwiftName.literal(requirement.wireName)))
             """
-        return text.lines
     }
 }

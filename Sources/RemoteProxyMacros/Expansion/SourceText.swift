@@ -3,24 +3,24 @@
 /// Lines of source, written as one string with interpolations.
 ///
 /// A line break in the template begins a line. One in an interpolated string does not: it may be inside a string of the
-/// user's source, which must not be indented. An interpolated array is a block of lines, indented as the place where it
-/// stands. A line that holds only a block without lines vanishes, and with it an empty line before it.
-struct SourceText: ExpressibleByStringInterpolation {
+/// user's source, which must not be indented. An interpolated block of lines is indented as the place where it stands. A
+/// line that holds only a block without lines vanishes, and with it an empty line before it.
+struct SourceText: ExpressibleByStringInterpolation, Equatable {
     let lines: [String]
 
-    init(stringLiteral text: String) { self.init(stringInterpolation: StringInterpolation(text)) }
+    init(_ lines: [String]) { self.lines = lines }
+
+    init(stringLiteral text: String) { lines = [text] }
 
     init(stringInterpolation: StringInterpolation) { lines = stringInterpolation.lines }
 
-    /// The text, with a line break at its end.
-    var source: String { lines.joined(separator: "\n") + "\n" }
+    /// The lines, each with a line break at its end.
+    var text: String { lines.joined(separator: "\n") + "\n" }
 
     struct StringInterpolation: StringInterpolationProtocol {
         fileprivate private(set) var lines = [""]
 
         init(literalCapacity: Int, interpolationCount: Int) {}
-
-        fileprivate init(_ text: String) { appendLiteral(text) }
 
         mutating func appendLiteral(_ literal: String) {
             let parts = literal.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
@@ -38,9 +38,11 @@ struct SourceText: ExpressibleByStringInterpolation {
             lines += block.map { $0.isEmpty ? "" : indentation + $0 }
         }
 
-        /// Blocks with an empty line between them; those without lines are left out.
-        mutating func appendInterpolation(paragraphs: [[String]]) {
-            appendInterpolation(Array(paragraphs.filter { !$0.isEmpty }.joined(separator: [""])))
+        mutating func appendInterpolation(_ block: SourceText) { appendInterpolation(block.lines) }
+
+        /// Blocks with an empty line between them.
+        mutating func appendInterpolation(paragraphs: [SourceText]) {
+            appendInterpolation(Array(paragraphs.map(\.lines).joined(separator: [""])))
         }
     }
 }

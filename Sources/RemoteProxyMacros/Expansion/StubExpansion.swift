@@ -9,13 +9,13 @@ struct StubExpansion {
     init(_ model: ProtocolModel) { self.model = model }
 
     /// The whole expansion.
-    var source: String {
+    var source: SourceText {
         let witnesses = syntax.members.map(witness)
         // A proxy that cannot conform can at least be named, made and exported.
         let conforms = canInherit && !witnesses.contains(nil)
         let expansion = ProxyExpansion(named)
         let head = "\(model.memberAccess)nonisolated static"
-        let text: SourceText = """
+        return """
             \(model.attributes)
             // This proxy does nothing, because its protocol was refused.
             \(expansion.declaration(conforms: conforms)) {
@@ -28,7 +28,6 @@ struct StubExpansion {
                 \(conforms ? witnesses.compactMap(\.self) : [])
             }
             """
-        return text.source
     }
 
     /// Qualified, since the protocol may have a requirement of that name.
@@ -69,7 +68,7 @@ struct StubExpansion {
         case .associatedType, .directive: return nil
         case .function, .initializer: return "\(head) { \(Self.nothing) }"
         case .property, .subscript:
-            let accessors = member.accessors.map(Self.accessor)
+            let accessors = member.accessors.map { "\($0.source) { \(Self.nothing) }" }
             return accessors.isEmpty ? nil : "\(head) { \(accessors.joined(separator: " ")) }"
         }
     }
@@ -85,13 +84,5 @@ struct StubExpansion {
             }
         }
         return (attributes + modifiers).map { $0 + " " }.joined() + model.memberAccess
-    }
-
-    private static func accessor(_ accessor: AccessorSyntax) -> String {
-        let thrown = accessor.effects.thrownType.map { "(\($0))" } ?? ""
-        let effects =
-            (accessor.effects.isAsync ? " async" : "") + (accessor.effects.isThrowing ? " throws\(thrown)" : "")
-        let modifiers = accessor.modifiers.map { $0 + " " }.joined()
-        return "\(modifiers)\(accessor.keyword)\(effects) { \(nothing) }"
     }
 }

@@ -11,15 +11,15 @@ enum Macros {
     @Sendable
     static func service(_ request: ExpansionRequest) -> Expansion {
         guard let syntax = ProtocolSyntax(request.declSyntax.source) else {
-            return Expansion(refusals: [Refusal("@Service", .notAProtocol)], of: request)
+            return Expansion(refusals: [Refusal(message: "@Service can only be attached to a protocol")], of: request)
         }
         let rules = ProtocolRules(
             syntax, surroundings: (request.lexicalContext ?? []).map { EnclosingScope($0.source) },
             attribute: ServiceAttribute(request.attributeSyntax.source))
         guard rules.refusals.isEmpty else {
-            return Expansion(StubExpansion(rules.model).source, refusals: rules.refusals, of: request)
+            return Expansion(StubExpansion(rules.model).source.text, refusals: rules.refusals, of: request)
         }
-        return Expansion(ProxyExpansion(rules.model).source)
+        return Expansion(ProxyExpansion(rules.model).source.text)
     }
 
     /// `@ReadOnly` and `@Idempotent`: write nothing, since `@Service` reads them itself. Only their place is judged here,
@@ -35,13 +35,14 @@ enum Macros {
         }
         var attribute = TokenCursor(request.attributeSyntax.source)
         let name = AttributeSyntax(from: &attribute)?.name ?? "this"
-        return Expansion(refusals: [Refusal("@\(name)", .misplacedMark)], of: request)
+        let message = "@\(name) can only be attached to a function or property of a protocol"
+        return Expansion(refusals: [Refusal(message: message)], of: request)
     }
 
     /// `@_OtherConformer`, which `@Service` writes on proxies that the optimiser would overlook.
     @Sendable
     static func otherConformer(_ request: ExpansionRequest) -> Expansion {
-        Expansion(OtherConformer(ofProxy: request.declSyntax.source)?.source ?? "")
+        Expansion(OtherConformer(ofProxy: request.declSyntax.source)?.source.text ?? "")
     }
 }
 
@@ -57,7 +58,7 @@ extension Expansion {
                 let location = refusal.offset == nil ? attribute.location : request.declSyntax.location
                 return Diagnostic(
                     message: refusal.message,
-                    position: Position(
+                    position: ExpansionRequest.Location(
                         fileName: location?.fileName ?? "",
                         offset: (location?.offset ?? 0) + (refusal.offset ?? attributeOffset)))
             })

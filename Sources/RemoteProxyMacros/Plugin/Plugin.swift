@@ -34,52 +34,38 @@ struct PluginChannel {
 
     /// The next message, or nil at the end.
     func receive() -> [UInt8]? {
-        guard let header = read(8) else { return nil }
+        guard let header = bytes(8) else { return nil }
         let length = header.reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
         guard length <= Self.largestMessage else { return nil }
-        return read(Int(length))
+        return bytes(Int(length))
     }
 
     /// Writes one message; false when the other side has been closed.
     func send(_ message: [UInt8]) -> Bool {
         let length = UInt64(message.count)
-        return write((0..<8).map { UInt8(truncatingIfNeeded: length >> ($0 * 8)) }) && write(message)
+        let framed = (0..<8).map { UInt8(truncatingIfNeeded: length >> ($0 * 8)) } + message
+        return framed.withUnsafeBytes { bytes in
+            Self.transfer(bytes.count) { write(output, bytes.baseAddress?.advanced(by: $0), $1) }
+        }
     }
 
-    private func read(_ count: Int) -> [UInt8]? {
+    private func bytes(_ count: Int) -> [UInt8]? {
         var bytes = [UInt8](repeating: 0, count: count)
-        let isWhole = bytes.withUnsafeMutableBytes { buffer in
-            Self.transfer(count) { done in systemRead(input, UnsafeMutableRawBufferPointer(rebasing: buffer[done...])) }
+        let isWhole = bytes.withUnsafeMutableBytes { bytes in
+            Self.transfer(count) { read(input, bytes.baseAddress?.advanced(by: $0), $1) }
         }
         return isWhole ? bytes : nil
     }
 
-    private func write(_ bytes: [UInt8]) -> Bool {
-        bytes.withUnsafeBytes { buffer in
-            Self.transfer(bytes.count) { done in
-                systemWrite(output, UnsafeRawBufferPointer(rebasing: buffer[done...]))
-            }
-        }
-    }
-
     /// Repeats a system call that may do less than it was asked for.
-    private static func transfer(_ count: Int, _ step: (Int) -> Int) -> Bool {
+    private static func transfer(_ count: Int, _ step: (_ done: Int, _ rest: Int) -> Int) -> Bool {
         var done = 0
         while done < count {
-            let moved = step(done)
+            let moved = step(done, count - done)
             if moved < 0, errno == EINTR { continue }
             guard moved > 0 else { return false }
             done += moved
         }
         return true
     }
-}
-
-// Free functions, because a method named `read` hides the system call of that name.
-private func systemRead(_ descriptor: Int32, _ buffer: UnsafeMutableRawBufferPointer) -> Int {
-    read(descriptor, buffer.baseAddress, buffer.count)
-}
-
-private func systemWrite(_ descriptor: Int32, _ buffer: UnsafeRawBufferPointer) -> Int {
-    write(descriptor, buffer.baseAddress, buffer.count)
 }

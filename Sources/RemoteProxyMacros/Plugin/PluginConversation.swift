@@ -60,7 +60,7 @@ struct ExpansionRequest: Decodable {
     }
 
     /// Where that text begins; `offset` counts bytes from the start of the file.
-    struct Location: Decodable {
+    struct Location: Codable {
         var fileName: String
         var offset: Int
     }
@@ -85,15 +85,10 @@ struct Expansion: Encodable {
     struct Diagnostic: Encodable {
         var message: String
         var severity = "error"
-        var position: Position
+        var position: ExpansionRequest.Location
         // The compiler's decoder requires these. They are always empty.
         var highlights: [Never] = []
         var notes: [Never] = []
         var fixIts: [Never] = []
-    }
-
-    struct Position: Encodable {
-        var fileName: String
-        var offset: Int
     }
 }

@@ -6,19 +6,8 @@ struct ServiceAttribute {
     private(set) var name: String?
     /// The expression after `name:` when it is no literal that can be a service's name.
     private(set) var refusedName: String?
-    private(set) var errors: [DeclaredError] = []
-
-    /// One argument of `errors:`.
-    struct DeclaredError {
-        /// As spelled: `Login.Failure.self`.
-        var expression: String
-
-        /// The same without `.self` and back-ticks. It names the type on the wire.
-        var type: String {
-            let type = expression.hasSuffix(".self") ? String(expression.dropLast(5)) : expression
-            return type.filter { $0 != "`" }
-        }
-    }
+    /// The arguments of `errors:`, each as spelled, and without `.self` and back-ticks. The latter names the type on the wire.
+    private(set) var errors: [(expression: String, type: String)] = []
 
     init(_ source: String) {
         var cursor = TokenCursor(source)
@@ -30,7 +19,9 @@ struct ServiceAttribute {
         }
         guard cursor.take("errors"), cursor.take(":") else { return }
         while !cursor.isAtEnd, !cursor.isAt(")") {
-            errors.append(DeclaredError(expression: cursor.expression()))
+            let expression = cursor.expression()
+            let type = expression.hasSuffix(".self") ? String(expression.dropLast(5)) : expression
+            errors.append((expression, type.filter { $0 != "`" }))
             _ = cursor.take(",")
         }
     }

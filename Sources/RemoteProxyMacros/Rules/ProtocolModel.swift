@@ -12,10 +12,7 @@ struct ProtocolModel {
     }
 
     let syntax: ProtocolSyntax
-    /// What the service is called on the wire.
-    let wireName: String
-    /// The arguments of `@Service(errors:)`.
-    let errors: [ServiceAttribute.DeclaredError]
+    let attribute: ServiceAttribute
     let access: Access
     /// Internal or narrower at the top level of a file: the optimiser needs to be told of the proxy.
     var isOverlooked = false
@@ -34,6 +31,8 @@ struct ProtocolModel {
     /// The name as the source spells it, and without back-ticks.
     var name: String { syntax.name }
     var plainName: String { SwiftName.plain(name) }
+    /// What the service is called on the wire.
+    var wireName: String { attribute.name ?? plainName }
     var proxyName: String { SwiftName.spelled(plainName + "Proxy") }
     /// The type of the objects that a proxy stands for. Only a protocol that is refused may not be Sendable by itself.
     var service: String { "any \(name)" + (isSendable ? "" : " & Swift.Sendable") }
@@ -64,14 +63,9 @@ struct ProtocolModel {
 
 /// A requirement in one of the shapes that can be remote.
 struct Requirement {
-    /// What its author says about it.
-    enum Mark: String {
-        case readOnly = "ReadOnly"
-        case idempotent = "Idempotent"
-    }
-
     let member: MemberSyntax
-    var mark: Mark?
+    /// What a mark says about it: the case of `MethodSignature.Effect`.
+    var effect: String?
     /// Other attributes of the requirement that its witness repeats.
     var attributes: [String] = []
     var availability: [Availability] = []

@@ -10,9 +10,7 @@ struct ProtocolRules {
     /// - Parameter surroundings: The declarations around the protocol, innermost first.
     init(_ syntax: ProtocolSyntax, surroundings: [EnclosingScope], attribute: ServiceAttribute) {
         let access = ProtocolModel.Access(syntax.head.modifiers) ?? surroundings.first?.defaultAccess ?? .internal
-        model = ProtocolModel(
-            syntax: syntax, wireName: attribute.name ?? SwiftName.plain(syntax.name), errors: attribute.errors,
-            access: access)
+        model = ProtocolModel(syntax: syntax, attribute: attribute, access: access)
         judgeProtocol()
         judge(attribute)
         judgeInheritance()
@@ -26,32 +24,48 @@ struct ProtocolRules {
                 refusals.append(error)
             }
         }
-        if let offset = syntax.faults.first { refuse(.notUnderstood, of: "@Service", at: offset) }
+        if let offset = syntax.faults.first {
+            let reason = "cannot read this; a service consists of functions and properties without bodies"
+            refuse(reason, of: "@Service", at: offset)
+        }
         nameEntries()
         refusals.sort { ($0.offset ?? 0) < ($1.offset ?? 0) }
     }
 
     /// Of the protocol as a whole, unless another subject is given.
-    private mutating func refuse(_ reason: Reason, of subject: String? = nil, at offset: Int? = nil) {
-        refusals.append(Refusal(subject ?? "'\(name)'", reason, at: offset ?? syntax.nameOffset))
+    private mutating func refuse(_ reason: String, of subject: String? = nil, at offset: Int? = nil) {
+        refusals.append(
+            Refusal(message: "\(subject ?? "'\(name)'") \(reason)", offset: offset ?? syntax.nameOffset))
     }
 
     private mutating func judge(_ attribute: ServiceAttribute) {
-        if let spelling = attribute.refusedName { refusals.append(Refusal(spelling, .wireName)) }
+        if let spelling = attribute.refusedName {
+            let message = """
+                \(spelling) cannot be the name of a service; write a literal like "Ledger" or "bank.Ledger": letters, \
+                digits and '_', the first no digit, parts joined by dots, the first part not 'rpc'
+                """
+            refusals.append(Refusal(message: message))
+        }
         let hidden = attribute.errors.lazy.compactMap { ProtocolModel.hiddenType(in: $0.expression) }.first
-        if let hidden { refusals.append(Refusal("'errors:'", .hiddenType(hidden))) }
+        if let hidden { refusals.append(Refusal(message: "'errors:' \(Refusal.hiddenType(hidden))")) }
         var types: Set<String> = []
         if let error = attribute.errors.first(where: { !types.insert($0.type).inserted }) {
-            refusals.append(Refusal("'errors:'", .repeatedError(error.type)))
+            refusals.append(Refusal(message: "'errors:' lists '\(error.type)' twice; remove one"))
         }
     }
 
     private mutating func judgeProtocol() {
-        if ProtocolModel.memberTypes.contains(name) { refuse(.serviceName) }
-        if let offset = syntax.genericsOffset { refuse(.primaryAssociatedTypes, at: offset) }
-        if let offset = syntax.whereOffset { refuse(.whereClause, at: offset) }
+        if ProtocolModel.memberTypes.contains(name) {
+            refuse("cannot be the name of a service, because every proxy has a type of that name; rename it")
+        }
+        if let offset = syntax.genericsOffset {
+            refuse("cannot be remote with primary associated types; name concrete types", at: offset)
+        }
+        if let offset = syntax.whereOffset {
+            refuse("cannot be remote with a where clause; list inherited protocols after the colon", at: offset)
+        }
         for attribute in syntax.head.attributes where attribute.name == "objc" {
-            refuse(.objectiveC, at: attribute.offset)
+            refuse("cannot be @objc; remove it", at: attribute.offset)
         }
     }
 
@@ -63,7 +77,9 @@ struct ProtocolRules {
         if surroundings.isEmpty {
             model.isOverlooked = !isVisible
         } else if !isVisible || surroundings.contains(where: \.isHidden) {
-            refuse(.nested)
+            refuse(
+                "must be at the top level or public: a Swift optimizer bug crashes release builds that use a nested, "
+                    + "non-public service")
         }
     }
 
@@ -74,7 +90,8 @@ struct ProtocolRules {
             }
         }
         if !model.isSendable, syntax.isInheritanceKnown, syntax.whereOffset == nil {
-            refuse(.notSendable(name, syntax.inherited.map(\.type.spelling)))
+            let list = (syntax.inherited.map(\.type.spelling) + ["Sendable"]).joined(separator: ", ")
+            refuse("must inherit Sendable, because tasks share proxies; write 'protocol \(name): \(list)'")
         }
     }
 
@@ -89,10 +106,11 @@ struct ProtocolRules {
         case "Actor", "AnyActor", "DistributedActor", "_Concurrency.Actor":
             model.isSendable = true
             model.isProxyable = false
-            refuse(.inheritsActor, at: offset)
+            refuse(
+                "cannot inherit Actor, because a proxy is not one; an actor can conform to it all the same", at: offset)
         case _ where Self.demanding.contains(inherited) || inherited.hasPrefix("~"):
             model.isProxyable = false
-            refuse(.inheritsRequirements(inherited), at: offset)
+            refuse("cannot inherit \(inherited), because a proxy cannot do what it requires; remove it", at: offset)
         default:
             model.inherited.append(inherited)
         }
@@ -119,7 +137,11 @@ struct ProtocolRules {
             let isOverloaded = counts[requirement.name, default: 1] > 1
             requirement.wireName = isOverloaded ? requirement.fullName : requirement.name
             guard entries.insert(requirement.wireName).inserted else {
-                refuse(.sameName, of: "'\(requirement.fullName)'", at: requirement.member.offset)
+                let reason = """
+                    has the name and the labels of another requirement, and types are no part of a method's name; \
+                    change a label
+                    """
+                refuse(reason, of: "'\(requirement.fullName)'", at: requirement.member.offset)
                 continue
             }
             let labels = isOverloaded ? requirement.parameters.compactMap(\.label) : []

@@ -191,10 +191,14 @@ struct AccessorSyntax {
     let keyword: String
     let modifiers: [String]
     let effects: EffectsSyntax
+    /// The whole of it, with even spacing.
+    let source: String
 
     init(from cursor: inout TokenCursor) throws(ParsingFault) {
+        let start = cursor.index
         modifiers = DeclarationHead(from: &cursor).modifiers
         keyword = try cursor.name().text
         effects = try EffectsSyntax(from: &cursor)
+        source = cursor.spelling(since: start)
     }
 }

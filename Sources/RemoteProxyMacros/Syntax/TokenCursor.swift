@@ -98,9 +98,9 @@ struct TokenCursor {
         return advance()
     }
 
-    /// Skips to one of the given tokens, or to the end.
-    mutating func skip(to texts: String...) {
-        while !isAtEnd, !texts.contains(where: isAt) { advance() }
+    /// Skips to the given token, or to the end.
+    mutating func skip(to text: String) {
+        while !isAtEnd, !isAt(text) { advance() }
     }
 
     /// Skips to the next line, or to the end of the member or protocol on this one.
