@@ -1,4 +1,4 @@
-// The text of `--help`, made from the table of options. It fits on one screen.
+// The text of `--help`, written from the table of options. It fits on one screen.
 
 enum CommandHelp {
     private static let width = 100

@@ -1,72 +1,115 @@
-// One option of the command line: how it is written, what the help says of it, what it sets.
+// The options that an operator turns, in groups: the table from which they are both read and explained. Everything else is
+// for the program: `RPCServer.Configuration`.
 
 import RPCSockets
 import RPCWire
 import RemoteProxy
 
-/// An option, as the command line is read and as the help explains it.
+/// An option of the command line: how it is written, what the help says of it, what it sets.
 struct CommandOption: Sendable {
-    typealias Apply = @Sendable (_ value: String, _ settings: inout CommandSettings) throws(CommandFault) -> Void
+    /// What an option sets.
+    enum Target: Sendable {
+        case address, threads, tokens, isInsecure
+        case limit(LimitDescription.Value)
+        case isQuiet, wantsHelp, wantsVersion
+    }
 
     let name: String
     /// What stands after the name, in the help's capitals; nil for a switch.
     let argument: String?
+    let target: Target
     let help: String
-    let apply: Apply
 
-    /// An option without a value.
-    static func `switch`(
-        _ name: String, _ help: String, _ apply: @escaping @Sendable (inout CommandSettings) -> Void
-    ) -> Self {
-        Self(name: name, argument: nil, help: help) { (_, settings) throws(CommandFault) in apply(&settings) }
+    private init(_ name: String, _ argument: String? = nil, sets target: Target, _ help: String) {
+        (self.name, self.argument, self.target, self.help) = (name, argument, target, help)
+    }
+
+    /// A limit, with its default.
+    private init(_ name: String, limit value: LimitDescription.Value, _ help: String) {
+        let (argument, usual) =
+            switch value {
+            case .count(let member): ("N", "\(Limits()[keyPath: member])")
+            case .bytes(let member): ("BYTES", "\(Limits()[keyPath: member])")
+            case .time(let member): ("SECONDS", Self.seconds(Limits()[keyPath: member]))
+            }
+        self.init(name, argument, sets: .limit(value), "\(help) (default \(usual))")
+    }
+
+    private static func seconds(_ time: Duration) -> String {
+        let seconds = time / .seconds(1)
+        return seconds == seconds.rounded() ? "\(Int(seconds))" : "\(seconds)"
     }
 
     /// Limits, each with the name, the words and the member that the table of limits has for it.
-    static func limits(_ limits: Limit...) -> [Self] { limits.compactMap(LimitDescription.init).map(option) }
-
-    private static func option(of row: LimitDescription) -> Self {
-        let name =
-            "--" + row.limit.rawValue.reduce(into: "") { $0 += $1.isUppercase ? "-\($1.lowercased())" : String($1) }
-        let what = row.what + (row.endsAtZero ? "; 0 for ever" : "")
-        return switch row.value {
-        case .count(let member): number(name, "N", of: member, what)
-        case .bytes(let member): number(name, "BYTES", of: member, what)
-        case .time(let member): seconds(name, of: member, what)
+    private static func limits(_ limits: Limit...) -> [Self] {
+        limits.compactMap(LimitDescription.init).map { row in
+            let words = row.limit.rawValue.map { $0.isUppercase ? "-\($0.lowercased())" : String($0) }
+            return Self("--" + words.joined(), limit: row.value, row.what + (row.endsAtZero ? "; 0 for ever" : ""))
         }
     }
 
-    private static func number(
-        _ name: String, _ argument: String, of member: any WritableKeyPath<Limits, Int> & Sendable, _ help: String
-    ) -> Self {
-        Self(name: name, argument: argument, help: "\(help) (default \(Limits()[keyPath: member]))") {
-            (value, settings) throws(CommandFault) in
-            settings.configuration.limits[keyPath: member] = try wholeNumber(value, for: name, in: 1...Int.max)
-        }
-    }
+    static let groups: [(title: String, options: [CommandOption])] = [
+        (
+            "Addresses",
+            [
+                .init(
+                    "--listen", "URL", sets: .address,
+                    "tcp://HOST:PORT, tcp://[V6]:PORT or unix:///PATH, any number of times; port 0 takes a free "
+                        + "one (default \(ServerCommand.defaultURL))"),
+                .init(
+                    "--threads", "N", sets: .threads,
+                    "threads that serve connections (default \(RPCServer.Configuration().threads))"),
+            ]
+        ),
+        (
+            "Access",
+            [
+                .init(
+                    "--tokens", "FILE", sets: .tokens,
+                    "the callers: a line 'NAME ROLE,ROLE TOKEN' for each, mode 0600 (default: the text of the variable "
+                        + "\(ServerCommand.tokensVariable))"),
+                .init("--insecure", sets: .isInsecure, "listen without tokens where other machines can connect"),
+            ] + limits(.maximumConnections, .maximumConnectionsPerAddress)
+        ),
+        (
+            "Limits, above which calls are refused",
+            limits(
+                .maximumRequestsInFlight, .maximumRequestsInAll, .maximumBytesInFlight, .maximumBytesInAll,
+                .maximumWait, .maximumFrameSize)
+        ),
+        (
+            "Times",
+            limits(.frameTime, .idleTime, .sessionGrace, .grace) + [
+                .init(
+                    "--keepalive-interval", limit: .time(\.keepaliveInterval),
+                    "of silence before a peer is pinged; 0 for never")
+            ]
+        ),
+        (
+            "Output",
+            [
+                .init("--quiet", sets: .isQuiet, "log nothing but the warning of --insecure"),
+                .init("--help", sets: .wantsHelp, "print this and exit; also -h"),
+                .init("--version", sets: .wantsVersion, "print the version and exit"),
+            ]
+        ),
+    ]
 
-    /// A time in seconds, fractions allowed.
-    static func seconds(
-        _ name: String, of member: any WritableKeyPath<Limits, Duration> & Sendable, _ help: String
-    ) -> Self {
-        let usual = Limits()[keyPath: member] / .seconds(1)
-        let text = usual == usual.rounded() ? "\(Int(usual))" : "\(usual)"
-        return Self(name: name, argument: "SECONDS", help: "\(help) (default \(text))") {
-            (value, settings) throws(CommandFault) in
-            guard let seconds = Double(value), (0...86_400).contains(seconds) else {
-                throw CommandFault("\(name) takes seconds from 0 to 86400, not '\(value)'")
-            }
-            settings.configuration.limits[keyPath: member] = .seconds(seconds)
-        }
-    }
+    static let all = groups.flatMap(\.options)
 
-    static func wholeNumber(
-        _ value: String, for name: String, in range: ClosedRange<Int>
-    ) throws(CommandFault) -> Int {
-        guard let number = Int(value), range.contains(number) else {
-            let end = range.upperBound == .max ? "up" : "to \(range.upperBound)"
-            throw CommandFault("\(name) takes a whole number from \(range.lowerBound) \(end), not '\(value)'")
+    static func named(_ name: String) throws(CommandFault) -> CommandOption {
+        let name = name == "-h" ? "--help" : name
+        if let option = all.first(where: { $0.name == name }) { return option }
+        let words = name.drop { $0 == "-" }.split(separator: "-")
+        let capitalized = words.dropFirst().map { $0.prefix(1).uppercased() + $0.dropFirst() }
+        if Limit(rawValue: (words.prefix(1).map(String.init) + capitalized).joined()) != nil {
+            throw CommandFault("'\(name)' is no option; a program sets such limits in RPCServer.Configuration")
         }
-        return number
+        let alike = all.map { option in (option.name, zip(option.name, name).prefix { $0 == $1 }.count) }
+        guard let (nearest, count) = alike.max(by: { $0.1 < $1.1 }), count > 4 else {
+            throw CommandFault("there is no option '\(name)'")
+        }
+        throw CommandFault("there is no option '\(name)'; the nearest is \(nearest)")
     }
 }
 

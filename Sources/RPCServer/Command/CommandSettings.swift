@@ -13,8 +13,6 @@ struct CommandSettings {
     var wantsHelp = false
     var wantsVersion = false
 
-    init() {}
-
     /// Reads the arguments that follow the program's name. `--name VALUE` and `--name=VALUE` are the same; of an option
     /// that comes twice the last counts, save for `--listen`, which adds an address each time.
     init(_ arguments: some Sequence<String>) throws(CommandFault) {
@@ -28,16 +26,52 @@ struct CommandSettings {
                 guard let value = value ?? rest.popFirst() else {
                     throw CommandFault("\(name) needs a value: \(name) \(argument)")
                 }
-                try option.apply(value, &self)
+                try set(option, to: value)
             } else {
                 guard value == nil else { throw CommandFault("\(name) takes no value") }
-                try option.apply("", &self)
+                try set(option, to: "")
             }
         }
         if urls.isEmpty { urls = [ServerCommand.defaultURL] }
         guard !wantsHelp, !wantsVersion else { return }
         try readTokens()
-        try refuseStrangers()
+        // After all options, since `--insecure` may come last.
+        guard !configuration.allowsOtherMachines, configuration.tokens == nil, let url = openURL else { return }
+        throw CommandFault(
+            "\(url) can be reached from other machines and nothing keeps strangers out; give it --tokens FILE, or add "
+                + "--insecure if you mean it")
+    }
+
+    private mutating func set(_ option: CommandOption, to value: String) throws(CommandFault) {
+        switch option.target {
+        case .address:
+            // Checked here and not when the server listens: a wrong address is a wrong command line.
+            do throws(EndpointError) { _ = try Endpoint(value) } catch {
+                throw CommandFault("\(option.name): \(error)")
+            }
+            urls.append(value)
+        case .threads: configuration.threads = try Self.number(value, for: option, in: 1...1_024)
+        case .tokens: tokenFile = value
+        case .isInsecure: configuration.allowsOtherMachines = true
+        case .limit(.count(let member)), .limit(.bytes(let member)):
+            configuration.limits[keyPath: member] = try Self.number(value, for: option, in: 1...Int.max)
+        case .limit(.time(let member)):
+            guard let seconds = Double(value), (0...86_400).contains(seconds) else {
+                throw CommandFault("\(option.name) takes seconds from 0 to 86400, not '\(value)'")
+            }
+            configuration.limits[keyPath: member] = .seconds(seconds)
+        case .isQuiet: isQuiet = true
+        case .wantsHelp: wantsHelp = true
+        case .wantsVersion: wantsVersion = true
+        }
+    }
+
+    private static func number(
+        _ value: String, for option: CommandOption, in range: ClosedRange<Int>
+    ) throws(CommandFault) -> Int {
+        if let number = Int(value), range.contains(number) { return number }
+        let end = range.upperBound == .max ? "up" : "to \(range.upperBound)"
+        throw CommandFault("\(option.name) takes a whole number from \(range.lowerBound) \(end), not '\(value)'")
     }
 
     /// The first address that other machines can reach; for the refusal and for the warning.
@@ -58,13 +92,5 @@ struct CommandSettings {
         } catch {
             throw CommandFault(tokenFile == nil ? "\(error)" : "--tokens: \(error)")
         }
-    }
-
-    /// After all options, since `--insecure` may come last.
-    private func refuseStrangers() throws(CommandFault) {
-        guard !configuration.allowsOtherMachines, configuration.tokens == nil, let url = openURL else { return }
-        throw CommandFault(
-            "\(url) can be reached from other machines and nothing keeps strangers out; give it --tokens FILE, or add "
-                + "--insecure if you mean it")
     }
 }

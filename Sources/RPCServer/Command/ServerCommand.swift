@@ -1,4 +1,4 @@
-// A server's whole program: command line in, server running, signals watched, exit code out.
+// A server's whole program: it reads the command line, runs the server, obeys signals, and ends with an exit code.
 
 import RPCSockets
 import RPCWire
@@ -31,23 +31,24 @@ public struct ServerCommand: Sendable {
         }
     }
 
-    /// A program that serves what `export` exports, for instance named objects or one that has to be opened first. It is
-    /// called when the command line has been read and before the server listens. When it throws, the program says so in a
-    /// line and exits with 1.
+    /// A program that serves what `export` exports, for instance named objects or an object that has to be opened first.
+    ///
+    /// `export` is called after the command line has been read and before the server listens. When it throws, the program
+    /// prints the error in one line and exits with 1.
     public init(version: String = Self.version, export: @escaping @Sendable (RPCServer) async throws -> Void) {
         self.version = version
         self.export = export
     }
 
     /// Serves as the command line says until SIGTERM or SIGINT, lets running calls finish, and returns. Then the program can
-    /// clean up, and exits with 0 when `main` returns. A second signal ends the process at once.
+    /// clean up. It exits with 0 when `main` returns. A second signal ends the process at once.
     ///
-    /// SIGHUP reads the file of `--tokens` again and passes it to `RPCServer.reload(tokens:)`. When the file cannot be used
-    /// the tokens stay as they are, and the log says why. Without such a file the signal is logged and ignored.
+    /// SIGHUP reads the file of `--tokens` again and passes it to `RPCServer.reload(tokens:)`. When the file cannot be used,
+    /// the tokens stay as they are and the log says why. Without such a file the signal is logged and ignored.
     ///
-    /// The process ends here when it does not serve: with 0 after `--help` and `--version`, with 64 when the command line is
-    /// wrong, with 1 when it cannot listen. Standard error then has one line that says why.
-    /// - Parameter arguments: the program's name and what follows it.
+    /// This method ends the process when there is nothing to serve: with 0 after `--help` and `--version`, with 64 when the
+    /// command line is wrong, with 1 when the server cannot listen. For 64 and 1, one line on standard error says why.
+    /// - Parameter arguments: The program's name and its arguments.
     /// - Throws: `CancellationError` when the calling task was cancelled, which stops the server as a signal does.
     public func run(_ arguments: [String] = CommandLine.arguments) async throws {
         let program = arguments.first?.split(separator: "/").last.map(String.init) ?? "rpc-server"
@@ -67,11 +68,11 @@ public struct ServerCommand: Sendable {
         try Task.checkCancellation()
     }
 
-    /// Runs a program that does nothing else: `run`, and then the end of the process. Uses only threads of this library, so
-    /// that an idle server is never woken.
+    /// Runs a program that does nothing but serve, and ends the process. Uses only threads of this library, so that an idle
+    /// server is never woken.
     public func main(_ arguments: [String] = CommandLine.arguments) -> Never {
         Task(executorPreference: EventLoop.shared) {
-            // This task is never cancelled, and `run` ends the process in all other cases where it does not serve.
+            // `run` throws only when its task is cancelled, which this one never is.
             try? await run(arguments)
             ProcessEnvironment.exit(0)
         }
