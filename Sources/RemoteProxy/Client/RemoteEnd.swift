@@ -1,13 +1,13 @@
-// The object at the other end of a connection, as the subjects around it see it.
+// What the subjects around a remote object may know of the other end of its connection.
 
 import RPCSockets
 import RPCWire
 
-/// What a subject may know of the other end to which its calls go.
+/// The other end of the connection over which a chain's calls go.
 final class RemoteEnd: Sendable {
     private let requester: Requester
     private let object: RemoteObject
-    /// What dials; nil where the other end does.
+    /// The client that dials; nil where the other end dials.
     private let client: RPCClient?
 
     init<Service>(_ remote: RemoteSubject<Service>) {
@@ -16,7 +16,7 @@ final class RemoteEnd: Sendable {
         client = remote.owner as? RPCClient
     }
 
-    /// What a call may take when its caller has set no deadline, in nanoseconds.
+    /// The time of a call whose caller has set no deadline, in nanoseconds.
     var timeout: Int64 { requester.timeout }
 
     /// Shared by all calls of the client. Nil where the other end dials.
@@ -25,7 +25,7 @@ final class RemoteEnd: Sendable {
     /// Whether this end dials.
     var dials: Bool { client != nil }
 
-    /// How the connection of the client comes and goes, from now on; nil where the other end dials.
+    /// The present state of the client's connection, and every later one; nil where the other end dials.
     var states: AsyncStream<RPCClient.State>? { client?.states }
 
     var isConnected: Bool { requester.reach.isConnected }
@@ -33,7 +33,7 @@ final class RemoteEnd: Sendable {
     /// Whether the last attempt to connect has failed.
     var isUnreachable: Bool { requester.reach.isUnreachable }
 
-    /// Has the client connect unless it does so by itself.
+    /// Makes the client connect, unless it does so by itself.
     func connect() { requester.connectionWanted() }
 
     /// The failure of a call that has waited for a connection until its deadline.
@@ -42,23 +42,24 @@ final class RemoteEnd: Sendable {
     /// Whether a task in that scope holds the object.
     func isHeld(in scope: CallScope) -> Bool { scope.rights.contains { $0.name(of: object) != nil } }
 
-    /// For the scope of a call that ends when this end cannot be reached.
-    /// - Parameter isLast: whether no other end is left to be asked: then the call waits until it has been sent.
+    /// The scope's part for a call that ends when this end cannot be reached.
+    /// - Parameter isLast: whether no other end is left. Then the call waits until it has been sent.
     func attempt(isLast: Bool) -> FailoverAttempt { FailoverAttempt(at: requester, isLast ? .endsIfSent : .ends) }
 
-    /// Calls the action once, when this end is closed for good. Nil, and the action is never called, if it is already.
-    /// - Returns: what has to be kept for as long as the action is wanted.
+    /// Calls the action once, when this end is closed for good. If it is closed already, returns nil and never calls the
+    /// action.
+    /// - Returns: an object to keep for as long as the action is wanted.
     func whenClosed(_ action: @escaping @Sendable () -> Void) -> (any AnyObject & Sendable)? {
         ClosingWatch(requester, action)
     }
 }
 
 extension Subject {
-    /// The other end that this chain leads to; nil while none is to be seen.
+    /// The other end that this chain leads to; nil while there is none, or it is not known.
     var remoteEnd: RemoteEnd? { layer(RemoteSubject<Service>.self).map { RemoteEnd($0) } }
 
-    /// The other end to which all calls of this chain go; nil where that is not known, or may be another later: behind a lazy
-    /// or late-bound proxy, and among several.
+    /// The other end to which all calls of this chain go. Nil where that is not known or may change: behind a lazy or
+    /// late-bound proxy, and among several.
     var onlyRemoteEnd: RemoteEnd? {
         var end: any Subject<Service> = self
         // Limited, because a chain may lead back to itself.
