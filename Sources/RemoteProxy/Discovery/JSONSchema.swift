@@ -1,28 +1,44 @@
-// A Swift type as JSON Schema draft 7, from its spelling in the protocol. Types of the user's own are only named. Their
-// shape depends on their `Codable` conformance, which the spelling does not show.
+// A Swift type, as its protocol spells it, in the words of JSON Schema draft 7. Types of the user's own are named, not
+// described: their shape is their `Codable` conformance, which no text tells.
 
 indirect enum JSONSchema: Encodable {
     case type(String)
     case null
     case array(JSONSchema)
     case dictionary(JSONSchema)
-    /// A dictionary with keys that cannot be names of members. Swift encodes it as an array of keys and values in turn.
+    /// A dictionary whose keys cannot be names of members: Swift encodes it as an array, of a key and its value in turn.
     case pairs(key: JSONSchema, value: JSONSchema)
     case optional(JSONSchema)
     case named(String)
 
-    init(swiftType: String) {
-        self.init(SwiftTypeText(swiftType.filter { !$0.isWhitespace }))
+    init(swiftType: String) { self.init(text: swiftType.filter { !$0.isWhitespace }) }
+
+    /// - Parameter text: without blanks. `[T]` and `Array<T>` are the same, and so are `T?` and `Optional<T>`.
+    private init(text: some StringProtocol) {
+        let plain = Self.withoutModule(text)
+        if plain.hasSuffix("?") {
+            self = .optional(JSONSchema(text: plain.dropLast()))
+        } else if plain.hasPrefix("["), plain.hasSuffix("]") {
+            let inside = plain.dropFirst().dropLast()
+            let parts = Self.split(inside, at: ":")
+            self = parts.count == 2 ? Self.dictionary(parts, in: String(text)) : .array(JSONSchema(text: inside))
+        } else if let open = plain.firstIndex(of: "<"), plain.hasSuffix(">") {
+            let arguments = Self.split(plain[plain.index(after: open)...].dropLast(), at: ",")
+            switch (plain[..<open], arguments.count) {
+            case ("Optional", 1): self = .optional(JSONSchema(text: arguments[0]))
+            case ("Array", 1), ("Set", 1), ("ContiguousArray", 1), ("ArraySlice", 1):
+                self = .array(JSONSchema(text: arguments[0]))
+            case ("Dictionary", 2): self = Self.dictionary(arguments, in: String(text))
+            default: self = .named(plain)
+            }
+        } else {
+            self = Self.simple(plain)
+        }
     }
 
-    private init(_ type: SwiftTypeText) {
-        switch type.shape {
-        case .optional(let wrapped): self = .optional(JSONSchema(wrapped))
-        case .array(let element): self = .array(JSONSchema(element))
-        case .dictionary(let key, let value):
-            self = Self.dictionary(JSONSchema(key), JSONSchema(value), of: key, in: type)
-        case .name(let name): self = Self.simple(name)
-        }
+    private static func withoutModule(_ text: some StringProtocol) -> String {
+        let module = ["Swift.", "Foundation.", "FoundationEssentials."].first { text.hasPrefix($0) } ?? ""
+        return String(text.dropFirst(module.count))
     }
 
     private static let integers: Set = [
@@ -40,14 +56,27 @@ indirect enum JSONSchema: Encodable {
         }
     }
 
-    private static func dictionary(
-        _ keySchema: JSONSchema, _ value: JSONSchema, of key: SwiftTypeText, in type: SwiftTypeText
-    ) -> JSONSchema {
-        if case .name("String") = key.shape { return .dictionary(value) }
-        if case .name("Int") = key.shape { return .dictionary(value) }
-        // Keys of a user's type may be names of members or not; the spelling does not show it.
-        if case .named = keySchema { return .named(type.text) }
-        return .pairs(key: keySchema, value: value)
+    /// - Parameter types: of the keys and of the values.
+    private static func dictionary(_ types: [Substring], in text: String) -> JSONSchema {
+        let (key, value) = (JSONSchema(text: types[0]), JSONSchema(text: types[1]))
+        if ["String", "Int"].contains(withoutModule(types[0])) { return .dictionary(value) }
+        // Keys of the user's own may be names of members or not: no text tells.
+        if case .named = key { return .named(text) }
+        return .pairs(key: key, value: value)
+    }
+
+    /// The parts between separators that stand in no brackets of their own.
+    private static func split(_ text: Substring, at separator: Character) -> [Substring] {
+        var depth = 0
+        return text.split(omittingEmptySubsequences: false) { character in
+            switch character {
+            case "[", "<", "(": depth += 1
+            case "]", ">", ")": depth -= 1
+            case separator: return depth == 0
+            default: break
+            }
+            return false
+        }
     }
 
     var isOptional: Bool { if case .optional = self { true } else { false } }
