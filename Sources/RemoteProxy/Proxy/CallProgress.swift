@@ -1,5 +1,5 @@
-// How far a chain of subjects has come with one call. Only the two ends of a chain know: the object that is here, and the
-// remote subject. What a layer before them throws says nothing of it.
+// How far a chain of subjects has come with one call. Only the end of a chain knows: the object that is here, or the remote
+// subject. The error that a layer before it throws does not tell.
 
 import RPCSockets
 import RPCWire
@@ -17,7 +17,7 @@ final class CallProgress: Sendable {
 
     private let state = Lock(State())
 
-    /// What has become of the work until now.
+    /// What has become of the work so far.
     var outcome: RPCError.Outcome {
         state.withLock { state in
             if state.inObject > 0 { return .executed }

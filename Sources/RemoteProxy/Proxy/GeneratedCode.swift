@@ -31,7 +31,7 @@ public struct NoResult: Codable, Sendable, Hashable {
     /// Made by generated code.
     public init() {}
 
-    /// Takes whatever stands there: what a foreign peer answers for "done" is its own affair.
+    /// Accepts any value: foreign peers answer "done" in different ways.
     public init(from decoder: any Decoder) {}
 
     /// Writes `null`.

@@ -93,7 +93,7 @@ public struct MethodSignature: Sendable, Hashable {
 
     /// What it is called on the wire: `Service[object].method` for one of several objects.
     func wireName(on object: String?) -> String {
-        // What the protocol itself has belongs to no service.
+        // A method of the protocol between the ends belongs to no service.
         service.isEmpty ? name : "\(path(on: object)).\(name)"
     }
 
@@ -104,7 +104,7 @@ public struct MethodSignature: Sendable, Hashable {
 
     var opening: String { shared.opening }
 
-    /// Whether the method may run a second time where nobody knows whether it ran: it is `@ReadOnly` or `@Idempotent`.
+    /// Whether the method may run a second time when it may have run already: it is `@ReadOnly` or `@Idempotent`.
     public var isRepeatable: Bool { effect != .changes }
 }
 

@@ -14,9 +14,9 @@
 /// with neither effects nor a result is a post, sent one way; `{ get async throws }` is a call. Arguments and results
 /// are `Codable & Sendable`. Anything else is refused at its line with the reason and the fix.
 ///
-/// A method is called `Greeter.greet` on the wire. Overloads have their labels there, `Greeter.greet(_:in:)`; so whoever
-/// adds the first overload gives the one that was there another wire name, and clients built before get `.unimplemented`
-/// from it. Where such clients are about, give the new method a name of its own.
+/// A method is called `Greeter.greet` on the wire. Overloads have their labels there:
+/// `Greeter.greet(_:in:)`. So the first overload of a method changes the wire name of that method, and clients built before
+/// get `.unimplemented`. Where such clients are in use, give the new method another name.
 ///
 /// - Parameters:
 ///   - name: What the service is called on the wire instead of the protocol's name, for instance because another protocol
@@ -28,14 +28,14 @@
 public macro Service(name: String? = nil, errors: any (Error & Codable & Sendable).Type...) =
     #externalMacro(module: "RemoteProxyPlugin", type: "ServiceMacro")
 
-/// Says that running a requirement of a service twice is the same as running it once, so that it may be sent again where
-/// nobody knows whether it ran: after a connection to a server that has restarted, and by a retrying proxy.
+/// Says that running a requirement of a service twice is the same as running it once. So it may be sent again where it may have
+/// run already: after the server has restarted, and by a retrying proxy.
 ///
 /// ```swift
 /// @Idempotent func rename(_ id: Int, to name: String) async throws
 /// ```
 ///
-/// It is a promise about the real object, which nobody checks. It stands on calls, properties and posts.
+/// It is a promise about the real object, which is not checked. It stands on calls, properties and posts.
 @attached(peer)
 public macro Idempotent() = #externalMacro(module: "RemoteProxyPlugin", type: "MarkMacro")
 
@@ -47,6 +47,6 @@ public macro Idempotent() = #externalMacro(module: "RemoteProxyPlugin", type: "M
 /// @ReadOnly var count: Int { get async throws }
 /// ```
 ///
-/// It is a promise about the real object, which nobody checks.
+/// It is a promise about the real object, which is not checked.
 @attached(peer)
 public macro ReadOnly() = #externalMacro(module: "RemoteProxyPlugin", type: "MarkMacro")
