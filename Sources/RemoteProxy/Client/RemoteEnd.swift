@@ -1,13 +1,13 @@
-// What the subjects around a remote object may know of the other end of its connection.
+// The object at the other end of a connection, as the subjects around it see it.
 
 import RPCSockets
 import RPCWire
 
-/// The other end of the connection over which a chain's calls go.
+/// What a subject may know of the other end to which its calls go.
 final class RemoteEnd: Sendable {
     private let requester: Requester
     private let object: RemoteObject
-    /// The client that dials; nil where the other end dials.
+    /// What dials; nil where the other end does.
     private let client: RPCClient?
 
     init<Service>(_ remote: RemoteSubject<Service>) {
@@ -16,7 +16,7 @@ final class RemoteEnd: Sendable {
         client = remote.owner as? RPCClient
     }
 
-    /// The time of a call whose caller has set no deadline, in nanoseconds.
+    /// What a call may take when its caller has set no deadline, in nanoseconds.
     var timeout: Int64 { requester.timeout }
 
     /// Shared by all calls of the client. Nil where the other end dials.
@@ -25,16 +25,7 @@ final class RemoteEnd: Sendable {
     /// Whether this end dials.
     var dials: Bool { client != nil }
 
-    /// The present state of the client's connection, and every later one; nil where the other end dials.
-    var states: AsyncStream<RPCClient.State>? { client?.states }
-
     var isConnected: Bool { requester.reach.isConnected }
-
-    /// Whether the last attempt to connect has failed.
-    var isUnreachable: Bool { requester.reach.isUnreachable }
-
-    /// Makes the client connect, unless it does so by itself.
-    func connect() { requester.connectionWanted() }
 
     /// The failure of a call that has waited for a connection until its deadline.
     var outOfTime: RPCError { .unavailable(requester.whyUnavailable) }
@@ -42,24 +33,86 @@ final class RemoteEnd: Sendable {
     /// Whether a task in that scope holds the object.
     func isHeld(in scope: CallScope) -> Bool { scope.rights.contains { $0.name(of: object) != nil } }
 
-    /// The scope's part for a call that ends when this end cannot be reached.
-    /// - Parameter isLast: whether no other end is left. Then the call waits until it has been sent.
+    /// For the scope of a call that ends when this end cannot be reached.
+    /// - Parameter isLast: whether no other end is left to be asked: then the call waits until it has been sent.
     func attempt(isLast: Bool) -> FailoverAttempt { FailoverAttempt(at: requester, isLast ? .endsIfSent : .ends) }
 
-    /// Calls the action once, when this end is closed for good. If it is closed already, returns nil and never calls the
-    /// action.
-    /// - Returns: an object to keep for as long as the action is wanted.
+    /// Calls the action once, when this end is closed for good. Nil, and the action is never called, if it is already.
+    /// - Returns: what has to be kept for as long as the action is wanted.
     func whenClosed(_ action: @escaping @Sendable () -> Void) -> (any AnyObject & Sendable)? {
         ClosingWatch(requester, action)
+    }
+
+    // MARK: waiting for a connection
+
+    /// Whether a call can be sent soon. A call itself would wait for a connection until its deadline.
+    ///
+    /// Waits for the attempt to connect that is being made, or makes the first one. A client whose last attempt failed
+    /// goes on trying by itself, and is not waited for.
+    /// - Parameter others: how many may have to be asked after this one; each is left as much time as this one has.
+    /// - Throws: `CancellationError` as soon as the calling task is cancelled.
+    func isReachable(until deadline: Instant, leavingFor others: Int, on clock: any Loop) async throws -> Bool {
+        let reach = requester.reach
+        if reach.isConnected { return true }
+        guard !reach.isUnreachable, dials else { return false }
+        requester.connectionWanted()
+        let now = clock.now
+        let end = now.advanced(byNanoseconds: now.nanoseconds(to: deadline) / Int64(others + 1))
+        return try await Self.firstState(of: [self], until: end, on: clock) { _, state in
+            switch state {
+            case .idle, .connecting: nil
+            case .connected: true
+            case .waiting, .closed: false
+            }
+        }
+    }
+
+    /// Waits until one of the ends, all of which dial, is connected. False when the time is over or all are closed.
+    /// - Throws: `CancellationError` as soon as the calling task is cancelled.
+    static func waitForOne(of ends: [RemoteEnd], until deadline: Instant, on clock: any Loop) async throws -> Bool {
+        try await firstState(of: ends, until: deadline, on: clock) { end, state in
+            switch state {
+            case .idle, .connecting, .waiting, .closed: nil
+            // The state is told a little after the connection is lost.
+            case .connected: end.isConnected ? true : nil
+            }
+        }
+    }
+
+    /// The first verdict on a state, present or later, of the client of one of the ends. False when the time is over or all
+    /// clients are closed.
+    private static func firstState(
+        of ends: [RemoteEnd], until deadline: Instant, on clock: any Loop,
+        _ verdict: @escaping @Sendable (RemoteEnd, RPCClient.State) -> Bool?
+    ) async throws -> Bool {
+        let answer = WaitingTask<Bool>()
+        let open = Lock(ends.count)
+        let watching = ends.map { end in
+            Task(executorPreference: end.requester.loop) {
+                for await state in end.client?.states ?? AsyncStream(unfolding: { nil }) {
+                    guard let verdict = verdict(end, state) else { continue }
+                    _ = answer.end(with: verdict)
+                    return
+                }
+                // The client is closed.
+                let isLast = open.withLock { open in
+                    open -= 1
+                    return open == 0
+                }
+                if isLast { _ = answer.end(with: false) }
+            }
+        }
+        defer { for task in watching { task.cancel() } }
+        return try await answer.wait(until: deadline, on: clock) ?? false
     }
 }
 
 extension Subject {
-    /// The other end that this chain leads to; nil while there is none, or it is not known.
+    /// The other end that this chain leads to; nil while none is to be seen.
     var remoteEnd: RemoteEnd? { layer(RemoteSubject<Service>.self).map { RemoteEnd($0) } }
 
-    /// The other end to which all calls of this chain go. Nil where that is not known or may change: behind a lazy or
-    /// late-bound proxy, and among several.
+    /// The other end to which all calls of this chain go; nil where that is not known, or may be another later: behind a lazy
+    /// or late-bound proxy, and among several.
     var onlyRemoteEnd: RemoteEnd? {
         var end: any Subject<Service> = self
         // Limited, because a chain may lead back to itself.

@@ -10,8 +10,8 @@ extension ServiceProxy {
     /// screen.delegate = LoginDelegateProxy.multicast([coordinator, analytics])
     /// ```
     ///
-    /// Instances of classes are held weakly, as delegates are: one that is gone is left out and forgotten. Proxies and
-    /// other values are held, since nobody else may have them; so a `.weak(_:)` or a remote proxy can be a receiver too. A
+    /// Instances of classes are held weakly, as delegates are: one that is gone is forgotten. Proxies and other values are held,
+    /// since the multicast may be their only owner. So a `.weak(_:)` or a remote proxy can be a receiver too. A
     /// proxy for a ``Caller`` leaves when the caller's session is over, one for an object at the other end of an ``RPCClient``
     /// when the client is closed; but not from behind a lazy, late-bound, counted or failover proxy.
     /// Receivers that are here are called one after the other, on the actor of the caller; what one does harms no other.

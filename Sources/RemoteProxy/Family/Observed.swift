@@ -11,31 +11,31 @@ public struct CallEvent: Sendable {
         case returned
         /// With an error: the subject's, an `RPCError`, or `CancellationError`.
         case threw(any Error)
-        /// A post: nobody is told how those end.
+        /// It was a post, which reports no end.
         case posted
     }
 
     /// What was called; `rpc.hold` when the subject was taken with `exclusively`.
     public let method: MethodSignature
-    /// For whom; nil for a call that began in this process.
+    /// The caller at the other end; nil for a call that began in this process.
     public let caller: Caller?
-    /// From entering the subject to leaving it; of a post, how long its caller was held up.
+    /// How long the subject took. For a post, how long its caller was kept waiting.
     public let duration: Duration
     /// How it ended.
     public let outcome: Outcome
 }
 
 extension CallEvent: CustomStringConvertible {
-    /// What happened in one line: what was called, for whom, how it ended, and how long it took.
+    /// What happened in one line: the method, the caller, the end and the duration.
     public var description: String {
-        let whom = caller.map { " for \($0.address)" } ?? ""
+        let origin = caller.map { " for \($0.address)" } ?? ""
         let end =
             switch outcome {
             case .returned: "returned"
             case .threw(let error): "threw \(error)"
             case .posted: "was posted"
             }
-        return "\(method)\(whom) \(end) after \(duration)"
+        return "\(method)\(origin) \(end) after \(duration)"
     }
 }
 
@@ -44,7 +44,7 @@ struct ObservedSubject<Service: Sendable>: WrappingSubject, HoldableSubject {
     /// How taking the subject for several calls is called.
     let hold: MethodSignature
     let report: @Sendable (CallEvent) -> Void
-    /// Fresh at every reading, unlike a loop's: a call that runs in place on the loop takes time too.
+    /// Fresh at every reading, unlike a loop's clock: a call that runs on the loop itself takes time too.
     let clock: @Sendable () -> Instant
 
     func call<Arguments, Result>(
@@ -67,8 +67,7 @@ struct ObservedSubject<Service: Sendable>: WrappingSubject, HoldableSubject {
         tell(post.signature, since: began, .posted)
     }
 
-    /// Told when the subject is held or not to be had: how long that was waited for. What is called under the hold is told
-    /// as always.
+    /// Reports how long a hold was waited for, and whether it was had. Calls under the hold are reported like others.
     func takeHold(for lease: Duration) async throws -> Hold {
         let began = clock()
         do {

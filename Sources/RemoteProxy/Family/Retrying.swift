@@ -14,7 +14,7 @@ public struct RetryPolicy: Sendable {
     public var limit: Duration = .seconds(2)
     /// What a call may take, all attempts and waits together, when it has no deadline.
     public var timeout: Duration = .seconds(30)
-    /// The failures that may pass by themselves. Of others a second attempt would only hear the same again.
+    /// The failures that may pass by themselves. A second attempt would not change others.
     public var codes: Set<RPCError.Code> = [.busy, .unavailable, .connectionLost, .deadlineExceeded]
 
     /// All defaults.
@@ -63,7 +63,7 @@ struct RetryingSubject<Service: Sendable>: WrappingSubject {
         scope.deadline = deadline
         var (error, failures) = (first, 1)
         while let end = endOfWait(after: error, isRepeatable, failures: failures, before: deadline) {
-            // Nothing comes but the end of the wait.
+            // Ends by its deadline alone.
             _ = try await WaitingTask<Void>().wait(until: end, on: clock)
             do {
                 return try await scope.entered { try await next.call(method, arguments) }
@@ -83,7 +83,7 @@ struct RetryingSubject<Service: Sendable>: WrappingSubject {
         }
         let now = clock.now
         let end = now.advanced(by: policy.backoff.delay(afterFailures: failures - 1, chance: chance()))
-        // The budget last: what is not tried must not be paid for.
+        // Last, because only a retry that is made is paid for.
         return end < deadline && budget.withdraw(at: now) ? end : nil
     }
 }
@@ -95,9 +95,8 @@ extension ServiceProxy {
     /// with the outcome `.unknown` if an earlier attempt may have run. Errors other than `RPCError` are answers. Posts
     /// are not retried.
     ///
-    /// All proxies of one client share a budget of retries, one for five calls and ten a second, so that a server in
-    /// trouble is not brought down by those who insist. A proxy in which no client is to be seen when this is said, such
-    /// as a lazy one, has a budget of its own.
+    /// All proxies of one client share a budget of retries: one for five calls, and ten a second. So retries do not bring down a
+    /// server in trouble. A proxy that does not show its client here, such as a lazy one, has a budget of its own.
     ///
     /// - Parameter methods: Methods that are not marked and may be repeated all the same.
     public func retrying(_ policy: RetryPolicy = RetryPolicy(), repeating methods: [MethodName] = []) -> Self {

@@ -20,7 +20,7 @@ public struct WeakSubject<Service: Sendable>: Subject {
                     + "keep the object, or make the proxy without 'weak'",
                 outcome: .notExecuted)
         }
-        return try await method.run(on: object, arguments)
+        return try await method(on: object, arguments)
     }
 
     /// Delivers the post if the object is still there.

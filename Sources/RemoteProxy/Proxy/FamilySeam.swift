@@ -5,6 +5,7 @@
 // - What calls inherit, and their callers: `CallScope`, `Right`, `Hold`, `sessionIdentifier`.
 // - Errors, and what became of a call: `cannotBeHeld`, `thrownByProxy`, `progress`.
 // - The other end of a connection: `RemoteEnd`, `remoteEnd`, `onlyRemoteEnd`, `retryBudget`, `RetryBudget`, `PeerUnreachable`.
+// - Waiting: `WaitingTask`, `WaitingLine`, `KeptPost`.
 // - JSON: `JSONOutput`, `canonicalJSON`.
 // - The system: `Lock`, `Loop`, `LoopTimer`, `EventLoop`, `Instant`, `MonotonicClock`, `WallClock`, `SystemThread`, `LogStream`,
 //   `ReplaceableFile`, `SystemError`, `Backoff`.

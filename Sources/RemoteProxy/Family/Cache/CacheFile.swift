@@ -1,18 +1,18 @@
-// The file of a cache: read at the beginning, and written together with what other processes have put there meanwhile. Blocks,
-// so it is used on a thread that may; one piece of work at a time.
+// The file of a cache. It is read at the beginning. Each write keeps what other processes have added meanwhile. The functions
+// block, so they run on a thread that may, one at a time.
 
 import JSONCodec
 import RPCSockets
 import RPCWire
 
 struct CacheFile: Sendable {
-    /// Larger than any cache should be. Such a file is not read.
+    /// A larger file is not read.
     private static let largest = 1 << 28
     /// How long to wait for another process that is writing.
     private static let patience = Duration.seconds(2)
 
     private let file: ReplaceableFile
-    /// Told what went wrong, for people.
+    /// Gets what went wrong, in words for people.
     private let report: @Sendable (String) -> Void
 
     init(_ path: String, report: @escaping @Sendable (String) -> Void) {
@@ -34,8 +34,9 @@ struct CacheFile: Sendable {
     }
 
     /// Writes the records, and those found in the file that are later or others.
-    /// - Parameter clock: read while no other process can write, or a record of that process would seem to be from the future.
-    /// - Returns: what the file has now. Nil when nothing was written.
+    /// - Parameter clock: read while no other process can write. Otherwise a record of that process could seem to be from the
+    ///   future.
+    /// - Returns: the records in the file now. Nil when nothing was written.
     func write(_ records: CacheRecords, clock: () -> Int64) -> CacheRecords? {
         do {
             return try file.locked(patience: Self.patience) { () throws(SystemError) in
@@ -53,7 +54,7 @@ struct CacheFile: Sendable {
         }
     }
 
-    /// Under the lock: without it, a file could be set aside that another process has just made good.
+    /// Under the lock: otherwise another process could have mended the file just before it is set aside.
     private func readOrSetAside() throws(SystemError) -> [CacheRecord] {
         guard let contents = try file.read(atMost: Self.largest) else { return [] }
         if let records = Self.records(of: contents) { return records }
@@ -74,7 +75,7 @@ struct CacheFile: Sendable {
         return head(of: output.bytes) + output.bytes
     }
 
-    /// Nil for what is no cache, or is damaged.
+    /// Nil for contents that are damaged or no cache.
     static func records(of contents: [UInt8]) -> [CacheRecord]? {
         // A file that was made and never written to.
         if contents.isEmpty { return [] }
@@ -83,7 +84,7 @@ struct CacheFile: Sendable {
         return try? body.withUnsafeBytes { try decodeJSON([CacheRecord].self, from: $0) }
     }
 
-    /// The checksum is FNV-1a: against accidents, not against forgers, who could as well write a file that is right.
+    /// The checksum is FNV-1a. It protects from accidents, not from a forger, which could write a correct file as well.
     private static func head(of body: some Sequence<UInt8>) -> [UInt8] {
         let sum = body.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
         // Always of the same length.

@@ -1,9 +1,9 @@
-// What a cache is told: where it keeps results, how old they may be shown, how many there may be.
+// The settings of a cache: where it keeps results, how old they may be, and how many it keeps.
 
 import RPCSockets
 import RPCWire
 
-/// Where a cache keeps what it has seen.
+/// Where a cache keeps results.
 public enum CachePlace: Sendable, Hashable {
     /// In this process, until the last copy of the proxy is gone.
     case memory
@@ -28,7 +28,7 @@ public struct CachePolicy: Sendable {
     /// that were used last. A result that is larger by itself is not kept, and the log says so. In `.memory` only
     /// `maximumEntries` counts.
     public var maximumBytes = 16 * 1_024 * 1_024
-    /// What fetching a result may take. A call that waits for it may have less time.
+    /// How long fetching a result may take. A call that waits for it may have less time.
     public var refreshTimeout: Duration = .seconds(30)
     /// How many results are fetched at the same time behind callers that have been given an older one.
     public var maximumRefreshes = 16
@@ -36,8 +36,8 @@ public struct CachePolicy: Sendable {
     public var pauseAfterFailure: Duration = .seconds(1)
     /// How long the file is left alone after it has been written.
     public var pauseAfterWriting: Duration = .seconds(1)
-    /// Told what went wrong with the file, for people, and what cannot be cached at all. Calls never fail because of that. The
-    /// default writes it to standard error.
+    /// Gets what went wrong with the file, and what cannot be cached at all, in words for people. Calls never fail because of
+    /// that. The default writes to standard error.
     public var log: @Sendable (String) -> Void = LogStream.log
 
     /// The defaults.

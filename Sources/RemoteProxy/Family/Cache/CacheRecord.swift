@@ -1,4 +1,4 @@
-// What a cache has in its file: results as JSON, by their names.
+// The results that a cache has in its file: JSON, by their names.
 
 /// One result in the file.
 struct CacheRecord: Sendable, Codable {
@@ -13,7 +13,7 @@ struct CacheRecord: Sendable, Codable {
     /// The name without the arguments.
     var method: Substring { name.prefix { $0 != "[" } }
 
-    /// What it counts for against `maximumBytes`.
+    /// Its part of `maximumBytes`.
     var size: Int { name.utf8.count + json.utf8.count }
 }
 
@@ -33,10 +33,10 @@ struct CacheRecords: Sendable {
 
     subscript(name: String) -> CacheRecord? { records[name] }
 
-    /// Adds records that fit. Of two with one name the later one stays.
+    /// Adds records that fit. Of two records with the same name the later one stays.
     mutating func merge(_ others: some Sequence<CacheRecord>, at time: Int64) {
         for var record in others where record.size <= maximumBytes {
-            // From the future: the clock has been set back since, so any other record counts as later.
+            // A time in the future: the clock has been set back since. Any other record counts as later.
             if record.written > time { record.written = .min }
             if let own = records[record.name], own.written >= record.written { continue }
             record.used = min(record.used, time)

@@ -1,9 +1,9 @@
-// When a cache writes its file: at once after a change, then not again for a pause; one write at a time.
+// When a cache writes its file: at once after a change, and then not before a pause is over. One write at a time.
 
 import RPCSockets
 import RPCWire
 
-/// What a cache needs from its surroundings.
+/// What a cache needs from the system.
 struct CacheEnvironment: Sendable {
     /// For deadlines and pauses.
     var loop: any Loop
@@ -17,7 +17,7 @@ struct CacheEnvironment: Sendable {
     static let system = CacheEnvironment(
         loop: EventLoop.shared, executor: nil, wallTime: { WallClock.now },
         block: { work in
-            // If the system has no thread left, the loop may be late: better than a file that is never written.
+            // Where no thread can be had, a loop that is late is better than a file that is never written.
             do { try SystemThread.start(name: "cache file", work) } catch { EventLoop.shared.submit(work) }
         })
 }
@@ -32,16 +32,16 @@ final class CacheSaver: Sendable {
         var isChanged = false
         /// Whether the last write failed. It is repeated with the next change or `save`, not by itself.
         var hasFailed = false
-        /// Whether the file is being written, or is left alone after that.
-        var isRunning = false
-        /// Ends the pause.
-        var pause: WaitingTask<Void>?
-        var savers: [WaitingTask<Bool>] = []
+        var isWriting = false
+        /// Whether a write is ahead, or the file is left alone after one.
+        var isBusy = false
     }
 
     private let pause: Duration
     private let environment: CacheEnvironment
     private let state = Lock(State())
+    /// Held during a write.
+    private let file = Lock(())
 
     init(pause: Duration, _ environment: CacheEnvironment) {
         self.pause = pause
@@ -49,55 +49,41 @@ final class CacheSaver: Sendable {
     }
 
     func changed(_ write: @escaping Write) {
-        state.withLock { $0.isChanged = true }
-        run(write)
+        let begins = state.withLock { state in
+            state.isChanged = true
+            defer { state.isBusy = true }
+            return !state.isBusy
+        }
+        if begins { writeSoon(write) }
     }
 
     /// Returns when all changes until now have been written, or could not be: then false. Does not wait for the pause.
     func save(_ write: @escaping Write) async -> Bool {
-        let task = WaitingTask<Bool>()
-        let (isSaved, pause) = state.withLock { state -> (Bool, WaitingTask<Void>?) in
-            let isWriting = state.isRunning && state.pause == nil
-            guard state.isChanged || state.hasFailed || isWriting else { return (true, nil) }
-            state.savers.append(task)
-            return (false, state.pause)
+        guard state.withLock({ $0.isChanged || $0.hasFailed || $0.isWriting }) else { return true }
+        return await withUnsafeContinuation { continuation in
+            environment.block { [self] in continuation.resume(returning: writeNow(write)) }
         }
-        if isSaved { return true }
-        if pause?.end(with: ()) == nil { run(write) }
-        return (try? await task.wait(until: .distantFuture, on: environment.loop)) ?? false
     }
 
-    private func run(_ write: @escaping Write) {
-        let begins = state.withLock { state in
-            defer { state.isRunning = true }
-            return !state.isRunning
-        }
-        guard begins else { return }
-        Task.detached(executorPreference: environment.executor) { [self] in
-            repeat {
-                let savers = state.withLock { state in
-                    state.isChanged = false
-                    defer { state.savers = [] }
-                    return state.savers
-                }
-                let isWritten = await withUnsafeContinuation { continuation in
-                    environment.block { continuation.resume(returning: write()) }
-                }
-                let pause = WaitingTask<Void>()
+    private func writeSoon(_ write: @escaping Write) {
+        environment.block { [self] in
+            _ = writeNow(write)
+            environment.loop.schedule(at: environment.loop.now.advanced(by: pause)) { [self] in
                 let isWanted = state.withLock { state in
-                    state.hasFailed = !isWritten
-                    // Those that came during the write may wait for a change that it does not have.
-                    state.pause = state.savers.isEmpty ? pause : nil
-                    return state.pause == nil
+                    state.isBusy = state.isChanged
+                    return state.isBusy
                 }
-                for saver in savers { _ = saver.end(with: isWritten) }
-                if isWanted { continue }
-                _ = try? await pause.wait(until: environment.loop.now.advanced(by: self.pause), on: environment.loop)
-            } while state.withLock { state in
-                state.pause = nil
-                state.isRunning = state.isChanged || !state.savers.isEmpty
-                return state.isRunning
+                if isWanted { writeSoon(write) }
             }
+        }
+    }
+
+    private func writeNow(_ write: Write) -> Bool {
+        file.withLock { _ in
+            state.withLock { ($0.isChanged, $0.isWriting) = (false, true) }
+            let isWritten = write()
+            state.withLock { ($0.hasFailed, $0.isWriting) = (!isWritten, false) }
+            return isWritten
         }
     }
 }

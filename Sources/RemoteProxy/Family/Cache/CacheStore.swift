@@ -4,13 +4,14 @@
 import RPCSockets
 import RPCWire
 
-/// Hears of a result that has come, or that was shown although a new one could not be fetched. Nil at the end of the cache.
+/// Gets each result that has come, and with a failure each that is still shown because no new one could be fetched. Gets nil
+/// at the end of the cache.
 typealias CacheListener = @Sendable (_ result: (any CachedResult)?, _ failure: (any Error)?) -> Void
 
 final class CacheStore: Sendable {
     typealias Fetched = Swift.Result<any CachedResult, any Error>
 
-    /// What a call does that can be shown nothing at once.
+    /// What a call does for which no result can be shown at once.
     enum Answer {
         /// It looks again: the result has come meanwhile.
         case again
@@ -26,7 +27,7 @@ final class CacheStore: Sendable {
         var table: CacheTable
         /// What the file has.
         var records: CacheRecords
-        /// What is being fetched, with the calls that wait for it.
+        /// The results being fetched, with the calls that wait for each.
         var fetchings: [CacheKey: WaitingLine<Fetched>] = [:]
         /// How many results are being fetched behind callers.
         var refreshes = 0
@@ -39,12 +40,12 @@ final class CacheStore: Sendable {
     }
 
     let service: String
-    /// The names of those whose results are kept.
+    /// The names of the methods that are cached.
     let methods: [String]
     let policy: CachePolicy
     let environment: CacheEnvironment
     private let file: CacheFile?
-    /// Logs what went wrong: once, not again and again.
+    /// Logs what went wrong. The same problem is not logged twice in a row.
     private let report: @Sendable (String) -> Void
     private let saver: CacheSaver
     private let state: Lock<State>
@@ -77,22 +78,21 @@ final class CacheStore: Sendable {
 
     // MARK: finding
 
-    /// What may be shown from the place. The caller compares it with what it looks for, which takes no lock.
+    /// The result in the place, if it may be shown. The caller compares its key, which takes no lock.
     func look(at place: Int) -> (result: any CachedResult, isFresh: Bool)? {
         let time = environment.wallTime()
         return state.withLock { $0.table.find(at: place, time) }
     }
 
-    /// For a call that has found nothing to show.
+    /// For a call to which no result can be shown.
     func find(_ method: Int, _ arguments: some MethodArguments) -> Answer {
-        let key = CacheKey(method: method, arguments: arguments)
-        let place = CacheKey.place(method, arguments)
+        let key = CacheKey(method, arguments)
         let name = file == nil ? nil : (try? arguments.canonicalJSON).map { "\(service).\(methods[method])\($0)" }
         let time = environment.wallTime()
         return state.withLock { state in
             if let task = state.loading?.join() { return .load(task) }
-            let isThere = state.table[place]?.isResult(of: key) ?? false
-            if isThere, state.table.find(at: place, time) != nil { return .again }
+            let isThere = state.table[key.place]?.key == key
+            if isThere, state.table.find(at: key.place, time) != nil { return .again }
             // A result that is too old has a record that is as old.
             if !isThere, let name, let record = state.records[name] { return .read(record) }
             let isFetching = state.fetchings[key] == nil
@@ -100,7 +100,7 @@ final class CacheStore: Sendable {
         }
     }
 
-    /// For a call that has shown a result that is not fresh: whether it has to fetch a new one.
+    /// For a call that has shown a result that is not fresh. True if it has to fetch a new one.
     func refresh(_ key: CacheKey) -> Bool {
         let now = environment.loop.now
         return state.withLock { state in
@@ -115,15 +115,14 @@ final class CacheStore: Sendable {
     // MARK: fetching
 
     /// How fetching ended.
-    /// - Parameter place: where the result belongs.
-    func end(_ key: CacheKey, at place: Int, with fetched: Fetched) {
+    func end(_ key: CacheKey, with fetched: Fetched) {
         let (time, now) = (environment.wallTime(), environment.loop.now)
         var failure: (any Error)?
         if case .failure(let error) = fetched { failure = error }
         let (shown, waiting, listeners) = state.withLock { state in
             if case .success(let result) = fetched { state.table.store(result, at: time) }
-            var shown = state.table[place]
-            if shown?.isResult(of: key) == false { shown = nil }
+            var shown = state.table[key.place]
+            if let result = shown, result.key != key { shown = nil }
             if failure != nil, shown != nil { state.pausedUntil = now.advanced(by: policy.pauseAfterFailure) }
             var line = state.fetchings.removeValue(forKey: key)
             return (shown, line?.takeAll() ?? [], state.listeners.values.filter { $0.key == key })
@@ -133,7 +132,7 @@ final class CacheStore: Sendable {
         for task in waiting { _ = task.end(with: fetched) }
     }
 
-    /// The task is over that fetched behind a caller, whether or not it was waited for so long.
+    /// A task that fetched behind a caller has ended, however long that took.
     func refreshIsOver() { state.withLock { $0.refreshes -= 1 } }
 
     /// - Returns: what ends the listening.
@@ -143,7 +142,7 @@ final class CacheStore: Sendable {
             state.listeners[state.lastListener] = (key, listener)
             return state.lastListener
         }
-        // What the listener holds on to is let go outside the lock.
+        // The listener is released outside the lock.
         return { [state] in _ = state.withLock { $0.listeners.removeValue(forKey: number) } }
     }
 
@@ -181,7 +180,7 @@ final class CacheStore: Sendable {
         }
     }
 
-    /// On the thread that may block, as putting results into JSON is: no call waits for it.
+    /// Puts results into JSON and writes the file, on a thread that may block. No call waits for that.
     private func write() -> Bool {
         let new = state.withLock { $0.table.unnamed }.compactMap { result in json(of: result).map { (result, $0) } }
         let (made, records) = state.withLock { state in
@@ -205,7 +204,7 @@ final class CacheStore: Sendable {
     }
 
     private func json(of result: any CachedResult) -> (name: String, value: String)? {
-        let method = "\(service).\(methods[result.method])"
+        let method = "\(service).\(methods[result.key.method])"
         guard let json = try? result.json() else {
             report("a result of \(method) cannot be put into JSON, so the next launch will not have it")
             return nil

@@ -1,8 +1,8 @@
-// What a cache has in memory: results as they came, how old they are and which have to go.
+// The results that a cache has in memory: how old they are, and which have to go.
 
 import RPCWire
 
-/// Results by their places. Times come in, by the wall clock, since ages outlive the process.
+/// Results by their places. Times are those of the wall clock, since ages outlive the process.
 struct CacheTable {
     private struct Entry {
         let result: any CachedResult
@@ -15,7 +15,7 @@ struct CacheTable {
     private let freshFor: Int64
     private let staleFor: Int64
     private let maximumEntries: Int
-    /// By `CachedResult.place`. Of two results with the same place only one is here.
+    /// By `CacheKey.place`. Of two results with the same place only one is here.
     private var entries: [Int: Entry] = [:]
     /// The latest time of use. Two uses never have the same.
     private var lastUse = Int64.min
@@ -37,7 +37,7 @@ struct CacheTable {
         entries.values[index].used = nextUse(time)
         let entry = entries.values[index]
         let (age, overflow) = time.subtractingReportingOverflow(entry.written)
-        // From the future: the clock has been set back since, and the age is unknown.
+        // A time in the future: the clock has been set back since, and the age is unknown.
         guard age >= 0, !overflow else { return (entry.result, false) }
         if age < freshFor { return (entry.result, true) }
         return age - freshFor < staleFor ? (entry.result, false) : nil
@@ -46,10 +46,10 @@ struct CacheTable {
     /// Keeps a result.
     /// - Parameter record: the record that it was read from, unless it has just come.
     mutating func store(_ result: any CachedResult, from record: CacheRecord? = nil, at time: Int64) {
-        entries[result.place] = Entry(
+        entries[result.key.place] = Entry(
             result: result, written: record?.written ?? time, used: nextUse(time), name: record?.name)
         guard count > maximumEntries else { return }
-        // A tenth more goes than has to, so that the next ones that come need no search.
+        // A tenth more is removed than has to be, so that the next results need no search.
         let surplus = count - (maximumEntries - maximumEntries / 10)
         for (place, _) in entries.sorted(by: { $0.value.used < $1.value.used }).prefix(surplus) { entries[place] = nil }
     }
@@ -66,7 +66,7 @@ struct CacheTable {
 
     /// Makes the record of a result, if that is still here.
     mutating func makeRecord(of result: any CachedResult, as name: String, _ json: String) -> CacheRecord? {
-        let place = result.place
+        let place = result.key.place
         guard let entry = entries[place], entry.result === result else { return nil }
         entries[place]?.name = name
         return CacheRecord(name: name, json: json, written: entry.written, used: entry.used)

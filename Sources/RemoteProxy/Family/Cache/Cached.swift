@@ -1,4 +1,4 @@
-// The cache as a program writes it.
+// The cached proxy, and what a program can ask of it.
 
 extension ServiceProxy {
     /// A proxy that answers at once with what was seen last time and fetches anew behind the caller, for the next time.
@@ -14,8 +14,8 @@ extension ServiceProxy {
     ///
     /// - Parameters:
     ///   - place: `.memory` or `.file(path)`. A file is read when the proxy is made; calls wait until it has been.
-    ///   - methods: Those whose results are kept; unless said otherwise, all that are marked `@ReadOnly`.
-    ///   - policy: For how long, and how many.
+    ///   - methods: The methods to cache. Nil means all that are marked `@ReadOnly`.
+    ///   - policy: How long results are shown, and how many are kept.
     public func cached(
         in place: CachePlace, methods: [MethodName]? = nil, _ policy: CachePolicy = CachePolicy()
     ) -> Self {
@@ -75,7 +75,7 @@ extension ServiceProxy {
         }
         let (stream, continuation) = AsyncStream.makeStream(
             of: CacheUpdate<Result>.self, bufferingPolicy: .bufferingNewest(64))
-        let key = CacheKey(method: number, arguments: arguments)
+        let key = CacheKey(number, arguments)
         let end = cache.store.listen(to: key) { result, failure in
             guard let result else { return continuation.finish() }
             guard let value = (result as? KnownResult<Arguments, Result>)?.value else { return }
@@ -88,7 +88,7 @@ extension ServiceProxy {
     /// Returns when all that the cache has seen until now is in its file. Worth waiting for before a short-lived program
     /// ends; otherwise the file is written by itself, soon after each change. The cache is found where `updates(of:)`
     /// finds it.
-    /// - Returns: False when the file could not be written, which the log explains, or the task was cancelled.
+    /// - Returns: False when the file could not be written, which the log explains.
     @discardableResult
     public func saveCache() async -> Bool {
         await proxySubject.layer(CachingSubject<ProxiedService>.self)?.store.save() ?? true

@@ -2,22 +2,26 @@
 
 import JSONCodec
 
-/// What results are told apart by.
+/// A method with its arguments: names one result.
 struct CacheKey: Sendable, Hashable {
     /// The index in the list of methods that are cached.
     let method: Int
     let arguments: any Sendable & Hashable
+    /// Where the result stands in the table. Two keys rarely have the same place, but they may.
+    let place: Int
+
+    init(_ method: Int, _ arguments: some MethodArguments) {
+        self.method = method
+        self.arguments = arguments
+        place = Self.place(method, arguments)
+    }
 
     static func == (one: CacheKey, other: CacheKey) -> Bool {
         one.method == other.method && AnyHashable(one.arguments) == AnyHashable(other.arguments)
     }
 
-    func hash(into hasher: inout Hasher) {
-        hasher.combine(method)
-        hasher.combine(arguments)
-    }
+    func hash(into hasher: inout Hasher) { hasher.combine(place) }
 
-    /// Where a result stands in the table. Two keys may have the same place, though hardly ever.
     static func place(_ method: Int, _ arguments: some MethodArguments) -> Int {
         var hasher = Hasher()
         hasher.combine(method)
@@ -26,12 +30,10 @@ struct CacheKey: Sendable, Hashable {
     }
 }
 
-/// A result whose types only the calls know that ask for it.
+/// A result without its types, which only the calls know that ask for it.
 protocol CachedResult: AnyObject, Sendable {
-    var method: Int { get }
-    var place: Int { get }
-    func isResult(of key: CacheKey) -> Bool
-    /// What the file calls the arguments, and the value.
+    var key: CacheKey { get }
+    /// The name of the arguments in the file, and the value.
     func json() throws -> (arguments: String, value: String)
 }
 
@@ -46,15 +48,7 @@ final class KnownResult<Arguments: MethodArguments, Result: Codable & Sendable>:
         self.value = value
     }
 
-    var place: Int { CacheKey.place(method, arguments) }
-
-    func isResult(of method: Int, _ arguments: Arguments) -> Bool {
-        self.method == method && self.arguments == arguments
-    }
-
-    func isResult(of key: CacheKey) -> Bool {
-        (key.arguments as? Arguments).map { isResult(of: key.method, $0) } ?? false
-    }
+    var key: CacheKey { CacheKey(method, arguments) }
 
     func json() throws -> (arguments: String, value: String) {
         let output = JSONOutput()

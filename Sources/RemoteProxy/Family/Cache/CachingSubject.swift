@@ -1,4 +1,4 @@
-// A subject that shows what was seen last time at once and fetches a new result behind the caller.
+// A subject that returns the last known result at once, and fetches a new one behind the caller.
 
 import JSONCodec
 import RPCWire
@@ -7,29 +7,29 @@ struct CachingSubject<Service: Sendable>: WrappingSubject {
     let next: any Subject<Service>
     let store: CacheStore
 
-    /// How much later than its deadline an object is given up. One that knows the deadline ends by itself, with a better error.
+    /// How long after its deadline a fetch is given up. Most objects end by themselves at the deadline, with a better error.
     private static var patience: Duration { .milliseconds(100) }
 
     func call<Arguments, Result>(
         _ method: Method<Service, Arguments, Result>, _ arguments: Arguments
     ) async throws -> Result {
-        // A caller that holds the object exclusively wants to see it as it is.
+        // A caller that holds the object exclusively sees it as it is.
         guard let number = store.methods.firstIndex(of: method.signature.name), CallScope.current?.hasHold != true
         else {
             return try await next.call(method, arguments)
         }
         while true {
             if let (found, isFresh) = store.look(at: CacheKey.place(number, arguments)),
-                let result = found as? KnownResult<Arguments, Result>, result.isResult(of: number, arguments)
+                let result = found as? KnownResult<Arguments, Result>, result.method == number,
+                result.arguments == arguments
             {
-                if !isFresh, store.refresh(key(number, arguments)) {
-                    fetch(key(number, arguments), true, method, arguments)
-                }
+                let key = isFresh ? nil : CacheKey(number, arguments)
+                if let key, store.refresh(key) { fetch(key, true, method, arguments) }
                 return result.value
             }
-            // Arguments that are not even equal to themselves would never be found again.
+            // A result for arguments that are not equal to themselves would never be found again.
             guard arguments == arguments else { return try await next.call(method, arguments) }
-            // The call that it may wait for can be another caller's.
+            // It may wait for the call of another caller.
             method.progress?.note(.unknown)
             switch store.find(number, arguments) {
             case .again: continue
@@ -38,15 +38,11 @@ struct CachingSubject<Service: Sendable>: WrappingSubject {
                 store.adopt(value.map { KnownResult($0, of: number, arguments) }, from: record)
             case .load(let task): try await wait(for: task)
             case .wait(let task, let isFetching):
-                if isFetching { fetch(key(number, arguments), false, method, arguments) }
+                if isFetching { fetch(CacheKey(number, arguments), false, method, arguments) }
                 let result = try await wait(for: task).get()
                 if let result = result as? KnownResult<Arguments, Result> { return result.value }
             }
         }
-    }
-
-    private func key(_ method: Int, _ arguments: some MethodArguments) -> CacheKey {
-        CacheKey(method: method, arguments: arguments)
     }
 
     /// Calls the next subject in a task of its own, which no caller's cancellation or deadline ends: its result is for
@@ -71,8 +67,7 @@ struct CachingSubject<Service: Sendable>: WrappingSubject {
         }
         Task(executorPreference: environment.executor) { [store] in
             let fetched = try? await answer.wait(until: deadline.advanced(by: Self.patience), on: environment.loop)
-            store.end(
-                key, at: CacheKey.place(key.method, arguments), with: fetched ?? .failure(RPCError.deadlineExceeded))
+            store.end(key, with: fetched ?? .failure(RPCError.deadlineExceeded))
             asking.cancel()
         }
     }

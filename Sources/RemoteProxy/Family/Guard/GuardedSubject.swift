@@ -3,7 +3,7 @@
 import RPCSockets
 package import RPCWire
 
-/// The part of a service that a guard stands before. What is outside passes without being judged.
+/// The methods that a guard judges. All others pass.
 enum GuardedRange: Sendable {
     case all
     case only(Set<String>)
@@ -33,7 +33,7 @@ struct GuardedSubject<Service: Sendable>: WrappingSubject, SelectiveSubject, Hol
     let next: any Subject<Service>
     private let policy: Policy
     private let range: GuardedRange
-    /// How taking the subject for several calls looks to the policy.
+    /// The method that the policy sees when the subject is taken for several calls.
     private let hold: MethodSignature
     private let clock: any Loop
     private let posts = Lock(WaitingPosts())
@@ -55,7 +55,7 @@ struct GuardedSubject<Service: Sendable>: WrappingSubject, SelectiveSubject, Hol
         return try await next.call(method, arguments)
     }
 
-    /// Posts to a policy that takes its time are all kept, so that they are judged and delivered in their order.
+    /// A policy that takes its time judges all posts later, so that they are delivered in their order.
     func post<Arguments>(_ post: Post<Service, Arguments>, _ arguments: Arguments, now: (Service) -> Void) {
         let request = range.includes(post.signature) ? request(post.signature, arguments) : nil
         switch policy.judge {
@@ -79,14 +79,14 @@ struct GuardedSubject<Service: Sendable>: WrappingSubject, SelectiveSubject, Hol
     func takeHold(for lease: Duration) async throws -> Hold {
         if range.includes(hold) {
             let verdict = try await verdict(on: AccessRequest(method: hold, arguments: nil))
-            // As if there were no lock, not as if there were a method of that name.
+            // The caller sees the error of a subject that has no lock.
             if verdict == .denySilently, policy.counted(verdict) != .allow { throw RPCError.cannotBeHeld }
             try enforce(verdict, on: hold)
         }
         return try await next.hold(for: lease)
     }
 
-    /// A method that a caller may not know of is not there for it.
+    /// False for a method that is silently denied to the caller.
     func has(_ method: MethodSignature) async throws -> Bool {
         if !policy.readsArguments, range.includes(method),
             try await verdict(on: AccessRequest(method: method, arguments: nil)) == .denySilently
@@ -134,7 +134,7 @@ struct GuardedSubject<Service: Sendable>: WrappingSubject, SelectiveSubject, Hol
                 _ = answer.end(with: .deny("the policy could not be asked"))
             }
         }
-        // Too late where the policy has decided.
+        // Does nothing if the policy has decided.
         defer { asking.cancel() }
         let deadline = clock.deadline(orAfter: Self.patience)
         if let verdict = try await answer.wait(until: deadline, on: clock) { return verdict }

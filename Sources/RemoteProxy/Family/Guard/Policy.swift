@@ -1,4 +1,4 @@
-// What may be called by whom. A guarded subject asks a policy with each call and post.
+// Which callers may call which methods. A guarded subject asks a policy with each call and post.
 
 import Synchronization
 

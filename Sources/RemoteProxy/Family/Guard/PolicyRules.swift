@@ -1,22 +1,22 @@
-// The policies that need not be written: by caller, by method, by arguments. Each access makes one with a count of its own.
+// Ready-made policies: by caller, by method, by arguments. Each access makes a policy with a count of its own.
 
 extension Policy {
-    /// Allows nothing. For methods that may not be called: `guarded(by: .nobody, methods: [.erase])`.
+    /// Allows nothing. For methods that must not be called: `guarded(by: .nobody, methods: [.erase])`.
     public static var nobody: Policy { Policy { _ in .deny("nobody may call it") } }
 
-    /// Allows what callers do that have proved who they are.
+    /// Allows callers that have proved an identity.
     public static var identified: Policy {
         Policy { $0.identity == nil ? .deny("it is for callers that have proved who they are") : .allow }
     }
 
-    /// Allows what callers do that have proved to have the role.
+    /// Allows callers whose identity has the role.
     public static func role(_ role: String) -> Policy {
         Policy { request in
             request.identity?.roles.contains(role) == true ? .allow : .deny("it is for the role '\(role)'")
         }
     }
 
-    /// Allows calls that begin in this process. Those that a subject makes while it serves a caller are the caller's.
+    /// Allows calls that begin in this process. A call that a subject makes while it serves a caller is the caller's.
     public static var thisProcess: Policy {
         Policy { $0.caller == nil ? .allow : .deny("it is for this process only") }
     }

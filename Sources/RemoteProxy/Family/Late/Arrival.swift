@@ -1,5 +1,5 @@
-// Whether the object of a lazy, counted or late-bound proxy is there, who waits for it and who uses it. A machine without
-// locks, tasks or clocks: events and times come in, steps go out. `LateSubject` drives it.
+// Whether the object of a lazy, counted or late-bound proxy is there, what waits for it and what uses it. A machine without
+// locks, tasks or clocks: events and times come in, and `step` says what is to be done then. `LateSubject` drives it.
 
 import RPCWire
 
@@ -7,6 +7,16 @@ import RPCWire
 struct LateObject<Service: Sendable>: Sendable {
     let subject: any Subject<Service>
     var whenLetGo: @Sendable () async -> Void = {}
+}
+
+/// What is to be done after an event.
+enum LateStep {
+    case nothing
+    case make
+    /// `gone` has to be called when the object in `leaving` is gone.
+    case letGo
+    /// `look` has to be called at this time.
+    case look(at: Instant)
 }
 
 /// What waits for the object is let through in rounds: the posts that have gathered, then the calls. So no call overtakes a
@@ -21,29 +31,16 @@ struct Arrival<Service: Sendable> {
         case settling(LateObject<Service>)
         case settled(LateObject<Service>)
         /// The object is being let go. The next one is made when that is over.
-        case leaving
+        case leaving(LateObject<Service>)
     }
 
-    /// What the driver has to do.
-    enum Step {
-        case nothing
-        case make
-        case letGo(LateObject<Service>)
-        /// `look` has to be called at this time.
-        case look(at: Instant)
-    }
-
-    /// What a call does now.
+    /// What a call or a post does now.
     enum Entry {
         case go(any Subject<Service>)
+        /// A call waits.
         case wait(WaitingTask<Turn>)
-    }
-
-    /// What becomes of a post.
-    enum Posting {
-        case go(any Subject<Service>)
-        case kept
-        case refused
+        /// A post is kept, or refused because as many are kept as may be.
+        case kept, refused
     }
 
     /// Those whose turn it is: first the posts, in order, then the calls.
@@ -57,10 +54,10 @@ struct Arrival<Service: Sendable> {
     private let isMade: Bool
     /// How long the object stays without users. Nil for ever.
     private let keepingAlive: Duration?
-    private var stage = Stage.absent
-    private var line = WaitingLine<Turn>()
     /// How many posts are kept.
     private let limit: Int
+    private var stage = Stage.absent
+    private var line = WaitingLine<Turn>()
     private var posts: [KeptPost<Service>] = []
     private(set) var refusedPosts = 0
     /// Calls and posts, from their coming to their end, and those that hold the object without calling it. Means nothing
@@ -68,6 +65,8 @@ struct Arrival<Service: Sendable> {
     private(set) var users = 0
     /// The sessions among the users.
     private var sessions: Set<ObjectIdentifier> = []
+    /// Whether a user has come since the object was made, or could not be.
+    private var isWanted = false
     private var unusedSince = Instant(nanoseconds: 0)
     /// Whether `look` is going to be called.
     private var isWatched = false
@@ -86,50 +85,54 @@ struct Arrival<Service: Sendable> {
         }
     }
 
+    /// The object that is being let go.
+    var leaving: LateObject<Service>? { if case .leaving(let object) = stage { object } else { nil } }
+
     // MARK: users
 
     /// A user comes that does not call at present. It leaves later.
-    mutating func join() -> Step {
+    mutating func join() {
         users += 1
-        return makeIfAbsent()
+        isWanted = true
     }
 
-    /// A session comes, which is a user until it is over. Nil when it is one already.
-    mutating func join(session: ObjectIdentifier) -> Step? {
-        sessions.insert(session).inserted ? join() : nil
+    /// A session comes, which is a user until it is over. False when it is one already.
+    mutating func join(session: ObjectIdentifier) -> Bool {
+        guard sessions.insert(session).inserted else { return false }
+        join()
+        return true
     }
 
-    mutating func leave(session: ObjectIdentifier, at now: Instant) -> Step {
-        sessions.remove(session) == nil ? .nothing : leave(at: now)
+    mutating func leave(session: ObjectIdentifier, at now: Instant) {
+        if sessions.remove(session) != nil { leave(at: now) }
     }
 
     /// A call comes. It leaves later, also when it has given up waiting.
-    mutating func enter() -> (Entry, Step) {
-        users += 1
-        if case .settled(let object) = stage { return (.go(object.subject), .nothing) }
-        return (.wait(line.join()), makeIfAbsent())
+    mutating func enter() -> Entry {
+        join()
+        if case .settled(let object) = stage { return .go(object.subject) }
+        return .wait(line.join())
     }
 
-    /// A post comes. Unless it was refused it leaves later.
-    mutating func post(_ delivery: () -> KeptPost<Service>) -> (Posting, Step) {
+    /// A post comes. Unless it was refused it leaves later. One that is refused has the object made too, for the next one.
+    mutating func post(_ post: () -> KeptPost<Service>) -> Entry {
         if case .settled(let object) = stage {
-            users += 1
-            return (.go(object.subject), .nothing)
+            join()
+            return .go(object.subject)
         }
-        // Also a post that is refused has the object made, so that the next one finds it.
-        let step = makeIfAbsent()
         guard posts.count < limit else {
+            isWanted = true
             refusedPosts += 1
-            return (.refused, step)
+            return .refused
         }
-        posts.append(delivery())
-        users += 1
-        return (.kept, step)
+        join()
+        posts.append(post())
+        return .kept
     }
 
-    mutating func leave(at now: Instant) -> Step {
+    mutating func leave(at now: Instant) {
         users -= 1
-        return letGoIfUnused(at: now)
+        unusedSince = now
     }
 
     // MARK: the object
@@ -137,7 +140,7 @@ struct Arrival<Service: Sendable> {
     /// The object could not be made, and the next user has it tried again.
     /// - Returns: the calls to be told.
     mutating func fail(droppingPosts: Bool) -> [WaitingTask<Turn>] {
-        stage = .absent
+        (stage, isWanted) = (.absent, false)
         if droppingPosts {
             users -= posts.count
             posts = []
@@ -155,44 +158,32 @@ struct Arrival<Service: Sendable> {
     }
 
     /// Those that are to be let through next. Nil when none is left: then everything may go in.
-    mutating func nextRound(at now: Instant) -> (Round?, Step) {
-        guard case .settling(let object) = stage else { return (nil, .nothing) }
+    mutating func nextRound(at now: Instant) -> Round? {
+        guard case .settling(let object) = stage else { return nil }
         let round = Round(subject: object.subject, posts: posts, calls: line.takeAll())
         posts = []
-        if !round.posts.isEmpty || !round.calls.isEmpty { return (round, .nothing) }
-        stage = .settled(object)
-        return (nil, letGoIfUnused(at: now))
+        if !round.posts.isEmpty || !round.calls.isEmpty { return round }
+        (stage, unusedSince) = (.settled(object), now)
+        return nil
     }
 
     /// It is time to see whether the object has been unused for long enough.
-    mutating func look(at now: Instant) -> Step {
-        isWatched = false
-        return letGo(unusedSince: unusedSince, at: now)
-    }
+    mutating func look() { isWatched = false }
 
     /// The former object is gone.
-    mutating func gone() -> Step {
-        stage = .absent
-        return users > 0 ? makeIfAbsent() : .nothing
-    }
+    mutating func gone() { (stage, isWanted) = (.absent, users > 0) }
 
-    private mutating func makeIfAbsent() -> Step {
-        guard isMade, case .absent = stage else { return .nothing }
-        stage = .making
-        return .make
-    }
-
-    private mutating func letGoIfUnused(at now: Instant) -> Step {
-        unusedSince = now
-        return letGo(unusedSince: now, at: now)
-    }
-
-    private mutating func letGo(unusedSince start: Instant, at now: Instant) -> Step {
-        guard users == 0, let keepingAlive, case .settled(let object) = stage else { return .nothing }
-        let end = start.advanced(by: keepingAlive)
+    /// What is to be done now. Asked after each event.
+    mutating func step(at now: Instant) -> LateStep {
+        if case .absent = stage, isMade, isWanted {
+            (stage, isWanted) = (.making, false)
+            return .make
+        }
+        guard case .settled(let object) = stage, users == 0, let keepingAlive else { return .nothing }
+        let end = unusedSince.advanced(by: keepingAlive)
         if end <= now {
-            stage = .leaving
-            return .letGo(object)
+            stage = .leaving(object)
+            return .letGo
         }
         guard !isWatched else { return .nothing }
         isWatched = true

@@ -6,7 +6,6 @@ import RPCWire
 
 final class LateSubject<Service: Sendable>: EndSubject, PassingSubject, HoldableSubject {
     typealias Object = LateObject<Service>
-    private typealias Step = Arrival<Service>.Step
     private typealias Turn = Arrival<Service>.Turn
 
     /// What makes a lazy, a late-bound and a counted proxy differ.
@@ -80,13 +79,11 @@ final class LateSubject<Service: Sendable>: EndSubject, PassingSubject, Holdable
 
     func post<Arguments>(_ post: Post<Service, Arguments>, _ arguments: Arguments, now: (Service) -> Void) {
         if kind.isCounted { joinSession() }
-        let (posting, step) = arrival.withLock { $0.post { kept(post, arguments) } }
-        perform(step)
-        switch posting {
+        switch feed({ $0.post { kept(post, arguments) } }) {
         case .go(let subject):
             subject.post(post, arguments, now: now)
             leave()
-        case .kept: break
+        case .wait, .kept: break
         case .refused:
             DroppedPosts.add(
                 post.signature, because: "\(kind.limit) posts wait for the object already (\(kind.limitName))")
@@ -95,18 +92,16 @@ final class LateSubject<Service: Sendable>: EndSubject, PassingSubject, Holdable
 
     private func enter() async throws -> any Subject<Service> {
         if kind.isCounted { joinSession() }
-        let (entry, step) = arrival.withLock { $0.enter() }
-        perform(step)
-        switch entry {
-        case .go(let subject): return subject
-        case .wait(let task):
-            do {
-                guard let turn = try await task.wait(until: deadline, on: loop) else { throw outOfTime }
-                return try turn.get()
-            } catch {
-                leave()
-                throw error
+        let entry = feed { $0.enter() }
+        if case .go(let subject) = entry { return subject }
+        do {
+            guard case .wait(let task) = entry, let turn = try await task.wait(until: deadline, on: loop) else {
+                throw outOfTime
             }
+            return try turn.get()
+        } catch {
+            leave()
+            throw error
         }
     }
 
@@ -127,19 +122,13 @@ final class LateSubject<Service: Sendable>: EndSubject, PassingSubject, Holdable
     // MARK: users
 
     /// One more user, until `leave`.
-    func join() { perform(arrival.withLock { $0.join() }) }
+    func join() { feed { $0.join() } }
 
     func leave() {
         guard kind.keepingAlive != nil else { return }
-        let now = leavingTime
-        // Not returned from the closure: a type that depends on the service would have to be looked up each time.
-        var step = Step.nothing
-        arrival.withLock { step = $0.leave(at: now) }
-        perform(step)
+        let now = now
+        feed { $0.leave(at: now) }
     }
-
-    /// Read only where it matters how long the object has been unused.
-    private var leavingTime: Instant { kind.keepingAlive == .zero ? Instant(nanoseconds: 0) : loop.now }
 
     /// The calling session is a user from its first call or post to its end.
     private func joinSession() {
@@ -147,11 +136,10 @@ final class LateSubject<Service: Sendable>: EndSubject, PassingSubject, Holdable
         // What is called through a handle is the handle's use, whatever session it is done for.
         let isThroughHandle = scope.rights.contains { ($0 as? HandleRight)?.object == ObjectIdentifier(self) }
         let session = caller.sessionIdentifier
-        guard !isThroughHandle, let step = arrival.withLock({ $0.join(session: session) }) else { return }
-        perform(step)
+        guard !isThroughHandle, feed({ $0.join(session: session) }) else { return }
         caller.whenGone { [self] in
-            let now = leavingTime
-            perform(arrival.withLock { $0.leave(session: session, at: now) })
+            let now = now
+            feed { $0.leave(session: session, at: now) }
         }
     }
 
@@ -164,28 +152,39 @@ final class LateSubject<Service: Sendable>: EndSubject, PassingSubject, Holdable
         return true
     }
 
-    private func perform(_ step: Step) {
+    /// Read only where it matters how long the object has been unused.
+    private var now: Instant {
+        kind.keepingAlive == nil || kind.keepingAlive == .zero ? Instant(nanoseconds: 0) : loop.now
+    }
+
+    /// Tells the machine of an event, and does what is to be done then.
+    private func feed<Answer>(_ event: (inout Arrival<Service>) -> Answer) -> Answer {
+        let now = now
+        var step = LateStep.nothing
+        let answer = arrival.withLock { arrival in
+            defer { step = arrival.step(at: now) }
+            return event(&arrival)
+        }
         switch step {
         case .nothing: break
         case .make: startMaking()
-        case .letGo(let object):
-            // On no thread of a caller: the end of a costly object takes its time.
-            detached { [self] in
-                await object.whenLetGo()
-                perform(arrival.withLock { $0.gone() })
-            }
+        case .letGo: letGo()
         case .look(let time):
-            let next = loop.schedule(at: time) { [weak self] in self?.look() }
+            let next = loop.schedule(at: time) { [weak self] in self?.feed { $0.look() } }
             timer.withLock { $0 = next }
+        }
+        return answer
+    }
+
+    /// On no thread of a caller: the end of a costly object takes its time.
+    private func letGo() {
+        detached { [self] in
+            await arrival.withLock { $0.leaving }?.whenLetGo()
+            feed { $0.gone() }
         }
     }
 
-    private func look() {
-        let now = loop.now
-        perform(arrival.withLock { $0.look(at: now) })
-    }
-
-    /// The object is made for all that wait, so without the deadline, caller or cancellation of one of them. It keeps this
+    /// Makes the object for all that wait: without the deadline, caller or cancellation of one of them. The task keeps this
     /// subject, so that kept posts are delivered although the proxy is gone.
     private func startMaking() {
         guard let make else { return }
@@ -194,7 +193,7 @@ final class LateSubject<Service: Sendable>: EndSubject, PassingSubject, Holdable
                 _ = arrive(try await make())
             } catch {
                 let failure = notMade(error)
-                for call in arrival.withLock({ $0.fail(droppingPosts: kind.isCounted) }) {
+                for call in feed({ $0.fail(droppingPosts: kind.isCounted) }) {
                     _ = call.end(with: .failure(failure))
                 }
             }
@@ -214,11 +213,8 @@ final class LateSubject<Service: Sendable>: EndSubject, PassingSubject, Holdable
     }
 
     private func letThrough() {
-        while true {
-            let now = loop.now
-            let (next, step) = arrival.withLock { $0.nextRound(at: now) }
-            perform(step)
-            guard let round = next else { return }
+        let now = now
+        while let round = feed({ $0.nextRound(at: now) }) {
             guard round.posts.isEmpty else { return deliver(round) }
             end(round)
         }

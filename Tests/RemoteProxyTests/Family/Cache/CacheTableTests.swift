@@ -24,8 +24,8 @@ private func record(_ number: Int, size: Int = 1, written: Int64, used: Int64? =
     private func result(_ number: Int) -> any CachedResult { KnownResult(number, of: number, NoArguments()) }
 
     private func isThere(_ number: Int, in table: CacheTable) -> Bool {
-        let key = CacheKey(method: number, arguments: NoArguments())
-        return table[CacheKey.place(number, NoArguments())]?.isResult(of: key) ?? false
+        let key = CacheKey(number, NoArguments())
+        return table[key.place]?.key == key
     }
 
     @Test func `a table is never above its limit, and what was stored last is in it`() {

@@ -20,8 +20,9 @@ private final class Machine {
 
     private func second(_ number: Int64) -> Instant { Instant(nanoseconds: number * 1_000_000_000) }
 
-    private func name(_ step: Arrival<any Sendable>.Step) -> String {
-        switch step {
+    /// What is to be done next.
+    private func step(at time: Int64 = 0) -> String {
+        switch arrival.step(at: second(time)) {
         case .nothing: ""
         case .make: "make"
         case .letGo: "let go"
@@ -29,32 +30,50 @@ private final class Machine {
         }
     }
 
-    func join() -> String { name(arrival.join()) }
-    func leave(at time: Int64 = 0) -> String { name(arrival.leave(at: second(time))) }
-    func look(at time: Int64) -> String { name(arrival.look(at: second(time))) }
-    func gone() -> String { name(arrival.gone()) }
-    func arrive() -> Bool { arrival.arrive(LateObject(subject: subject)) }
-    func fail(droppingPosts: Bool = false) -> Int { arrival.fail(droppingPosts: droppingPosts).count }
-
-    func call() -> String {
-        switch arrival.enter() {
-        case (.go, let step): "goes" + name(step)
-        case (.wait, let step): "waits " + name(step)
-        }
+    func join() -> String {
+        arrival.join()
+        return step()
     }
 
-    func post() -> String {
-        switch arrival.post({ { _ in } }) {
-        case (.go, let step): "goes" + name(step)
-        case (.kept, let step): "kept " + name(step)
-        case (.refused, let step): "refused " + name(step)
+    func leave(at time: Int64 = 0) -> String {
+        arrival.leave(at: second(time))
+        return step(at: time)
+    }
+
+    func look(at time: Int64) -> String {
+        arrival.look()
+        return step(at: time)
+    }
+
+    func gone() -> String {
+        arrival.gone()
+        return step()
+    }
+
+    func arrive() -> Bool { arrival.arrive(LateObject(subject: subject)) }
+
+    func fail(droppingPosts: Bool = false) -> Int {
+        let calls = arrival.fail(droppingPosts: droppingPosts)
+        #expect(step().isEmpty)
+        return calls.count
+    }
+
+    func call() -> String { name(arrival.enter()) }
+    func post() -> String { name(arrival.post { { _ in } }) }
+
+    private func name(_ entry: Arrival<any Sendable>.Entry) -> String {
+        switch entry {
+        case .go: "goes" + step()
+        case .wait: "waits " + step()
+        case .kept: "kept " + step()
+        case .refused: "refused " + step()
         }
     }
 
     /// How many posts and calls go next; the step when there are none.
     func round(at time: Int64 = 0) -> String {
-        let (round, step) = arrival.nextRound(at: second(time))
-        return round.map { "\($0.posts.count) posts, \($0.calls.count) calls" } ?? "settled \(name(step))"
+        let round = arrival.nextRound(at: second(time))
+        return round.map { "\($0.posts.count) posts, \($0.calls.count) calls" } ?? "settled \(step(at: time))"
     }
 }
 
@@ -113,7 +132,7 @@ private final class Machine {
         #expect(machine.round() == "0 posts, 1 calls")
     }
 
-    @Test func `those who waited go first, in rounds, and what comes meanwhile waits for the next`() {
+    @Test func `calls and posts that waited go first, in rounds, and later ones wait for the next`() {
         let machine = Machine()
         _ = [machine.call(), machine.post()]
         #expect(machine.arrive())
@@ -182,7 +201,7 @@ private final class Machine {
         }
     }
 
-    @Test func `what is made when nobody wants it any more is let go at once`() {
+    @Test func `what is made when it is no longer wanted is let go at once`() {
         let machine = counted
         #expect(machine.join() == "make")
         #expect(machine.leave().isEmpty)
@@ -190,7 +209,7 @@ private final class Machine {
         #expect(machine.round() == "settled let go")
     }
 
-    @Test func `who comes while the last one is being let go waits for a new one`() {
+    @Test func `a call that comes while the last object is being let go waits for a new one`() {
         let machine = counted
         #expect(machine.join() == "make")
         #expect(machine.arrive())
@@ -200,7 +219,7 @@ private final class Machine {
         #expect(machine.gone() == "make")
     }
 
-    @Test func `who comes and goes while the last one is being let go has nothing made`() {
+    @Test func `a user that comes and goes while the last object is being let go has nothing made`() {
         let machine = counted
         #expect(machine.join() == "make")
         #expect(machine.arrive())

@@ -1,4 +1,4 @@
-// Choosing: of several subjects the first that answers, and from then on that one.
+// Failover: calls go to the first of several subjects that answers, and from then on to that one.
 
 import RPCSockets
 package import RPCWire
@@ -14,7 +14,7 @@ final class FailoverSubject<Service: Sendable>: EndSubject, PassingSubject {
     /// no member has an end.
     private let timeout: Int64?
     private let clock: any Loop
-    /// The one that answered last.
+    /// The member that answered last.
     private let current = Atomic(0)
 
     init(_ members: [any Subject<Service>], clock: any Loop) {
@@ -26,7 +26,7 @@ final class FailoverSubject<Service: Sendable>: EndSubject, PassingSubject {
         self.dialled = dialled.count == members.count ? dialled : nil
     }
 
-    /// To the first that is there. Nobody hears how posts end, so there is no second attempt.
+    /// Posts to the first member that is connected. Posts report no failure, so there is no second attempt.
     func post<Arguments>(_ post: Post<Service, Arguments>, _ arguments: Arguments, now: (Service) -> Void) {
         guard !members.isEmpty else { return }
         if let holder = holder(in: .current) { return members[holder].post(post, arguments, now: now) }
@@ -58,13 +58,13 @@ final class FailoverSubject<Service: Sendable>: EndSubject, PassingSubject {
                 let (index, isLast) = ((start + step) % members.count, step == members.count)
                 if isLast {
                     if let failure { throw failure.after(earlier) }
-                    // None can be reached. The first whose client connects is asked as if the call began.
-                    if let dialled, try await Reachability.waitForOne(of: dialled, until: deadline, on: clock) { break }
+                    // None can be reached. When one of the clients is connected, the call begins anew.
+                    if let dialled, try await RemoteEnd.waitForOne(of: dialled, until: deadline, on: clock) { break }
                     if let end = ends[index], clock.now >= deadline { throw end.outOfTime.after(earlier) }
                 }
                 if !isLast, let end = ends[index] {
                     let others = members.count - step - 1
-                    guard try await Reachability.isReachable(end, until: deadline, leavingFor: others, on: clock) else {
+                    guard try await end.isReachable(until: deadline, leavingFor: others, on: clock) else {
                         continue
                     }
                 }
@@ -87,7 +87,7 @@ final class FailoverSubject<Service: Sendable>: EndSubject, PassingSubject {
         }
     }
 
-    /// Asks one member within the deadline. A call to its end is given up when that becomes unreachable.
+    /// Asks one member within the deadline. A call to a remote end ends when that becomes unreachable.
     private func attempt<Answer: Sendable>(
         at index: Int, isLast: Bool = false, until deadline: Instant,
         _ question: (any Subject<Service>) async throws -> Answer
@@ -104,7 +104,7 @@ final class FailoverSubject<Service: Sendable>: EndSubject, PassingSubject {
         return timeout.map { min(clock.now.advanced(byNanoseconds: $0), given) } ?? given
     }
 
-    /// The member at whose end the task holds the object. No other has it for this caller alone.
+    /// The member that the task holds at its remote end. Only that one is the holder's alone.
     private func holder(in scope: CallScope?) -> Int? {
         guard let scope, !scope.rights.isEmpty else { return nil }
         return ends.firstIndex { $0?.isHeld(in: scope) ?? false }
@@ -141,7 +141,7 @@ extension ServiceProxy {
     /// A post goes to the first that is connected. What is called under `exclusively` goes to the one that is held. A
     /// remote object inside a lazy proxy that has not been made is not seen to be unreachable, and is waited for.
     ///
-    /// Not for subjects that share no state: what one was told, the other does not know.
+    /// Meant for objects that share their state: one does not know what another was told.
     public static func failover(_ proxies: [Self]) -> Self {
         failover(proxies, clock: EventLoop.shared)
     }
