@@ -10,7 +10,7 @@ final class EchoServer: Sendable {
     private let streams: Streams
 
     private final class Streams: Sendable {
-        let list = Lock<[SocketStream]>([])
+        let list = Lock<[SocketChannel]>([])
     }
 
     init(
@@ -21,7 +21,7 @@ final class EchoServer: Sendable {
         let streams = Streams()
         listener = try await Listener.listen(on: endpoint, loop: loop) { socket, peer in
             if let bufferSize { socket.setSendBufferSize(bufferSize) }
-            let stream = SocketStream(
+            let stream = SocketChannel(
                 socket, on: loop, remoteAddress: peer.description, limits: limits, pausesReading: true)
             streams.list.withLock { $0.append(stream) }
             stream.open(LineEcho(stream))
@@ -30,17 +30,17 @@ final class EchoServer: Sendable {
         self.endpoint = listener.endpoint
     }
 
-    var accepted: [SocketStream] { streams.list.withLock { $0 } }
+    var accepted: [SocketChannel] { streams.list.withLock { $0 } }
 
     func close() { listener.close() }
 }
 
 /// Sends back whole lines, however they arrive.
-final class LineEcho: ByteStreamReceiver {
-    private let stream: any ByteStream
+final class LineEcho: ByteReceiver {
+    private let stream: any ByteChannel
     private let started = Lock<[UInt8]>([])
 
-    init(_ stream: any ByteStream) { self.stream = stream }
+    init(_ stream: any ByteChannel) { self.stream = stream }
 
     func received(_ bytes: Bytes) {
         let lines = started.withLock { started in
@@ -54,14 +54,14 @@ final class LineEcho: ByteStreamReceiver {
         stream.flush()
     }
 
-    func ended(_: StreamEnd, sent _: UInt64) {}
+    func ended(_: ChannelEnd, sentUpTo _: UInt64) {}
 }
 
 extension Connector {
     static func stream(
         to endpoint: Endpoint, on loop: EventLoop, timeout: Duration = .seconds(10),
         limits: OutputLimits = OutputLimits()
-    ) async throws -> SocketStream {
+    ) async throws -> SocketChannel {
         try await handedOver { answer in
             Connector.connect(to: endpoint, on: loop, timeout: timeout, limits: limits, completion: answer)
         }.get()

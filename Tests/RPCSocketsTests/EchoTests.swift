@@ -17,7 +17,7 @@ struct EchoTests {
             await receiver.wait { $0.bytes.count == 6 }
             #expect(receiver.text == "hello\n")
             #expect(stream.remoteAddress == server.endpoint.description)
-            stream.finish()
+            stream.close()
             #expect(await receiver.waitForEnd() == .local)
             #expect(receiver.record.sent == 6)
             #expect(receiver.record.callsOffLoop == 0)
@@ -56,7 +56,7 @@ struct EchoTests {
             for text in texts { stream.send(text) }
             await receiver.wait { $0.bytes.count >= 900_003 }
             #expect(receiver.text == texts.joined(separator: "\n") + "\n")
-            stream.finish()
+            stream.close()
             #expect(await receiver.waitForEnd() == .local)
         }
     }
@@ -66,7 +66,7 @@ struct EchoTests {
         try await withLoop(backend) { loop in
             let (near, far) = try Socket.pair()
             let (sender, reader) = (
-                SocketStream(near, on: loop, remoteAddress: "far"), SocketStream(far, on: loop, remoteAddress: "near")
+                SocketChannel(near, on: loop, remoteAddress: "far"), SocketChannel(far, on: loop, remoteAddress: "near")
             )
             let receiver = RecordingReceiver(on: loop)
             sender.open(RecordingReceiver(on: loop))

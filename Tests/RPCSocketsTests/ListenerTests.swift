@@ -35,7 +35,7 @@ struct ListenerTests {
                 let listener = try await Listener.listen(
                     on: .tcp(host: "127.0.0.1", port: 0), loop: loop
                 ) { socket, peer in
-                    let stream = SocketStream(socket, on: other, remoteAddress: peer.description)
+                    let stream = SocketChannel(socket, on: other, remoteAddress: peer.description)
                     stream.open(LineEcho(stream))
                 }
                 let stream = try await Connector.stream(to: listener.endpoint, on: loop)

@@ -16,8 +16,8 @@ private final class Half {
     var inFlight: Int { flight.count }
 
     func append(_ text: String, limit: Int = 1_000) -> (UInt64, Bool) {
-        var text = text
-        let result = text.withUTF8 { outgoing.append(UnsafeRawBufferPointer($0), framing: .lines, limit: limit) }
+        let line = Bytes(text + "\n")
+        let result = outgoing.write(limit: limit) { queue, _ in queue.append(line.memory) }
         return (result.offset, result.isOverLimit)
     }
 
@@ -25,8 +25,8 @@ private final class Half {
     func resume() -> Bool { outgoing.resumeWriting() }
     func block() -> Bool { outgoing.block() }
     func next() -> Outgoing.Next { outgoing.next(&flight) }
-    func finish(_ end: StreamEnd) -> Bool { outgoing.finish(end) }
-    func end(_ end: StreamEnd) -> Bool { outgoing.end(end) }
+    func finish(_ end: ChannelEnd) -> Bool { outgoing.finish(end) }
+    func end(_ end: ChannelEnd) -> Bool { outgoing.end(end) }
 
     /// The system takes the whole flight.
     func takeAll() {

@@ -2,11 +2,12 @@
 
 import RPCSockets
 import RPCWire
+import TestSupport
 
-final class RecordingReceiver: ByteStreamReceiver {
+final class RecordingReceiver: ByteReceiver {
     struct Record {
         var bytes: [UInt8] = []
-        var ends: [StreamEnd] = []
+        var ends: [ChannelEnd] = []
         var sent: UInt64?
         var callsOffLoop = 0
         var bytesAfterEnd = 0
@@ -38,7 +39,7 @@ final class RecordingReceiver: ByteStreamReceiver {
         }
     }
 
-    func ended(_ end: StreamEnd, sent: UInt64) {
+    func ended(_ end: ChannelEnd, sentUpTo sent: UInt64) {
         note { record in
             record.ends.append(end)
             record.sent = sent
@@ -58,7 +59,7 @@ final class RecordingReceiver: ByteStreamReceiver {
         }
     }
 
-    func waitForEnd() async -> StreamEnd {
+    func waitForEnd() async -> ChannelEnd {
         await wait { !$0.ends.isEmpty }
         return record.ends[0]
     }
@@ -77,7 +78,7 @@ final class RecordingReceiver: ByteStreamReceiver {
     }
 }
 
-extension ByteStream {
+extension ByteChannel {
     /// Appends a text as one message.
     @discardableResult
     func append(_ text: String, framing: Framing = .lines) -> UInt64 {

@@ -100,8 +100,8 @@ import Testing
         defer { loop.shutdown() }
         let (near, far) = try Socket.pair()
         let times = Lock<[Instant]>([])
-        let sender = SocketStream(near, on: loop, remoteAddress: "far")
-        let reader = SocketStream(far, on: loop, remoteAddress: "near")
+        let sender = SocketChannel(near, on: loop, remoteAddress: "far")
+        let reader = SocketChannel(far, on: loop, remoteAddress: "near")
         sender.open(RecordingReceiver(on: loop))
         reader.open(RecordingReceiver(on: loop) { [loop] _ in times.withLock { $0.append(loop.now) } })
         await loop.perform {

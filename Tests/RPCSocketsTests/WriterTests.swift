@@ -12,8 +12,8 @@ struct WriterTests {
         try await withLoop(backend) { loop in
             let (near, far) = try Socket.pair()
             if let bufferSize { near.setSendBufferSize(bufferSize) }
-            let sender = SocketStream(near, on: loop, remoteAddress: "far")
-            let reader = SocketStream(far, on: loop, remoteAddress: "near")
+            let sender = SocketChannel(near, on: loop, remoteAddress: "far")
+            let reader = SocketChannel(far, on: loop, remoteAddress: "near")
             let receiver = RecordingReceiver(on: loop)
             let senderReceiver = RecordingReceiver(on: loop)
             sender.open(senderReceiver)
@@ -45,8 +45,8 @@ struct WriterTests {
         try await withLoop(backend) { loop in
             for round in 0..<50 {
                 let (near, far) = try Socket.pair()
-                let sender = SocketStream(near, on: loop, remoteAddress: "far")
-                let reader = SocketStream(far, on: loop, remoteAddress: "near")
+                let sender = SocketChannel(near, on: loop, remoteAddress: "far")
+                let reader = SocketChannel(far, on: loop, remoteAddress: "near")
                 let sent = RecordingReceiver(on: loop)
                 let received = RecordingReceiver(on: loop)
                 sender.open(sent)
@@ -68,8 +68,8 @@ struct WriterTests {
     @Test func `what is queued in one turn of the loop leaves in one piece`() async throws {
         try await withLoop { loop in
             let (near, far) = try Socket.pair()
-            let sender = SocketStream(near, on: loop, remoteAddress: "far")
-            let reader = SocketStream(far, on: loop, remoteAddress: "near")
+            let sender = SocketChannel(near, on: loop, remoteAddress: "far")
+            let reader = SocketChannel(far, on: loop, remoteAddress: "near")
             let pieces = Lock<[Int]>([])
             let receiver = RecordingReceiver(on: loop) { bytes in pieces.withLock { $0.append(bytes.count) } }
             sender.open(RecordingReceiver(on: loop))
@@ -86,7 +86,7 @@ struct WriterTests {
     ) async throws {
         try await withLoop { loop in
             let (near, far) = try Socket.pair()
-            let sender = SocketStream(near, on: loop, remoteAddress: "far")
+            let sender = SocketChannel(near, on: loop, remoteAddress: "far")
             sender.open(RecordingReceiver(on: loop))
             await loop.perform {
                 if hasOthers { loop.submit { sender.append("other") } }
@@ -96,7 +96,7 @@ struct WriterTests {
             }
             // After the others, who come in the order in which they were handed over.
             await loop.perform {}
-            let reader = SocketStream(far, on: loop, remoteAddress: "near")
+            let reader = SocketChannel(far, on: loop, remoteAddress: "near")
             let receiver = RecordingReceiver(on: loop)
             reader.open(receiver)
             sender.send("end")
@@ -108,7 +108,7 @@ struct WriterTests {
     @Test func `of many messages some leave before the turn ends, and then twice as many`() async throws {
         try await withLoop { loop in
             let (near, far) = try Socket.pair()
-            let sender = SocketStream(near, on: loop, remoteAddress: "far")
+            let sender = SocketChannel(near, on: loop, remoteAddress: "far")
             sender.open(RecordingReceiver(on: loop))
             // No turn tells the next how much it has sent.
             for _ in 0..<2 {
@@ -143,12 +143,12 @@ struct WriterTests {
     @Test func `append answers where in the stream a message begins`() async throws {
         try await withLoop { loop in
             let (near, far) = try Socket.pair()
-            let stream = SocketStream(near, on: loop, remoteAddress: "far")
+            let stream = SocketChannel(near, on: loop, remoteAddress: "far")
             #expect(stream.append("four", framing: .lengthPrefixed) == 0)
             #expect(stream.append("four", framing: .lines) == 8)
             #expect(stream.append("four", framing: .headers) == 13)
             #expect(stream.append("end") == 13 + UInt64("Content-Length: 4\r\n\r\nfour".utf8.count))
-            let reader = SocketStream(far, on: loop, remoteAddress: "near")
+            let reader = SocketChannel(far, on: loop, remoteAddress: "near")
             let receiver = RecordingReceiver(on: loop)
             reader.open(receiver)
             stream.flush()
@@ -164,8 +164,8 @@ struct WriterTests {
         try await withLoop(backend) { loop in
             let (near, far) = try Socket.pair()
             if let bufferSize { near.setSendBufferSize(bufferSize) }
-            let sender = SocketStream(near, on: loop, remoteAddress: "far")
-            let reader = SocketStream(far, on: loop, remoteAddress: "near")
+            let sender = SocketChannel(near, on: loop, remoteAddress: "far")
+            let reader = SocketChannel(far, on: loop, remoteAddress: "near")
             let receiver = RecordingReceiver(on: loop)
             sender.open(RecordingReceiver(on: loop))
             reader.open(receiver)

@@ -1,7 +1,7 @@
 // A client's way to a server without sockets, threads or real time: streams in memory on one manual loop, with a
 // server at the other end that can go away and come back. What a test does to it, it does between two steps.
 
-package import RPCSockets
+import RPCSockets
 package import RPCWire
 package import RemoteProxy
 
@@ -18,7 +18,7 @@ package final class SimulatedNetwork: Sendable {
 
     private struct Link {
         let number: Int
-        let client: InMemoryStream
+        let client: MemoryChannel
         var connection: Connection
     }
 
@@ -79,7 +79,7 @@ package final class SimulatedNetwork: Sendable {
     /// What goes wrong on the way from the server, on the connections there are.
     package func injectFromServer(_ faults: WireFaults) {
         for link in state.withLock({ $0.links }) {
-            if let stream = link.connection.stream as? InMemoryStream { stream.faults = faults }
+            if let stream = link.connection.stream as? MemoryChannel { stream.faults = faults }
         }
     }
 
@@ -88,7 +88,7 @@ package final class SimulatedNetwork: Sendable {
         let link = state.withLock { $0.links.indices.contains(link) ? $0.links[link] : nil }
         guard let link else { return }
         link.client.faults.isHeld = isHeld
-        if let stream = link.connection.stream as? InMemoryStream { stream.faults.isHeld = isHeld }
+        if let stream = link.connection.stream as? MemoryChannel { stream.faults.isHeld = isHeld }
     }
 
     /// What goes wrong on the way to the server, or from it, on the next connection and on no other.
@@ -156,13 +156,13 @@ package final class SimulatedNetwork: Sendable {
         loop.advance(by: .seconds(5))
     }
 
-    private func dial() -> Result<any ByteStream, DialError> {
+    private func dial() -> Result<any ByteChannel, DialError> {
         let (number, sessions) = state.withLock { state -> (Int?, SessionTable) in
             state.dials += 1
             return (state.isServing ? state.dials : nil, state.sessions)
         }
         guard let number else { return .failure(DialError("the server is away")) }
-        let (client, server) = InMemoryStream.pair(on: loop)
+        let (client, server) = MemoryChannel.pair(on: loop)
         let peer = Requester(runner: runner, exports: exports, settings: settings, log: log)
         var events = Connection.Events()
         events.replaced = { [self] heir in
@@ -186,5 +186,5 @@ package final class SimulatedNetwork: Sendable {
     }
 
     /// A way to the server for those who write their bytes by hand.
-    package func rawStream() throws -> any ByteStream { try dial().get() }
+    package func rawStream() throws -> any ByteChannel { try dial().get() }
 }

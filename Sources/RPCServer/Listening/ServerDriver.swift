@@ -165,9 +165,9 @@ final class ServerDriver: Sendable {
         if let refusal { refuse(address, refusal) }
         guard let (number, loops, runner) = place else { return socket.close() }
         traffic.count { $0.accepted += 1 }
-        let stream = SocketStream(
+        let stream = SocketChannel(
             socket, on: loops[number % loops.count], remoteAddress: "\(address)", limits: configuration.limits.output,
-            pausesReading: true, siblings: loops)
+            pausesReading: true)
         serve(stream, number: number, from: neighbourhood, runner: runner)
     }
 
@@ -176,7 +176,7 @@ final class ServerDriver: Sendable {
         valve.log("refused \(address): \(configuration.limits.overrun(of: limit))")
     }
 
-    private func serve(_ stream: any ByteStream, number: Int, from neighbourhood: String?, runner: RequestRunner) {
+    private func serve(_ stream: any ByteChannel, number: Int, from neighbourhood: String?, runner: RequestRunner) {
         let peer = Requester(runner: runner, exports: exports, shared: peerSettings, log: valve.log)
         var events = Connection.Events()
         events.replaced = { [self] heir in replace(number, by: heir) }

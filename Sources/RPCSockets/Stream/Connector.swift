@@ -6,7 +6,7 @@ import RPCWire
 
 /// One attempt to connect; also the handle that cancels it.
 package final class Connector: Sendable {
-    package typealias Completion = @Sendable (Result<SocketStream, ConnectError>) -> Void
+    package typealias Completion = @Sendable (Result<SocketChannel, ConnectError>) -> Void
 
     private let endpoint: Endpoint
     private let loop: EventLoop
@@ -131,7 +131,7 @@ package final class Connector: Sendable {
 
     private func connected(_ socket: Socket) {
         if Connector.isConnectedToItself(socket) { return failed(nil, SystemError("connect", code: ECONNREFUSED)) }
-        complete(.success(SocketStream(socket, on: loop, remoteAddress: "\(endpoint)", limits: limits)))
+        complete(.success(SocketChannel(socket, on: loop, remoteAddress: "\(endpoint)", limits: limits)))
     }
 
     /// Whether the socket has connected to itself. A port without a listener can be the one that the system picks for this end;
@@ -151,7 +151,7 @@ package final class Connector: Sendable {
         if let attempt = state.attempt.take() { loop.deregister(attempt.registration) }
     }
 
-    private func complete(_ result: Result<SocketStream, ConnectError>) {
+    private func complete(_ result: Result<SocketChannel, ConnectError>) {
         guard let completion = state.completion.take() else { return }
         endAttempt()
         state.timer.take()?.cancel()

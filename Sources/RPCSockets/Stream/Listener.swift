@@ -9,7 +9,7 @@ import Synchronization
 package final class Listener: Sendable {
     /// Told in a line that nothing can be accepted for now, and that it can again.
     package typealias Report = @Sendable (_ line: String) -> Void
-    /// Gets each connection on the listener's loop, and may put it on another: `SocketStream(socket, on: …)`.
+    /// Gets each connection on the listener's loop, and may put it on another: `SocketChannel(socket, on: …)`.
     package typealias Accept = @Sendable (_ socket: Socket, _ peer: SocketAddress) -> Void
 
     /// How many connections are taken in one turn.

@@ -10,8 +10,8 @@ struct Outgoing: ~Copyable, Sendable {
     enum Phase: Equatable {
         case open
         /// What is queued is still sent; then the stream ends.
-        case finishing(StreamEnd)
-        case ended(StreamEnd)
+        case finishing(ChannelEnd)
+        case ended(ChannelEnd)
     }
 
     enum Writer: Equatable {
@@ -41,36 +41,18 @@ struct Outgoing: ~Copyable, Sendable {
     private(set) var appended: UInt64 = 0
     private(set) var sent: UInt64 = 0
 
-    /// Whether this end has dialled, so that its first byte tells the framing.
-    private let tellsFraming: Bool
-
-    init(tellsFraming: Bool = true) { self.tellsFraming = tellsFraming }
-
     var waiting: Int { Int(clamping: appended - sent) }
 
-    /// Answers the offset of the message, and whether it was one too many.
-    mutating func append(
-        _ payload: UnsafeRawBufferPointer, framing: Framing, limit: Int
-    ) -> (offset: UInt64, isOverLimit: Bool) {
-        let isFirst = appended == 0 && tellsFraming
-        return append(limit) { framing.write(.copied(payload), into: &$0, isFirst: isFirst) }
-    }
-
-    mutating func append(shared message: Bytes, framing: Framing, limit: Int) -> (offset: UInt64, isOverLimit: Bool) {
-        let isFirst = appended == 0 && tellsFraming
-        return append(limit) { framing.write(.shared(message), into: &$0, isFirst: isFirst) }
-    }
-
-    @inline(__always)
-    private mutating func append(
-        _ limit: Int, _ write: (inout SendBuffer) -> Void
+    /// Answers the offset at which `fill` is to write, and whether too much waits for it to write at all.
+    mutating func write(
+        limit: Int, _ fill: (inout SendBuffer, UInt64) -> Void
     ) -> (offset: UInt64, isOverLimit: Bool) {
         let offset = appended
         guard phase == .open else { return (offset, false) }
         // What waits counts and not the message: one alone may always be as large as a message can be.
         guard waiting <= limit else { return (offset, true) }
         let before = queued.count
-        write(&queued)
+        fill(&queued, offset)
         appended += UInt64(queued.count - before)
         return (offset, false)
     }
@@ -122,14 +104,14 @@ struct Outgoing: ~Copyable, Sendable {
     }
 
     /// Nothing more is queued from now on.
-    mutating func finish(_ end: StreamEnd) -> Bool {
+    mutating func finish(_ end: ChannelEnd) -> Bool {
         guard phase == .open else { return false }
         phase = .finishing(end)
         return true
     }
 
     /// The stream is over. The first end counts, and one that was announced by `finish` stays what it was.
-    mutating func end(_ end: StreamEnd) -> Bool {
+    mutating func end(_ end: ChannelEnd) -> Bool {
         switch phase {
         case .open: phase = .ended(end)
         case .finishing(let announced): phase = .ended(announced)

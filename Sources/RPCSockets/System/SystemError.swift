@@ -19,6 +19,10 @@ package struct SystemError: Error, Hashable, CustomStringConvertible {
         "\(call): \(SystemError.names[code] ?? "errno \(code)") (\(String(cString: strerror(code)))\(limit))"
     }
 
+    /// How a channel ends that fails so. A peer that does not acknowledge in time has overrun the keepalive, which the system watches
+    /// as well.
+    var channelEnd: ChannelEnd { code == ETIMEDOUT ? .overrun(.keepaliveTimeout, description) : .failed(description) }
+
     /// The limit of the process that was met, as a shell calls it.
     private var limit: String {
         switch code {
@@ -41,13 +45,4 @@ package struct SystemError: Error, Hashable, CustomStringConvertible {
         EPERM: "EPERM", EPIPE: "EPIPE", EPROTO: "EPROTO", EPROTOTYPE: "EPROTOTYPE", EROFS: "EROFS",
         ETIMEDOUT: "ETIMEDOUT",
     ]
-}
-
-extension StreamEnd {
-    /// How a stream ends that the system has failed. A peer that does not acknowledge in time has overrun the keepalive,
-    /// which the system watches as well.
-    init(_ error: SystemError) {
-        self =
-            error.code == ETIMEDOUT ? .overrun(.keepaliveTimeout, error.description) : .failed(error.description)
-    }
 }

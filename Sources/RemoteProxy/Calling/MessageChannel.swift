@@ -7,16 +7,19 @@ import Synchronization
 /// Frames messages for the other end of a connection and puts them into its outgoing queue. May be used from anywhere: what
 /// the two ends have found out about each other is written on the loop and read by callers without a lock.
 package final class MessageChannel: Sendable {
-    package let stream: any ByteStream
+    package let stream: any ByteChannel
     /// Tells this connection from the others that serve the same requester.
     let number: Int
+    /// Whether this end has dialled, so that its first byte tells the framing.
+    private let tellsFraming: Bool
     private let framingNumber: Atomic<UInt8>
     private let areOfOneKind = Atomic(false)
 
     /// - Parameter framing: nil until the peer has sent its first byte.
-    init(_ stream: any ByteStream, number: Int, framing: Framing?) {
+    init(_ stream: any ByteChannel, number: Int, framing: Framing?) {
         self.stream = stream
         self.number = number
+        tellsFraming = framing != nil
         framingNumber = Atomic((framing ?? .lines).rawValue)
     }
 
@@ -34,11 +37,15 @@ package final class MessageChannel: Sendable {
 
     /// Puts one message into the outgoing queue; the caller flushes. Returns the offset of its first byte in the stream.
     @discardableResult
-    func append(_ message: UnsafeRawBufferPointer) -> UInt64 { stream.append(message, framing: framing) }
+    func append(_ message: UnsafeRawBufferPointer) -> UInt64 { write(.copied(message)) }
 
     /// The same for a large message, which is not copied if that can be helped.
     @discardableResult
-    func append(shared message: Bytes) -> UInt64 { stream.append(shared: message, framing: framing) }
+    func append(shared message: Bytes) -> UInt64 { write(.shared(message)) }
+
+    private func write(_ message: OutgoingMessage) -> UInt64 {
+        stream.write { queue, offset in framing.write(message, into: &queue, isFirst: tellsFraming && offset == 0) }
+    }
 
     /// The same for a message of this end's own.
     func append(_ write: (JSONOutput) -> Void) {
@@ -56,6 +63,6 @@ package final class MessageChannel: Sendable {
     /// Says that this end does not come back, and ends the connection.
     func sayGoodbye() {
         if isOurKind { notify(SystemMethod.goodbye) }
-        stream.finish()
+        stream.close()
     }
 }

@@ -12,12 +12,12 @@ package struct Dialer: Sendable {
     /// Dials, and calls `done` once, on the loop. The returned closure gives the attempt up; after that `done` is not
     /// called.
     let dial:
-        @Sendable (_ done: @escaping @Sendable (Result<any ByteStream, DialError>) -> Void) -> @Sendable () -> Void
+        @Sendable (_ done: @escaping @Sendable (Result<any ByteChannel, DialError>) -> Void) -> @Sendable () -> Void
 
     package init(
         loop: any Loop, handoff: (any Handoff)? = nil, fault: RPCError? = nil,
         dial:
-            @escaping @Sendable (@escaping @Sendable (Result<any ByteStream, DialError>) -> Void)
+            @escaping @Sendable (@escaping @Sendable (Result<any ByteChannel, DialError>) -> Void)
             -> @Sendable () -> Void
     ) {
         self.loop = loop

@@ -85,7 +85,7 @@ final class Reconnector: Sendable {
         if isLate, !isReady { giveUp() }
     }
 
-    private func dialled(_ result: Result<any ByteStream, DialError>, _ attempt: Int) {
+    private func dialled(_ result: Result<any ByteChannel, DialError>, _ attempt: Int) {
         switch result {
         case .failure(let error):
             lost(attempt, because: error.description)

@@ -58,7 +58,7 @@ extension Connection {
         peer.log("refused \(stream.remoteAddress): it has shown a token that nobody has")
         stream.loop.schedule(at: stream.loop.now.advanced(by: gate.settings.limits.loginDelay)) { [self] in
             session.answer(request.id, with: .unauthenticated, in: nil)
-            stream.finish()
+            stream.close()
         }
     }
 
@@ -142,7 +142,7 @@ extension Connection {
 
     private func append(_ message: StaticString) {
         let bytes = UnsafeRawBufferPointer(start: message.utf8Start, count: message.utf8CodeUnitCount)
-        stream.append(bytes, framing: outgoingFraming)
+        channel.append(bytes)
         stream.flush()
     }
 
@@ -201,11 +201,11 @@ extension Connection {
         gate.settings.traffic?.overran(limit)
         peer.log("closed \(stream.remoteAddress): \(why)")
         // Who does not answer does not close either.
-        if limit == .keepaliveTimeout { stream.abort() } else { stream.finish() }
+        if limit == .keepaliveTimeout { stream.abort() } else { stream.close() }
     }
 
     /// The stream has ended.
-    func closeGate(_ end: StreamEnd) {
+    func closeGate(_ end: ChannelEnd) {
         peer.runner.rounds.leave(self)
         guard case .overrun(let limit, let why) = end else { return }
         gate.isSilent = limit == .keepaliveTimeout || limit == .patience

@@ -19,7 +19,7 @@ extension Connection {
         // After this turn, so that the last answer is in the queue before the connection finishes.
         stream.loop.submit { [self] in
             // Without a goodbye the other end would stop the posts that it has not run yet.
-            if case .dialled = role, phase.isEnding { sayGoodbye() } else { stream.finish() }
+            if case .dialled = role, phase.isEnding { sayGoodbye() } else { stream.close() }
         }
     }
 

@@ -96,7 +96,7 @@ extension Connection {
     /// a connection of that loop goes on with it.
     private func handOver(to known: Session, _ next: @escaping @Sendable (Connection) -> Void) {
         let loop = known.peer.loop
-        guard phase.closed(), let stream = stream.handOver(to: loop) else { return self.stream.abort() }
+        guard phase.closed(), let stream = stream.moved(to: loop) else { return self.stream.abort() }
         closeGate(.local)
         let heir = Connection(stream, after: self, for: known)
         events.replaced(heir)
@@ -130,7 +130,7 @@ extension Connection {
         session.served(by: self)
         session.acknowledged(replies: progress.replies)
         for reply in session.replies.messages {
-            reply.message.withUnsafeBytes { _ = stream.append($0, framing: outgoingFraming) }
+            reply.message.withUnsafeBytes { _ = channel.append($0) }
         }
         peer.attach(channel, of: session, .resumed(received: progress.requests))
     }

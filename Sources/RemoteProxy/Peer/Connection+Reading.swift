@@ -185,7 +185,7 @@ extension Connection {
         if error == .cutOff { return refuseHalf(error) }
         session.overran(error.limit)
         if let text = error.plainAnswer {
-            text.withUnsafeBytes { _ = stream.append($0, framing: .lines) }
+            text.withUnsafeBytes { _ = channel.append($0) }
             stream.flush()
         } else {
             noteFraming()
@@ -211,7 +211,7 @@ extension Connection {
 
     private func refuseFurther() {
         _ = phase.closed()
-        stream.finish()
+        stream.close()
     }
 
     /// Every single answer to a call counts, and the other end keeps it until it is told that it has come.

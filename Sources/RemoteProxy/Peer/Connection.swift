@@ -38,7 +38,7 @@ package final class Connection: @unchecked Sendable {
         case paused
     }
 
-    package let stream: any ByteStream
+    package let stream: any ByteChannel
     /// What sends over the stream.
     let channel: MessageChannel
     let role: Role
@@ -78,7 +78,7 @@ package final class Connection: @unchecked Sendable {
     var peer: Requester { session.peer }
 
     /// - Parameter number: tells this connection from the others that serve the same peer.
-    package init(_ stream: any ByteStream, number: Int, peer: Requester, role: Role, events: Events) {
+    package init(_ stream: any ByteChannel, number: Int, peer: Requester, role: Role, events: Events) {
         self.stream = stream
         self.role = role
         self.events = events
@@ -101,7 +101,7 @@ package final class Connection: @unchecked Sendable {
     }
 
     /// Goes on where another connection has read a hello that asks for a session which lives elsewhere.
-    init(_ stream: any ByteStream, after former: Connection, for session: Session) {
+    init(_ stream: any ByteChannel, after former: Connection, for session: Session) {
         self.stream = stream
         self.session = session
         role = former.role
@@ -109,7 +109,7 @@ package final class Connection: @unchecked Sendable {
         frames = former.frames
         messages = former.messages
         gate = former.gate
-        channel = MessageChannel(stream, number: former.channel.number, framing: former.outgoingFraming)
+        channel = MessageChannel(stream, number: former.channel.number, framing: former.channel.framing)
         isForOneAnswer = false
     }
 
@@ -128,7 +128,6 @@ package final class Connection: @unchecked Sendable {
         }
     }
 
-    var outgoingFraming: Framing { channel.framing }
     var isOurKind: Bool { channel.isOurKind }
 
     /// Whether this end says hello, and takes the answer to it for one.
@@ -146,7 +145,7 @@ package final class Connection: @unchecked Sendable {
     }
 
     /// A server that knows no hello and closes after its first answer is taken to do so always, until it answers more.
-    private func noteManners(_ end: StreamEnd) {
+    private func noteManners(_ end: ChannelEnd) {
         guard case .dialled = role, !saysHello, answers > 0 else { return }
         if answers > 1 { return peer.answersOnce = false }
         if case .local = end { return }
@@ -160,12 +159,12 @@ extension Connection {
     /// Sends one message. From anywhere.
     /// - Parameter isLast: the calling code does nothing more in this turn of the loop.
     func send(_ message: UnsafeRawBufferPointer, isLast: Bool) {
-        stream.append(message, framing: outgoingFraming)
+        channel.append(message)
         stream.flush(isLast ? .last : .more)
     }
 
     func send(shared message: Bytes) {
-        stream.append(shared: message, framing: outgoingFraming)
+        channel.append(shared: message)
         stream.flush()
     }
 
@@ -177,7 +176,7 @@ extension Connection {
 
 // MARK: what comes in
 
-extension Connection: ByteStreamReceiver {
+extension Connection: ByteReceiver {
     package func received(_ bytes: Bytes) {
         guard phase.step != .over else { return }
         frames.append(bytes)
@@ -229,11 +228,11 @@ extension Connection: ByteStreamReceiver {
                 if session.calls.count > 0 { session.overran(.halfCloseGrace) }
                 session.stopRequests()
             }
-            stream.finish()
+            stream.close()
         }
     }
 
-    package func ended(_ end: StreamEnd, sent: UInt64) {
+    package func ended(_ end: ChannelEnd, sentUpTo sent: UInt64) {
         let why =
             switch end {
             case .local: gate.verdict ?? "closed at this end"

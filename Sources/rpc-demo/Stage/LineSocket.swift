@@ -3,13 +3,13 @@
 import RPCSockets
 import RPCWire
 
-final class LineSocket: ByteStreamReceiver {
-    private let stream: SocketStream
+final class LineSocket: ByteReceiver {
+    private let stream: SocketChannel
     private let unfinished = Lock<[UInt8]>([])
     private let lines: AsyncStream<String>
     private let arrived: AsyncStream<String>.Continuation
 
-    private init(_ stream: SocketStream) {
+    private init(_ stream: SocketChannel) {
         self.stream = stream
         (lines, arrived) = AsyncStream.makeStream()
     }
@@ -27,7 +27,8 @@ final class LineSocket: ByteStreamReceiver {
 
     func type(_ line: String) {
         var line = line
-        line.withUTF8 { _ = stream.append(UnsafeRawBufferPointer($0), framing: .lines) }
+        line.append("\n")
+        line.withUTF8 { _ = stream.write(UnsafeRawBufferPointer($0)) }
         stream.flush()
     }
 
@@ -52,5 +53,5 @@ final class LineSocket: ByteStreamReceiver {
         }
     }
 
-    func ended(_: StreamEnd, sent _: UInt64) { arrived.finish() }
+    func ended(_: ChannelEnd, sentUpTo _: UInt64) { arrived.finish() }
 }

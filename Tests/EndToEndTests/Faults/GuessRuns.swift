@@ -113,11 +113,11 @@ extension FaultRuns {
 }
 
 /// One end of a connection that shows a token, asks something, and hears what becomes of it.
-private final class TokenGuesser: ByteStreamReceiver {
-    private let stream: any ByteStream
+private final class TokenGuesser: ByteReceiver {
+    private let stream: any ByteChannel
     private let state = Lock((heard: "", hasEnded: false))
 
-    init(_ stream: any ByteStream) {
+    init(_ stream: any ByteChannel) {
         self.stream = stream
         stream.open(self)
     }
@@ -141,5 +141,5 @@ private final class TokenGuesser: ByteStreamReceiver {
         state.withLock { $0.heard += text }
     }
 
-    func ended(_ end: StreamEnd, sent: UInt64) { state.withLock { $0.hasEnded = true } }
+    func ended(_ end: ChannelEnd, sentUpTo sent: UInt64) { state.withLock { $0.hasEnded = true } }
 }

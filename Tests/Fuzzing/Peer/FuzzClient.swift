@@ -17,7 +17,7 @@ private final class FuzzedServer: Sendable {
         Dialer(loop: loop) { [self] done in
             loop.submit { [self] in
                 guard state.withLock({ $0.isServing }) else { return done(.failure(DialError("away"))) }
-                let (client, server) = InMemoryStream.pair(on: loop)
+                let (client, server) = MemoryChannel.pair(on: loop)
                 state.withLock { $0.ends.append(FuzzedEnd(server)) }
                 done(.success(client))
             }

@@ -54,11 +54,11 @@ extension Dice {
 }
 
 /// One end of a connection, which says what the input says, a line each.
-final class FuzzedEnd: ByteStreamReceiver {
-    private let stream: any ByteStream
+final class FuzzedEnd: ByteReceiver {
+    private let stream: any ByteChannel
     private let heard = Lock((rest: "", lines: [String]()))
 
-    init(_ stream: any ByteStream) {
+    init(_ stream: any ByteChannel) {
         self.stream = stream
         stream.open(self)
     }
@@ -84,7 +84,7 @@ final class FuzzedEnd: ByteStreamReceiver {
         }
     }
 
-    func ended(_ end: StreamEnd, sent: UInt64) {}
+    func ended(_ end: ChannelEnd, sentUpTo sent: UInt64) {}
 }
 
 /// The value behind a member's name, as it stands there.

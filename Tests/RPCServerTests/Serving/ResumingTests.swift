@@ -15,7 +15,7 @@ import Testing
         /// One for each connection that was made.
         let connections: AsyncStream<Void>
         private let report: AsyncStream<Void>.Continuation
-        private let streams = Lock<[any ByteStream]>([])
+        private let streams = Lock<[any ByteChannel]>([])
         private let endpoint: Endpoint
 
         init(_ url: String) throws {

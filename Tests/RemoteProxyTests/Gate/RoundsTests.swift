@@ -15,11 +15,11 @@ import Testing
     init() { runner = RequestRunner(loop: loop) }
 
     /// Connections that say nothing, and so are due ten seconds after they were opened.
-    private func open(_ count: Int = 1) -> [InMemoryStream] {
+    private func open(_ count: Int = 1) -> [MemoryChannel] {
         var settings = LinkSettings()
         settings.traffic = traffic
         let streams = (0..<count).map { number in
-            let (near, far) = InMemoryStream.pair(on: loop)
+            let (near, far) = MemoryChannel.pair(on: loop)
             let peer = Requester(runner: runner, exports: Exports(), settings: settings)
             let connection = Connection(
                 near, number: number, peer: peer, role: .accepted(SessionTable()), events: Connection.Events())
@@ -48,7 +48,7 @@ import Testing
     }
 
     @Test func `each is looked at in its own time, whoever has left before`() {
-        var streams: [InMemoryStream] = []
+        var streams: [MemoryChannel] = []
         for _ in 0..<5 {
             streams += open()
             loop.advance(by: .seconds(1))

@@ -221,7 +221,7 @@ final class InterleavingStory {
 }
 
 /// One end of a connection that listens to nothing.
-private final class DeafEnd: ByteStreamReceiver {
+private final class DeafEnd: ByteReceiver {
     func received(_ bytes: Bytes) {}
-    func ended(_ end: StreamEnd, sent: UInt64) {}
+    func ended(_ end: ChannelEnd, sentUpTo sent: UInt64) {}
 }

@@ -199,9 +199,9 @@ import Testing
 }
 
 /// One end of a connection to the server of a network, whose messages are written by hand, a line each.
-final class HandwrittenEnd: ByteStreamReceiver {
+final class HandwrittenEnd: ByteReceiver {
     private let network: SimulatedNetwork
-    private let stream: any ByteStream
+    private let stream: any ByteChannel
     private let text = Lock("")
     private let isOver = Lock(false)
 
@@ -241,5 +241,5 @@ final class HandwrittenEnd: ByteStreamReceiver {
     }
 
     func received(_ bytes: Bytes) { text.withLock { $0 += bytes.description } }
-    func ended(_ end: StreamEnd, sent: UInt64) { isOver.withLock { $0 = true } }
+    func ended(_ end: ChannelEnd, sentUpTo sent: UInt64) { isOver.withLock { $0 = true } }
 }

@@ -176,7 +176,7 @@ import Testing
         let foreign = ForeignServer()
         let dialer = Dialer(loop: network.loop) { [loop = network.loop] done in
             loop.submit {
-                let (near, far) = InMemoryStream.pair(on: loop)
+                let (near, far) = MemoryChannel.pair(on: loop)
                 foreign.serve(far)
                 done(.success(near))
             }
@@ -253,13 +253,13 @@ import Testing
 }
 
 /// Reads lines, and refuses a hello.
-private final class ForeignServer: ByteStreamReceiver {
+private final class ForeignServer: ByteReceiver {
     private let read = Lock("")
-    private let stream = Lock<(any ByteStream)?>(nil)
+    private let stream = Lock<(any ByteChannel)?>(nil)
 
     var text: String { read.withLock { $0 } }
 
-    func serve(_ stream: any ByteStream) {
+    func serve(_ stream: any ByteChannel) {
         self.stream.withLock { $0 = stream }
         stream.loop.submit { stream.open(self) }
     }
@@ -272,5 +272,5 @@ private final class ForeignServer: ByteStreamReceiver {
         stream.flush()
     }
 
-    func ended(_ end: StreamEnd, sent: UInt64) { stream.withLock { $0 = nil } }
+    func ended(_ end: ChannelEnd, sentUpTo sent: UInt64) { stream.withLock { $0 = nil } }
 }

@@ -15,7 +15,7 @@ import Testing
     init() {
         let peer = Requester(runner: RequestRunner(loop: loop), exports: Exports())
         connection = Connection(
-            InMemoryStream.pair(on: loop).0, number: 1, peer: peer, role: .accepted(SessionTable()),
+            MemoryChannel.pair(on: loop).0, number: 1, peer: peer, role: .accepted(SessionTable()),
             events: Connection.Events())
         loop.submit { [connection] in connection.open() }
         loop.run()

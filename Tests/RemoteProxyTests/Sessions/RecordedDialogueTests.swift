@@ -30,7 +30,7 @@ import Testing
     }
 
     /// One end of a stream as the record plays it.
-    private final class Part: ByteStreamReceiver {
+    private final class Part: ByteReceiver {
         private let frames = Lock(FrameReader(framing: .lengthPrefixed))
         private let hear: @Sendable (String) -> Void
 
@@ -41,13 +41,13 @@ import Testing
             while let frame = frames.withLock({ try? $0.next() }) { hear(frame.description) }
         }
 
-        func ended(_ end: StreamEnd, sent: UInt64) {}
+        func ended(_ end: ChannelEnd, sentUpTo sent: UInt64) {}
     }
 
     private static let lines = dialogue.split(separator: "\n").compactMap { Line($0) }
     private static let session = dialogue.firstMatch(of: /"session":"([0-9a-f]{32})"/).map { String($0.1) } ?? ""
 
-    private static func send(_ message: String, over stream: any ByteStream) {
+    private static func send(_ message: String, over stream: any ByteChannel) {
         Bytes(message).withUnsafeBytes { _ = stream.append($0, framing: .lengthPrefixed) }
         stream.flush()
     }
@@ -57,7 +57,7 @@ import Testing
         defer { network.shutDown() }
         RecordedConversation.serve(network.exports, network.loop)
         let heard = Lock<[String]>([])
-        var streams: [Int: any ByteStream] = [:]
+        var streams: [Int: any ByteChannel] = [:]
         var session = Self.session
         for line in Self.lines {
             switch line {
@@ -86,11 +86,11 @@ import Testing
 
     @Test func `the recorded server hears what it heard then, and every call ends as it did`() throws {
         let loop = ManualLoop()
-        let script = Lock((next: 0, streams: [any ByteStream](), heard: [String]()))
+        let script = Lock((next: 0, streams: [any ByteChannel](), heard: [String]()))
         // Sends what the server said next, up to what it said after it had heard something else.
         @Sendable func speak() {
             while true {
-                let (message, stream) = script.withLock { script -> (String?, (any ByteStream)?) in
+                let (message, stream) = script.withLock { script -> (String?, (any ByteChannel)?) in
                     guard Self.lines.indices.contains(script.next),
                         case .said(byClient: false, _, let message) = Self.lines[script.next]
                     else { return (nil, nil) }
@@ -103,7 +103,7 @@ import Testing
         }
         let dialer = Dialer(loop: loop) { done in
             loop.submit {
-                let (near, far) = InMemoryStream.pair(on: loop)
+                let (near, far) = MemoryChannel.pair(on: loop)
                 let number = script.withLock { script in
                     script.streams.append(far)
                     return script.streams.count

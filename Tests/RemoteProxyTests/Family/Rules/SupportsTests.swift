@@ -130,10 +130,10 @@ private struct PlainFeed: Feed {
 }
 
 /// A JSON-RPC server that is not one of ours: a line in, a line out.
-private final class ForeignServer: ByteStreamReceiver {
+private final class ForeignServer: ByteReceiver {
     let loop = ManualLoop()
     private let answer: @Sendable (_ method: String) -> String?
-    private let stream = Lock<InMemoryStream?>(nil)
+    private let stream = Lock<MemoryChannel?>(nil)
     private let asked = Lock<[String]>([])
 
     /// - Parameter answer: the member `result` of the reply; nil means that there is no such method.
@@ -145,7 +145,7 @@ private final class ForeignServer: ByteStreamReceiver {
         var configuration = RPCClient.Configuration()
         configuration.framing = .lines
         let dialer = Dialer(loop: loop) { [self] done in
-            let (near, far) = InMemoryStream.pair(on: loop)
+            let (near, far) = MemoryChannel.pair(on: loop)
             stream.withLock { $0 = far }
             loop.submit { [self] in
                 far.open(self)
@@ -173,5 +173,5 @@ private final class ForeignServer: ByteStreamReceiver {
         }
     }
 
-    func ended(_ end: StreamEnd, sent: UInt64) {}
+    func ended(_ end: ChannelEnd, sentUpTo sent: UInt64) {}
 }

@@ -26,7 +26,7 @@ struct WriteBatch {
     }
 }
 
-extension SocketStream: TurnEndWork {
+extension SocketChannel: TurnEndWork {
     /// How often a writer other than the loop goes on with what others have queued meanwhile.
     private static let turnsForOthers = 16
 
@@ -79,7 +79,7 @@ extension SocketStream: TurnEndWork {
         switch next {
         case .send, .rest: break
         case .finish: onLoop { $0.sendEnd() }
-        case .close: eventLoop.submit { [self] in close() }
+        case .close: eventLoop.submit { [self] in release() }
         }
     }
 
@@ -89,10 +89,10 @@ extension SocketStream: TurnEndWork {
             outgoing.didSend(sent)
             return outgoing.block()
         }
-        if goesOn { onLoop { $0.awaitRoom() } } else { eventLoop.submit { [self] in close() } }
+        if goesOn { onLoop { $0.awaitRoom() } } else { eventLoop.submit { [self] in release() } }
     }
 
-    private func onLoop(_ step: @escaping @Sendable (SocketStream) -> Void) {
+    private func onLoop(_ step: @escaping @Sendable (SocketChannel) -> Void) {
         if eventLoop.isCurrent { step(self) } else { eventLoop.submit { [self] in step(self) } }
     }
 
@@ -143,8 +143,8 @@ extension SocketStream: TurnEndWork {
     /// The peer is gone, but what it has said before can still be read, and the receiver gets it first.
     private func writingFailed(_ error: SystemError) {
         drainReads()
-        end(StreamEnd(error))
+        end(error.channelEnd)
         // If the stream had been ended while the writer was at work, it is the writer that closes.
-        close()
+        release()
     }
 }

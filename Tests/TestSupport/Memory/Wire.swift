@@ -1,6 +1,7 @@
 // What lies between the two ends of an in-memory stream: a queue and a way for each direction, and the rules by which
 // bytes and ends travel. Never calls a receiver under its lock, and each receiver only on its own loop.
 
+import RPCSockets
 import RPCWire
 
 final class Wire: Sendable {
@@ -11,10 +12,10 @@ final class Wire: Sendable {
 
     /// Everything about one end and about what it sends.
     struct End: ~Copyable {
-        enum Phase { case open, finishing, ended(StreamEnd) }
+        enum Phase { case open, finishing, ended(ChannelEnd) }
 
         var phase = Phase.open
-        var receiver: (any ByteStreamReceiver)?
+        var receiver: (any ByteReceiver)?
         var queued = SendBuffer()
         /// Sent but not yet arrived.
         var onTheWay = SendBuffer()
@@ -68,18 +69,18 @@ final class Wire: Sendable {
         return isOpen
     }
 
-    func open(_ side: Side, _ receiver: any ByteStreamReceiver) {
+    func open(_ side: Side, _ receiver: any ByteReceiver) {
         ends.withLock { $0[side].receiver = receiver }
         scheduleDelivery(from: side.other)
         loop(of: side).submit { [self] in report(side) }
     }
 
-    func append(_ side: Side, _ payload: UnsafeRawBufferPointer, _ framing: Framing) -> UInt64 {
+    func write(_ side: Side, _ fill: (inout SendBuffer, UInt64) -> Void) -> UInt64 {
         ends.withLock { ends in
             let offset = ends[side].appended
             guard case .open = ends[side].phase else { return offset }
             let before = ends[side].queued.count
-            framing.write(.copied(payload), into: &ends[side].queued, isFirst: offset == 0)
+            fill(&ends[side].queued, offset)
             ends[side].appended += UInt64(ends[side].queued.count - before)
             return offset
         }
@@ -111,13 +112,13 @@ final class Wire: Sendable {
             ends.right.loseEverything(isSilent: how == .silence)
         }
         if how == .silence { return }
-        let end = how == .close ? StreamEnd.remote : .failed("the wire was cut")
+        let end = how == .close ? ChannelEnd.remote : .failed("the wire was cut")
         self.end(.left, end)
         self.end(.right, end)
     }
 
     /// Ends one side; the other learns of it when it has received what is on the way.
-    func end(_ side: Side, _ end: StreamEnd) {
+    func end(_ side: Side, _ end: ChannelEnd) {
         let isFirst = ends.withLock { ends in
             switch ends[side].phase {
             case .open: ends[side].phase = .ended(end)
@@ -134,12 +135,12 @@ final class Wire: Sendable {
     }
 
     private func report(_ side: Side) {
-        let told: (any ByteStreamReceiver, StreamEnd, UInt64)? = ends.withLock { ends in
+        let told: (any ByteReceiver, ChannelEnd, UInt64)? = ends.withLock { ends in
             guard case .ended(let end) = ends[side].phase, let receiver = ends[side].receiver else { return nil }
             ends[side].receiver = nil
             return (receiver, end, ends[side].sent)
         }
-        if let (receiver, end, sent) = told { receiver.ended(end, sent: sent) }
+        if let (receiver, end, sent) = told { receiver.ended(end, sentUpTo: sent) }
     }
 
     private func scheduleDelivery(from side: Side) {
@@ -154,7 +155,7 @@ final class Wire: Sendable {
     /// What comes next out of one direction.
     enum Arrival {
         /// With nobody to give them to, if the receiving end has finished: then they are thrown away.
-        case bytes(Bytes, to: (any ByteStreamReceiver)?)
+        case bytes(Bytes, to: (any ByteReceiver)?)
         case end
         case breakage(WireFaults.Breakage)
         case nothing
@@ -201,7 +202,7 @@ extension Wire.End {
         onTheWay.removeAll()
     }
 
-    mutating func takeArrival(for receiver: (any ByteStreamReceiver)?) -> Wire.Arrival {
+    mutating func takeArrival(for receiver: (any ByteReceiver)?) -> Wire.Arrival {
         if isSilent || faults.isHeld { return .nothing }
         var count = min(onTheWay.count, max(1, faults.pieceSize))
         if let (offset, how) = faults.breaksAt {

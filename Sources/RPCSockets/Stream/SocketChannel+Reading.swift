@@ -2,20 +2,20 @@
 
 import RPCWire
 
-extension SocketStream: Selectable {
+extension SocketChannel: Selectable {
     /// How many full reads one stream gets in a turn before its neighbours have theirs.
     private static let readsPerTurn = 4
     /// How often a spinning loop that looks at this stream alone looks before it turns to anything else. The less it does between
     /// two looks, the sooner it finds what has come.
     private static let looksInARow = 4
 
-    func begin(_ receiver: any ByteStreamReceiver) {
+    func begin(_ receiver: any ByteReceiver) {
         state.receiver = receiver
         if state.outcome != nil { return report() }
         do throws(SystemError) {
             state.registration = try eventLoop.register(self, socket.descriptor, state.interest)
         } catch {
-            end(StreamEnd(error))
+            end(error.channelEnd)
         }
     }
 
@@ -51,7 +51,7 @@ extension SocketStream: Selectable {
                 readEnd()
                 return true
             case .failed(let error):
-                end(StreamEnd(error))
+                end(error.channelEnd)
                 return true
             }
         }
@@ -137,14 +137,14 @@ extension SocketStream: Selectable {
         do throws(SystemError) {
             try eventLoop.change(registration, wanted)
         } catch {
-            end(StreamEnd(error))
+            end(error.channelEnd)
         }
     }
 
     /// The last step: lets the descriptor go as soon as no writer uses it, and tells the receiver.
-    func close() {
+    func release() {
         guard state.outcome == nil else { return }
-        let ending: (StreamEnd, UInt64)? = outgoing.withLock { outgoing in
+        let ending: (ChannelEnd, UInt64)? = outgoing.withLock { outgoing in
             guard outgoing.isUnused, case .ended(let end) = outgoing.phase else { return nil }
             outgoing.empty()
             return (end, outgoing.sent)
@@ -165,6 +165,6 @@ extension SocketStream: Selectable {
     private func report() {
         guard let outcome = state.outcome, let receiver = state.receiver else { return }
         state.receiver = nil
-        receiver.ended(outcome.end, sent: outcome.sent)
+        receiver.ended(outcome.end, sentUpTo: outcome.sent)
     }
 }

@@ -3,15 +3,15 @@ import RPCWire
 import TestSupport
 import Testing
 
-struct InMemoryStreamTests {
+struct MemoryChannelTests {
     private let loop = ManualLoop()
-    private let left: InMemoryStream
-    private let right: InMemoryStream
+    private let left: MemoryChannel
+    private let right: MemoryChannel
     private let leftReceiver: RecordingReceiver
     private let rightReceiver: RecordingReceiver
 
     init() {
-        (left, right) = InMemoryStream.pair(on: loop)
+        (left, right) = MemoryChannel.pair(on: loop)
         leftReceiver = RecordingReceiver(on: loop)
         rightReceiver = RecordingReceiver(on: loop)
         left.open(leftReceiver)
@@ -35,7 +35,7 @@ struct InMemoryStreamTests {
 
     @Test func `on the loop, what one turn flushes arrives together`() {
         let pieces = Diary<Int>()
-        let (near, far) = InMemoryStream.pair(on: loop)
+        let (near, far) = MemoryChannel.pair(on: loop)
         far.open(RecordingReceiver(on: loop) { pieces.note($0.count) })
         loop.submit { for _ in 0..<10 { near.send("x") } }
         loop.run()
@@ -43,9 +43,9 @@ struct InMemoryStreamTests {
     }
 
     @Test func `bytes wait until the other end opens`() {
-        let (near, far) = InMemoryStream.pair(on: loop)
+        let (near, far) = MemoryChannel.pair(on: loop)
         near.send("early")
-        near.finish()
+        near.close()
         loop.run()
         let receiver = RecordingReceiver(on: loop)
         far.open(receiver)
@@ -56,7 +56,7 @@ struct InMemoryStreamTests {
 
     @Test func `finish delivers all that is queued and then the end`() {
         left.append("last")
-        left.finish()
+        left.close()
         #expect(left.append("too late") == 5)
         loop.run()
         #expect(rightReceiver.text == "last\n")
@@ -79,7 +79,7 @@ struct InMemoryStreamTests {
 
     @Test func `bytes can arrive one by one`() {
         let pieces = Diary<Int>()
-        let (near, far) = InMemoryStream.pair(on: loop)
+        let (near, far) = MemoryChannel.pair(on: loop)
         far.open(RecordingReceiver(on: loop) { pieces.note($0.count) })
         near.faults.pieceSize = 1
         near.send("abc")
@@ -90,7 +90,7 @@ struct InMemoryStreamTests {
     @Test(arguments: [WireFaults.Breakage.reset, .close, .silence])
     func `the wire can break at any byte`(how: WireFaults.Breakage) {
         for offset in 0...5 {
-            let (near, far) = InMemoryStream.pair(on: loop)
+            let (near, far) = MemoryChannel.pair(on: loop)
             let (nearReceiver, farReceiver) = (RecordingReceiver(on: loop), RecordingReceiver(on: loop))
             near.open(nearReceiver)
             far.open(farReceiver)
@@ -139,7 +139,7 @@ struct InMemoryStreamTests {
     @Test func `a narrow wire carries everything in the end`() {
         left.faults.capacity = 2
         left.send("a long message")
-        left.finish()
+        left.close()
         loop.run()
         #expect(rightReceiver.text == "a long message\n")
         #expect(leftReceiver.record.sent == 15)
@@ -147,7 +147,7 @@ struct InMemoryStreamTests {
 
     @Test func `an end that finishes over a dead wire is told after a second`() {
         left.cut(.silence)
-        left.finish()
+        left.close()
         loop.run()
         #expect(leftReceiver.record.ends.isEmpty)
         loop.advance(by: .seconds(1))
@@ -157,14 +157,14 @@ struct InMemoryStreamTests {
     @Test func `it works over real loops as well`() async throws {
         try await withLoop { first in
             try await withLoop { second in
-                let (near, far) = InMemoryStream.pair(on: first, and: second)
+                let (near, far) = MemoryChannel.pair(on: first, and: second)
                 let receiver = RecordingReceiver(on: first)
                 near.open(receiver)
                 far.open(LineEcho(far))
                 near.send("across")
                 await receiver.wait { !$0.bytes.isEmpty }
                 #expect(receiver.text == "across\n")
-                near.finish()
+                near.close()
                 #expect(await receiver.waitForEnd() == .local)
             }
         }

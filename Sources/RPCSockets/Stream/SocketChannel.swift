@@ -4,7 +4,7 @@
 package import RPCWire
 
 /// `@unchecked Sendable`: only `flight` is not. It belongs to the thread that has the writer's place in `outgoing`.
-package final class SocketStream: ByteStream, @unchecked Sendable {
+package final class SocketChannel: ByteChannel, @unchecked Sendable {
     package let remoteAddress: String
     /// The user who runs the other end of a Unix-domain socket.
     package let peerUser: UInt32?
@@ -17,12 +17,11 @@ package final class SocketStream: ByteStream, @unchecked Sendable {
     let outgoing: Lock<Outgoing>
     /// What the present writer is sending.
     var flight = SendBuffer()
-    private let siblings: [EventLoop]
     private let bound: LoopBound<State>
 
     /// What belongs to the loop's thread.
     struct State {
-        var receiver: (any ByteStreamReceiver)?
+        var receiver: (any ByteReceiver)?
         var registration: Registration?
         var interest: Interest = .reading
         /// The last read was so big that the next one gets more room.
@@ -34,24 +33,22 @@ package final class SocketStream: ByteStream, @unchecked Sendable {
         var hasReadEnd = false
         var patience: (any LoopTimer)?
         var lingering: (any LoopTimer)?
-        var outcome: (end: StreamEnd, sent: UInt64)?
+        var outcome: (end: ChannelEnd, sent: UInt64)?
     }
 
     /// - Parameters:
     ///   - pausesReading: whether reading pauses while the peer does not read. For servers, whose peers have dialled: if both
     ///     ends did so, two that have much to say to each other would wait for ever.
-    ///   - siblings: other loops to which the connection may be moved.
     package init(
         _ socket: Socket, on loop: EventLoop, remoteAddress: String, limits: OutputLimits = OutputLimits(),
-        pausesReading: Bool = false, siblings: [EventLoop] = []
+        pausesReading: Bool = false
     ) {
         self.socket = socket
         self.eventLoop = loop
         self.remoteAddress = remoteAddress
         self.limits = limits
         self.pausesReading = pausesReading
-        self.siblings = siblings
-        outgoing = Lock(Outgoing(tellsFraming: !pausesReading))
+        outgoing = Lock(Outgoing())
         bound = LoopBound(State(), of: loop)
         peerUser = socket.peerUser
         socket.prepareForMessages(limits)
@@ -64,24 +61,13 @@ package final class SocketStream: ByteStream, @unchecked Sendable {
 
     package var isReading: Bool { state.interest.contains(.reading) }
 
-    package func open(_ receiver: any ByteStreamReceiver) {
+    package func open(_ receiver: any ByteReceiver) {
         if eventLoop.isCurrent { begin(receiver) } else { eventLoop.submit { [self] in begin(receiver) } }
     }
 
     @discardableResult
-    package func append(_ payload: UnsafeRawBufferPointer, framing: Framing) -> UInt64 {
-        let (offset, isOverLimit) = outgoing.withLock {
-            $0.append(payload, framing: framing, limit: limits.maximum)
-        }
-        if isOverLimit { overrun() }
-        return offset
-    }
-
-    @discardableResult
-    package func append(shared message: Bytes, framing: Framing) -> UInt64 {
-        let (offset, isOverLimit) = outgoing.withLock {
-            $0.append(shared: message, framing: framing, limit: limits.maximum)
-        }
+    package func write(_ fill: (inout SendBuffer, UInt64) -> Void) -> UInt64 {
+        let (offset, isOverLimit) = outgoing.withLock { $0.write(limit: limits.maximum, fill) }
         if isOverLimit { overrun() }
         return offset
     }
@@ -98,29 +84,27 @@ package final class SocketStream: ByteStream, @unchecked Sendable {
         if hint == .last && eventLoop.isAtEndOfTurn { writeQueued() } else { flushLater() }
     }
 
-    package func finish() {
+    package func close() {
         guard outgoing.withLock({ $0.finish(.local) }) else { return }
         flush()
     }
 
     package func abort() { end(.local) }
 
-    package func handOver(to loop: any Loop) -> (any ByteStream)? {
-        guard let other = loop === eventLoop ? eventLoop : siblings.first(where: { $0 === loop }),
-            state.outcome == nil, !state.hasReadEnd, outgoing.withLock({ $0.leave() })
+    package func moved(to loop: any Loop) -> (any ByteChannel)? {
+        guard let other = loop as? EventLoop, state.outcome == nil, !state.hasReadEnd, outgoing.withLock({ $0.leave() })
         else { return nil }
         if let registration = state.registration { eventLoop.deregister(registration) }
         state.registration = nil
         state.receiver = nil
         state.outcome = (.local, 0)
-        return SocketStream(
-            socket, on: other, remoteAddress: remoteAddress, limits: limits, pausesReading: pausesReading,
-            siblings: siblings)
+        return SocketChannel(
+            socket, on: other, remoteAddress: remoteAddress, limits: limits, pausesReading: pausesReading)
     }
 
     /// Ends the stream from anywhere. The descriptor is closed and the receiver told on the loop, never from in here.
-    func end(_ end: StreamEnd) {
+    func end(_ end: ChannelEnd) {
         guard outgoing.withLock({ $0.end(end) }) else { return }
-        eventLoop.submit { [self] in close() }
+        eventLoop.submit { [self] in release() }
     }
 }

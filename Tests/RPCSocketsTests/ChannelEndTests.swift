@@ -12,8 +12,8 @@ import Testing
 
 /// Two streams over a connected pair of sockets, with receivers that record.
 struct StreamPair {
-    let near: SocketStream
-    let far: SocketStream
+    let near: SocketChannel
+    let far: SocketChannel
     let nearReceiver: RecordingReceiver
     let farReceiver: RecordingReceiver
 
@@ -23,9 +23,9 @@ struct StreamPair {
     ) throws {
         let (nearSocket, farSocket) = try Socket.pair()
         if let bufferSize { nearSocket.setSendBufferSize(bufferSize) }
-        near = SocketStream(
+        near = SocketChannel(
             nearSocket, on: loop, remoteAddress: "far", limits: limits, pausesReading: nearPauses)
-        far = SocketStream(farSocket, on: loop, remoteAddress: "near")
+        far = SocketChannel(farSocket, on: loop, remoteAddress: "near")
         nearReceiver = RecordingReceiver(on: loop)
         farReceiver = RecordingReceiver(on: loop)
         near.open(nearReceiver)
@@ -33,12 +33,12 @@ struct StreamPair {
     }
 }
 
-struct StreamEndTests {
+struct ChannelEndTests {
     @Test func `a peer that acknowledges nothing in time has overrun the keepalive`() {
         let error = SystemError("recv", code: ETIMEDOUT)
-        #expect(StreamEnd(error) == .overrun(.keepaliveTimeout, error.description))
+        #expect(error.channelEnd == .overrun(.keepaliveTimeout, error.description))
         let reset = SystemError("recv", code: ECONNRESET)
-        #expect(StreamEnd(reset) == .failed(reset.description))
+        #expect(reset.channelEnd == .failed(reset.description))
     }
 
     @Test(arguments: EventLoop.Backend.allCases)
@@ -47,7 +47,7 @@ struct StreamEndTests {
             let pair = try StreamPair(on: loop)
             pair.near.abort()
             pair.near.abort()
-            pair.near.finish()
+            pair.near.close()
             #expect(await pair.nearReceiver.waitForEnd() == .local)
             #expect(await pair.farReceiver.waitForEnd() == .remote)
             pair.far.abort()
@@ -63,8 +63,8 @@ struct StreamEndTests {
     ) async throws {
         try await withLoop(backend) { loop in
             let (nearSocket, farSocket) = try Socket.pair()
-            let near = SocketStream(nearSocket, on: loop, remoteAddress: "far")
-            let far = SocketStream(farSocket, on: loop, remoteAddress: "near")
+            let near = SocketChannel(nearSocket, on: loop, remoteAddress: "far")
+            let far = SocketChannel(farSocket, on: loop, remoteAddress: "near")
             let receiver = RecordingReceiver(on: loop) { _ in near.abort() }
             far.open(RecordingReceiver(on: loop))
             far.send(String(repeating: "x", count: 200_000))
@@ -80,7 +80,7 @@ struct StreamEndTests {
         try await withLoop(backend) { loop in
             let pair = try StreamPair(on: loop, bufferSize: 4_096)
             pair.near.append(String(repeating: "x", count: 1_000_000))
-            pair.near.finish()
+            pair.near.close()
             #expect(pair.near.append("too late") == 1_000_001)
             #expect(await pair.farReceiver.waitForEnd() == .remote)
             #expect(pair.farReceiver.record.bytes.count == 1_000_001)
@@ -95,7 +95,7 @@ struct StreamEndTests {
             limits.linger = .milliseconds(20)
             let pair = try StreamPair(on: loop, limits: limits, opensFar: false)
             let start = loop.now
-            pair.near.finish()
+            pair.near.close()
             #expect(await pair.nearReceiver.waitForEnd() == .local)
             #expect(start.duration(to: loop.now) >= .milliseconds(20))
         }
@@ -119,11 +119,11 @@ struct StreamEndTests {
     }
 
     /// Answers long after the peer has said its last word.
-    private final class LateAnswer: ByteStreamReceiver {
-        private let stream: SocketStream
+    private final class LateAnswer: ByteReceiver {
+        private let stream: SocketChannel
         private let record: RecordingReceiver
 
-        init(_ stream: SocketStream) {
+        init(_ stream: SocketChannel) {
             self.stream = stream
             record = RecordingReceiver(on: stream.loop)
         }
@@ -133,21 +133,21 @@ struct StreamEndTests {
         func peerFinished() -> Bool {
             stream.loop.schedule(at: stream.loop.now.advanced(by: .milliseconds(5))) { [stream] in
                 stream.append("late answer")
-                stream.finish()
+                stream.close()
             }
             return true
         }
 
-        func ended(_ end: StreamEnd, sent: UInt64) { record.ended(end, sent: sent) }
+        func ended(_ end: ChannelEnd, sentUpTo sent: UInt64) { record.ended(end, sentUpTo: sent) }
 
-        func waitForEnd() async -> StreamEnd { await record.waitForEnd() }
+        func waitForEnd() async -> ChannelEnd { await record.waitForEnd() }
     }
 
     @Test(arguments: EventLoop.Backend.allCases)
     func `a peer that only reads any more can be answered later`(backend: EventLoop.Backend) async throws {
         try await withLoop(backend) { loop in
             let (near, far) = try Socket.pair()
-            let stream = SocketStream(near, on: loop, remoteAddress: "far")
+            let stream = SocketChannel(near, on: loop, remoteAddress: "far")
             let receiver = LateAnswer(stream)
             stream.open(receiver)
             far.write("question\n")
@@ -183,7 +183,7 @@ struct StreamEndTests {
     @Test func `a stream that ends before it is opened tells so when it is`() async throws {
         try await withLoop { loop in
             let (nearSocket, _) = try Socket.pair()
-            let near = SocketStream(nearSocket, on: loop, remoteAddress: "far")
+            let near = SocketChannel(nearSocket, on: loop, remoteAddress: "far")
             near.abort()
             await loop.perform {}
             let receiver = RecordingReceiver(on: loop)

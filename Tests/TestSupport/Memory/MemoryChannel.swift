@@ -1,10 +1,10 @@
-// Two ends of a wire without a system in between: what one appends and flushes, the other receives on its loop. Works
+// Two ends of a wire without a system in between: what one end writes and flushes, the other receives on its loop. It works
 // over any loop and breaks when told to, byte by byte, so that a conversation on a manual loop replays exactly.
 
 package import RPCWire
 
 /// One end. The other is reached through the `Wire` that both hold.
-package final class InMemoryStream: ByteStream {
+package final class MemoryChannel: ByteChannel {
     package let loop: any Loop
     package let remoteAddress: String
     private let wire: Wire
@@ -13,9 +13,9 @@ package final class InMemoryStream: ByteStream {
     /// - Parameter otherLoop: where the second end lives, if not on the same loop as the first.
     package static func pair(
         on loop: any Loop, and otherLoop: (any Loop)? = nil
-    ) -> (InMemoryStream, InMemoryStream) {
+    ) -> (MemoryChannel, MemoryChannel) {
         let wire = Wire(loop, otherLoop ?? loop)
-        return (InMemoryStream(wire, .left, "memory:right"), InMemoryStream(wire, .right, "memory:left"))
+        return (MemoryChannel(wire, .left, "memory:right"), MemoryChannel(wire, .right, "memory:left"))
     }
 
     private init(_ wire: Wire, _ side: Wire.Side, _ remoteAddress: String) {
@@ -25,12 +25,10 @@ package final class InMemoryStream: ByteStream {
         loop = wire.loop(of: side)
     }
 
-    package func open(_ receiver: any ByteStreamReceiver) { wire.open(side, receiver) }
+    package func open(_ receiver: any ByteReceiver) { wire.open(side, receiver) }
 
     @discardableResult
-    package func append(_ payload: UnsafeRawBufferPointer, framing: Framing) -> UInt64 {
-        wire.append(side, payload, framing)
-    }
+    package func write(_ fill: (inout SendBuffer, UInt64) -> Void) -> UInt64 { wire.write(side, fill) }
 
     package func flush(_: FlushHint) {
         // On the loop what is queued leaves behind all that is to be done there already, as it does on a socket.
@@ -40,15 +38,15 @@ package final class InMemoryStream: ByteStream {
     /// Delivery in memory never pauses: the receiver's queue is as good as the wire's.
     package func resumeReading() {}
 
-    package func finish() {
+    package func close() {
         wire.finish(side)
         flush()
     }
 
     package func abort() { wire.end(side, .local) }
 
-    package func handOver(to loop: any Loop) -> (any ByteStream)? {
-        wire.move(side, to: loop) ? InMemoryStream(wire, side, remoteAddress) : nil
+    package func moved(to loop: any Loop) -> (any ByteChannel)? {
+        wire.move(side, to: loop) ? MemoryChannel(wire, side, remoteAddress) : nil
     }
 
     /// What goes wrong with what this end sends.

@@ -1,0 +1,27 @@
+import RPCWire
+import TestSupport
+import Testing
+
+@testable import RemoteProxy
+
+struct FirstMessageTests {
+    /// Too long for its length to begin with 0x00, which tells the framing.
+    private let long = Bytes(String(repeating: "[", count: 1 << 24))
+
+    @Test func `an end that has dialled tells the framing before a long message, once`() {
+        let (near, _) = MemoryChannel.pair(on: ManualLoop())
+        let channel = MessageChannel(near, number: 1, framing: .lengthPrefixed)
+        #expect(channel.append(shared: long) == 0)
+        let frame = UInt64(4 + long.count)
+        #expect(channel.append(long.memory) == 4 + frame)
+        #expect(channel.append(long.memory) == 4 + 2 * frame)
+    }
+
+    @Test func `an end that was dialled has been told the framing`() {
+        let (near, _) = MemoryChannel.pair(on: ManualLoop())
+        let channel = MessageChannel(near, number: 1, framing: nil)
+        channel.framing = .lengthPrefixed
+        #expect(channel.append(shared: long) == 0)
+        #expect(channel.append(long.memory) == UInt64(4 + long.count))
+    }
+}
