@@ -1,14 +1,9 @@
+import Glibc
 import RPCWire
 import TestSupport
 import Testing
 
 @testable import RPCSockets
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// Two streams over a connected pair of sockets, with receivers that record.
 struct StreamPair {
@@ -41,9 +36,8 @@ struct ChannelEndTests {
         #expect(reset.channelEnd == .failed(reset.description))
     }
 
-    @Test(arguments: EventLoop.Backend.allCases)
-    func `an abort ends both sides, each told once`(backend: EventLoop.Backend) async throws {
-        try await withLoop(backend) { loop in
+    @Test func `an abort ends both sides, each told once`() async throws {
+        try await withLoop { loop in
             let pair = try StreamPair(on: loop)
             pair.near.abort()
             pair.near.abort()
@@ -57,11 +51,8 @@ struct ChannelEndTests {
         }
     }
 
-    @Test(arguments: EventLoop.Backend.allCases)
-    func `an abort from inside a delivery is the last that the receiver hears`(
-        backend: EventLoop.Backend
-    ) async throws {
-        try await withLoop(backend) { loop in
+    @Test func `an abort from inside a delivery is the last that the receiver hears`() async throws {
+        try await withLoop { loop in
             let (nearSocket, farSocket) = try Socket.pair()
             let near = SocketChannel(nearSocket, on: loop, remoteAddress: "far")
             let far = SocketChannel(farSocket, on: loop, remoteAddress: "near")
@@ -75,9 +66,8 @@ struct ChannelEndTests {
         }
     }
 
-    @Test(arguments: EventLoop.Backend.allCases)
-    func `finish sends all that is queued before the end`(backend: EventLoop.Backend) async throws {
-        try await withLoop(backend) { loop in
+    @Test func `finish sends all that is queued before the end`() async throws {
+        try await withLoop { loop in
             let pair = try StreamPair(on: loop, bufferSize: 4_096)
             pair.near.append(String(repeating: "x", count: 1_000_000))
             pair.near.close()
@@ -101,9 +91,8 @@ struct ChannelEndTests {
         }
     }
 
-    @Test(arguments: EventLoop.Backend.allCases)
-    func `a peer that finishes reads the answer to its last message`(backend: EventLoop.Backend) async throws {
-        try await withLoop(backend) { loop in
+    @Test func `a peer that finishes reads the answer to its last message`() async throws {
+        try await withLoop { loop in
             let server = try await EchoServer(on: loop)
             let stream = try await Connector.stream(to: server.endpoint, on: loop)
             // Both arrive at the server at once; the reply is queued when the end is read.
@@ -143,9 +132,8 @@ struct ChannelEndTests {
         func waitForEnd() async -> ChannelEnd { await record.waitForEnd() }
     }
 
-    @Test(arguments: EventLoop.Backend.allCases)
-    func `a peer that only reads any more can be answered later`(backend: EventLoop.Backend) async throws {
-        try await withLoop(backend) { loop in
+    @Test func `a peer that only reads any more can be answered later`() async throws {
+        try await withLoop { loop in
             let (near, far) = try Socket.pair()
             let stream = SocketChannel(near, on: loop, remoteAddress: "far")
             let receiver = LateAnswer(stream)
@@ -158,9 +146,8 @@ struct ChannelEndTests {
         }
     }
 
-    @Test(arguments: EventLoop.Backend.allCases)
-    func `a reset by the peer is a failure that names the call`(backend: EventLoop.Backend) async throws {
-        try await withLoop(backend) { loop in
+    @Test func `a reset by the peer is a failure that names the call`() async throws {
+        try await withLoop { loop in
             let server = try await EchoServer(on: loop)
             let stream = try await Connector.stream(to: server.endpoint, on: loop)
             let receiver = RecordingReceiver(on: loop)
@@ -192,9 +179,8 @@ struct ChannelEndTests {
         }
     }
 
-    @Test(arguments: EventLoop.Backend.allCases)
-    func `the end of the loop ends its streams`(backend: EventLoop.Backend) async throws {
-        let loop = try EventLoop(name: "test", backend: backend)
+    @Test func `the end of the loop ends its streams`() async throws {
+        let loop = try EventLoop(name: "test")
         let pair = try StreamPair(on: loop)
         await loop.perform {}
         loop.shutdown()
@@ -203,9 +189,8 @@ struct ChannelEndTests {
         #expect(await loop.perform { 42 } == 42, "work that comes later is still run")
     }
 
-    @Test(arguments: EventLoop.Backend.allCases)
-    func `a peer that never reads costs a bounded queue`(backend: EventLoop.Backend) async throws {
-        try await withLoop(backend) { loop in
+    @Test func `a peer that never reads costs a bounded queue`() async throws {
+        try await withLoop { loop in
             var limits = OutputLimits()
             limits.maximum = 100_000
             let pair = try StreamPair(on: loop, limits: limits, opensFar: false, bufferSize: 4_096)
@@ -236,11 +221,8 @@ struct ChannelEndTests {
         }
     }
 
-    @Test(arguments: EventLoop.Backend.allCases)
-    func `a server stops reading from a peer that does not read, and goes on when it does`(
-        backend: EventLoop.Backend
-    ) async throws {
-        try await withLoop(backend) { loop in
+    @Test func `a server stops reading from a peer that does not read, and goes on when it does`() async throws {
+        try await withLoop { loop in
             var limits = OutputLimits()
             limits.pauseReading = 50_000
             // However long a busy machine keeps this test from going on.

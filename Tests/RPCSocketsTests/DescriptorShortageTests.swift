@@ -8,12 +8,12 @@ struct DescriptorShortageTests {
     /// In a process of its own, because the whole process runs out of descriptors.
     @Test func `without free descriptors a server keeps serving, refuses politely, rests, and recovers`() async {
         await #expect(processExitsWith: .success) {
-            for backend in EventLoop.Backend.allCases { try await DescriptorShortageTests.shortage(on: backend) }
+            try await DescriptorShortageTests.shortage()
         }
     }
 
-    private static func shortage(on backend: EventLoop.Backend) async throws {
-        try await withLoop(backend) { loop in
+    private static func shortage() async throws {
+        try await withLoop { loop in
             let server = try await EchoServer(on: loop)
             let address = try #require(Resolver.literal(server.endpoint))
             let old = try Socket.make(for: address)

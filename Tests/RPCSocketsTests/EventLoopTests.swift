@@ -13,9 +13,8 @@ final class Diary<Entry: Sendable>: Sendable {
 }
 
 struct EventLoopTests {
-    @Test(arguments: EventLoop.Backend.allCases)
-    func `work and jobs run in the order they came`(backend: EventLoop.Backend) async throws {
-        try await withLoop(backend) { loop in
+    @Test func `work and jobs run in the order they came`() async throws {
+        try await withLoop { loop in
             let diary = Diary<Int>()
             await withCheckedContinuation { continuation in
                 loop.submit {
@@ -33,9 +32,8 @@ struct EventLoopTests {
         }
     }
 
-    @Test(arguments: EventLoop.Backend.allCases)
-    func `what another thread posted first runs first`(backend: EventLoop.Backend) async throws {
-        try await withLoop(backend) { loop in
+    @Test func `what another thread posted first runs first`() async throws {
+        try await withLoop { loop in
             for _ in 0..<100 {
                 let diary = Diary<Int>()
                 let hasPosted = Atomic(false)
@@ -61,9 +59,8 @@ struct EventLoopTests {
         }
     }
 
-    @Test(arguments: EventLoop.Backend.allCases)
-    func `a task on the loop stays on the loop`(backend: EventLoop.Backend) async throws {
-        try await withLoop(backend) { loop in
+    @Test func `a task on the loop stays on the loop`() async throws {
+        try await withLoop { loop in
             let isOnLoop = await Task(executorPreference: loop) {
                 let before = loop.isCurrent
                 await Task.yield()
@@ -74,9 +71,8 @@ struct EventLoopTests {
         }
     }
 
-    @Test(arguments: EventLoop.Backend.allCases)
-    func `no wake-up is lost between threads`(backend: EventLoop.Backend) async throws {
-        try await withLoop(backend) { loop in
+    @Test func `no wake-up is lost between threads`() async throws {
+        try await withLoop { loop in
             let diary = Diary<Int>()
             await withTaskGroup(of: Void.self) { group in
                 for thread in 0..<3 {
@@ -88,9 +84,8 @@ struct EventLoopTests {
         }
     }
 
-    @Test(arguments: EventLoop.Backend.allCases)
-    func `timers fire in the order of their time, and of their setting`(backend: EventLoop.Backend) async throws {
-        try await withLoop(backend) { loop in
+    @Test func `timers fire in the order of their time, and of their setting`() async throws {
+        try await withLoop { loop in
             let diary = Diary<Int>()
             let now = loop.now
             await withCheckedContinuation { continuation in
@@ -107,9 +102,8 @@ struct EventLoopTests {
         }
     }
 
-    @Test(arguments: EventLoop.Backend.allCases)
-    func `a timer set from elsewhere wakes a loop that sleeps for longer`(backend: EventLoop.Backend) async throws {
-        try await withLoop(backend) { loop in
+    @Test func `a timer set from elsewhere wakes a loop that sleeps for longer`() async throws {
+        try await withLoop { loop in
             loop.schedule(at: loop.now.advanced(by: .seconds(600))) {}
             await loop.perform {}
             await withCheckedContinuation { continuation in
@@ -132,9 +126,8 @@ struct EventLoopTests {
         }
     }
 
-    @Test(arguments: EventLoop.Backend.allCases)
-    func `work that never ends does not starve the sockets`(backend: EventLoop.Backend) async throws {
-        try await withLoop(backend) { loop in
+    @Test func `work that never ends does not starve the sockets`() async throws {
+        try await withLoop { loop in
             let pair = try StreamPair(on: loop)
             let isStopped = Atomic(false)
             EndlessWork(on: loop) { isStopped.load(ordering: .relaxed) }.goOn()

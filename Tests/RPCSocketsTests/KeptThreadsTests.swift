@@ -21,9 +21,7 @@ import Testing
         }
         #expect(lent.takeovers.withLock { $0 } == 100)
         await until { lent.monitor.keptThreads == 0 }
-        #if os(Linux)
-            await until { threads(named: name) <= 1 }
-        #endif
+        await until { threads(named: name) <= 1 }
         lent.loop.shutdown()
     }
 
@@ -41,7 +39,7 @@ import Testing
         lent.lookUntilReplaced()
         await lent.block(on: second)
         lent.loop.submit { diary.note(1) }
-        while lent.complaints.all.isEmpty, !Task.isCancelled { lent.monitor.look() }
+        while lent.complaints.all.isEmpty, !Task.isCancelled { lent.loop.look() }
         lent.look(times: 10)
         #expect(
             lent.complaints.all == [
@@ -79,11 +77,11 @@ import Testing
         let lent = try LentLoop()
         for _ in 0..<3 {
             await Task(executorPreference: lent.loop) {}.value
-            #expect(lent.monitor.watchedLoops == 1)
+            #expect(lent.loop.isWatched)
             // The job is over, and not only its task.
             await lent.loop.perform {}
             lent.look(times: 20)
-            #expect(lent.monitor.watchedLoops == 0)
+            #expect(!lent.loop.isWatched)
         }
         lent.loop.shutdown()
     }
@@ -99,6 +97,6 @@ import Testing
         // There is a thread for late jobs.
         await Task(executorPreference: lent.loop) {}.value
         lent.look(times: 20)
-        #expect(lent.monitor.watchedLoops == 0)
+        #expect(!lent.loop.isWatched)
     }
 }

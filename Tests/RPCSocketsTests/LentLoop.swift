@@ -1,4 +1,4 @@
-// A loop whose thread is kept by code that blocks, with a monitor that looks when the test says so.
+// A loop whose thread is kept by code that blocks, which is looked at when the test says so.
 
 import RPCWire
 import Synchronization
@@ -9,7 +9,7 @@ import TestSupport
 /// A loop and its monitor.
 struct LentLoop: Sendable {
     let loop: EventLoop
-    /// Looks only when it is told to.
+    /// Has the loop looked at only when the test does.
     let monitor: HandoffMonitor
     let takeovers = Lock(0)
     let complaints = Diary<String>()
@@ -39,12 +39,12 @@ struct LentLoop: Sendable {
     }
 
     func look(times count: Int) {
-        for _ in 0..<count { monitor.look() }
+        for _ in 0..<count { loop.look() }
     }
 
     /// Until the thread that is kept has been replaced.
     func lookUntilReplaced() {
         let before = takeovers.withLock { $0 }
-        while takeovers.withLock({ $0 }) == before, !Task.isCancelled { monitor.look() }
+        while takeovers.withLock({ $0 }) == before, !Task.isCancelled { loop.look() }
     }
 }

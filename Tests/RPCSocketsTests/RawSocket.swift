@@ -1,15 +1,10 @@
 // What only tests do to a socket: be rude with it, and use it without a loop.
 
 import CSystem
+import Glibc
 import RPCWire
 
 @testable import RPCSockets
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 extension Socket {
     /// Closing then throws away what is queued and tells the peer with a reset.
@@ -20,14 +15,12 @@ extension Socket {
 
     var isClosedOnExec: Bool { fcntl(descriptor, F_GETFD) & FD_CLOEXEC != 0 }
 
-    #if os(Linux)
-        /// By what the kernel decides how much may be on its way.
-        var congestionControl: String {
-            var (name, length) = ([UInt8](repeating: 0, count: 16), socklen_t(16))
-            guard getsockopt(descriptor, Int32(IPPROTO_TCP), TCP_CONGESTION, &name, &length) == 0 else { return "" }
-            return String(decoding: name.prefix { $0 != 0 }, as: UTF8.self)
-        }
-    #endif
+    /// By what the kernel decides how much may be on its way.
+    var congestionControl: String {
+        var (name, length) = ([UInt8](repeating: 0, count: 16), socklen_t(16))
+        guard getsockopt(descriptor, Int32(IPPROTO_TCP), TCP_CONGESTION, &name, &length) == 0 else { return "" }
+        return String(decoding: name.prefix { $0 != 0 }, as: UTF8.self)
+    }
 
     /// Waits until the socket is ready, at most so long.
     func wait(for events: Int32, milliseconds: Int32 = 60_000) -> Bool {
@@ -38,7 +31,7 @@ extension Socket {
     /// Connects and waits for it. Answers whether that worked.
     func connect(to endpoint: Endpoint) -> Bool {
         guard let address = Resolver.literal(endpoint) else { return false }
-        _ = address.withPointer { system_connect(descriptor, $0, $1) }
+        _ = address.withPointer { CSystem.connect(descriptor, $0, $1) }
         return wait(for: POLLOUT) && pendingError == nil
     }
 

@@ -9,12 +9,7 @@ struct ReadBufferTests {
     {
         pair.0.write(text)
         var received: Bytes?
-        guard
-            case .delivered = buffer.read(
-                generously: generously, receive: { pair.1.receive($0) }, deliver: { received = $0 })
-        else {
-            return nil
-        }
+        _ = buffer.read(generously: generously, receive: pair.1.receive) { received = $0 }
         return received
     }
 
@@ -38,44 +33,25 @@ struct ReadBufferTests {
         var places: Set<UnsafeRawPointer> = []
         for _ in 0..<100 {
             pair.0.write("message")
-            _ = buffer.read(generously: false, receive: { pair.1.receive($0) }) { bytes in
+            _ = buffer.read(generously: false, receive: pair.1.receive) { bytes in
                 if let place = bytes.withUnsafeBytes({ $0.baseAddress }) { places.insert(place) }
             }
         }
         #expect(places.count == 1)
     }
 
-    @Test(arguments: [false, true]) func `who looks again sees what has come meanwhile`(generously: Bool) throws {
-        let (near, far) = try Socket.pair()
-        try SystemThread.start(name: "writer") { far.write("late") }
-        var received: Bytes?
-        let outcome = ReadBuffer().read(
-            generously: generously, receive: { near.receive($0, looks: .max) }, deliver: { received = $0 })
-        guard case .delivered = outcome else {
-            Issue.record("\(outcome)")
-            return
-        }
-        #expect(received?.description == "late")
-    }
-
     @Test func `an empty socket would block, and a closed one is at its end`() throws {
         let (near, far) = try Socket.pair()
         let buffer = ReadBuffer()
-        for looks in [1, 4] {
-            guard
-                case .wouldBlock = buffer.read(
-                    generously: false, receive: { near.receive($0, looks: looks) }, deliver: { _ in })
-            else {
-                Issue.record("not empty")
-                return
-            }
+        guard case .wouldBlock = buffer.read(generously: false, receive: near.receive, deliver: { _ in }).transfer
+        else {
+            Issue.record("not empty")
+            return
         }
         far.close()
         for generously in [false, true] {
-            guard
-                case .endOfStream = buffer.read(
-                    generously: generously, receive: { near.receive($0) }, deliver: { _ in })
-            else {
+            let end = buffer.read(generously: generously, receive: near.receive, deliver: { _ in })
+            guard case (.bytes(0), false) = end else {
                 Issue.record("not at its end")
                 return
             }

@@ -145,46 +145,6 @@ import Testing
         #expect(needed == [16, 32, 64, 128, 256, 512, 1_024, 1_024, 1_024, 1_024])
     }
 
-    /// For how long only the place is looked at where something has come from last, if all has come from there for so long.
-    private static func neglect(after silence: Int64, _ policy: inout SpinPolicy) -> Int64 {
-        policy.lookedEverywhere(at: Instant(nanoseconds: 0))
-        let now = Instant(nanoseconds: silence)
-        policy.lookedEverywhere(at: now)
-        return (0...).first { policy.likeliest(at: now.advanced(byNanoseconds: $0)) == nil } ?? 0
-    }
-
-    @Test func `it looks at one place where all has come from lately, and everywhere from time to time`() {
-        var policy = Self.trusting
-        let longEnough = SpinPolicy.longestNeglect * SpinPolicy.silencePerNeglect
-        for _ in 0..<8 { policy.came(from: 7) }
-        #expect(Self.neglect(after: longEnough, &policy) == 0)
-        policy.came(from: 7)
-        #expect(policy.likeliest(at: Instant(nanoseconds: longEnough)) == 7)
-        #expect(Self.neglect(after: longEnough, &policy) == SpinPolicy.longestNeglect)
-        #expect(Self.neglect(after: longEnough * 10, &policy) == SpinPolicy.longestNeglect)
-    }
-
-    @Test func `who has not been heard of for some time waits for a hundredth of it for another's sake`() {
-        var policy = Self.trusting
-        for _ in 0..<9 { policy.came(from: 7) }
-        #expect(Self.neglect(after: 1_000, &policy) == 10)
-        #expect(Self.neglect(after: 1_000_000, &policy) == 10_000)
-        policy.came(from: 8)
-        for _ in 0..<9 { policy.came(from: 7) }
-        let now = Instant(nanoseconds: 2_000_000)
-        policy.lookedEverywhere(at: now)
-        #expect(policy.likeliest(at: now) == nil)
-    }
-
-    @Test func `where two take turns it looks at both`() {
-        var policy = Self.trusting
-        for turn in 0..<100 {
-            policy.came(from: UInt64(turn % 2))
-            policy.lookedEverywhere(at: Instant(nanoseconds: 0))
-            #expect(policy.likeliest(at: Instant(nanoseconds: 0)) == nil)
-        }
-    }
-
     private static func sleepsUntilItBegins(_ policy: inout SpinPolicy) -> Int {
         var count = 0
         while !policy.isWorthwhile {

@@ -21,22 +21,9 @@ enum Place: Sendable, CaseIterable {
     }
 }
 
-struct Setting: Sendable, CustomTestStringConvertible {
-    let backend: EventLoop.Backend
-    let place: Place
-
-    var testDescription: String { "\(backend), \(place)" }
-
-    static let all = EventLoop.Backend.allCases.flatMap { backend in
-        Place.allCases.map { Setting(backend: backend, place: $0) }
-    }
-}
-
 /// Runs the body with a loop that ends with it.
-func withLoop<Result>(
-    _ backend: EventLoop.Backend = .best, _ body: (EventLoop) async throws -> Result
-) async throws -> Result {
-    let loop = try EventLoop(name: "test", backend: backend)
+func withLoop<Result>(_ body: (EventLoop) async throws -> Result) async throws -> Result {
+    let loop = try EventLoop(name: "test")
     defer { loop.shutdown() }
     return try await body(loop)
 }

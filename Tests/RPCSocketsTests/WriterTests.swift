@@ -5,11 +5,9 @@ import Testing
 @testable import RPCSockets
 
 struct WriterTests {
-    @Test(arguments: EventLoop.Backend.allCases, [nil, 4_096])
-    func `many threads write whole messages, each in its own order`(
-        backend: EventLoop.Backend, bufferSize: Int?
-    ) async throws {
-        try await withLoop(backend) { loop in
+    @Test(arguments: [nil, 4_096])
+    func `many threads write whole messages, each in its own order`(bufferSize: Int?) async throws {
+        try await withLoop { loop in
             let (near, far) = try Socket.pair()
             if let bufferSize { near.setSendBufferSize(bufferSize) }
             let sender = SocketChannel(near, on: loop, remoteAddress: "far")
@@ -40,9 +38,8 @@ struct WriterTests {
         }
     }
 
-    @Test(arguments: EventLoop.Backend.allCases)
-    func `an abort among writers tells exactly what has left`(backend: EventLoop.Backend) async throws {
-        try await withLoop(backend) { loop in
+    @Test func `an abort among writers tells exactly what has left`() async throws {
+        try await withLoop { loop in
             for round in 0..<50 {
                 let (near, far) = try Socket.pair()
                 let sender = SocketChannel(near, on: loop, remoteAddress: "far")
@@ -157,11 +154,9 @@ struct WriterTests {
         }
     }
 
-    @Test(arguments: EventLoop.Backend.allCases, [nil, 4_096])
-    func `large messages that others have too arrive whole and in their order`(
-        backend: EventLoop.Backend, bufferSize: Int?
-    ) async throws {
-        try await withLoop(backend) { loop in
+    @Test(arguments: [nil, 4_096])
+    func `large messages that others have too arrive whole and in their order`(bufferSize: Int?) async throws {
+        try await withLoop { loop in
             let (near, far) = try Socket.pair()
             if let bufferSize { near.setSendBufferSize(bufferSize) }
             let sender = SocketChannel(near, on: loop, remoteAddress: "far")

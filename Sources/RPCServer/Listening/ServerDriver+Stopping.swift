@@ -79,13 +79,11 @@ extension ServerDriver.State {
         var waiters: [CheckedContinuation<Void, Never>]
         var runners: [RequestRunner]
         var loops: [EventLoop]
-        var monitor: HandoffMonitor?
 
         func perform() {
             for runner in runners { runner.stop() }
             // A loop first does all work that it already has, including the end of its idle workers.
             for loop in loops { loop.shutdown() }
-            monitor?.end()
             for waiter in waiters { waiter.resume() }
         }
     }
@@ -97,8 +95,7 @@ extension ServerDriver.State {
             waiters = []
             runners = []
             loops = []
-            monitor = nil
         }
-        return Done(waiters: waiters, runners: runners, loops: loops, monitor: monitor)
+        return Done(waiters: waiters, runners: runners, loops: loops)
     }
 }

@@ -52,21 +52,24 @@ extension EventLoop: Handoff {
 
     // MARK: another thread takes over
 
-    /// One look of the monitor. Answers whether it is to look again.
-    func look() -> Bool {
+    /// One look from another thread. Answers whether there is to be another one.
+    @discardableResult
+    package func look() -> Bool {
         switch ownership.look(enough: Self.looksPerLoan + threadsAway.load(ordering: .relaxed)) {
         case .notLent:
             let left = looksLeft.load(ordering: .relaxed)
             guard left > 0 else { return false }
-            return
-                !(looksLeft.compareExchange(expected: left, desired: left - 1, ordering: .relaxed).exchanged
-                && left == 1)
+            let isCounted = looksLeft.compareExchange(expected: left, desired: left - 1, ordering: .relaxed).exchanged
+            return !isCounted || left > 1
         case .lent: break
         case .overdue(let thread): replace(thread)
         }
         looksLeft.store(Self.quietLooks, ordering: .relaxed)
         return true
     }
+
+    /// Whether there will be another look; for tests.
+    var isWatched: Bool { looksLeft.load(ordering: .relaxed) > 0 }
 
     private func replace(_ thread: UInt) {
         guard let monitor, monitor.admits(thread) else { return }

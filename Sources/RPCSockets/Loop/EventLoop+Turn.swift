@@ -18,7 +18,7 @@ extension EventLoop {
     /// The life of a thread from when it has the loop until there is nothing left to do, or until it has lost the loop.
     func live() {
         if state.hosting.hasThread { state.hosting.lostThread(at: MonotonicClock.now) }
-        state.maySpin = SystemThread.processors > 1
+        state.spin.isPossible = SystemThread.processors > 1
         repeat {
             guard turn() else { return threadReturned() }
         } while !isDone()
@@ -105,17 +105,17 @@ extension EventLoop {
 
 extension EventLoop {
     /// Waits until there is something to do, and delivers what has come. Spins before it sleeps where that is worthwhile.
-    func receive() {
-        guard state.maySpin else { return sleep(isNoted: false) }
-        guard state.spin.isWorthwhile else { return sleep(isNoted: true) }
-        if !spin() { sleep(isNoted: false) }
+    private func receive() {
+        let spins = state.spin.isWorthwhile
+        if spins, spin() { return }
+        sleep(isNoted: !spins)
     }
 
     /// - Parameter isNoted: whether the spin policy is told how long the sleep was, if there was nothing to do at first.
     private func sleep(isNoted: Bool) {
         let start = MonotonicClock.now
         let time = timeToSleep(from: start)
-        let count = selector.wait(nanoseconds: time)
+        let count = epoll.wait(nanoseconds: time)
         // Any time that was known is older than the sleep.
         state.time = nil
         if isNoted, time != 0 {
@@ -145,22 +145,12 @@ extension EventLoop {
         return hasFound
     }
 
+    /// Looks once, and delivers what has come. Answers whether there is something to do.
     private func finds(at now: Instant) -> Bool {
-        look(at: now) || mailbox.hasMail || !state.queue.isEmpty || !state.unflushed.isEmpty
-    }
-
-    /// Looks once at the sockets, or only at the one over which something most likely comes: taking it is then one step instead
-    /// of two. Answers whether something was delivered.
-    func look(at now: Instant) -> Bool {
         state.time = now
-        if let likely = state.spin.likeliest(at: now), let handler = state.registrations[likely] {
-            defer { state.time = nil }
-            return handler.take()
-        }
-        state.spin.lookedEverywhere(at: now)
-        let count = selector.wait(nanoseconds: 0)
+        let count = epoll.wait(nanoseconds: 0)
         deliverReady(count)
-        return count > 0
+        return count > 0 || mailbox.hasMail || !state.queue.isEmpty || !state.unflushed.isEmpty
     }
 
     /// How many nanoseconds the loop may sleep; nil is until it is woken.
@@ -175,9 +165,8 @@ extension EventLoop {
     /// Delivers the events of the last wait. The time may be known for the first of them.
     private func deliverReady(_ count: Int) {
         for index in 0..<count {
-            let event = selector.event(index)
-            if state.maySpin { state.spin.came(from: event.tag) }
-            state.registrations[event.tag]?.ready(event.readiness)
+            let (tag, readiness) = epoll.event(index)
+            state.registrations[tag]?.ready(readiness)
             state.time = nil
         }
         state.time = nil

@@ -4,35 +4,14 @@
 package import RPCWire
 import Synchronization
 
-/// `@unchecked Sendable`: only `selector` is not. Any thread may wake it; the rest of it is called on the loop.
+/// `@unchecked Sendable`: only `epoll` is not. Any thread may wake it; the rest of it is called on the loop.
 package final class EventLoop: Loop, @unchecked Sendable {
-    /// How the loop asks the system what is ready.
-    package enum Backend: Sendable, CaseIterable {
-        #if os(Linux)
-            case epoll
-        #endif
-        case poll
-
-        package static var best: Backend { allCases[0] }
-
-        func makeSelector() throws(SystemError) -> any Selector {
-            switch self {
-            #if os(Linux)
-                case .epoll: return try Epoll()
-            #endif
-            case .poll: return try Poll()
-            }
-        }
-    }
-
     /// What belongs to the loop's thread.
     struct State {
         var queue = RunQueue()
         var timers = TimerHeap()
         var registrations = Registrations()
         var spin = SpinPolicy()
-        /// False where the process has one processor, on which nothing could happen while the loop spins.
-        var maySpin = false
         var hosting: Hosting
         /// Streams that have queued output in this turn, and an empty list with room for those of the next turn.
         var unflushed: ContiguousArray<any TurnEndWork> = []
@@ -47,7 +26,7 @@ package final class EventLoop: Loop, @unchecked Sendable {
     package static let shared = EventLoop(lateName: "rpc-loop", monitor: HandoffMonitor(maximumBlockedThreads: 64))
 
     package let name: String
-    let selector: any Selector
+    let epoll = Epoll()
     let mailbox = Mailbox()
     let ownership = LoopOwnership()
     /// Has another thread take the loop over when foreign code keeps its thread. Nil for a loop that waits for its thread.
@@ -65,23 +44,18 @@ package final class EventLoop: Loop, @unchecked Sendable {
     ///     been answered may go on here.
     ///   - hosting: which of those callers may.
     package convenience init(
-        name: String, backend: Backend = .best, monitor: HandoffMonitor? = nil,
-        hosting: PoolCallerPolicy = PoolCallerPolicy()
+        name: String, monitor: HandoffMonitor? = nil, hosting: PoolCallerPolicy = PoolCallerPolicy()
     ) throws(SystemError) {
-        self.init(name, try backend.makeSelector(), monitor, hosting)
+        self.init(lateName: name, monitor: monitor, hosting: hosting)
+        try epoll.open()
     }
 
-    /// A loop that is made even where the process has no descriptors. It says so to everything that wants to watch one, until
-    /// there are some.
-    convenience init(lateName name: String, monitor: HandoffMonitor? = nil) {
-        self.init(name, (try? Backend.best.makeSelector()) ?? LateSelector(), monitor, PoolCallerPolicy())
-    }
-
-    private init(_ name: String, _ selector: any Selector, _ monitor: HandoffMonitor?, _ policy: PoolCallerPolicy) {
+    /// A loop that is made even where the process has no descriptors. Whatever wants to watch one is told so, until there are
+    /// some.
+    init(lateName name: String, monitor: HandoffMonitor? = nil, hosting: PoolCallerPolicy = PoolCallerPolicy()) {
         self.name = name
-        self.selector = selector
         self.monitor = monitor
-        let state = State(hosting: Hosting(policy))
+        let state = State(hosting: Hosting(hosting))
         cancelledTimers = state.timers.cancelled
         bound = LoopBound(state, of: ownership)
     }
@@ -130,7 +104,7 @@ package final class EventLoop: Loop, @unchecked Sendable {
     private func post(_ item: LoopItem, due: Instant?) {
         switch mailbox.post(item, due: due) {
         case .nothing: break
-        case .wake: selector.wake()
+        case .wake: epoll.wake()
         case .start: startThread()
         }
     }
@@ -149,11 +123,11 @@ package final class EventLoop: Loop, @unchecked Sendable {
 
 extension EventLoop {
     func register(
-        _ handler: any Selectable, _ descriptor: Int32, _ interest: Interest
+        _ handler: any Selectable, _ descriptor: Int32, _ interest: Readiness
     ) throws(SystemError) -> Registration {
         let registration = state.registrations.insert(handler, descriptor: descriptor)
         do throws(SystemError) {
-            try selector.add(descriptor, interest, tag: registration.tag)
+            try epoll.add(descriptor, interest, tag: registration.tag)
         } catch {
             state.registrations.remove(registration)
             throw error
@@ -162,14 +136,14 @@ extension EventLoop {
         return registration
     }
 
-    func change(_ registration: Registration, _ interest: Interest) throws(SystemError) {
-        try selector.change(registration.descriptor, interest, tag: registration.tag)
+    func change(_ registration: Registration, _ interest: Readiness) throws(SystemError) {
+        try epoll.change(registration.descriptor, interest, tag: registration.tag)
     }
 
     /// Called before the descriptor is closed.
     func deregister(_ registration: Registration) {
         guard state.registrations[registration.tag] != nil else { return }
-        selector.remove(registration.descriptor)
+        epoll.remove(registration.descriptor)
         state.registrations.remove(registration)
     }
 }

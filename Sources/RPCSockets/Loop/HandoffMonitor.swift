@@ -1,7 +1,7 @@
-// Watches loops whose threads run foreign code, and gives a loop to another thread when such code keeps its thread for long.
-// It watches some loops together, those of one server for example, and limits how many threads may be kept at a time.
+// Has loops looked at whose threads run foreign code, and limits how many threads such code may keep at a time: for the loops
+// of one server, for example.
 //
-// A loop is watched from its first loan on, for as long as looks keep seeing loans. So an idle process is never woken for it.
+// A loop is looked at from its first loan on, for as long as looks keep seeing loans. So an idle process is never woken for it.
 
 package import RPCWire
 import Synchronization
@@ -17,39 +17,27 @@ package final class HandoffMonitor: Sendable {
         package init() {}
     }
 
-    private struct State {
-        /// Loops that are being watched.
-        var loops: ContiguousArray<EventLoop> = []
-        /// A look has been set.
-        var isLookSet = false
+    private struct Kept {
         /// Threads that were replaced, or are about to be, since when.
-        var kept: [UInt: Instant] = [:]
+        var threads: [UInt: Instant] = [:]
         /// The owner has been told that no further thread may be kept.
         var isFull = false
-        var isOver = false
-
-        /// Answers whether a look is to be set now.
-        mutating func setLook() -> Bool {
-            guard !loops.isEmpty, !isLookSet else { return false }
-            isLookSet = true
-            return true
-        }
     }
 
-    /// A loan is overdue between once and twice this long after it began, which is longer than a thread usually waits for a processor.
-    static let timeBetweenLooks = Duration.milliseconds(4)
-
+    /// A loan is overdue between once and twice this long after it began, which is longer than a thread usually waits for a
+    /// processor.
+    private static let nanosecondsBetweenLooks: Int64 = 4_000_000
     /// The thread that looks after the loops of the whole process.
     private static let lookout = EventLoop(lateName: "rpc-watch")
 
     private let maximumBlockedThreads: Int
     private let events: Events
     private let looksBySelf: Bool
-    private let state = Lock(State())
+    private let kept = Lock(Kept())
     /// Whether another thread may be kept; for frequent questions.
     private let room: Atomic<Bool>
 
-    /// - Parameter looksBySelf: whether it looks by itself. In tests it may look only when told to.
+    /// - Parameter looksBySelf: whether it looks by itself. In tests loops may be looked at only when the test says so.
     package init(maximumBlockedThreads: Int, events: Events = Events(), looksBySelf: Bool = true) {
         self.maximumBlockedThreads = maximumBlockedThreads
         self.events = events
@@ -57,77 +45,38 @@ package final class HandoffMonitor: Sendable {
         room = Atomic(maximumBlockedThreads > 0)
     }
 
-    /// Watches no loop any more.
-    package func end() {
-        state.withLock { state in
-            state.isOver = true
-            state.loops = []
-        }
-    }
-
-    /// Watches a loop whose thread has just lent it.
+    /// Looks at a loop whose thread has just lent it, and goes on until a look says that it is enough. All loops are looked at at
+    /// the same moments, so that the process is woken once for all of them.
     func watch(_ loop: EventLoop) {
-        let isFirst = state.withLock { state in
-            guard !state.isOver else { return false }
-            state.loops.append(loop)
-            return state.setLook()
-        }
-        if isFirst { lookLater() }
-    }
-
-    /// Looks once at all loops that are being watched.
-    package func look() {
-        for loop in state.withLock({ $0.loops }) where !loop.look() {
-            state.withLock { state in
-                // One entry only: the loop may have been lent again since, and have another.
-                if let index = state.loops.firstIndex(where: { $0 === loop }) { state.loops.remove(at: index) }
-            }
-        }
-    }
-
-    private func lookLater() {
         guard looksBySelf else { return }
-        let lookout = Self.lookout
-        lookout.schedule(at: MonotonicClock.now.advanced(by: Self.timeBetweenLooks)) { [self] in
-            state.withLock { $0.isLookSet = false }
-            look()
-            if state.withLock({ $0.setLook() }) { lookLater() }
-        }
+        let step = Self.nanosecondsBetweenLooks
+        let next = Instant(nanoseconds: (MonotonicClock.now.nanoseconds / step + 1) * step)
+        Self.lookout.schedule(at: next) { [self] in if loop.look() { watch(loop) } }
     }
 
-    /// How many loops are being watched; for tests.
-    var watchedLoops: Int { state.withLock { $0.loops.count } }
-    /// How many threads are kept; for tests.
-    var keptThreads: Int { state.withLock { $0.kept.count } }
-}
-
-// MARK: threads that are kept
-
-extension HandoffMonitor {
     var hasRoom: Bool { room.load(ordering: .relaxed) }
+    /// How many threads are kept; for tests.
+    var keptThreads: Int { kept.withLock { $0.threads.count } }
 
     /// Notes that a thread is to be replaced. Answers whether it may be.
     func admits(_ thread: UInt) -> Bool {
-        enum Answer { case yes, no, full }
-        let answer = state.withLock { state -> Answer in
+        let (isAdmitted, isNewlyFull) = kept.withLock { kept -> (Bool, Bool) in
             // Its replacement is on its way.
-            guard state.kept[thread] == nil else { return .no }
-            guard state.kept.count < maximumBlockedThreads else {
-                defer { state.isFull = true }
-                return state.isFull ? .no : .full
-            }
-            state.isFull = false
-            state.kept[thread] = MonotonicClock.now
-            noteRoom(state)
-            return .yes
+            guard kept.threads[thread] == nil else { return (false, false) }
+            let wasFull = kept.isFull
+            kept.isFull = kept.threads.count >= maximumBlockedThreads
+            if kept.isFull { return (false, !wasFull) }
+            kept.threads[thread] = MonotonicClock.now
+            noteRoom(kept)
+            return (true, false)
         }
-        if answer == .full {
+        if isNewlyFull {
             events.waits(
                 .maximumBlockedThreads,
                 "objects that block keep as many threads as may be replaced: \(maximumBlockedThreads) (maximumBlockedThreads)"
             )
         }
-        return answer == .yes
+        return isAdmitted
     }
 
     /// The replacement has the loop.
@@ -140,16 +89,16 @@ extension HandoffMonitor {
 
     /// The thread goes on, before or after it was replaced.
     func returned(_ thread: UInt) {
-        state.withLock { state in
-            state.kept[thread] = nil
-            noteRoom(state)
+        kept.withLock { kept in
+            kept.threads[thread] = nil
+            noteRoom(kept)
         }
     }
 
     /// Since when a thread has been replaced.
-    func lostSince(_ thread: UInt) -> Instant? { state.withLock { $0.kept[thread] } }
+    func lostSince(_ thread: UInt) -> Instant? { kept.withLock { $0.threads[thread] } }
 
-    private func noteRoom(_ state: State) {
-        room.store(state.kept.count < maximumBlockedThreads, ordering: .relaxed)
+    private func noteRoom(_ kept: Kept) {
+        room.store(kept.threads.count < maximumBlockedThreads, ordering: .relaxed)
     }
 }

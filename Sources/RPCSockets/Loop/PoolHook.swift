@@ -10,8 +10,7 @@
         private static let isInstalled = system_hook_pool() != 0
 
         /// Calls `resume`, and puts the jobs that it makes ready for the pool into the queue of the loop, which has the calling
-        /// thread. Never inlined: each file has its own copy of what C keeps for the thread, and the hook knows that of this one.
-        @inline(never)
+        /// thread.
         static func collectJobs(of resume: () -> Void, into loop: EventLoop) {
             guard isInstalled else { return resume() }
             system_take_jobs(

@@ -17,58 +17,39 @@ final class ReadBuffer {
     private var used = 0
     private var largeChunk: ByteChunk?
 
-    /// How one read went.
-    enum Outcome {
-        /// Bytes were delivered; when the window was filled there is probably more.
-        case delivered(filled: Bool)
-        case endOfStream
-        case wouldBlock
-        case failed(SystemError)
-    }
-
+    /// Reads once, and hands on what has come.
     /// - Parameters:
     ///   - generously: whether the last read was so big that this one gets more room.
     ///   - receive: fills the room that it is given.
+    /// - Returns: what came of it, and whether there is probably more.
     func read(
         generously: Bool, receive: (UnsafeMutableRawBufferPointer) -> Transfer, deliver: (Bytes) -> Void
-    ) -> Outcome {
-        generously ? readGenerously(receive, deliver) : readUsually(receive, deliver)
-    }
-
-    private func readUsually(
-        _ receive: (UnsafeMutableRawBufferPointer) -> Transfer, _ deliver: (Bytes) -> Void
-    ) -> Outcome {
+    ) -> (transfer: Transfer, isFull: Bool) {
+        if generously { return readGenerously(receive, deliver) }
         let window = UnsafeMutableRawBufferPointer(rebasing: chunk.memory[used...])
-        switch receive(window) {
-        case .bytes(0): return .endOfStream
-        case .wouldBlock: return .wouldBlock
-        case .failed(let error): return .failed(error)
-        case .bytes(let count):
-            deliver(Bytes(chunk, used..<used + count))
-            if isKnownUniquelyReferenced(&chunk) {
-                used = 0
-            } else if ReadBuffer.usual - used - count >= ReadBuffer.least {
-                used = (used + count + ReadBuffer.step - 1) / ReadBuffer.step * ReadBuffer.step
-            } else {
-                chunk = ByteChunk(capacity: ReadBuffer.usual)
-                used = 0
-            }
-            return .delivered(filled: count == window.count)
+        let transfer = receive(window)
+        guard case .bytes(let count) = transfer, count > 0 else { return (transfer, false) }
+        deliver(Bytes(chunk, used..<used + count))
+        if isKnownUniquelyReferenced(&chunk) {
+            used = 0
+        } else if ReadBuffer.usual - used - count >= ReadBuffer.least {
+            used = (used + count + ReadBuffer.step - 1) / ReadBuffer.step * ReadBuffer.step
+        } else {
+            chunk = ByteChunk(capacity: ReadBuffer.usual)
+            used = 0
         }
+        return (transfer, count == window.count)
     }
 
     private func readGenerously(
         _ receive: (UnsafeMutableRawBufferPointer) -> Transfer, _ deliver: (Bytes) -> Void
-    ) -> Outcome {
+    ) -> (Transfer, Bool) {
         var chunk = largeChunk.take() ?? ByteChunk(capacity: ReadBuffer.generous)
         let transfer = receive(chunk.memory)
-        if case .bytes(let count) = transfer, count > 0 { deliver(Bytes(chunk, 0..<count)) }
+        var count = 0
+        if case .bytes(let received) = transfer { count = received }
+        if count > 0 { deliver(Bytes(chunk, 0..<count)) }
         if isKnownUniquelyReferenced(&chunk) { largeChunk = chunk }
-        switch transfer {
-        case .bytes(0): return .endOfStream
-        case .bytes(let count): return .delivered(filled: count >= ReadBuffer.usual)
-        case .wouldBlock: return .wouldBlock
-        case .failed(let error): return .failed(error)
-        }
+        return (transfer, count >= ReadBuffer.usual)
     }
 }

@@ -1,10 +1,8 @@
 // Whether a loop that has nothing to do spins for a moment before it sleeps, because being woken costs more than the wait. Pure:
-// how waits ended and where events came from, whether to spin next time and which descriptor to look at.
+// how waits ended, whether to spin next time.
 //
 // Spinning takes a processor, so it has to pay. It ends soon after it finds nothing, and begins when sleeps were so short that
 // spinning would have caught what ended them.
-
-import RPCWire
 
 struct SpinPolicy {
     /// How long to spin at least, in nanoseconds.
@@ -20,10 +18,6 @@ struct SpinPolicy {
     /// Spinning that found less than this before it was given up needs twice the proof next time.
     private static let worthTheProof = 128
     private static let mostProof = 1_024
-    /// For how long only one descriptor is looked at, in nanoseconds, and for which part of the time in which nothing has come
-    /// over others. So no other descriptor is neglected for more than a hundredth of the time between its events.
-    static let longestNeglect: Int64 = 50_000
-    static let silencePerNeglect: Int64 = 100
     /// How much trust there is at first, and at most. It outlasts the proof, so that this end goes on until the other has found
     /// that its sleeps are short now.
     private static let mostTrust = 4 * proof
@@ -43,14 +37,10 @@ struct SpinPolicy {
     /// How many short sleeps it takes to begin, and how much has been found since it began.
     private var proofToBegin = SpinPolicy.proof
     private var hits = 0
-    /// Where the last event came from, and how often in a row before that.
-    private var last = UInt64.max
-    private var repetitions = 0
-    /// Since when nothing has come from elsewhere; known from the first look everywhere on.
-    private var aloneSince: Instant?
-    private var looksEverywhereAt = Instant(nanoseconds: .min)
 
-    var isWorthwhile: Bool { trust > 0 }
+    /// False on one processor, on which nothing could happen while the loop spins.
+    var isPossible = true
+    var isWorthwhile: Bool { isPossible && trust > 0 }
 
     /// The loop has spun for so many nanoseconds, and has found something or not.
     mutating func spun(for duration: Int64, hasFound: Bool) {
@@ -75,26 +65,5 @@ struct SpinPolicy {
         (trust, shortSleeps) = (Self.mostTrust, 0)
         time = max(Self.leastTime, shortSleep * 2 / 3)
         longestFind = max(Self.leastTime, shortSleep / 2)
-    }
-
-    // MARK: where to look
-
-    /// The only descriptor to look at; nil is all of them. What has come over it again and again can be taken without asking
-    /// first whether it is ready.
-    func likeliest(at now: Instant) -> UInt64? {
-        repetitions >= Self.proof && now < looksEverywhereAt ? last : nil
-    }
-
-    mutating func lookedEverywhere(at now: Instant) {
-        let start = aloneSince ?? now
-        aloneSince = start
-        let neglect = min(start.nanoseconds(to: now) / Self.silencePerNeglect, Self.longestNeglect)
-        looksEverywhereAt = now.advanced(byNanoseconds: neglect)
-    }
-
-    /// The system has reported an event of this descriptor.
-    mutating func came(from tag: UInt64) {
-        guard tag != last else { return repetitions = min(repetitions + 1, Self.proof) }
-        (last, repetitions, aloneSince) = (tag, 0, nil)
     }
 }

@@ -97,7 +97,7 @@ package final class Connector: Sendable {
     private enum Beginning { case connected, underWay, queueFull }
 
     private static func begin(_ socket: Socket, _ address: SocketAddress) throws(SystemError) -> Beginning {
-        if address.withPointer({ system_connect(socket.descriptor, $0, $1) }) == 0 { return .connected }
+        if address.withPointer({ CSystem.connect(socket.descriptor, $0, $1) }) == 0 { return .connected }
         switch system_errno() {
         // A connection attempt that a signal interrupts goes on by itself.
         case EINPROGRESS, EINTR: return .underWay

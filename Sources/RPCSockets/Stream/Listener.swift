@@ -33,7 +33,7 @@ package final class Listener: Sendable {
     private struct State {
         var registration: Registration?
         /// Kept open so that it can be given up for a moment to refuse a connection politely.
-        var spare: SpareDescriptor
+        var spare = Listener.takeSpare()
         /// The last attempt failed for want of something that other connections have, and that was reported.
         var isShort = false
     }
@@ -87,9 +87,9 @@ package final class Listener: Sendable {
             throw ListenError("cannot listen on \(endpoint): \(error)")
         }
         self.endpoint = Listener.bound(endpoint, socket)
-        let spare = SpareDescriptor()
-        bound = LoopBound(State(spare: spare), of: loop)
-        guard spare.isOpen, Listener.hasRoom else {
+        let state = State()
+        bound = LoopBound(state, of: loop)
+        guard state.spare != nil, Listener.hasRoom else {
             file?.remove()
             throw ListenError(
                 "cannot listen on \(endpoint): too few file descriptors are left to serve a client; \(Listener.leastRoom) "
@@ -98,15 +98,13 @@ package final class Listener: Sendable {
     }
 
     private static var hasRoom: Bool {
-        var opened: [Int32] = []
-        defer { for descriptor in opened { _ = CSystem.close(descriptor) } }
-        while opened.count < leastRoom {
-            let descriptor = system_open_spare()
-            guard descriptor >= 0 else { return false }
-            opened.append(descriptor)
-        }
-        return true
+        // All are open at the same time.
+        let opened = (0..<leastRoom).map { _ in takeSpare() }
+        return !opened.contains { $0 == nil }
     }
+
+    /// A descriptor that is of no use but to be closed when another one is needed.
+    private static func takeSpare() -> FileDescriptor? { try? FileDescriptor("/dev/null", O_RDONLY) }
 
     /// The name as it was given, with the real port.
     private static func bound(_ endpoint: Endpoint, _ socket: Socket) -> Endpoint {
@@ -169,27 +167,14 @@ package final class Listener: Sendable {
     /// Refuses connections while the table of descriptors is full. The spare one makes room to take a waiting connection and close
     /// it, so that its peer knows at once. That must end when no connection waits: accept reports a full table even then.
     private func refuseWaiting() {
-        guard state.spare.isOpen else { return }
-        state.spare.close()
+        guard state.spare != nil else { return }
+        state.spare = nil
         for _ in 0..<Listener.acceptsPerTurn {
             // The socket closes as it is let go.
             guard case .connection = acceptOne() else { break }
         }
-        state.spare = SpareDescriptor()
+        state.spare = Listener.takeSpare()
     }
-}
-
-/// A descriptor that is of no use but to be closed when another one is needed.
-private final class SpareDescriptor {
-    private var number = system_open_spare()
-    var isOpen: Bool { number >= 0 }
-
-    func close() {
-        if isOpen { _ = CSystem.close(number) }
-        number = -1
-    }
-
-    deinit { close() }
 }
 
 extension Listener: Selectable {
@@ -223,7 +208,7 @@ extension Socket {
         // A restarted server gets its port back while old connections are still being forgotten.
         try SystemCall.make("setsockopt") { system_set_option(descriptor, SOL_SOCKET, SO_REUSEADDR, 1) }
         if address.family == AF_INET6 { _ = system_set_dual_stack(descriptor) }
-        try SystemCall.make("bind") { address.withPointer { system_bind(descriptor, $0, $1) } }
+        try SystemCall.make("bind") { address.withPointer { CSystem.bind(descriptor, $0, $1) } }
     }
 }
 

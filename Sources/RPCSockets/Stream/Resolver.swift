@@ -74,7 +74,7 @@ final class Resolver: Sendable {
     private static func lookUp(_ host: String, _ port: UInt16) -> Result<[SocketAddress], ResolveError> {
         var hints = addrinfo()
         hints.ai_flags = AI_NUMERICSERV
-        hints.ai_socktype = system_stream_type()
+        hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
         var list: UnsafeMutablePointer<addrinfo>?
         let code = getaddrinfo(host, String(port), &hints, &list)
         guard code == 0 else {

@@ -22,7 +22,6 @@ package final class SignalSource: Sendable {
     private let loop: EventLoop
     private let signals: [ProcessSignal]
     private let reader: Int32
-    private let writer: Int32
     private let handler: @Sendable (ProcessSignal) -> Void
     private let isClosed = Atomic(false)
     private let registration: LoopBound<Registration?>
@@ -34,14 +33,11 @@ package final class SignalSource: Sendable {
         self.loop = loop
         self.signals = signals
         self.handler = handler
-        var ends: (Int32, Int32) = (-1, -1)
-        try SystemCall.make("pipe") {
-            withUnsafeMutableBytes(of: &ends) { system_pipe($0.baseAddress?.assumingMemoryBound(to: Int32.self)) }
-        }
-        (reader, writer) = ends
+        let (reader, writer) = try SystemCall.pair("pipe", system_pipe)
+        self.reader = reader
         registration = LoopBound(nil, of: loop)
         for signal in signals {
-            try SystemCall.make("sigaction") { system_watch_signal(signal.rawValue, ends.1) }
+            try SystemCall.make("sigaction") { system_watch_signal(signal.rawValue, writer) }
         }
         loop.submit { [self] in begin() }
     }

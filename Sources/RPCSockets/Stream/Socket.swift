@@ -31,37 +31,21 @@ package final class Socket: Sendable {
 
     /// Two connected ends.
     package static func pair() throws(SystemError) -> (Socket, Socket) {
-        var ends: (Int32, Int32) = (-1, -1)
-        try SystemCall.make("socketpair") {
-            withUnsafeMutableBytes(of: &ends) {
-                system_socket_pair($0.baseAddress?.assumingMemoryBound(to: Int32.self))
-            }
-        }
-        return (Socket(descriptor: ends.0), Socket(descriptor: ends.1))
+        let (first, second) = try SystemCall.pair("socketpair", system_socket_pair)
+        return (Socket(descriptor: first), Socket(descriptor: second))
     }
 
-    func send(_ bytes: UnsafeRawBufferPointer) -> Transfer {
-        SystemCall.transfer("send") { system_send(descriptor, bytes.baseAddress, bytes.count) }
-    }
-
-    /// Two pieces, one behind the other.
-    func send(_ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer) -> Transfer {
-        guard !second.isEmpty else { return send(first) }
-        return SystemCall.transfer("sendmsg") {
-            system_send_two(descriptor, first.baseAddress, first.count, second.baseAddress, second.count)
+    /// Sends two pieces, one behind the other.
+    func send(
+        _ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer = UnsafeRawBufferPointer(start: nil, count: 0)
+    ) -> Transfer {
+        SystemCall.transfer("send") {
+            system_send(descriptor, first.baseAddress, first.count, second.baseAddress, second.count)
         }
     }
 
-    /// - Parameter looks: how often to look before there is nothing.
-    func receive(_ window: UnsafeMutableRawBufferPointer, looks: Int = 1) -> Transfer {
-        var left = looks
-        while true {
-            let transfer = SystemCall.transfer("recv") {
-                system_receive(descriptor, window.baseAddress, window.count)
-            }
-            left -= 1
-            guard case .wouldBlock = transfer, left > 0 else { return transfer }
-        }
+    func receive(_ window: UnsafeMutableRawBufferPointer) -> Transfer {
+        SystemCall.transfer("recv") { recv(descriptor, window.baseAddress, window.count, 0) }
     }
 
     func shutdownSending() { _ = shutdown(descriptor, Int32(SHUT_WR)) }
@@ -87,11 +71,11 @@ package final class Socket: Sendable {
     }
 
     var localAddress: SocketAddress? {
-        SocketAddress { address, length in system_local_address(self.descriptor, address, length) }
+        SocketAddress { address, length in getsockname(self.descriptor, address, length) }
     }
 
     var remoteAddress: SocketAddress? {
-        SocketAddress { address, length in system_remote_address(self.descriptor, address, length) }
+        SocketAddress { address, length in getpeername(self.descriptor, address, length) }
     }
 
     /// The user who runs the other end; only Unix-domain sockets know.

@@ -7,9 +7,13 @@ package struct SocketAddress: Sendable, CustomStringConvertible {
     private var length: socklen_t
 
     /// Takes what a system call writes; nil if the call fails.
-    init?(_ fill: (UnsafeMutablePointer<sockaddr_storage>, UnsafeMutablePointer<socklen_t>) -> Int32) {
-        length = socklen_t(MemoryLayout<sockaddr_storage>.size)
-        guard fill(&storage, &length) >= 0 else { return nil }
+    init?(_ fill: (UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<socklen_t>) -> Int32) {
+        var (storage, length) = (sockaddr_storage(), socklen_t(MemoryLayout<sockaddr_storage>.size))
+        let result = withUnsafeMutableBytes(of: &storage) { bytes in
+            bytes.withMemoryRebound(to: sockaddr.self) { $0.baseAddress.map { fill($0, &length) } ?? -1 }
+        }
+        guard result >= 0 else { return nil }
+        (self.storage, self.length) = (storage, length)
     }
 
     /// Takes one of the addresses that the resolver found.
@@ -37,7 +41,7 @@ package struct SocketAddress: Sendable, CustomStringConvertible {
     init?(numericHost host: String, port: UInt16) {
         var hints = addrinfo()
         hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV
-        hints.ai_socktype = system_stream_type()
+        hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
         var list: UnsafeMutablePointer<addrinfo>?
         guard getaddrinfo(host, String(port), &hints, &list) == 0, let found = list else { return nil }
         defer { freeaddrinfo(list) }
@@ -46,8 +50,10 @@ package struct SocketAddress: Sendable, CustomStringConvertible {
 
     var family: Int32 { Int32(storage.ss_family) }
 
-    func withPointer<Result>(_ body: (UnsafePointer<sockaddr_storage>, socklen_t) -> Result) -> Result {
-        withUnsafePointer(to: storage) { body($0, length) }
+    func withPointer<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
+        withUnsafePointer(to: storage) { storage in
+            storage.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, length) }
+        }
     }
 
     /// The address as the URL that reaches it. A mapped IPv4 address is written as what it is.

@@ -1,13 +1,10 @@
-// How bytes arrive and how the stream ends. Everything here runs on the loop.
+// How bytes arrive and how the channel ends. Everything here runs on the loop.
 
 import RPCWire
 
 extension SocketChannel: Selectable {
-    /// How many full reads one stream gets in a turn before its neighbours have theirs.
+    /// How many full reads one channel gets in a turn before its neighbours have theirs.
     private static let readsPerTurn = 4
-    /// How often a spinning loop that looks at this stream alone looks before it turns to anything else. The less it does between
-    /// two looks, the sooner it finds what has come.
-    private static let looksInARow = 4
 
     func begin(_ receiver: any ByteReceiver) {
         state.receiver = receiver
@@ -20,64 +17,55 @@ extension SocketChannel: Selectable {
     }
 
     func ready(_ readiness: Readiness) {
-        if readiness.contains(.writable) { roomAppeared() }
+        if readiness.contains(.writing) { roomAppeared() }
         // A broken connection is reported for ever, also while reading is paused: read on to its end.
-        if readiness.contains(.hungUp) || readiness.contains(.readable) {
-            read(atMost: Self.readsPerTurn, isHungUp: readiness.contains(.hungUp))
+        if readiness.isHungUp || readiness.contains(.reading) {
+            read(atMost: Self.readsPerTurn, isHungUp: readiness.isHungUp)
         }
-    }
-
-    func take() -> Bool {
-        state.interest.contains(.reading) && read(atMost: Self.readsPerTurn, looks: Self.looksInARow)
     }
 
     func loopWillEnd() { end(.local) }
 
-    /// Answers whether something has come, be it the end.
-    @discardableResult
-    private func read(atMost limit: Int, looks: Int = 1, isHungUp: Bool = false) -> Bool {
+    private func read(atMost limit: Int, isHungUp: Bool) {
         let buffer = eventLoop.state.readBuffer
-        for turn in 0..<limit {
-            guard mayRead(isHungUp: isHungUp) else { return turn > 0 }
-            let outcome = buffer.read(
-                generously: state.readsMuch, receive: { socket.receive($0, looks: looks) }, deliver: deliver)
-            switch outcome {
-            case .delivered(let filled):
-                state.readsMuch = filled
-                if !filled { return true }
-            case .wouldBlock:
-                return turn > 0
-            case .endOfStream:
-                readEnd()
-                return true
-            case .failed(let error):
-                end(error.channelEnd)
-                return true
+        for _ in 0..<limit {
+            guard mayRead(isHungUp: isHungUp) else { return }
+            let (transfer, isFull) = buffer.read(
+                generously: state.readsMuch, receive: socket.receive, deliver: deliver)
+            switch transfer {
+            case .bytes(0): return readEnd()
+            case .bytes:
+                state.readsMuch = isFull
+                if !isFull { return }
+            case .wouldBlock: return
+            case .failed(let error): return end(error.channelEnd)
             }
         }
-        return true
     }
 
-    /// Whether there is a receiver to read for now. If not, reading pauses, or the stream ends.
+    /// Whether there is a receiver to read for now. If not, reading pauses, or the channel ends.
     private func mayRead(isHungUp: Bool) -> Bool {
-        let outlook = outlook
-        guard outlook.isOpen else { return false }
+        let (phase, isPeerSlow) = outgoing.withLock { outgoing in
+            // Only while the loop waits for room: another writer does not tell when reading can go on.
+            (outgoing.phase, outgoing.writer == .blocked && outgoing.waiting > limits.pauseReading)
+        }
+        switch phase {
+        case .open: break
+        case .finishing: state.discards = true
+        case .ended: return false
+        }
         if state.hasReadEnd {
             // Both directions are over, and only room for output was still waited for.
             if isHungUp { end(.remote) }
             return false
         }
         if isHungUp { return true }
-        if !state.discards, state.receiver?.wantsMore == false {
-            setInterest(state.interest.subtracting(.reading))
-            return false
-        }
-        if pausesReading, outlook.isPeerSlow {
+        if state.discards || state.receiver?.wantsMore != false {
+            guard pausesReading, isPeerSlow else { return true }
             state.receiver?.pausedReading()
-            setInterest(state.interest.subtracting(.reading))
-            return false
         }
-        return true
+        setInterest(state.interest.subtracting(.reading))
+        return false
     }
 
     package func resumeReading() {
@@ -88,20 +76,7 @@ extension SocketChannel: Selectable {
     func drainReads() { read(atMost: 1_024, isHungUp: true) }
 
     private func deliver(_ bytes: Bytes) {
-        guard !state.discards, let receiver = state.receiver else { return }
-        receiver.received(bytes)
-    }
-
-    /// Whether the stream is open, and whether the peer takes too little of what is said to it.
-    private var outlook: (isOpen: Bool, isPeerSlow: Bool) {
-        guard state.outcome == nil else { return (false, false) }
-        let (phase, isPeerSlow) = outgoing.withLock { outgoing in
-            // Only while the loop waits for room: another writer does not tell when reading can go on.
-            (outgoing.phase, outgoing.writer == .blocked && outgoing.waiting > limits.pauseReading)
-        }
-        if case .finishing = phase { state.discards = true }
-        if case .ended = phase { return (false, false) }
-        return (true, isPeerSlow)
+        if !state.discards { state.receiver?.received(bytes) }
     }
 
     /// The peer says no more. It may still read what is queued for it.
@@ -130,7 +105,7 @@ extension SocketChannel: Selectable {
         }
     }
 
-    func setInterest(_ wanted: Interest) {
+    func setInterest(_ wanted: Readiness) {
         guard wanted != state.interest, state.outcome == nil else { return }
         state.interest = wanted
         guard let registration = state.registration else { return }

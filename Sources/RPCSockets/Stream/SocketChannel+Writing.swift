@@ -9,7 +9,7 @@ struct WriteBatch {
     /// How many messages leave in the first write: half of those that usually wait where there are many.
     static let firstWrite = 32
 
-    /// Whether the stream is on the loop's list of those to flush at the end of the turn.
+    /// Whether the channel is on the loop's list of those to flush at the end of the turn.
     private(set) var isListed = false
     private var messages = 0
     private var nextWrite = 0
@@ -68,9 +68,9 @@ extension SocketChannel: TurnEndWork {
             case .bytes(let part):
                 // After half a write the next would block, so it is not tried.
                 flight.removeFirst(part)
-                return handOver(sent: part)
+                return block(sent: part)
             case .wouldBlock:
-                return handOver(sent: 0)
+                return block(sent: 0)
             case .failed(let error):
                 outgoing.withLock { _ = $0.block() }
                 return eventLoop.submit { [self] in writingFailed(error) }
@@ -84,7 +84,7 @@ extension SocketChannel: TurnEndWork {
     }
 
     /// The loop goes on when the socket takes more.
-    private func handOver(sent: Int) {
+    private func block(sent: Int) {
         let goesOn = outgoing.withLock { outgoing in
             outgoing.didSend(sent)
             return outgoing.block()
@@ -120,7 +120,7 @@ extension SocketChannel: TurnEndWork {
         }
     }
 
-    /// Ends the stream when the peer takes nothing for so long: it is as good as gone.
+    /// Ends the channel when the peer takes nothing for so long: it is as good as gone.
     private func startPatience() {
         guard state.patience == nil else { return }
         let sent = outgoing.withLock { $0.sent }
@@ -144,7 +144,7 @@ extension SocketChannel: TurnEndWork {
     private func writingFailed(_ error: SystemError) {
         drainReads()
         end(error.channelEnd)
-        // If the stream had been ended while the writer was at work, it is the writer that closes.
+        // If the channel had been ended while the writer was at work, it is the writer that closes.
         release()
     }
 }

@@ -1,5 +1,5 @@
-// A connected socket as a stream of messages. It queues what is appended, sends it from whichever thread flushes, and tells the
-// receiver on the loop what arrives and how the stream ended. This file is what any thread may call.
+// A connected socket as a channel of bytes. It queues what is written, sends it from whichever thread flushes, and tells the
+// receiver on the loop what arrives and how the channel ended. This file is what any thread may call.
 
 package import RPCWire
 
@@ -23,7 +23,7 @@ package final class SocketChannel: ByteChannel, @unchecked Sendable {
     struct State {
         var receiver: (any ByteReceiver)?
         var registration: Registration?
-        var interest: Interest = .reading
+        var interest: Readiness = .reading
         /// The last read was so big that the next one gets more room.
         var readsMuch = false
         var batch = WriteBatch()
@@ -102,7 +102,7 @@ package final class SocketChannel: ByteChannel, @unchecked Sendable {
             socket, on: other, remoteAddress: remoteAddress, limits: limits, pausesReading: pausesReading)
     }
 
-    /// Ends the stream from anywhere. The descriptor is closed and the receiver told on the loop, never from in here.
+    /// Ends the channel from anywhere. The descriptor is closed and the receiver told on the loop, never from in here.
     func end(_ end: ChannelEnd) {
         guard outgoing.withLock({ $0.end(end) }) else { return }
         eventLoop.submit { [self] in release() }

@@ -24,9 +24,7 @@ struct UnixSocketFile {
         // Linux gives the file the rights of the socket, so that there is no moment at which others may connect; and
         // unlike a umask this does not change the files that other threads make meanwhile.
         _ = fchmod(socket.descriptor, UnixSocketFile.rights)
-        try SystemCall.make("bind") { address.withPointer { system_bind(socket.descriptor, $0, $1) } }
-        // Elsewhere the file is made private afterwards.
-        _ = chmod(path, UnixSocketFile.rights)
+        try SystemCall.make("bind") { address.withPointer { CSystem.bind(socket.descriptor, $0, $1) } }
         guard let new = status(path) else { throw SystemError("lstat") }
         return UnixSocketFile(path: path, device: new.st_dev, inode: new.st_ino)
     }
@@ -39,7 +37,7 @@ struct UnixSocketFile {
 
     private static func isDead(_ address: SocketAddress) throws(SystemError) -> Bool {
         let probe = try Socket.make(for: address)
-        return address.withPointer { system_connect(probe.descriptor, $0, $1) } < 0 && system_errno() == ECONNREFUSED
+        return address.withPointer { connect(probe.descriptor, $0, $1) } < 0 && system_errno() == ECONNREFUSED
     }
 
     private static func status(_ path: String) -> stat? {

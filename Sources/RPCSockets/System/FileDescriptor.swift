@@ -1,13 +1,16 @@
-// An open file, closed with the last reference to it.
+// An open descriptor, closed with the last reference to it, and a file with secrets.
 
 import CSystem
 
 final class FileDescriptor: Sendable {
     let number: Int32
 
+    /// Takes over an open descriptor.
+    init(_ number: Int32) { self.number = number }
+
     /// - Parameter flags: as `open` takes them.
-    init(_ path: String, _ flags: Int32) throws(SystemError) {
-        number = try SystemCall.make("open") { system_open_file(path, flags) }
+    convenience init(_ path: String, _ flags: Int32) throws(SystemError) {
+        self.init(try SystemCall.make("open") { system_open_file(path, flags) })
     }
 
     deinit { close(number) }
@@ -40,9 +43,47 @@ final class FileDescriptor: Sendable {
         try SystemCall.make("fsync") { fsync(number) }
     }
 
-    /// Whether it is a file with contents, and not a folder, a pipe or a device.
-    var isRegular: Bool {
+    /// Its kind and its access rights: of the open file and not of the path, which may be another file by now.
+    var mode: mode_t {
         var status = stat()
-        return fstat(number, &status) == 0 && status.st_mode & mode_t(S_IFMT) == mode_t(S_IFREG)
+        return fstat(number, &status) == 0 ? status.st_mode : 0
     }
+
+    /// Whether it is a file with contents, and not a folder, a pipe or a device.
+    var isRegular: Bool { mode & mode_t(S_IFMT) == mode_t(S_IFREG) }
+}
+
+/// A file with secrets: a path in, its text out, unless others than its owner may read or change it.
+package enum PrivateFile {
+    /// A program has fewer secrets than this: a larger file is another one.
+    private static let largest = 1 << 20
+
+    package static func read(_ path: String) throws(PrivateFileError) -> String {
+        let (file, bytes): (FileDescriptor, [UInt8])
+        do throws(SystemError) {
+            // Never waiting: a pipe under this name would keep the program from starting.
+            file = try FileDescriptor(path, O_RDONLY)
+        } catch {
+            throw PrivateFileError("cannot be opened: \(error)")
+        }
+        guard file.isRegular else { throw PrivateFileError("is not a plain file") }
+        guard file.mode & 0o077 == 0 else {
+            let mode = String(file.mode & 0o777, radix: 8)
+            throw PrivateFileError("can be read by others (mode \(mode)); take that away with: chmod 600 \(path)")
+        }
+        do throws(SystemError) {
+            bytes = try file.readToEnd(atMost: largest)
+        } catch {
+            throw PrivateFileError(
+                error.code == EFBIG ? "is larger than \(largest) bytes" : "cannot be read: \(error)")
+        }
+        guard let text = String(validating: bytes, as: UTF8.self) else { throw PrivateFileError("is not UTF-8") }
+        return text
+    }
+}
+
+/// What is wrong with a file, as the end of a sentence that begins with its name.
+package struct PrivateFileError: Error, Hashable, CustomStringConvertible {
+    package let description: String
+    init(_ description: String) { self.description = description }
 }

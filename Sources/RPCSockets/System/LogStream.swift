@@ -1,13 +1,23 @@
-// Where lines of a log go that may have no reader: a full pipe would keep the thread that writes to it, which may be that of
-// all connections. What finds no room is left out, and how much that was is said when there is room again.
+// Lines to a program's standard streams, and to logs that may have no reader.
 
 import CSystem
 
+package enum StandardStream: Int32, Sendable {
+    case output = 1
+    case error = 2
+
+    /// Writes the line and its end in one call, so that lines of several threads do not mix. Blocks if it must; what
+    /// cannot be written is dropped, because there is no place left to report it.
+    package func write(line: String) { writeLine(line, to: rawValue, waits: true) }
+
+    /// Whether a person is looking.
+    package var isTerminal: Bool { isatty(rawValue) == 1 }
+}
+
+/// A log that may have no reader: a full pipe would keep the thread that writes to it, which may be that of all connections.
+/// What finds no room is left out, and how much that was is said when there is room again.
 package final class LogStream: Sendable {
     package static let error = LogStream(StandardStream.error.rawValue)
-
-    /// A pipe that has any room takes so much at once.
-    private static let piece = 4_096
 
     private let descriptor: Int32
     /// How many lines have found no room.
@@ -20,37 +30,46 @@ package final class LogStream: Sendable {
         leftOut.withLock { leftOut in
             if leftOut > 0 {
                 let lines = leftOut == 1 ? "line was" : "lines were"
-                guard offer("\(leftOut) \(lines) left out: the log had no reader") else { return leftOut += 1 }
+                let report = "\(leftOut) \(lines) left out: the log had no reader"
+                guard writeLine(report, to: descriptor, waits: false) else { return leftOut += 1 }
                 leftOut = 0
             }
-            if !offer(line) { leftOut = 1 }
+            if !writeLine(line, to: descriptor, waits: false) { leftOut = 1 }
         }
     }
+}
 
-    /// Answers whether there was room, for its beginning at least: what does not follow then is missing.
-    private func offer(_ line: String) -> Bool {
-        var bytes = ContiguousArray(line.utf8)
-        bytes.append(UInt8(ascii: "\n"))
-        return bytes.withUnsafeBytes { bytes in
-            var rest = bytes[...]
-            while !rest.isEmpty {
-                let piece = UnsafeRawBufferPointer(rebasing: rest.prefix(Self.piece))
-                let count = hasRoom ? system_write_file(descriptor, piece.baseAddress, piece.count) : 0
-                if count > 0 {
-                    rest = rest.dropFirst(count)
-                } else if count == 0 || system_errno() != EINTR {
-                    return rest.count < bytes.count
-                }
+/// Writes a line and its end.
+/// - Parameter waits: whether to wait for room. If not, a part for which there is none is missing.
+/// - Returns: whether there was room, for the beginning at least.
+@discardableResult
+private func writeLine(_ line: String, to descriptor: Int32, waits: Bool) -> Bool {
+    var bytes = ContiguousArray(line.utf8)
+    bytes.append(UInt8(ascii: "\n"))
+    return bytes.withUnsafeBytes { bytes in
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            // A pipe that has any room takes 4 KiB at once.
+            let piece = UnsafeRawBufferPointer(rebasing: waits ? rest : rest.prefix(4_096))
+            guard waits || hasRoom(descriptor, within: 0) else { break }
+            let count = system_write_file(descriptor, piece.baseAddress, piece.count)
+            if count >= 0 {
+                rest = rest.dropFirst(count)
+            } else if waits, system_errno() == EAGAIN {
+                _ = hasRoom(descriptor, within: -1)
+            } else if system_errno() != EINTR {
+                break
             }
-            return true
         }
+        return rest.count < bytes.count
     }
+}
 
-    /// Without a reader there is none either: to write all the same would end the process by a signal.
-    private var hasRoom: Bool {
-        var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-        return poll(&entry, 1, 0) > 0 && entry.revents == Int16(POLLOUT)
-    }
+/// Whether something can be written. Without a reader there is no room either: to write all the same would end the process by a
+/// signal.
+private func hasRoom(_ descriptor: Int32, within milliseconds: Int32) -> Bool {
+    var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+    return poll(&entry, 1, milliseconds) > 0 && entry.revents == Int16(POLLOUT)
 }
 
 extension LogStream {

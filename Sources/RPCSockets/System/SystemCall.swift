@@ -25,6 +25,15 @@ enum SystemCall {
             if code != EINTR { return .failed(SystemError(name, code: code)) }
         }
     }
+
+    /// The descriptors that a call makes two of.
+    static func pair(
+        _ name: String, _ call: (UnsafeMutablePointer<Int32>) -> Int32
+    ) throws(SystemError) -> (Int32, Int32) {
+        var ends: [Int32] = [-1, -1]
+        try make(name) { ends.withUnsafeMutableBufferPointer { $0.baseAddress.map(call) ?? -1 } }
+        return (ends[0], ends[1])
+    }
 }
 
 /// What became of one send or receive.
@@ -34,28 +43,22 @@ enum Transfer {
     case failed(SystemError)
 }
 
-/// The clock that no one can set.
+/// The clock that cannot be set.
 package enum MonotonicClock {
-    package static var now: Instant {
-        var time = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &time)
-        return Instant(time)
-    }
+    package static var now: Instant { Instant(nanoseconds: read(CLOCK_MONOTONIC)) }
 
     /// What `now` was at the system's last tick, some milliseconds ago: an eighth of the price.
-    package static var atLastTick: Instant {
-        #if os(Linux)
-            var time = timespec()
-            clock_gettime(CLOCK_MONOTONIC_COARSE, &time)
-            return Instant(time)
-        #else
-            return now
-        #endif
-    }
+    package static var atLastTick: Instant { Instant(nanoseconds: read(CLOCK_MONOTONIC_COARSE)) }
 }
 
-extension Instant {
-    fileprivate init(_ time: timespec) {
-        self.init(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
-    }
+/// The time of day, for what outlives the process. Nothing waits by it: it can be set, forward and back.
+package enum WallClock {
+    /// Nanoseconds since the beginning of 1970.
+    package static var now: Int64 { read(CLOCK_REALTIME) }
+}
+
+private func read(_ clock: clockid_t) -> Int64 {
+    var time = timespec()
+    clock_gettime(clock, &time)
+    return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
 }

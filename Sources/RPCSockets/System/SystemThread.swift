@@ -3,24 +3,37 @@
 import CSystem
 
 package enum SystemThread {
-    /// A number that no other living thread has, a multiple of eight.
-    package static var current: UInt { system_thread_identity() }
+    /// A number that no other living thread has, never 0: the address of a structure, and so a multiple of eight.
+    package static var current: UInt { UInt(pthread_self()) }
 
     /// How many processors the calling thread may run on.
     static var processors: Int { Int(system_processors()) }
 
+    /// - Parameter name: cut to 15 bytes.
     package static func start(name: String, _ body: @escaping @Sendable () -> Void) throws(SystemError) {
-        let context = Unmanaged.passRetained(ThreadBody(body)).toOpaque()
+        let body = Unmanaged.passRetained(ThreadBody(name, body))
         let code = system_start_thread(
-            name, { context in Unmanaged<ThreadBody>.fromOpaque(context!).takeRetainedValue().run() }, context)
+            { context in
+                if let context { Unmanaged<ThreadBody>.fromOpaque(context).takeRetainedValue().run() }
+                return nil
+            }, body.toOpaque())
         guard code == 0 else {
-            Unmanaged<ThreadBody>.fromOpaque(context).release()
+            body.release()
             throw SystemError("pthread_create", code: code)
         }
     }
 
     private final class ThreadBody: Sendable {
-        let run: @Sendable () -> Void
-        init(_ run: @escaping @Sendable () -> Void) { self.run = run }
+        private let name: String
+        private let body: @Sendable () -> Void
+
+        init(_ name: String, _ body: @escaping @Sendable () -> Void) {
+            (self.name, self.body) = (String(decoding: name.utf8.prefix(15), as: UTF8.self), body)
+        }
+
+        func run() {
+            pthread_setname_np(pthread_self(), name)
+            body()
+        }
     }
 }

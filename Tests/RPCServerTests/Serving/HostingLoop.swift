@@ -27,7 +27,7 @@ struct HostingLoop {
     let url: String
 
     init(
-        _ backend: EventLoop.Backend = .best, eachEarns earned: Duration = .seconds(1),
+        eachEarns earned: Duration = .seconds(1),
         maximumBlockedThreads: Int = 64
     ) async throws {
         var configuration = RPCServer.Configuration()
@@ -38,7 +38,7 @@ struct HostingLoop {
         // Answers come late there too, and jobs that are hosted are kept from going.
         let policy = PoolCallerPolicy(earned: earned, longestLull: .seconds(3_600))
         loop = try EventLoop(
-            name: "hosting", backend: backend, monitor: monitor, hosting: policy)
+            name: "hosting", monitor: monitor, hosting: policy)
         server.export(CalculatorProxy(CheckedCalculator()))
         server.export(EchoProxy(PlainEcho()))
         server.export(CounterProxy(SharedCounter()))

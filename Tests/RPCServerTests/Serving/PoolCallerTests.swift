@@ -25,9 +25,8 @@ private actor CallingActor {
 }
 
 @Suite(.waitsForOthers, .enabled(if: canHost)) struct `A caller on the pool` {
-    @Test(arguments: EventLoop.Backend.allCases)
-    func `goes on where its answers come in`(_ backend: EventLoop.Backend) async throws {
-        let place = try await HostingLoop(backend)
+    @Test func `goes on where its answers come in`() async throws {
+        let place = try await HostingLoop()
         let calculator = CalculatorProxy(place.client())
         for number in 0..<1_000 { #expect(try await calculator.add(number, 1) == number + 1) }
         try await place.call(calculator)
@@ -54,7 +53,7 @@ private actor CallingActor {
         try await place.call(calculator)
         let (hasAnswer, isOver) = (Barrier(), Lock(false))
         async let looks = blocking {
-            while !isOver.withLock({ $0 }) { place.monitor.look() }
+            while !isOver.withLock({ $0 }) { place.loop.look() }
         }
         let neighbour = Task.detached {
             defer { hasAnswer.open() }

@@ -8,9 +8,8 @@ import TestSupport
 import Testing
 
 @Suite(.waitsForOthers) struct `Callers that share a connection` {
-    @Test(arguments: EventLoop.Backend.allCases)
-    func `are all answered, however long each goes on`(_ backend: EventLoop.Backend) async throws {
-        let place = try await HostingLoop(backend)
+    @Test func `are all answered, however long each goes on`() async throws {
+        let place = try await HostingLoop()
         let client = place.client()
         try await withThrowingTaskGroup(of: Void.self) { group in
             for caller in 0..<24 {

@@ -1,15 +1,29 @@
-// Files of one's own.
+// Descriptors, what went wrong with them, and files of one's own.
+//
+// Some functions stand behind a switch of the system's headers (_GNU_SOURCE) that the toolchain's C module is built without. To
+// turn it on here would give the two modules different ideas of the same structures, so the functions are declared by hand.
 #ifndef CSYSTEM_FILES_H
 #define CSYSTEM_FILES_H
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+
+extern int pipe2(int ends[2], int flags);
+
+static inline int system_errno(void) { return errno; }
+
+/// A pipe of which neither end ever waits.
+static inline int system_pipe(int ends[2]) { return pipe2(ends, O_CLOEXEC | O_NONBLOCK); }
 
 /// Never waits, not even for the other end of a pipe that was put there; new files are for the own user only.
 static inline int system_open_file(const char *path, int flags) {
@@ -34,14 +48,8 @@ static inline ssize_t system_write_file(int descriptor, const void *bytes, size_
     ssize_t written = write(descriptor, bytes, count);
     int code = errno;
     if (written < 0 && code == EFBIG && !was_pending) {
-#ifdef __linux__
         struct timespec none = {0, 0};
         while (sigtimedwait(&limit, NULL, &none) < 0 && errno == EINTR) {}
-#else
-        int number;
-        (void)sigpending(&pending);
-        if (sigismember(&pending, SIGXFSZ)) (void)sigwait(&limit, &number);
-#endif
     }
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
     errno = code;

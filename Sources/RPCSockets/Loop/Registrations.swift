@@ -1,0 +1,52 @@
+// What a loop watches: descriptors, each with the object that is told when it can go on.
+
+/// Something that waits for a descriptor on a loop. All members are called on the loop.
+protocol Selectable: AnyObject, Sendable {
+    func ready(_ readiness: Readiness)
+    /// The loop ends: let go of the descriptor soon.
+    func loopWillEnd()
+}
+
+/// One descriptor that a loop watches.
+struct Registration {
+    let descriptor: Int32
+    /// The slot in the lower half, how often it has been used in the upper.
+    let tag: UInt64
+}
+
+/// The handlers of a loop by their registrations. The system closes and reuses descriptor numbers at once, while events of the old
+/// one may still be on their way. So each registration has a number of its own, and an event with an old number finds no handler.
+struct Registrations {
+    private struct Slot {
+        var uses: UInt32 = 0
+        var handler: (any Selectable)?
+    }
+
+    private var slots: ContiguousArray<Slot> = []
+    private var free: ContiguousArray<Int> = []
+
+    var count: Int { slots.count - free.count }
+    var handlers: [any Selectable] { slots.compactMap(\.handler) }
+
+    mutating func insert(_ handler: any Selectable, descriptor: Int32) -> Registration {
+        let index = free.popLast() ?? slots.count
+        if index == slots.count { slots.append(Slot()) }
+        slots[index].handler = handler
+        return Registration(descriptor: descriptor, tag: UInt64(slots[index].uses) << 32 | UInt64(index))
+    }
+
+    /// The handler, unless its registration has ended.
+    subscript(tag: UInt64) -> (any Selectable)? {
+        let index = Int(tag & 0xFFFF_FFFF)
+        guard index < slots.count, UInt64(slots[index].uses) == tag >> 32 else { return nil }
+        return slots[index].handler
+    }
+
+    mutating func remove(_ registration: Registration) {
+        guard self[registration.tag] != nil else { return }
+        let index = Int(registration.tag & 0xFFFF_FFFF)
+        slots[index].handler = nil
+        slots[index].uses &+= 1
+        free.append(index)
+    }
+}
