@@ -13,7 +13,7 @@ let settings: [SwiftSetting] = [
 ]
 
 /// Whether the library may rely on how the runtime lays out what tasks wait with, which the runtime does not promise
-/// (`CSystem/Suspension.c`, `CSystem/Cancellation.h`): on the compilers and processors where that has been tested. Elsewhere, and
+/// (`CSystem/Suspension.c`, `Tasks.c`, `Cancellation.h`): on the compilers and processors where that has been tested. Elsewhere, and
 /// with `REMOTEPROXY_PORTABLE=1` in the environment, calls wait by the standard library's functions alone.
 #if compiler(>=6.3) && compiler(<6.4) && os(Linux) && arch(x86_64)
     let isRuntimeKnown = Context.environment["REMOTEPROXY_PORTABLE"] != "1"

@@ -15,7 +15,7 @@
 struct frame;
 typedef __attribute__((swiftasynccall)) void resume_function(__attribute__((swift_async_context)) struct frame *);
 
-/// What every async function has in memory: who waits for it, and where that goes on.
+/// What every async function has in memory: the function that waits for it, and where that goes on.
 struct frame {
     struct frame *waiter;
     resume_function *resume;
@@ -50,7 +50,7 @@ static __attribute__((swiftasynccall)) void go_on(__attribute__((swift_async_con
     return function->resume(function);
 }
 
-/// Suspends the running task until somebody resumes it. Swift hands the actor of its caller through, if there is one: two
+/// Suspends the running task until it is resumed. Swift hands the actor of its caller through, if there is one: two
 /// words, before the arguments.
 /// - begin: is given the continuation, and where the task goes on, to say something else; NULL for one that is an actor's.
 __attribute__((visibility("hidden"), swiftasynccall)) void remoteproxy_suspend(

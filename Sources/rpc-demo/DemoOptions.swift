@@ -51,7 +51,7 @@ struct DemoOptions {
     }
 
     private static func address(_ url: String) throws(CommandLineFault) -> String {
-        do throws(EndpointError) { _ = try Endpoint(url) } catch { throw CommandLineFault(error.description) }
+        do throws(SetupError) { _ = try Endpoint(url) } catch { throw CommandLineFault(error.description) }
         return url
     }
 

@@ -72,19 +72,17 @@ import Testing
         for title in titles where title != "Lines typed by hand" { #expect(!demo.output.contains("  \(title)\n")) }
     }
 
-    #if os(Linux)
-        @Test(arguments: [([:], true), (["NO_COLOR": "1"], false), (["NO_COLOR": ""], true), (["TERM": "dumb"], false)])
-        func `colours are for terminals that want them`(environment: [String: String], areExpected: Bool) async throws {
-            let terminal = try DemoTerminal()
-            let demo = try DemoProcess(
-                "rpc-demo", ["--act", "1"], environment: environment, terminal: terminal.far)
-            try terminal.far.close()
-            let screen = try await DemoProcess.text(of: terminal.near)
-            #expect(screen.contains("A tour of RemoteProxy"))
-            #expect(screen.contains("\u{1B}[") == areExpected)
-            #expect(try await demo.result().exitCode == 0)
-        }
-    #endif
+    @Test(arguments: [([:], true), (["NO_COLOR": "1"], false), (["NO_COLOR": ""], true), (["TERM": "dumb"], false)])
+    func `colours are for terminals that want them`(environment: [String: String], areExpected: Bool) async throws {
+        let terminal = try DemoTerminal()
+        let demo = try DemoProcess(
+            "rpc-demo", ["--act", "1"], environment: environment, terminal: terminal.far)
+        try terminal.far.close()
+        let screen = try await DemoProcess.text(of: terminal.near)
+        #expect(screen.contains("A tour of RemoteProxy"))
+        #expect(screen.contains("\u{1B}[") == areExpected)
+        #expect(try await demo.result().exitCode == 0)
+    }
 
     @Test func `every line of code that is shown is a line of code that is run`() throws {
         let acts = URL(fileURLWithPath: #filePath).deletingLastPathComponent()

@@ -46,7 +46,7 @@ struct EndpointTests {
         ("unix:///" + String(repeating: "x", count: 200), "has a path of 201 bytes; at most 107 fit"),
     ])
     func `a wrong address is refused with what is wrong and what would be right`(text: String, fault: String) {
-        let error = #expect(throws: EndpointError.self) { try Endpoint(text) }
+        let error = #expect(throws: SetupError.self) { try Endpoint(text) }
         #expect(error?.description.contains(fault) == true, "\(error?.description ?? "")")
         #expect(error?.description.contains("write for instance ") == true)
     }

@@ -21,7 +21,7 @@ struct ListenerTests {
     @Test func `a port that is taken is an error that says so`() async throws {
         try await withLoop { loop in
             let server = try await EchoServer(on: loop)
-            let error = await #expect(throws: ListenError.self) {
+            let error = await #expect(throws: SetupError.self) {
                 try await Listener.listen(on: server.endpoint, loop: loop) { _, _ in }
             }
             #expect(error?.description.contains("cannot listen on \(server.endpoint): bind: EADDRINUSE") == true)
@@ -83,7 +83,7 @@ struct ListenerTests {
         try await withLoop { loop in
             let endpoint = Endpoint.unix(path: temporaryPath("alive"))
             let server = try await EchoServer(on: loop, endpoint: endpoint)
-            let error = await #expect(throws: ListenError.self) {
+            let error = await #expect(throws: SetupError.self) {
                 try await Listener.listen(on: endpoint, loop: loop) { _, _ in }
             }
             #expect(error?.description.contains("EADDRINUSE") == true)
@@ -102,7 +102,7 @@ struct ListenerTests {
                 unlink(file)
             }
             for (path, name) in [(link, "ELOOP"), (file, "EEXIST")] {
-                let error = await #expect(throws: ListenError.self) {
+                let error = await #expect(throws: SetupError.self) {
                     try await Listener.listen(on: .unix(path: path), loop: loop) { _, _ in }
                 }
                 #expect(error?.description.contains(name) == true)

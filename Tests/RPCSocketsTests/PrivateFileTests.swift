@@ -24,7 +24,7 @@ struct PrivateFileTests {
     func `a file that others may have to do with is refused, with the cure`(mode: Int) throws {
         defer { try? FileManager.default.removeItem(atPath: path) }
         try write(Array("secret".utf8), mode: mode)
-        let error = #expect(throws: PrivateFileError.self) { try PrivateFile.read(path) }
+        let error = #expect(throws: SetupError.self) { try PrivateFile.read(path) }
         let octal = String(mode, radix: 8)
         #expect(
             error?.description == "can be read by others (mode \(octal)); take that away with: chmod 600 \(path)")
@@ -32,14 +32,14 @@ struct PrivateFileTests {
 
     @Test func `what is no text in a plain file of a sensible size is refused`() throws {
         defer { try? FileManager.default.removeItem(atPath: path) }
-        #expect(throws: PrivateFileError("cannot be opened: open: ENOENT (No such file or directory)")) {
+        #expect(throws: SetupError("cannot be opened: open: ENOENT (No such file or directory)")) {
             try PrivateFile.read(path)
         }
-        #expect(throws: PrivateFileError("is not a plain file")) { try PrivateFile.read("/dev/null") }
-        #expect(throws: PrivateFileError("is not a plain file")) { try PrivateFile.read("/tmp") }
+        #expect(throws: SetupError("is not a plain file")) { try PrivateFile.read("/dev/null") }
+        #expect(throws: SetupError("is not a plain file")) { try PrivateFile.read("/tmp") }
         try write([0xC3, 0x28], mode: 0o600)
-        #expect(throws: PrivateFileError("is not UTF-8")) { try PrivateFile.read(path) }
+        #expect(throws: SetupError("is not UTF-8")) { try PrivateFile.read(path) }
         try write([UInt8](repeating: 0x41, count: 1 << 20 + 1), mode: 0o600)
-        #expect(throws: PrivateFileError("is larger than 1048576 bytes")) { try PrivateFile.read(path) }
+        #expect(throws: SetupError("is larger than 1048576 bytes")) { try PrivateFile.read(path) }
     }
 }

@@ -13,6 +13,11 @@ extension Socket {
         _ = setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
     }
 
+    /// Sets how much the kernel takes before it says that it would block.
+    func setSendBufferSize(_ bytes: Int) {
+        _ = system_set_option(descriptor, SOL_SOCKET, SO_SNDBUF, Int32(clamping: bytes))
+    }
+
     var isClosedOnExec: Bool { fcntl(descriptor, F_GETFD) & FD_CLOEXEC != 0 }
 
     /// By what the kernel decides how much may be on its way.

@@ -4,14 +4,9 @@
 // end before that child's. Here children are started one at a time, with nothing of ours but three standard streams.
 
 package import Foundation
+import Glibc
 import RPCSockets
 import RPCWire
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 package final class ChildProcess: Sendable {
     package let identifier: pid_t

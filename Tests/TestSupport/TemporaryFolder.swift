@@ -1,10 +1,6 @@
 // A place on the disk for a test.
 
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
+import Glibc
 
 /// A folder for one test, removed after it. Its path is short enough for sockets.
 package final class TemporaryFolder: Sendable {

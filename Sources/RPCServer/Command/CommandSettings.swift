@@ -46,7 +46,7 @@ struct CommandSettings {
         switch option.target {
         case .address:
             // Checked here and not when the server listens: a wrong address is a wrong command line.
-            do throws(EndpointError) { _ = try Endpoint(value) } catch {
+            do throws(SetupError) { _ = try Endpoint(value) } catch {
                 throw CommandFault("\(option.name): \(error)")
             }
             urls.append(value)

@@ -106,7 +106,7 @@ final class ServerDriver: Sendable {
 
     private func endpoint(_ url: String) throws -> Endpoint {
         let endpoint: Endpoint
-        do throws(EndpointError) {
+        do throws(SetupError) {
             endpoint = try Endpoint(url)
         } catch {
             throw ListenError(url: url, description: error.description)

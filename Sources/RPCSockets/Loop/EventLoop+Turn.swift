@@ -1,5 +1,5 @@
 // What the loop's thread does, turn by turn: wait for events and deliver them, fire timers, run the queue, and send in one
-// write per stream what all of that has queued and not sent yet.
+// write per channel what all of that has queued and not sent yet.
 
 import RPCWire
 import Synchronization
@@ -29,11 +29,11 @@ extension EventLoop {
         receive()
         fireTimers()
         guard runQueue() else { return false }
-        flushStreams()
+        flushChannels()
         return true
     }
 
-    /// Whether nothing is left to do in this turn behind the present piece of work, and no stream waits for the end of the turn.
+    /// Whether nothing is left to do in this turn behind the present piece of work, and no channel waits for the end of the turn.
     var isAtEndOfTurn: Bool { state.queue.isEmpty && state.unflushed.isEmpty && !mailbox.hasMail }
 
     private func fireTimers() {
@@ -41,11 +41,7 @@ extension EventLoop {
         let now = now
         let mark = state.timers.mark
         while let timer = state.timers.popDue(at: now, before: mark) {
-            if let work = timer.takeWork() {
-                work()
-            } else {
-                cancelledTimers.number.subtract(1, ordering: .relaxed)
-            }
+            timer.takeWork()?()
             state.time = nil
         }
     }
@@ -76,13 +72,13 @@ extension EventLoop {
         return true
     }
 
-    func flushStreams() {
+    func flushChannels() {
         guard !state.unflushed.isEmpty else { return }
-        // Streams that are added meanwhile are for the next turn.
-        var streams = exchange(&state.unflushed, with: exchange(&state.spareList, with: []))
-        for stream in streams { stream.turnEnds() }
-        streams.removeAll(keepingCapacity: true)
-        state.spareList = streams
+        // Channels that are added meanwhile are for the next turn.
+        var channels = exchange(&state.unflushed, with: exchange(&state.spareList, with: []))
+        for channel in channels { channel.turnEnds() }
+        channels.removeAll(keepingCapacity: true)
+        state.spareList = channels
     }
 
     /// Whether the thread can go: only after `shutdown`, when nothing is left to do.

@@ -13,7 +13,7 @@ package final class EventLoop: Loop, @unchecked Sendable {
         var registrations = Registrations()
         var spin = SpinPolicy()
         var hosting: Hosting
-        /// Streams that have queued output in this turn, and an empty list with room for those of the next turn.
+        /// Channels that have queued output in this turn, and an empty list with room for those of the next turn.
         var unflushed: ContiguousArray<any TurnEndWork> = []
         var spareList: ContiguousArray<any TurnEndWork> = []
         let readBuffer = ReadBuffer()
@@ -35,7 +35,6 @@ package final class EventLoop: Loop, @unchecked Sendable {
     let looksLeft = Atomic<UInt8>(0)
     /// How many threads have lost the loop and have not returned.
     let threadsAway = Atomic(0)
-    let cancelledTimers: CancelledCount
     private let bound: LoopBound<State>
 
     /// The thread is started when there is something to do.
@@ -55,9 +54,7 @@ package final class EventLoop: Loop, @unchecked Sendable {
     init(lateName name: String, monitor: HandoffMonitor? = nil, hosting: PoolCallerPolicy = PoolCallerPolicy()) {
         self.name = name
         self.monitor = monitor
-        let state = State(hosting: Hosting(hosting))
-        cancelledTimers = state.timers.cancelled
-        bound = LoopBound(state, of: ownership)
+        bound = LoopBound(State(hosting: Hosting(hosting)), of: ownership)
     }
 
     var state: State {
@@ -83,12 +80,12 @@ package final class EventLoop: Loop, @unchecked Sendable {
 
     @discardableResult
     package func schedule(at instant: Instant, _ work: @escaping @Sendable () -> Void) -> any LoopTimer {
-        let timer = ScheduledTimer(instant, cancelledTimers, work)
+        let timer = ScheduledTimer(instant, work)
         if isCurrent { state.timers.insert(timer) } else { post(.timer(timer), due: instant) }
         return timer
     }
 
-    /// Ends every stream, listener and timer of the loop. The thread ends when all work is done. Work and jobs that come later
+    /// Ends every channel, listener and timer of the loop. The thread ends when all work is done. Work and jobs that come later
     /// are still run, by a thread that lives as long as there are any. Returns at once.
     package func shutdown() {
         if mailbox.shutDown() { submit { [self] in end() } }

@@ -1,12 +1,12 @@
-// Where a loop receives: one chunk for all its streams, used again as long as no view of it is kept, so that
-// ten thousand idle connections need no memory of their own and a busy one allocates nothing.
+// Where a loop receives: one chunk for all its channels, used again as long as no view of it is kept. So
+// ten thousand idle connections need no memory of their own, and a busy one allocates nothing.
 
 import RPCWire
 
 /// Touched only by the loop's thread.
 final class ReadBuffer {
     private static let usual = 64 << 10
-    /// What a stream in the middle of something big gets: sixteen times fewer system calls.
+    /// What a channel in the middle of something big gets: sixteen times fewer system calls.
     private static let generous = 1 << 20
     /// With less room than this a read would cut messages in pieces.
     private static let least = 4 << 10

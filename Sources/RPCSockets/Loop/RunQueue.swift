@@ -20,43 +20,29 @@ enum LoopItem {
     var isHosted: Bool { if case .hosted = self { true } else { false } }
 }
 
-/// The items in the order they came: a ring that grows to the largest number that ever waited at once.
+/// The items in the order they came.
 struct RunQueue {
-    private var ring: ContiguousArray<LoopItem?> = ContiguousArray(repeating: nil, count: 64)
+    /// How many places may stand free at the front before they are given back, at least.
+    private static let mostFree = 1_024
+
+    /// Those that have been taken are nil.
+    private var items: ContiguousArray<LoopItem?> = []
     private var first = 0
-    private(set) var count = 0
 
-    var isEmpty: Bool { count == 0 }
+    var isEmpty: Bool { first == items.count }
 
-    mutating func append(_ item: consuming LoopItem) {
-        if count == ring.count { grow() }
-        // The capacity is a power of two, so the mask is the remainder.
-        let place = (first + count) & (ring.count - 1)
-        // That place holds nothing, so nothing has to be let go.
-        ring.withUnsafeMutableBufferPointer { $0.initializeElement(at: place, to: item) }
-        count += 1
-    }
+    mutating func append(_ item: consuming LoopItem) { items.append(item) }
 
     mutating func popFirst() -> LoopItem? {
-        guard count > 0 else { return nil }
-        // Moved: a copy would be counted.
-        let item = ring.withUnsafeMutableBufferPointer { ring in
-            let item = ring.moveElement(from: first)
-            ring.initializeElement(at: first, to: nil)
-            return item
-        }
-        first = (first + 1) & (ring.count - 1)
-        count -= 1
+        guard first < items.count else { return nil }
+        let item = items[first].take()
+        first += 1
+        if first == items.count || first >= max(Self.mostFree, items.count / 2) { removeFree() }
         return item
     }
 
-    private mutating func grow() {
-        var larger = ContiguousArray<LoopItem?>()
-        larger.reserveCapacity(ring.count * 2)
-        larger.append(contentsOf: ring[first...])
-        larger.append(contentsOf: ring[..<first])
-        larger.append(contentsOf: repeatElement(nil, count: ring.count))
-        ring = larger
+    private mutating func removeFree() {
+        items.removeFirst(first)
         first = 0
     }
 }

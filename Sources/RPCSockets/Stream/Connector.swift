@@ -1,4 +1,4 @@
-// From an endpoint to a connected stream: looks the name up, tries its addresses one after the other, each with its
+// From an endpoint to a connected channel: looks the name up, tries its addresses one after the other, each with its
 // share of the time, and hands over the first that answers, or says why none did.
 
 import CSystem
@@ -6,7 +6,7 @@ import RPCWire
 
 /// One attempt to connect; also the handle that cancels it.
 package final class Connector: Sendable {
-    package typealias Completion = @Sendable (Result<SocketChannel, ConnectError>) -> Void
+    package typealias Completion = @Sendable (Result<SocketChannel, SetupError>) -> Void
 
     private let endpoint: Endpoint
     private let loop: EventLoop
@@ -48,9 +48,9 @@ package final class Connector: Sendable {
         return connector
     }
 
-    /// Ends the attempt with `.cancelled`, unless it has come to its end before.
+    /// Ends the attempt with an error, unless it has come to its end before.
     package func cancel() {
-        loop.submit { [self] in complete(.failure(.cancelled)) }
+        loop.submit { [self] in fail("connecting was cancelled") }
     }
 
     private init(
@@ -66,21 +66,21 @@ package final class Connector: Sendable {
     }
 
     private func start() {
-        state.timer = loop.schedule(at: deadline) { [self] in complete(.failure(.timedOut(endpoint, timeout))) }
+        state.timer = loop.schedule(at: deadline) { [self] in fail("\(endpoint): no connection within \(timeout)") }
         Resolver.shared.resolve(endpoint, on: loop) { [self] result in
             guard state.completion != nil else { return }
             switch result {
             case .success(let found):
                 state.addresses = found[...]
                 tryNext()
-            case .failure(let error): complete(.failure(.failed(error.description)))
+            case .failure(let error): complete(.failure(error))
             }
         }
     }
 
     private func tryNext() {
         guard let address = state.addresses.popFirst() else {
-            return complete(.failure(.failed("\(endpoint): \(state.failures.joined(separator: "; "))")))
+            return fail("\(endpoint): \(state.failures.joined(separator: "; "))")
         }
         do throws(SystemError) {
             let socket = try Socket.make(for: address)
@@ -151,7 +151,9 @@ package final class Connector: Sendable {
         if let attempt = state.attempt.take() { loop.deregister(attempt.registration) }
     }
 
-    private func complete(_ result: Result<SocketChannel, ConnectError>) {
+    private func fail(_ why: String) { complete(.failure(SetupError(why))) }
+
+    private func complete(_ result: Result<SocketChannel, SetupError>) {
         guard let completion = state.completion.take() else { return }
         endAttempt()
         state.timer.take()?.cancel()
@@ -167,20 +169,5 @@ extension Connector: Selectable {
         connected(attempt.socket)
     }
 
-    func loopWillEnd() { complete(.failure(.cancelled)) }
-}
-
-package enum ConnectError: Error, Hashable, CustomStringConvertible {
-    case timedOut(Endpoint, Duration)
-    case cancelled
-    /// Every address of the endpoint refused; the text names each with its reason.
-    case failed(String)
-
-    package var description: String {
-        switch self {
-        case .timedOut(let endpoint, let timeout): "\(endpoint): no connection within \(timeout)"
-        case .cancelled: "connecting was cancelled"
-        case .failed(let reason): reason
-        }
-    }
+    func loopWillEnd() { fail("connecting was cancelled") }
 }

@@ -6,18 +6,18 @@ package enum Endpoint: Sendable, Hashable {
     case tcp(host: String, port: UInt16)
     case unix(path: String)
 
-    package init(_ text: String) throws(EndpointError) {
+    package init(_ text: String) throws(SetupError) {
         guard let mark = text.range(ofFirst: "://") else {
-            throw EndpointError(text, "has no scheme", example: Endpoint.example(for: text))
+            throw SetupError(text, "has no scheme", example: Endpoint.example(for: text))
         }
         let rest = text[mark.upperBound...]
         guard text.unicodeScalars.allSatisfy({ $0.value > 0x20 && $0.value != 0x7F }) else {
-            throw EndpointError(text, "contains a blank or a control character")
+            throw SetupError(text, "contains a blank or a control character")
         }
         switch text[..<mark.lowerBound].lowercased() {
         case "tcp": self = try Endpoint.tcp(rest, in: text)
         case "unix": self = try Endpoint.unix(rest, in: text)
-        case let scheme: throw EndpointError(text, "has the scheme \"\(scheme)\", but only tcp and unix are known")
+        case let scheme: throw SetupError(text, "has the scheme \"\(scheme)\", but only tcp and unix are known")
         }
     }
 
@@ -37,38 +37,38 @@ package enum Endpoint: Sendable, Hashable {
         return text.isEmpty ? "tcp://127.0.0.1:7070" : text.contains(":") ? "tcp://\(text)" : "tcp://\(text):7070"
     }
 
-    private static func tcp(_ rest: Substring, in text: String) throws(EndpointError) -> Endpoint {
+    private static func tcp(_ rest: Substring, in text: String) throws(SetupError) -> Endpoint {
         let place = rest.hasSuffix("/") ? rest.dropLast() : rest
         if let wrong = place.first(where: { "/?#@".contains($0) }) {
-            throw EndpointError(text, "has a \"\(wrong)\" where only host and port can be")
+            throw SetupError(text, "has a \"\(wrong)\" where only host and port can be")
         }
         guard let colon = place.lastIndex(of: ":"), place.last != "]" else {
-            throw EndpointError(text, "has no port", example: "tcp://\(place.isEmpty ? "127.0.0.1" : place):7070")
+            throw SetupError(text, "has no port", example: "tcp://\(place.isEmpty ? "127.0.0.1" : place):7070")
         }
         let (host, digits) = (place[..<colon], place[place.index(after: colon)...])
         guard !digits.isEmpty, digits.utf8.allSatisfy({ 0x30...0x39 ~= $0 }), let port = UInt16(digits) else {
-            throw EndpointError(text, "has the port \"\(digits)\", which is not a number from 0 to 65535")
+            throw SetupError(text, "has the port \"\(digits)\", which is not a number from 0 to 65535")
         }
-        if host.isEmpty { throw EndpointError(text, "has no host", example: "tcp://127.0.0.1:\(port)") }
+        if host.isEmpty { throw SetupError(text, "has no host", example: "tcp://127.0.0.1:\(port)") }
         if host.hasPrefix("["), host.hasSuffix("]") {
             let address = String(host.dropFirst().dropLast())
             guard address.contains(":"), SocketAddress(numericHost: address, port: port) != nil else {
-                throw EndpointError(text, "has \"\(address)\" in brackets, which is not an IPv6 address")
+                throw SetupError(text, "has \"\(address)\" in brackets, which is not an IPv6 address")
             }
             return .tcp(host: address, port: port)
         }
         guard !host.contains(where: { ":[]".contains($0) }) else {
-            throw EndpointError(text, "has an IPv6 address without brackets", example: "tcp://[::1]:\(port)")
+            throw SetupError(text, "has an IPv6 address without brackets", example: "tcp://[::1]:\(port)")
         }
         return .tcp(host: String(host), port: port)
     }
 
-    private static func unix(_ rest: Substring, in text: String) throws(EndpointError) -> Endpoint {
+    private static func unix(_ rest: Substring, in text: String) throws(SetupError) -> Endpoint {
         guard rest.hasPrefix("/"), rest.count > 1 else {
-            throw EndpointError(text, "needs the whole path of a socket file", example: "unix:///run/app.sock")
+            throw SetupError(text, "needs the whole path of a socket file", example: "unix:///run/app.sock")
         }
         guard rest.utf8.count <= SocketAddress.longestPath else {
-            throw EndpointError(
+            throw SetupError(
                 text, "has a path of \(rest.utf8.count) bytes; at most \(SocketAddress.longestPath) fit")
         }
         return .unix(path: String(rest))
@@ -84,12 +84,11 @@ extension Endpoint: CustomStringConvertible {
     }
 }
 
-/// One line: what was wrong, and what would be right.
-package struct EndpointError: Error, Hashable, CustomStringConvertible {
-    package let description: String
-
-    init(_ text: String, _ fault: String, example: String = "tcp://127.0.0.1:7070 or unix:///run/app.sock") {
-        description = "the address \"\(text)\" \(fault); write for instance \(example)"
+extension SetupError {
+    /// Says what is wrong with an address, and what would be right.
+    fileprivate init(_ text: String, _ fault: String, example: String = "tcp://127.0.0.1:7070 or unix:///run/app.sock")
+    {
+        self.init("the address \"\(text)\" \(fault); write for instance \(example)")
     }
 }
 

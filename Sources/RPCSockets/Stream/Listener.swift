@@ -47,29 +47,25 @@ package final class Listener: Sendable {
     package static func listen(
         on endpoint: Endpoint, loop: EventLoop, backlog: Int = 1_024, report: @escaping Report = { _ in },
         accept: @escaping Accept
-    ) async throws(ListenError) -> Listener {
+    ) async throws(SetupError) -> Listener {
         let found = await withCheckedContinuation { continuation in
             Resolver.shared.resolve(endpoint, on: loop) { continuation.resume(returning: $0) }
         }
-        switch found {
-        case .failure(let error): throw ListenError("\(error)")
-        case .success(let addresses):
-            guard let address = addresses.first else { throw ListenError("\(endpoint) has no address") }
-            let listener = try Listener(endpoint, address, loop, backlog, report, accept)
-            await withCheckedContinuation { continuation in
-                loop.submit {
-                    listener.begin()
-                    continuation.resume()
-                }
+        guard let address = try found.get().first else { throw SetupError("\(endpoint) has no address") }
+        let listener = try Listener(endpoint, address, loop, backlog, report, accept)
+        await withCheckedContinuation { continuation in
+            loop.submit {
+                listener.begin()
+                continuation.resume()
             }
-            return listener
         }
+        return listener
     }
 
     private init(
         _ endpoint: Endpoint, _ address: SocketAddress, _ loop: EventLoop, _ backlog: Int, _ report: @escaping Report,
         _ accept: @escaping Accept
-    ) throws(ListenError) {
+    ) throws(SetupError) {
         self.loop = loop
         self.accept = accept
         self.report = report
@@ -84,14 +80,14 @@ package final class Listener: Sendable {
             try SystemCall.make("listen") { CSystem.listen(socket.descriptor, Int32(clamping: backlog)) }
             self.socket = socket
         } catch {
-            throw ListenError("cannot listen on \(endpoint): \(error)")
+            throw SetupError("cannot listen on \(endpoint): \(error)")
         }
         self.endpoint = Listener.bound(endpoint, socket)
         let state = State()
         bound = LoopBound(state, of: loop)
         guard state.spare != nil, Listener.hasRoom else {
             file?.remove()
-            throw ListenError(
+            throw SetupError(
                 "cannot listen on \(endpoint): too few file descriptors are left to serve a client; \(Listener.leastRoom) "
                     + "have to be free once it listens, so raise the limit (ulimit -n)")
         }
@@ -210,9 +206,4 @@ extension Socket {
         if address.family == AF_INET6 { _ = system_set_dual_stack(descriptor) }
         try SystemCall.make("bind") { address.withPointer { CSystem.bind(descriptor, $0, $1) } }
     }
-}
-
-package struct ListenError: Error, Hashable, CustomStringConvertible {
-    package let description: String
-    init(_ description: String) { self.description = description }
 }

@@ -1,4 +1,4 @@
-// The outgoing half of a socket stream as a value: what is queued, which thread is writing, and how the stream ends. The stream
+// The outgoing half of a socket channel as a value: what is queued, which thread is writing, and how the channel ends. The channel
 // keeps it under a lock, tells it what happens and does what it answers.
 //
 // One writer at a time takes all that is queued and sends it outside the lock, while the others go on queueing; what
@@ -9,7 +9,7 @@ import RPCWire
 struct Outgoing: ~Copyable, Sendable {
     enum Phase: Equatable {
         case open
-        /// What is queued is still sent; then the stream ends.
+        /// What is queued is still sent; then the channel ends.
         case finishing(ChannelEnd)
         case ended(ChannelEnd)
     }
@@ -27,9 +27,9 @@ struct Outgoing: ~Copyable, Sendable {
         case send
         /// Nothing is queued.
         case rest
-        /// Nothing is queued and nothing will be: the end of the stream can be sent.
+        /// Nothing is queued and nothing will be: the end of the channel can be sent.
         case finish
-        /// The stream has ended under the writer's hands; the loop waits to close the descriptor.
+        /// The channel has ended under the writer's hands; the loop waits to close the descriptor.
         case close
     }
 
@@ -37,7 +37,7 @@ struct Outgoing: ~Copyable, Sendable {
     private(set) var writer = Writer.free
     /// What the next writer will take.
     private var queued = SendBuffer()
-    /// Stream offsets: of the end of the queue, and of what the system has taken.
+    /// Offsets: of the end of the queue, and of what the system has taken.
     private(set) var appended: UInt64 = 0
     private(set) var sent: UInt64 = 0
 
@@ -93,7 +93,7 @@ struct Outgoing: ~Copyable, Sendable {
     /// The system took so many bytes.
     mutating func didSend(_ count: Int) { sent += UInt64(count) }
 
-    /// The system takes no more for now. Answers whether the stream is still worth waiting for.
+    /// The system takes no more for now. Answers whether the channel is still worth waiting for.
     mutating func block() -> Bool {
         if case .ended = phase {
             writer = .free
@@ -110,7 +110,7 @@ struct Outgoing: ~Copyable, Sendable {
         return true
     }
 
-    /// The stream is over. The first end counts, and one that was announced by `finish` stays what it was.
+    /// The channel is over. The first end counts, and one that was announced by `finish` stays what it was.
     mutating func end(_ end: ChannelEnd) -> Bool {
         switch phase {
         case .open: phase = .ended(end)
@@ -120,7 +120,7 @@ struct Outgoing: ~Copyable, Sendable {
         return true
     }
 
-    /// The descriptor goes to another stream. False when there is something to do with it here first.
+    /// The descriptor goes to another channel. False when there is something to do with it here first.
     mutating func leave() -> Bool {
         guard phase == .open, writer == .free, appended == sent else { return false }
         phase = .ended(.local)
@@ -134,16 +134,16 @@ struct Outgoing: ~Copyable, Sendable {
     mutating func empty() { queued.letGo() }
 }
 
-/// What a stream puts up with from its peer: how much output may wait for it, how long, and how long silence may last.
+/// What a channel puts up with from its peer: how much output may wait for it, how long, and how long silence may last.
 package struct OutputLimits: Sendable, Hashable {
     /// Queued bytes above which a server stops reading from the peer that does not read, until half is gone.
     package var pauseReading = 1 << 20
-    /// Queued bytes above which the stream fails when one more message is queued.
+    /// Queued bytes above which the channel fails when one more message is queued.
     package var maximum = 16 << 20
     /// How long a peer may take nothing of what waits for it.
     package var patience = Duration.seconds(30)
 
-    /// How long a stream that has finished waits for the peer to close as well.
+    /// How long a channel that has finished waits for the peer to close as well.
     package var linger = Duration.seconds(1)
 
     /// How long the peer may be silent before its system is asked whether it is there; zero for ever.

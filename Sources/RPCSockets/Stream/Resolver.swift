@@ -21,11 +21,11 @@ final class Resolver: Sendable {
     /// Answers on the loop, and never before returning. What needs no looking up needs no thread.
     func resolve(
         _ endpoint: Endpoint, on loop: any Loop,
-        _ answer: @escaping @Sendable (Result<[SocketAddress], ResolveError>) -> Void
+        _ answer: @escaping @Sendable (Result<[SocketAddress], SetupError>) -> Void
     ) {
         if let address = Resolver.literal(endpoint) { return loop.submit { answer(.success([address])) } }
         guard case .tcp(let host, let port) = endpoint else {
-            return loop.submit { answer(.failure(ResolveError("\(endpoint): the path is too long"))) }
+            return loop.submit { answer(.failure(SetupError("\(endpoint): the path is too long"))) }
         }
         let question: @Sendable () -> Void = { [self] in
             let result = Resolver.lookUp(host, port)
@@ -71,14 +71,14 @@ final class Resolver: Sendable {
         if let next { run(next) }
     }
 
-    private static func lookUp(_ host: String, _ port: UInt16) -> Result<[SocketAddress], ResolveError> {
+    private static func lookUp(_ host: String, _ port: UInt16) -> Result<[SocketAddress], SetupError> {
         var hints = addrinfo()
         hints.ai_flags = AI_NUMERICSERV
         hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
         var list: UnsafeMutablePointer<addrinfo>?
         let code = getaddrinfo(host, String(port), &hints, &list)
         guard code == 0 else {
-            return .failure(ResolveError("the name \"\(host)\" has no address: \(String(cString: gai_strerror(code)))"))
+            return .failure(SetupError("the name \"\(host)\" has no address: \(String(cString: gai_strerror(code)))"))
         }
         defer { freeaddrinfo(list) }
         var addresses: [SocketAddress] = []
@@ -91,9 +91,4 @@ final class Resolver: Sendable {
         }
         return .success(addresses)
     }
-}
-
-package struct ResolveError: Error, Hashable, CustomStringConvertible {
-    package let description: String
-    init(_ description: String) { self.description = description }
 }

@@ -59,11 +59,6 @@ package final class Socket: Sendable {
         system_set_keepalive(descriptor, interval, timeout)
     }
 
-    /// Sets how much the kernel takes before it says that it would block; for tests of partial writes.
-    package func setSendBufferSize(_ bytes: Int) {
-        _ = system_set_option(descriptor, SOL_SOCKET, SO_SNDBUF, Int32(clamping: bytes))
-    }
-
     /// What a connection attempt came to.
     var pendingError: SystemError? {
         let code = system_pending_error(descriptor)

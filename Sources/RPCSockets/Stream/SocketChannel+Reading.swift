@@ -91,8 +91,8 @@ extension SocketChannel: Selectable {
         if isIdle || state.hasSentEnd { end(.remote) } else { flushLater() }
     }
 
-    /// Says that all has been sent, and waits for the peer's end. Closing now could make the kernel answer what the peer still
-    /// sends with a reset, and a reset takes the last reply away from a peer that has not read it yet.
+    /// Says that all has been sent, and waits for the peer's end. If the socket were closed now, the kernel could answer the peer's
+    /// next bytes with a reset. A reset takes the last reply away from a peer that has not read it yet.
     func sendEnd() {
         guard state.outcome == nil, !state.hasSentEnd else { return }
         state.hasSentEnd = true

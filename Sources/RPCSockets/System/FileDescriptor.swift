@@ -58,32 +58,27 @@ package enum PrivateFile {
     /// A program has fewer secrets than this: a larger file is another one.
     private static let largest = 1 << 20
 
-    package static func read(_ path: String) throws(PrivateFileError) -> String {
+    /// - Throws: the end of a sentence that begins with the file's name.
+    package static func read(_ path: String) throws(SetupError) -> String {
         let (file, bytes): (FileDescriptor, [UInt8])
         do throws(SystemError) {
             // Never waiting: a pipe under this name would keep the program from starting.
             file = try FileDescriptor(path, O_RDONLY)
         } catch {
-            throw PrivateFileError("cannot be opened: \(error)")
+            throw SetupError("cannot be opened: \(error)")
         }
-        guard file.isRegular else { throw PrivateFileError("is not a plain file") }
+        guard file.isRegular else { throw SetupError("is not a plain file") }
         guard file.mode & 0o077 == 0 else {
             let mode = String(file.mode & 0o777, radix: 8)
-            throw PrivateFileError("can be read by others (mode \(mode)); take that away with: chmod 600 \(path)")
+            throw SetupError("can be read by others (mode \(mode)); take that away with: chmod 600 \(path)")
         }
         do throws(SystemError) {
             bytes = try file.readToEnd(atMost: largest)
         } catch {
-            throw PrivateFileError(
+            throw SetupError(
                 error.code == EFBIG ? "is larger than \(largest) bytes" : "cannot be read: \(error)")
         }
-        guard let text = String(validating: bytes, as: UTF8.self) else { throw PrivateFileError("is not UTF-8") }
+        guard let text = String(validating: bytes, as: UTF8.self) else { throw SetupError("is not UTF-8") }
         return text
     }
-}
-
-/// What is wrong with a file, as the end of a sentence that begins with its name.
-package struct PrivateFileError: Error, Hashable, CustomStringConvertible {
-    package let description: String
-    init(_ description: String) { self.description = description }
 }

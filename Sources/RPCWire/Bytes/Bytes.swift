@@ -1,12 +1,12 @@
-// Received bytes on their way up: a loop fills a chunk once, the framing cuts it into views, and whoever needs a
-// view keeps the chunk alive. Nothing between the socket and the decoder copies.
+// Received bytes on their way up: a loop fills a chunk once, the framing cuts it into views, and each view keeps the
+// chunk alive. Nothing between the socket and the decoder copies.
 
 package import JSONCodec
 
-/// A piece of memory that its one filler writes below nobody's view and everybody else only reads.
+/// A piece of memory that one loop fills and all others only read.
 ///
-/// `@unchecked Sendable`: the filler writes only above the highest index it has handed out as `Bytes`, and begins again
-/// only when nobody else holds the chunk.
+/// `@unchecked Sendable`: the loop writes only above the highest index that it has handed out as `Bytes`, and begins again
+/// only when there is no other reference to the chunk.
 @usableFromInline
 package final class ByteChunk: @unchecked Sendable {
     @usableFromInline package let memory: UnsafeMutableRawBufferPointer
@@ -14,7 +14,7 @@ package final class ByteChunk: @unchecked Sendable {
     /// At least of this capacity.
     package init(capacity: Int) { memory = LargeBlocks.allocate(capacity) }
 
-    /// Of memory that came from `LargeBlocks` and that nobody else has.
+    /// Of memory that came from `LargeBlocks` and has no other owner.
     init(_ memory: UnsafeMutableRawBufferPointer) { self.memory = memory }
 
     /// Whether its memory is of those that `LargeBlocks` keeps.
@@ -74,18 +74,11 @@ package struct Bytes: Sendable {
         return Bytes(chunk, range.lowerBound + clamped.lowerBound..<range.lowerBound + clamped.upperBound)
     }
 
-    /// The same as the subscript, for who has no more use for the whole.
-    package consuming func narrowed(to part: Range<Int>) -> Bytes {
-        let clamped = part.clamped(to: 0..<range.count)
-        let start = range.lowerBound
-        return Bytes(chunk, start + clamped.lowerBound..<start + clamped.upperBound)
-    }
-
     /// The bytes, and what has to be kept for as long as they are looked at.
     @inlinable package var parts: (text: UnsafeRawBufferPointer, chunk: ByteChunk?) { (memory, chunk) }
 
-    /// The bytes themselves, for as long as somebody keeps the view. What every call looks at is looked at like this: in
-    /// another module a closure costs more than most of what is done in it.
+    /// The bytes themselves, for as long as the view is kept. Code that runs for every call uses this: in another module a
+    /// closure costs more than most of what is done in it.
     @inlinable package var memory: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: chunk.memory[range]) }
 
     @inlinable

@@ -15,18 +15,18 @@ package struct SendBuffer: ~Copyable, @unchecked Sendable {
     private var start = 0
     private var end = 0
     /// What is left of a message that others may have as well, and that stands behind the rest.
-    private var shared: SharedMessage?
+    private var shared: Bytes?
 
     package init(keptCapacity: Int = 16 << 10) { self.keptCapacity = keptCapacity }
 
     deinit { if let memory { LargeBlocks.deallocate(memory) } }
 
-    package var count: Int { end - start + (shared?.bytes.count ?? 0) }
+    package var count: Int { end - start + (shared?.count ?? 0) }
     package var isEmpty: Bool { start == end && shared == nil }
 
     /// What stands behind `bytes`, for as long as the buffer is left alone.
     package var sharedBytes: UnsafeRawBufferPointer {
-        shared?.bytes.memory ?? UnsafeRawBufferPointer(start: nil, count: 0)
+        shared?.memory ?? UnsafeRawBufferPointer(start: nil, count: 0)
     }
 
     package var bytes: UnsafeRawBufferPointer {
@@ -57,7 +57,7 @@ package struct SendBuffer: ~Copyable, @unchecked Sendable {
     /// A message at the end, which is held and not copied for as long as nothing comes behind it.
     package mutating func append(shared message: Bytes) {
         reserve(0)
-        if !message.isEmpty { shared = SharedMessage(message) }
+        if !message.isEmpty { shared = message }
     }
 
     /// Forgets the first bytes: they have been sent.
@@ -65,9 +65,9 @@ package struct SendBuffer: ~Copyable, @unchecked Sendable {
         let own = min(count, end - start)
         start += own
         if start < end { return }
-        guard let left = shared?.bytes, count - own < left.count else { return removeAll() }
+        guard let left = shared, count - own < left.count else { return removeAll() }
         (start, end) = (0, 0)
-        shared = SharedMessage(left[count - own..<left.count])
+        shared = left[count - own..<left.count]
     }
 
     /// Empties the buffer and keeps nothing. Call this instead of assigning a new buffer, for the reason that
@@ -99,7 +99,7 @@ package struct SendBuffer: ~Copyable, @unchecked Sendable {
     @inline(never)
     private mutating func makeRoom(_ extra: Int) -> UnsafeMutableRawPointer {
         if let message = shared.take() {
-            withExtendedLifetime(message) { append(message.bytes.memory) }
+            withExtendedLifetime(message) { append(message.memory) }
             return reserve(extra)
         }
         let count = end - start
@@ -139,10 +139,4 @@ package enum OutgoingMessage {
         case .shared(let bytes): bytes.memory
         }
     }
-}
-
-final class SharedMessage: Sendable {
-    let bytes: Bytes
-
-    init(_ bytes: Bytes) { self.bytes = bytes }
 }

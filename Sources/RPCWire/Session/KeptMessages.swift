@@ -19,7 +19,7 @@ package struct KeptMessages: ~Copyable, Sendable {
     private var bytes = SendBuffer(keptCapacity: 64 << 10)
     private var entries: [Entry] = []
     /// The large ones by their numbers. Beside the entries, so that nothing in those is counted.
-    private var shared: [Int64: SharedMessage] = [:]
+    private var shared: [Int64: Bytes] = [:]
     /// How many bytes have been released, and how many entries that are still in the list.
     private var firstByte = 0
     private var firstEntry = 0
@@ -46,7 +46,7 @@ package struct KeptMessages: ~Copyable, Sendable {
     /// The same without a copy: for a large message that whoever sends it has as well.
     package mutating func keep(shared message: Bytes, number: Int64) {
         guard number > last else { return }
-        shared[number] = SharedMessage(message)
+        shared[number] = message
         let end = firstByte + bytes.count
         add(Entry(number: number, end: end, isShared: true, deadline: .distantFuture), message.count)
     }
@@ -84,7 +84,7 @@ package struct KeptMessages: ~Copyable, Sendable {
             let entry = entries[firstEntry]
             end = entry.end
             if entry.isShared, let message = shared.removeValue(forKey: entry.number) {
-                byteCount -= message.bytes.count
+                byteCount -= message.count
             }
             firstEntry += 1
             if !entry.isDropped { count -= 1 }
@@ -103,7 +103,7 @@ package struct KeptMessages: ~Copyable, Sendable {
         var start = firstByte
         for index in entries.indices[firstEntry...] {
             let entry = entries[index]
-            let length = shared[entry.number]?.bytes.count ?? entry.end - start
+            let length = shared[entry.number]?.count ?? entry.end - start
             start = entry.end
             guard !entry.isDropped, isUnwanted(length, entry.deadline) else { continue }
             entries[index].isDropped = true
@@ -124,7 +124,7 @@ package struct KeptMessages: ~Copyable, Sendable {
         return entries[firstEntry...].compactMap { entry in
             defer { start = entry.end }
             if entry.isDropped { return nil }
-            if let message = shared[entry.number] { return (entry.number, message.bytes, entry.deadline) }
+            if let message = shared[entry.number] { return (entry.number, message, entry.deadline) }
             let message = UnsafeRawBufferPointer(rebasing: bytes.bytes[start - firstByte..<entry.end - firstByte])
             return (entry.number, Bytes(copying: message), entry.deadline)
         }

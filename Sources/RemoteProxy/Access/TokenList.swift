@@ -49,7 +49,7 @@ public struct TokenList: Sendable {
     /// - Throws: `TokenListError` when it cannot be read, when others may read it too, or when its text is wrong.
     public init(file path: String) throws(TokenListError) {
         let text: String
-        do throws(PrivateFileError) {
+        do throws(SetupError) {
             text = try PrivateFile.read(path)
         } catch {
             throw TokenListError("the token file \(path) \(error)")

@@ -37,7 +37,7 @@ extension Dialer {
     package static func socket(_ url: String, _ timeout: Duration, _ limits: OutputLimits, on loop: EventLoop = .shared)
         -> Dialer
     {
-        do throws(EndpointError) {
+        do throws(SetupError) {
             let endpoint = try Endpoint(url)
             return Dialer(loop: loop, handoff: loop) { done in
                 let connector = Connector.connect(to: endpoint, on: loop, timeout: timeout, limits: limits) { result in

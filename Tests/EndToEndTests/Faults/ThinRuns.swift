@@ -3,6 +3,7 @@
 import Dispatch
 import Faults
 import Foundation
+import Glibc
 import Protocols
 import RPCServer
 import RPCSockets
@@ -11,12 +12,6 @@ import RemoteProxy
 import Subjects
 import TestSupport
 import Testing
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 extension FaultRuns {
     /// In a process of its own: signals and small sockets are the whole process's.

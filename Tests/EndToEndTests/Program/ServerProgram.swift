@@ -1,13 +1,8 @@
 // The built `rpc-server`, or another of our servers, as a child process: its arguments, its lines, its signals, its end.
 
 import Foundation
+import Glibc
 import TestSupport
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 final class ServerProgram {
     /// How a program ended and all that it said and had not been read before.

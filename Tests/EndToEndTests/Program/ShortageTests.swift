@@ -3,17 +3,12 @@
 // announced. Full disks are a matter of cache files.
 
 import Foundation
+import Glibc
 import Protocols
 import RPCServer
 import RemoteProxy
 import TestSupport
 import Testing
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 @Suite(.waitsForOthers) struct `A server without descriptors` {
     /// In a process of its own, because the limit is the whole process's.
@@ -58,67 +53,65 @@ import Testing
     }
 }
 
-#if os(Linux)
-    @Suite(.waitsForOthers) struct `A server with little memory` {
-        /// Those that came with more than they need keep what they need; of those that need much there are only so many.
-        @Test func `keeps little of large messages whose calls run and do not return`() async throws {
-            try await blocking {
-                let server = try ServerProgram(
-                    "--listen=tcp://127.0.0.1:0", "--quiet", "--maximum-bytes-in-flight=2097152")
-                let (url, count) = (try server.address(), 24)
-                let client = try RawClient(url, .lengthPrefixed)
-                let ping = #"{"jsonrpc":"2.0","method":"rpc.ping","id":0}"#
-                #expect(try brief(client.ask(ping)) == "0=null")
-                let before = try server.peakMemory()
-                let text = String(repeating: "x", count: 512 << 10)
-                let call = #"{"jsonrpc":"2.0","method":"Echo.later","params":"#
-                for id in 1...count { client.say(#"\#(call)["x",60000],"id":\#(id),"more":"\#(text)"}"#) }
-                for id in 1...count { client.say(#"\#(call)["\#(text)",60000],"id":\#(id + count)}"#) }
-                client.say(ping)
-                // The first of those that are too many is the fifth: four have two mebibytes, save what the others need.
-                for id in count + 5...2 * count { #expect(try brief(client.hear()) == "\(id)!-32009") }
-                #expect(try brief(client.hear()) == "0=null")
-                // What came is 24 MiB.
-                #expect(try server.peakMemory() - before < 14 << 20)
-                server.signal(SIGKILL)
-                _ = server.end()
-            }.get()
-        }
-
-        /// Four times as much is announced as there is.
-        @Test(arguments: [WireFraming.lengthPrefixed, .headers])
-        func `serves on while a hundred messages of the largest size have only begun`(framing: WireFraming)
-            async throws
-        {
-            try await blocking {
-                let server = try ServerProgram("--listen=tcp://127.0.0.1:0", "--quiet", memory: 384 << 10)
-                let url = try server.address()
-                let size = 16 << 20
-                let announced =
-                    framing == .headers
-                    ? Array("Content-Length: \(size)\r\n\r\n".utf8)
-                    : withUnsafeBytes(of: UInt32(size).bigEndian, Array.init)
-                let beginning = announced + Array(("\"" + String(repeating: "x", count: 20_000)).utf8)
-                let neighbour = try RawClient(url)
-                var beginners: [RawClient] = []
-                for _ in 0..<100 {
-                    let beginner = try RawClient(url, framing)
-                    beginner.send(beginning)
-                    beginners.append(beginner)
-                    #expect(try brief(neighbour.ask(Said.value)) == "1=0")
-                }
-                // There is room for what is not only announced.
-                let text = String(repeating: "y", count: 1 << 20)
-                let echo = try neighbour.ask(#"{"jsonrpc":"2.0","method":"Echo.text","params":["\#(text)"],"id":2}"#)
-                #expect(echo?.contains(text) == true)
-                for beginner in beginners { beginner.finish() }
-                neighbour.finish()
-                server.signal(SIGTERM)
-                #expect(server.end() == .init(code: 0, output: "", errors: ""))
-            }.get()
-        }
+@Suite(.waitsForOthers) struct `A server with little memory` {
+    /// Those that came with more than they need keep what they need; of those that need much there are only so many.
+    @Test func `keeps little of large messages whose calls run and do not return`() async throws {
+        try await blocking {
+            let server = try ServerProgram(
+                "--listen=tcp://127.0.0.1:0", "--quiet", "--maximum-bytes-in-flight=2097152")
+            let (url, count) = (try server.address(), 24)
+            let client = try RawClient(url, .lengthPrefixed)
+            let ping = #"{"jsonrpc":"2.0","method":"rpc.ping","id":0}"#
+            #expect(try brief(client.ask(ping)) == "0=null")
+            let before = try server.peakMemory()
+            let text = String(repeating: "x", count: 512 << 10)
+            let call = #"{"jsonrpc":"2.0","method":"Echo.later","params":"#
+            for id in 1...count { client.say(#"\#(call)["x",60000],"id":\#(id),"more":"\#(text)"}"#) }
+            for id in 1...count { client.say(#"\#(call)["\#(text)",60000],"id":\#(id + count)}"#) }
+            client.say(ping)
+            // The first of those that are too many is the fifth: four have two mebibytes, save what the others need.
+            for id in count + 5...2 * count { #expect(try brief(client.hear()) == "\(id)!-32009") }
+            #expect(try brief(client.hear()) == "0=null")
+            // What came is 24 MiB.
+            #expect(try server.peakMemory() - before < 14 << 20)
+            server.signal(SIGKILL)
+            _ = server.end()
+        }.get()
     }
-#endif
+
+    /// Four times as much is announced as there is.
+    @Test(arguments: [WireFraming.lengthPrefixed, .headers])
+    func `serves on while a hundred messages of the largest size have only begun`(framing: WireFraming)
+        async throws
+    {
+        try await blocking {
+            let server = try ServerProgram("--listen=tcp://127.0.0.1:0", "--quiet", memory: 384 << 10)
+            let url = try server.address()
+            let size = 16 << 20
+            let announced =
+                framing == .headers
+                ? Array("Content-Length: \(size)\r\n\r\n".utf8)
+                : withUnsafeBytes(of: UInt32(size).bigEndian, Array.init)
+            let beginning = announced + Array(("\"" + String(repeating: "x", count: 20_000)).utf8)
+            let neighbour = try RawClient(url)
+            var beginners: [RawClient] = []
+            for _ in 0..<100 {
+                let beginner = try RawClient(url, framing)
+                beginner.send(beginning)
+                beginners.append(beginner)
+                #expect(try brief(neighbour.ask(Said.value)) == "1=0")
+            }
+            // There is room for what is not only announced.
+            let text = String(repeating: "y", count: 1 << 20)
+            let echo = try neighbour.ask(#"{"jsonrpc":"2.0","method":"Echo.text","params":["\#(text)"],"id":2}"#)
+            #expect(echo?.contains(text) == true)
+            for beginner in beginners { beginner.finish() }
+            neighbour.finish()
+            server.signal(SIGTERM)
+            #expect(server.end() == .init(code: 0, output: "", errors: ""))
+        }.get()
+    }
+}
 
 private struct ShortageStory {
     func playFirstClient() async throws {
@@ -225,9 +218,5 @@ private struct ShortageStory {
         return before
     }
 
-    #if canImport(Glibc)
-        private var resource: __rlimit_resource_t { __rlimit_resource_t(RLIMIT_NOFILE.rawValue) }
-    #else
-        private var resource: Int32 { RLIMIT_NOFILE }
-    #endif
+    private var resource: __rlimit_resource_t { __rlimit_resource_t(RLIMIT_NOFILE.rawValue) }
 }

@@ -2,12 +2,7 @@
 // send is sent with it, and what they would see is read with it.
 
 import Foundation
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
+import Glibc
 
 enum WireFraming: Sendable, CaseIterable {
     case lines, headers, lengthPrefixed
@@ -38,11 +33,7 @@ final class RawClient {
         self.framing = framing
         let path = url.hasPrefix("unix://") ? url.dropFirst("unix://".count) : nil
         let family = path == nil ? AF_INET : AF_UNIX
-        #if canImport(Glibc)
-            descriptor = socket(family, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-        #else
-            descriptor = socket(family, SOCK_STREAM, 0)
-        #endif
+        descriptor = socket(family, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         var patience = timeval(tv_sec: 60, tv_usec: 0)
         for option in [SO_RCVTIMEO, SO_SNDTIMEO] {
             setsockopt(descriptor, SOL_SOCKET, option, &patience, socklen_t(MemoryLayout<timeval>.size))
@@ -66,13 +57,8 @@ final class RawClient {
 
     private static func connect<Address>(_ descriptor: Int32, _ address: Address) -> Int32 {
         withUnsafeBytes(of: address) { bytes in
-            #if canImport(Glibc)
-                let pointer = bytes.assumingMemoryBound(to: sockaddr.self).baseAddress
-                return pointer.map { Glibc.connect(descriptor, $0, socklen_t(bytes.count)) } ?? -1
-            #else
-                let pointer = bytes.assumingMemoryBound(to: sockaddr.self).baseAddress
-                return pointer.map { Darwin.connect(descriptor, $0, socklen_t(bytes.count)) } ?? -1
-            #endif
+            let pointer = bytes.assumingMemoryBound(to: sockaddr.self).baseAddress
+            return pointer.map { Glibc.connect(descriptor, $0, socklen_t(bytes.count)) } ?? -1
         }
     }
 
@@ -87,14 +73,9 @@ final class RawClient {
         bytes.withUnsafeBytes { bytes in
             var rest = bytes[...]
             while !rest.isEmpty {
-                #if canImport(Glibc)
-                    let flags = Int32(MSG_NOSIGNAL)
-                    let count = Glibc.send(
-                        descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count, flags)
-                #else
-                    let count = Darwin.send(
-                        descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count, 0)
-                #endif
+                let flags = Int32(MSG_NOSIGNAL)
+                let count = Glibc.send(
+                    descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count, flags)
                 guard count > 0 else { return }
                 rest = rest.dropFirst(count)
             }

@@ -1,13 +1,8 @@
 // The lines of a ledger: each is written whole before the subject answers, and read when all is over.
 
+import Glibc
 package import RPCWire
 package import TestSupport
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 package final class LedgerFile: Sendable {
     package enum Entry: Sendable, Hashable {

@@ -1,13 +1,8 @@
 // The proxy's thread: waits for its sockets, moves bytes between them, and does to them what the settings say.
 
+import Glibc
 import RPCSockets
 import RPCWire
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// `@unchecked Sendable`: everything in here belongs to the one thread that `run` is called on.
 final class FaultLoop: @unchecked Sendable {

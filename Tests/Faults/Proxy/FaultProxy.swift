@@ -1,14 +1,9 @@
 // Stands between a client and a server and passes on their bytes, until a test asks it to do otherwise. A socket on
 // either side and a thread of its own: what goes wrong here goes wrong for real.
 
+import Glibc
 import RPCSockets
 import RPCWire
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 package final class FaultProxy: Sendable {
     /// What has happened so far.

@@ -1,12 +1,7 @@
 // A stream socket of this machine without any of our own code around it: what the tools of the tests are made of.
 
 import CSystem
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
+import Glibc
 
 /// Why a tool could not do its work.
 package struct FaultToolError: Error, CustomStringConvertible {
@@ -58,12 +53,8 @@ package final class RawDescriptor: Sendable {
 
     /// The next connection; nil when there is none, or the listener has been shut.
     package func accepted() -> RawDescriptor? {
-        #if canImport(Glibc)
-            // At once, or a child started in between would keep the connection open.
-            let connection = accept4(number, nil, nil, Int32(SOCK_CLOEXEC.rawValue))
-        #else
-            let connection = accept(number, nil, nil)
-        #endif
+        // At once, or a child started in between would keep the connection open.
+        let connection = accept4(number, nil, nil, Int32(SOCK_CLOEXEC.rawValue))
         return connection >= 0 ? RawDescriptor(connection) : nil
     }
 
@@ -89,17 +80,9 @@ package final class RawDescriptor: Sendable {
 
     /// How many bytes the kernel took; nil when the other end has gone.
     package func send(_ bytes: ArraySlice<UInt8>) -> Int? {
-        #if canImport(Glibc)
-            let flags = Int32(MSG_NOSIGNAL)
-        #else
-            let flags: Int32 = 0
-        #endif
+        let flags = Int32(MSG_NOSIGNAL)
         let count = bytes.withUnsafeBytes { bytes in
-            #if canImport(Glibc)
-                Glibc.send(number, bytes.baseAddress, bytes.count, flags)
-            #else
-                Darwin.send(number, bytes.baseAddress, bytes.count, flags)
-            #endif
+            Glibc.send(number, bytes.baseAddress, bytes.count, flags)
         }
         if count < 0 { return errno == EAGAIN || errno == EINTR ? 0 : nil }
         return count
@@ -119,26 +102,18 @@ package final class RawDescriptor: Sendable {
     /// Goes without a word, as a machine does that has lost its power: no end, no reset, and no answer from now on.
     /// Answers whether the system lets us; it wants to be asked by root.
     package func vanish() -> Bool {
-        #if canImport(Glibc)
-            // TCP_REPAIR, of which the C library's header may not know: a socket under repair is closed silently.
-            var on: Int32 = 1
-            guard setsockopt(number, Int32(IPPROTO_TCP), 19, &on, socklen_t(MemoryLayout<Int32>.size)) == 0 else {
-                return false
-            }
-            // The number stays taken until the end of this object, and stands for nothing.
-            let nothing = open("/dev/null", O_RDONLY | O_CLOEXEC)
-            defer { close(nothing) }
-            return nothing >= 0 && dup2(nothing, number) >= 0
-        #else
+        // TCP_REPAIR, of which the C library's header may not know: a socket under repair is closed silently.
+        var on: Int32 = 1
+        guard setsockopt(number, Int32(IPPROTO_TCP), 19, &on, socklen_t(MemoryLayout<Int32>.size)) == 0 else {
             return false
-        #endif
+        }
+        // The number stays taken until the end of this object, and stands for nothing.
+        let nothing = open("/dev/null", O_RDONLY | O_CLOEXEC)
+        defer { close(nothing) }
+        return nothing >= 0 && dup2(nothing, number) >= 0
     }
 
-    #if canImport(Glibc)
-        private static let streamType = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
-    #else
-        private static let streamType = SOCK_STREAM
-    #endif
+    private static let streamType = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
 
     private static func loopback(_ port: UInt16) -> sockaddr_in {
         var address = sockaddr_in()

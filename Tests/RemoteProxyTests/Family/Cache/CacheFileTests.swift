@@ -1,17 +1,12 @@
 // A cache that outlives its process: the next launch, bad files, bad disks, several writers.
 
+import Glibc
 import RPCSockets
 import RPCWire
 import TestSupport
 import Testing
 
 @testable import RemoteProxy
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 @Suite(.computesForLong, .waitsForOthers) struct `Cache files` {
     private let loop = ManualLoop()
