@@ -120,12 +120,8 @@ struct Outgoing: ~Copyable, Sendable {
         return true
     }
 
-    /// The descriptor goes to another channel. False when there is something to do with it here first.
-    mutating func leave() -> Bool {
-        guard phase == .open, writer == .free, appended == sent else { return false }
-        phase = .ended(.local)
-        return true
-    }
+    /// Whether nothing is left to send and no writer is at work.
+    var isIdle: Bool { waiting == 0 && writer == .free }
 
     /// Whether the descriptor can be closed; if not, the writer will answer `close` to the loop.
     var isUnused: Bool { writer != .busy }

@@ -86,7 +86,7 @@ extension SocketChannel: Selectable {
         if !state.discards, let receiver = state.receiver, receiver.peerFinished() { return }
         let isIdle = outgoing.withLock { outgoing in
             _ = outgoing.finish(.remote)
-            return outgoing.waiting == 0 && outgoing.writer == .free
+            return outgoing.isIdle
         }
         if isIdle || state.hasSentEnd { end(.remote) } else { flushLater() }
     }

@@ -92,7 +92,7 @@ package final class SocketChannel: ByteChannel, @unchecked Sendable {
     package func abort() { end(.local) }
 
     package func moved(to loop: any Loop) -> (any ByteChannel)? {
-        guard let other = loop as? EventLoop, state.outcome == nil, !state.hasReadEnd, outgoing.withLock({ $0.leave() })
+        guard let other = loop as? EventLoop, !state.hasReadEnd, outgoing.withLock({ $0.isIdle && $0.finish(.local) })
         else { return nil }
         if let registration = state.registration { eventLoop.deregister(registration) }
         state.registration = nil

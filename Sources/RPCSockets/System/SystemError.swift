@@ -1,4 +1,4 @@
-// A system call that failed, as one line: which call, which errno, what it means.
+// What fails, as one line for people: a system call, or what a program needs to begin.
 
 import CSystem
 import RPCWire
@@ -45,4 +45,10 @@ package struct SystemError: Error, Hashable, CustomStringConvertible {
         EPERM: "EPERM", EPIPE: "EPIPE", EPROTO: "EPROTO", EPROTOTYPE: "EPROTOTYPE", EROFS: "EROFS",
         ETIMEDOUT: "ETIMEDOUT",
     ]
+}
+
+/// An address, a name, a socket or a file that cannot be used, as one line for people.
+package struct SetupError: Error, Hashable, CustomStringConvertible {
+    package let description: String
+    init(_ description: String) { self.description = description }
 }
