@@ -88,14 +88,13 @@ extension SocketChannel: Selectable {
             _ = outgoing.finish(.remote)
             return outgoing.isIdle
         }
-        if isIdle || state.hasSentEnd { end(.remote) } else { flushLater() }
+        if isIdle || state.lingering != nil { end(.remote) } else { flushLater() }
     }
 
     /// Says that all has been sent, and waits for the peer's end. If the socket were closed now, the kernel could answer the peer's
     /// next bytes with a reset. A reset takes the last reply away from a peer that has not read it yet.
     func sendEnd() {
-        guard state.outcome == nil, !state.hasSentEnd else { return }
-        state.hasSentEnd = true
+        guard state.outcome == nil, state.lingering == nil else { return }
         state.discards = true
         if state.hasReadEnd || state.registration == nil { return end(.local) }
         socket.shutdownSending()

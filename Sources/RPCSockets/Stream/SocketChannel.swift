@@ -29,9 +29,9 @@ package final class SocketChannel: ByteChannel, @unchecked Sendable {
         var batch = WriteBatch()
         /// The receiver has asked for the end: what still arrives is thrown away.
         var discards = false
-        var hasSentEnd = false
         var hasReadEnd = false
         var patience: (any LoopTimer)?
+        /// Set when all has been sent, and its end.
         var lingering: (any LoopTimer)?
         var outcome: (end: ChannelEnd, sent: UInt64)?
     }
