@@ -79,9 +79,12 @@ final class Wire: Sendable {
         ends.withLock { ends in
             let offset = ends[side].appended
             guard case .open = ends[side].phase else { return offset }
-            let before = ends[side].queued.count
-            fill(&ends[side].queued, offset)
-            ends[side].appended += UInt64(ends[side].queued.count - before)
+            // A buffer of its own, since large messages stand behind the bytes and are not among them.
+            var written = SendBuffer()
+            fill(&written, offset)
+            ends[side].queued.append(written.bytes)
+            ends[side].queued.append(written.sharedBytes)
+            ends[side].appended += UInt64(written.count)
             return offset
         }
     }
