@@ -1,4 +1,4 @@
-// The command line: arguments in, the acts to play and the server to call out.
+// The command line of the demo: which acts to play, and which server to call.
 
 import RPCSockets
 
@@ -18,28 +18,26 @@ struct DemoOptions {
         while let word = rest.popFirst() {
             let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
             let option = parts[0]
+            func value(_ name: String) throws(CommandLineFault) -> String {
+                if let value = parts.count == 2 ? parts[1] : rest.popFirst(), !value.isEmpty { return value }
+                throw CommandLineFault("\(option) needs a value: \(option) \(name)")
+            }
+            if ["--all", "--list", "--help", "-h"].contains(option), parts.count == 2 {
+                throw CommandLineFault("\(option) takes no value")
+            }
             switch option {
-            case "--connect", "--act":
-                guard let value = parts.count == 2 ? parts[1] : rest.popFirst(), !value.isEmpty else {
-                    throw CommandLineFault("\(option) needs a value: \(option) \(option == "--act" ? "NUMBER" : "URL")")
-                }
-                if option == "--connect" {
-                    url = try Self.address(value)
-                } else {
-                    numbers = [try Self.number(value)]
-                    count = Tour.acts.count
-                }
-            case "--all", "--list", "--help", "-h":
-                guard parts.count == 1 else { throw CommandLineFault("\(option) takes no value") }
-                if option == "--all" {
-                    numbers = Array(1...Tour.acts.count)
-                    count = numbers.count
-                } else {
-                    answer = option == "--list" ? Tour.list : Self.help
-                }
-            default:
-                throw CommandLineFault(
-                    word.hasPrefix("-") ? "there is no option '\(option)'" : "'\(word)' is not an option")
+            case "--connect":
+                url = try Self.address(value("URL"))
+            case "--act":
+                numbers = [try Self.number(value("NUMBER"))]
+                count = Tour.acts.count
+            case "--all":
+                numbers = Array(1...Tour.acts.count)
+                count = numbers.count
+            case "--list": answer = Tour.list
+            case "--help", "-h": answer = Self.help
+            case _ where word.hasPrefix("-"): throw CommandLineFault("there is no option '\(option)'")
+            default: throw CommandLineFault("'\(word)' is not an option")
             }
         }
         acts = numbers.map { (Tour.acts[$0 - 1], "\($0)/\(count)") }

@@ -1,10 +1,10 @@
-// A list that opens at once with the contents of last time, and fetches the new ones behind it.
+// A list that opens at once with the contents of last time, and fetches the new ones in the background.
 
 import RPCServer
 import RPCSockets
 import RemoteProxy
 
-/// What the server has to read.
+/// The chapters that the server has.
 @Service
 protocol Contents: Sendable {
     @ReadOnly func chapters() async throws -> [String]
@@ -13,8 +13,8 @@ protocol Contents: Sendable {
 let cachedListAct = Act(
     "A list that opens at once",
     """
-    The server takes 300 ms to say what there is to read. The plain proxy makes the user wait for it each time.
-    The cached one shows the contents of last time, and fetches the new ones for the next.
+    The server takes 300 ms to list its chapters. With the plain proxy the user waits each time.
+    The cached proxy shows the list of last time at once, and fetches the new one in the background.
     """
 ) { stage in
     let shelf = SlowContents()
@@ -40,7 +40,7 @@ let cachedListAct = Act(
         let later = try cached.updates(of: ContentsProxy.Methods.chapters)
         try await stage.open("server away", cached, showing: new)
         let reason = await later.compactMap(\.failure).first { _ in true }
-        // A busy machine may notice only that the time is over.
+        // On a busy machine the time may be over before the connection is refused.
         let isAway = reason?.code == .unavailable || reason?.code == .deadlineExceeded
         try stage.show("no newer, because", isAway ? "the server is away" : nil, expecting: "the server is away")
     }
@@ -52,7 +52,7 @@ let cachedListAct = Act(
 }
 
 extension Stage {
-    /// Opens the list and shows how long the user waited. Unless that is known to take time, it must be there at once.
+    /// Opens the list and shows how long the user waited. The list must be there at once, unless `atOnce` is false.
     fileprivate func open(
         _ occasion: String, _ contents: any Contents, showing expected: [String], atOnce: Bool = true
     ) async throws {
@@ -60,7 +60,7 @@ extension Stage {
         let chapters = try await contents.chapters()
         let wait = start.duration(to: .now)
         try show("\(occasion), after \(wait.text)", chapters, expecting: expected)
-        // At once means before the server could have answered, also on a machine that has other things to do.
+        // At once means before the server could have answered, even on a busy machine.
         guard atOnce ? wait < SlowContents.delay * 0.9 : wait >= SlowContents.delay else {
             throw Difference("\(occasion): the user waited \(wait.text)")
         }

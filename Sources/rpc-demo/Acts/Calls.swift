@@ -23,15 +23,15 @@ let recordAct = Act("A record", "Any Codable value travels, there and back, and 
 }
 
 let sameProtocolAct = Act(
-    "Who is behind the protocol",
-    "`func welcome(_ name: String, by greeter: any Greeter)` cannot tell, and need not."
+    "One protocol for remote and local objects",
+    "`func welcome(_ name: String, by greeter: any Greeter)` works with all of them and cannot tell them apart."
 ) { stage in
     let client = stage.client
     stage.says("An object on the server:")
     try await stage.show(#"try await welcome("Ada", by: GreeterProxy(client))"#, expecting: "Hello, Ada! Come in.") {
         try await welcome("Ada", by: GreeterProxy(client))
     }
-    stage.says("A proxy for an object that is here; nothing is encoded:")
+    stage.says("A proxy for an object of this process; nothing is encoded:")
     try await stage.show(
         #"try await welcome("Ada", by: GreeterProxy(EnglishGreeter()))"#, expecting: "Hello, Ada! Come in."
     ) {
@@ -45,7 +45,7 @@ let sameProtocolAct = Act(
 
 let manyTasksAct = Act(
     "Many tasks, one connection",
-    "Two hundred tasks share a client, and each call takes 100 ms. A reply finds its caller, in whatever order it comes."
+    "Two hundred tasks share a client, and each call takes 100 ms. Each reply reaches its caller, in any order."
 ) { stage in
     let echo: any Echo = EchoProxy(stage.client)
     let all = Set((1...200).map { "number \($0)" })
@@ -59,7 +59,7 @@ let manyTasksAct = Act(
 
 let typedByHandAct = Act(
     "Lines typed by hand",
-    "This is JSON-RPC 2.0: what follows are the very bytes on a plain socket, there and back."
+    "This is JSON-RPC 2.0. The lines are the very bytes on a plain socket, there and back."
 ) { stage in
     let socket = try await LineSocket.connect(to: stage.url)
     defer { socket.close() }
@@ -81,7 +81,7 @@ let typedByHandAct = Act(
         line.hasPrefix("[") && line.hasSuffix("]") && line.contains(#""result":"Hello, world!""#)
             && line.contains(#""error":{"code":1,"#) && line.contains("divisionByZero")
     }
-    stage.says("And what is there to call? The server says so itself, as an OpenRPC document:")
+    stage.says("The server lists its methods as an OpenRPC document:")
     try await type(#"{"jsonrpc":"2.0","id":2,"method":"rpc.discover"}"#) {
         $0.contains(#""name":"Calculator.divide""#)
     }
@@ -95,7 +95,7 @@ private struct Fake: Greeter {
     func greet(_ name: String) async throws -> String { "Psst, \(name)!" }
 }
 
-/// Makes so many calls at the same time and collects the replies.
+/// Makes a number of calls at the same time and collects the replies.
 func inTasks<Reply: Hashable & Sendable>(
     _ count: Int, _ call: @escaping @Sendable (Int) async throws -> Reply
 ) async throws -> Set<Reply> {

@@ -8,14 +8,14 @@ import Subjects
 let lazyObjectAct = Act(
     "A heavy object behind a module's border",
     """
-    The module Subjects has a table of prime numbers that takes a while to make. All it shows is a
-    function that returns a lazy proxy. The object behind the proxy cannot even be named here.
+    The module Subjects has a table of prime numbers that takes a while to make. Its only interface is a
+    function that returns a lazy proxy. No other module can name the object behind the proxy.
     """
 ) { stage in
     try await stage.withServer(primes()) { _, _, client in
         let proxy = PrimesProxy(client)
         try stage.show("tables made so far", primeTablesMade(), expecting: 0)
-        stage.says("A hundred callers come at once, and all wait for the one table that the first has made:")
+        stage.says("A hundred calls arrive at once. The first makes the table, and all wait for it:")
         try await stage.show("try await inTasks(100) { try await proxy.count(upTo: $0) }.count", expecting: 26) {
             try await inTasks(100) { try await proxy.count(upTo: $0) }.count
         }

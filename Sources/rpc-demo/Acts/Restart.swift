@@ -7,7 +7,7 @@ import Subjects
 
 let restartAct = Act(
     "A server that goes away and comes back",
-    "One task makes fifty calls, one after the other, while the server is replaced. It knows nothing of that."
+    "One task makes fifty calls, one after the other, while the server is replaced. The task does not notice."
 ) { stage in
     try await stage.withServer(EchoProxy(PlainEcho()), at: "unix://\(Stage.ownPath())") { server, url, client in
         let echo: any Echo = EchoProxy(client)
@@ -32,7 +32,7 @@ let restartAct = Act(
         try await stage.show("try await patientCall.value", expecting: "called while no server listened") {
             try await patientCall.value
         }
-        stage.says("And the task that knows nothing has made all its calls:")
+        stage.says("The task has made all its calls:")
         try await stage.show("try await steadyCaller.value", expecting: 50) { try await steadyCaller.value }
         await successor.stop()
     }

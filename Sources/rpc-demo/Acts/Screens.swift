@@ -31,8 +31,8 @@ extension LoginDelegate {
 let presenterAct = Act(
     "A presenter and its view",
     """
-    A screen keeps its presenter, and the presenter its view: the screen. Such a ring never goes away,
-    unless one of them holds the other weakly. Here a proxy does, so neither has to know.
+    A screen keeps its presenter, and the presenter keeps its view, which is the screen. Such a cycle is
+    never freed, unless one reference in it is weak. Here the proxy's is, and both classes stay as they are.
     """
 ) { stage in
     try await stage.withServer(FeedLoaderProxy(MorningFeed())) { _, _, client in
@@ -48,13 +48,13 @@ private func playFeed(on stage: Stage, _ loader: any FeedLoader) async throws {
         screen.presenter = FeedPresenter(loader: loader, view: screen)
         return screen
     }
-    stage.says("The presenter is given a weak proxy; nothing else is different:")
+    stage.says("The presenter is given a weak proxy. Nothing else is different:")
     try await stage.visit(leaving: "nothing") {
         let screen = FeedScreen()
         screen.presenter = FeedPresenter(loader: loader, view: FeedViewProxy.weak(screen))
         return screen
     }
-    stage.says("Which is made first, if the screen wants its presenter at once? The proxy is, and is bound last:")
+    stage.says("This screen needs its presenter when it is made. So the proxy is made first, and bound last:")
     try await stage.visit(leaving: "nothing") {
         let view = FeedViewProxy.unbound()
         let screen = FeedScreen(presenter: FeedPresenter(loader: loader, view: view))
@@ -65,7 +65,7 @@ private func playFeed(on stage: Stage, _ loader: any FeedLoader) async throws {
 
 let delegatesAct = Act(
     "Delegates of a login screen",
-    "A screen tells its delegate what happens, and must not keep it. Delegates may leave methods out."
+    "A screen tells its delegate what happens, and must not keep it alive. Delegates may leave methods out."
 ) { stage in
     try await playLogin(on: stage)
 }
@@ -94,7 +94,7 @@ private func playLogin(on stage: Stage) async throws {
         try stage.show("in the porter's book", porter.book, expecting: book)
         try stage.show("the waitress knows", waitress.guests, expecting: ["Joe"])
     }
-    stage.says("The porter has gone home. No screen kept him, and none has to know:")
+    stage.says("The porter is gone, since no screen kept it alive. The screens work as before:")
     try await stage.show(#"front.enter("Kim", password: "sesame")"#) {
         front.enter("Kim", password: "sesame")
     }
@@ -149,7 +149,7 @@ private struct MorningFeed: FeedLoader {
     func load() async throws -> [String] { ["rain", "tea"] }
 }
 
-/// Has a delegate, and no idea how many that are or where.
+/// Does not know how many delegates there are, or where.
 @MainActor
 private final class LoginScreen {
     private let delegate: any LoginDelegate

@@ -1,4 +1,4 @@
-// Two clients share an object that exists only while it is used, and one has it to itself for a while.
+// Two clients share an object that exists only while it is used. One of them locks it for a while.
 
 import RPCServer
 import RemoteProxy
@@ -15,7 +15,7 @@ let sharedObjectAct = Act(
     "Counted and locked",
     """
     The whiteboard is hung up for the first guest, and taken down when the last has left.
-    One writes at a time, and may have the pen for several lines in a row.
+    One guest writes at a time, and may keep the pen for several lines in a row.
     """
 ) { stage in
     let (events, happened) = AsyncStream.makeStream(of: String.self)

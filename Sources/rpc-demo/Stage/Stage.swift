@@ -6,7 +6,7 @@ import RemoteProxy
 /// One stop of the tour: does one thing, shows it on the stage, and checks the result.
 struct Act: Sendable {
     let title: String
-    /// What is about to be seen, and why it is worth seeing.
+    /// What the act shows, and why that is worth seeing.
     let story: String
     /// Throws `Difference` when the result is not the expected one.
     let play: @Sendable (Stage) async throws -> Void
@@ -34,12 +34,17 @@ struct Stage: Sendable {
         says(act.story)
     }
 
-    /// Shows a line of code, runs it, and shows the result.
+    /// Shows a line of code, runs it, and shows the result, which must be right.
     func show<Value>(
-        _ code: String, as wording: (Value) -> String = { spoken($0) }, where isRight: (Value) -> Bool,
+        _ code: String, as wording: (Value) -> String = { spoken($0) }, where isRight: (Value) -> Bool = { _ in true },
         _ body: () async throws -> Value
     ) async throws {
-        try await run(code, wording, { (try? $0.get()).map(isRight) ?? false }, body)
+        try await run(code, body) { result in
+            switch result {
+            case .success(let value): (wording(value), isRight(value))
+            case .failure(let error): ("throws \(spoken(error))", false)
+            }
+        }
     }
 
     /// Shows a line of code, runs it, and shows the result, which must be `expected`.
@@ -49,43 +54,36 @@ struct Stage: Sendable {
         try await show(code, where: { $0 == expected }, body)
     }
 
-    /// Shows a line of code and runs it.
-    func show(_ code: String, _ body: () async throws -> Void) async throws {
-        try await show(code, where: { true }, body)
-    }
-
     /// Shows a line of code, runs it, and shows the error, which must be the expected one.
     func show<Value>(
         _ code: String, throwing isExpected: (any Error) -> Bool, _ body: () async throws -> Value
     ) async throws {
-        let isRight = { (result: Result<Value, any Error>) in
-            if case .failure(let error) = result { isExpected(error) } else { false }
+        try await run(code, body) { result in
+            switch result {
+            case .success(let value): (spoken(value), false)
+            case .failure(let error): ("throws \(spoken(error))", isExpected(error))
+            }
         }
-        try await run(code, { spoken($0) }, isRight, body)
     }
 
-    /// Shows something that came by another way than a result.
+    /// Shows a value that is not the result of a line of code.
     func show<Value: Equatable>(_ what: String, _ value: Value, expecting expected: Value) throws {
         ink.write("    ← \(what): \(spoken(value))", .green)
         guard value == expected else { throw Difference("'\(what)' should be \(spoken(expected))") }
     }
 
     private func run<Value>(
-        _ code: String, _ wording: (Value) -> String, _ isRight: (Result<Value, any Error>) -> Bool,
-        _ body: () async throws -> Value
+        _ code: String, _ body: () async throws -> Value,
+        _ judge: (Result<Value, any Error>) -> (text: String, isRight: Bool)
     ) async throws {
         ink.write("    → " + code.split(separator: "\n").joined(separator: "\n      "), .cyan)
         let start = ContinuousClock.now
         let result: Result<Value, any Error>
         do { result = .success(try await body()) } catch { result = .failure(error) }
         let time = start.duration(to: .now)
-        let text =
-            switch result {
-            case .success(let value): wording(value)
-            case .failure(let error): "throws \(spoken(error))"
-            }
+        let (text, isRight) = judge(result)
         ink.write("    ← \(text)", .green, note: time.text)
-        guard isRight(result) else { throw Difference("'\(code)' should not have this result: \(text)") }
+        guard isRight else { throw Difference("'\(code)' should not have this result: \(text)") }
     }
 
     /// Gives the body a server that no other act uses, its address and a client of it. Both end with the body.
