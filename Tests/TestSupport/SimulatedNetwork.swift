@@ -9,17 +9,17 @@ package final class SimulatedNetwork: Sendable {
     private struct State {
         var isServing = true
         var dials = 0
-        var links: [Link] = []
+        var links: [Way] = []
         var faults = WireFaults()
         var faultsOnce: (WireFaults, fromServer: Bool)?
         var sessions = SessionTable()
         var onHandOver: (@Sendable () -> Void)?
     }
 
-    private struct Link {
+    private struct Way {
         let number: Int
         let client: MemoryChannel
-        var connection: Connection
+        var channel: MessageChannel
     }
 
     package let loop: ManualLoop
@@ -79,7 +79,7 @@ package final class SimulatedNetwork: Sendable {
     /// What goes wrong on the way from the server, on the connections there are.
     package func injectFromServer(_ faults: WireFaults) {
         for link in state.withLock({ $0.links }) {
-            if let stream = link.connection.stream as? MemoryChannel { stream.faults = faults }
+            if let stream = link.channel.stream as? MemoryChannel { stream.faults = faults }
         }
     }
 
@@ -88,7 +88,7 @@ package final class SimulatedNetwork: Sendable {
         let link = state.withLock { $0.links.indices.contains(link) ? $0.links[link] : nil }
         guard let link else { return }
         link.client.faults.isHeld = isHeld
-        if let stream = link.connection.stream as? MemoryChannel { stream.faults.isHeld = isHeld }
+        if let stream = link.channel.stream as? MemoryChannel { stream.faults.isHeld = isHeld }
     }
 
     /// What goes wrong on the way to the server, or from it, on the next connection and on no other.
@@ -121,7 +121,7 @@ package final class SimulatedNetwork: Sendable {
 
     /// The server gives up the connections it has; those that have fallen silent do not tell the clients.
     package func giveUpByServer() {
-        for link in state.withLock({ $0.links }) { link.connection.stream.abort() }
+        for link in state.withLock({ $0.links }) { link.channel.stream.abort() }
     }
 
     /// The server's process ends, and another one is there at once that knows nothing.
@@ -145,7 +145,7 @@ package final class SimulatedNetwork: Sendable {
             state.isServing = false
             return state.links
         }
-        for link in links { link.connection.drain() }
+        for link in links { link.channel.drain() }
     }
 
     /// Ends everything that lives on the loop, so that nothing of this network outlives it.
@@ -163,25 +163,26 @@ package final class SimulatedNetwork: Sendable {
         }
         guard let number else { return .failure(DialError("the server is away")) }
         let (client, server) = MemoryChannel.pair(on: loop)
-        let peer = Requester(runner: runner, exports: exports, settings: settings, log: log)
-        var events = Connection.Events()
+        let context = LinkContext(
+            runner: runner, exports: exports, settings: Shared(settings), sessions: sessions, log: log)
+        var events = MessageChannel.Events()
         events.replaced = { [self] heir in
             let action = state.withLock { state in
                 if let place = state.links.firstIndex(where: { $0.number == number }) {
-                    state.links[place].connection = heir
+                    state.links[place].channel = heir
                 }
                 return state.onHandOver
             }
             action?()
         }
-        let connection = Connection(server, number: number, peer: peer, role: .accepted(sessions), events: events)
+        let channel = MessageChannel(server, number: number, link: Link(context), framing: nil, events: events)
         state.withLock { state in
             let once = state.faultsOnce.take()
             if once?.fromServer == true { server.faults = once?.0 ?? WireFaults() }
             client.faults = once?.fromServer == false ? once?.0 ?? state.faults : state.faults
-            state.links.append(Link(number: number, client: client, connection: connection))
+            state.links.append(Way(number: number, client: client, channel: channel))
         }
-        loop.submit { connection.open() }
+        loop.submit { channel.open() }
         return .success(client)
     }
 

@@ -23,15 +23,15 @@ extension ServerDriver {
 
     /// Begins to stop, and returns at once. A second call can only make the grace time end earlier.
     func beginStop(grace: Duration?) {
-        let (loop, connections, done) = state.withLock { state in
+        let (loop, channels, done) = state.withLock { state in
             if state.phase == .serving { state.phase = .stopping }
             let loop = state.runners.first?.loop
-            return (loop, Array(state.connections.values), state.finishIfDone())
+            return (loop, Array(state.channels.values), state.finishIfDone())
         }
         closeListeners()
         // The addresses are closed, so no client can come back. A connection that is lost now takes its session with it.
         sessions.close()
-        for connection in connections { connection.drain() }
+        for channel in channels { channel.drain() }
         done?.perform()
         if let loop, done == nil {
             let end = loop.now.advanced(by: grace ?? configuration.grace)
@@ -47,13 +47,13 @@ extension ServerDriver {
 
     /// Ends all connections at once.
     func abort() {
-        let (connections, done) = state.withLock { state in
+        let (channels, done) = state.withLock { state in
             if state.phase == .serving { state.phase = .stopping }
-            return (Array(state.connections.values), state.finishIfDone())
+            return (Array(state.channels.values), state.finishIfDone())
         }
         closeListeners()
         sessions.close()
-        for connection in connections { connection.cutOff() }
+        for channel in channels { channel.cutOff() }
         done?.perform()
     }
 
@@ -89,7 +89,7 @@ extension ServerDriver.State {
     }
 
     mutating func finishIfDone() -> Done? {
-        guard phase == .stopping, connections.isEmpty, listeners.isEmpty else { return nil }
+        guard phase == .stopping, channels.isEmpty, listeners.isEmpty else { return nil }
         phase = .stopped
         defer {
             waiters = []

@@ -11,7 +11,7 @@ final class ServerDriver: Sendable {
 
         var phase = Phase.serving
         var listeners: [Listener] = []
-        var connections: [Int: Connection] = [:]
+        var channels: [Int: MessageChannel] = [:]
         var accepted = 0
         var count: ConnectionCount
         var loops: [EventLoop] = []
@@ -26,7 +26,7 @@ final class ServerDriver: Sendable {
     private let exports: Exports
     let traffic: Traffic
     let valve: LogValve
-    private let peerSettings: Shared<LinkSettings>
+    private let linkSettings: Shared<LinkSettings>
     /// The tokens that are accepted now. `reload` replaces those of the configuration.
     private let tokens: Lock<TokenList?>
     let state: Lock<State>
@@ -51,13 +51,13 @@ final class ServerDriver: Sendable {
         settings.tokens = Lock(configuration.tokens)
         settings.traffic = traffic
         tokens = settings.tokens
-        peerSettings = Shared(settings)
+        linkSettings = Shared(settings)
         state = Lock(
             State(
                 count: ConnectionCount(configuration.limits)))
     }
 
-    var connectionCount: Int { state.withLock { $0.connections.count } }
+    var connectionCount: Int { state.withLock { $0.channels.count } }
 
     @discardableResult
     func listen(on url: String) async throws -> String {
@@ -96,11 +96,11 @@ final class ServerDriver: Sendable {
         throw ListenError(url: url, description: "cannot serve \(url): \(refusal)")
     }
 
-    /// Replaces the list of tokens, then checks all connections and sessions against it. A connection that opens meanwhile
+    /// Replaces the list of tokens, then checks all channels and sessions against it. A channel that opens meanwhile
     /// uses the new list.
     func reload(_ list: TokenList) {
         tokens.withLock { $0 = list }
-        for connection in state.withLock({ Array($0.connections.values) }) { connection.judgeAgain() }
+        for channel in state.withLock({ Array($0.channels.values) }) { channel.judgeAgain() }
         sessions.judgeAgain()
     }
 
@@ -177,27 +177,28 @@ final class ServerDriver: Sendable {
     }
 
     private func serve(_ stream: any ByteChannel, number: Int, from neighbourhood: String?, runner: RequestRunner) {
-        let peer = Requester(runner: runner, exports: exports, shared: peerSettings, log: valve.log)
-        var events = Connection.Events()
+        let context = LinkContext(
+            runner: runner, exports: exports, settings: linkSettings, sessions: sessions, log: valve.log)
+        var events = MessageChannel.Events()
         events.replaced = { [self] heir in replace(number, by: heir) }
         events.ended = { [self] _, _ in ended(number, from: neighbourhood) }
-        let connection = Connection(stream, number: number, peer: peer, role: .accepted(sessions), events: events)
+        let channel = MessageChannel(stream, number: number, link: Link(context), framing: nil, events: events)
         let isServing = state.withLock { state in
             guard state.phase == .serving else { return false }
-            state.connections[number] = connection
+            state.channels[number] = channel
             return true
         }
         guard isServing else {
             state.withLock { $0.count.leave(from: neighbourhood) }
             return stream.abort()
         }
-        stream.loop.submit { connection.open() }
+        stream.loop.submit { channel.open() }
     }
 
-    /// A new connection object has taken over the stream, perhaps on another loop.
-    private func replace(_ number: Int, by heir: Connection) {
+    /// A new channel has taken over the connection, perhaps on another loop.
+    private func replace(_ number: Int, by heir: MessageChannel) {
         let isServing = state.withLock { state in
-            state.connections[number] = heir
+            state.channels[number] = heir
             return state.phase == .serving
         }
         if !isServing { heir.stream.abort() }
@@ -205,7 +206,7 @@ final class ServerDriver: Sendable {
 
     private func ended(_ number: Int, from neighbourhood: String?) {
         let done = state.withLock { state in
-            state.connections[number] = nil
+            state.channels[number] = nil
             state.count.leave(from: neighbourhood)
             return state.finishIfDone()
         }

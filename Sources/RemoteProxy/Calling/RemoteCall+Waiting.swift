@@ -22,7 +22,7 @@ import RPCWire
         func begin() {
             call._withUnsafeGuaranteedRef { call in
                 requester._withUnsafeGuaranteedRef { requester in
-                    call.visit = requester.runner.enter()
+                    call.visit = requester.enter()
                     call.cancellation.begin(requester, call)
                 }
             }
@@ -76,7 +76,7 @@ import RPCWire
             let (requester, call) = (requester.takeUnretainedValue(), call.takeUnretainedValue())
             await withTaskCancellationHandler {
                 await withUnsafeContinuation { waiter in
-                    call.visit = requester.runner.enter()
+                    call.visit = requester.enter()
                     requester.start(call, for: waiter)
                 }
             } onCancel: {

@@ -1,43 +1,37 @@
-// How channels and sessions come and go under a requester, and how the requester itself closes.
+// How channels and links come and go under a requester, and how the requester itself closes.
 
 import JSONCodec
 import RPCSockets
 import RPCWire
 
-/// What new calls belong to, beyond a single connection. The requester tells one session from another and ends it, no more.
-protocol RequesterSession: AnyObject, Sendable {
-    /// The session is over. On the loop.
-    func end(_ why: String)
-}
-
 extension Requester {
     /// A channel is ready: what waited goes out over it, in the order in which it was called. On the loop.
-    func attach(_ channel: MessageChannel, of session: any RequesterSession, _ beginning: CallerHalf.Beginning) {
+    func attach(_ channel: MessageChannel, _ beginning: CallerHalf.Beginning) {
         let now = loop.now
-        var former: (any RequesterSession)?
+        let link = channel.link
+        var former: Link?
         let isOpen = feed { state in
             let isOurKind = channel.isOurKind
             guard let effects = state.half.attach(channel.number, beginning, isOurKind: isOurKind, at: now) else {
                 return nil
             }
             state.channel = channel
-            if state.session !== session { former = state.session }
-            state.session = session
+            if state.link !== link { former = state.link }
+            state.link = link
             return effects
         }
         former?.end("the other end does not know it any more")
-        // The connection may have queued its own messages before.
+        // The channel may have queued its own messages before.
         if isOpen { channel.stream.flush() } else { channel.stream.abort() }
     }
 
-    /// The other end takes no new calls over this channel.
-    /// - Parameter whenIdle: done once nothing is awaited from it any more.
+    /// The other end takes no new calls over this channel, which ends once nothing is awaited from it any more.
     /// - Returns: false when it had been replaced before.
-    func leave(_ channel: MessageChannel, why: String, whenIdle: @escaping @Sendable () -> Void) -> Bool {
+    func leave(_ channel: MessageChannel, why: String) -> Bool {
         feed { state in
             guard state.channel === channel else { return nil }
-            (state.channel, state.session) = (nil, nil)
-            state.leaving.append((channel, whenIdle))
+            (state.channel, state.link) = (nil, nil)
+            state.leaving.append(channel)
             return state.half.leave(channel.number, because: why)
         }
     }
@@ -48,24 +42,24 @@ extension Requester {
         let now = loop.now
         feed { state in
             if state.channel === channel { state.channel = nil }
-            state.leaving.removeAll { $0.channel === channel }
+            state.leaving.removeAll { $0 === channel }
             return state.half.lost(
                 channel.number, sent: sent, because: why, sessionGoesOn: sessionGoesOn,
                 isOurKind: state.channel?.isOurKind == true, at: now)
         }
     }
 
-    /// There is no way back to the session: its calls that may have arrived have no answer to wait for. On the loop.
-    func sessionEnded(_ session: any RequesterSession, _ why: String) {
+    /// There is no way back to the session of a link: its calls that may have arrived have no answer to wait for. On the loop.
+    func linkEnded(_ link: Link, _ why: String) {
         feed { state in
-            guard state.session === session, state.channel == nil else { return nil }
-            state.session = nil
+            guard state.link === link, state.channel == nil else { return nil }
+            state.link = nil
             return state.half.sessionEnded(why)
         }
     }
 
-    /// What new calls belong to. It may have lost its connection, and go on over the next one.
-    var session: (any RequesterSession)? { state.withLock { $0.session } }
+    /// What new calls belong to. It may have lost its channel, and go on over the next one.
+    var link: Link? { state.withLock { $0.link } }
 
     /// No connection can be had for now: an attempt has failed, or the other end did not answer over the last one. Ends the
     /// calls that do not wait for the next attempt.
@@ -121,17 +115,6 @@ extension Requester {
     var reach: (isConnected: Bool, isUnreachable: Bool) {
         state.withLock { ($0.channel != nil && $0.closed == nil, $0.half.isUnreachable) }
     }
-
-    var answersOnce: Bool {
-        get { state.withLock { $0.answersOnce } }
-        set { state.withLock { $0.answersOnce = newValue } }
-    }
-
-    /// Who the other end has proved to be. Set when it has, before any of its calls is run.
-    package var identity: Identity? {
-        get { state.withLock { $0.identity } }
-        set { state.withLock { $0.identity = newValue } }
-    }
 }
 
 // MARK: the end; from anywhere
@@ -168,23 +151,23 @@ extension Requester {
         return pending
     }
 
-    /// Lets go of the session and of all posts that are still pending, which the log is told.
+    /// Lets go of the link and of all posts that are still pending, which the log is told.
     /// - Returns: how many posts were lost since no more are taken.
     @discardableResult
     func end(because why: String) -> Int {
         var lost = 0
-        var session: (any RequesterSession)?
+        var link: Link?
         var leaving: [MessageChannel] = []
         feed { state in
             let effects = state.half.end(because: why)
             lost = state.half.lostPosts
-            leaving = state.leaving.map(\.channel)
-            swap(&session, &state.session)
+            leaving = state.leaving
+            swap(&link, &state.link)
             (state.channel, state.leaving, state.onSettled) = (nil, [], nil)
             return effects
         }
         for channel in leaving { channel.sayGoodbye() }
-        if let session { loop.submit { session.end("closed at this end") } }
+        if let link { loop.submit { link.end("closed at this end") } }
         return lost
     }
 

@@ -1,8 +1,8 @@
-// The driver of the calling half: lock, feed the event, unlock, act. It outlives the connections that serve it one after the
+// The driver of the calling half: lock, feed the event, unlock, act. It outlives the channels that serve it one after the
 // other. Callers come from any thread; replies, deadlines and losses come from the loop.
 
 import JSONCodec
-package import RPCSockets
+import RPCSockets
 package import RPCWire
 
 /// Makes calls and posts to another end, whichever end dialled.
@@ -11,10 +11,10 @@ package final class Requester: Sendable {
         var half: CallerHalf
         /// Where new calls go; nil while there is no connection.
         var channel: MessageChannel?
-        /// Channels that take no new calls, and what is done once nothing is awaited from them any more.
-        var leaving: [(channel: MessageChannel, whenIdle: @Sendable () -> Void)] = []
-        /// What new calls belong to; it may be without a connection now.
-        var session: (any RequesterSession)?
+        /// Channels that take no new calls. They end once nothing is awaited from them any more.
+        var leaving: [MessageChannel] = []
+        /// What new calls belong to; it may be without a channel now.
+        var link: Link?
         /// Why no call may be made any more.
         var closed: RPCError?
         /// Due at `half.wakesAt`.
@@ -28,46 +28,27 @@ package final class Requester: Sendable {
         var onClosed: [Int: @Sendable () -> Void] = [:]
         var lastWatch = 0
         var supported = SupportedMethods()
-        /// The other end closes its connections after an answer, as far as is known.
-        var answersOnce = false
-        /// Who the other end has proved to be.
-        var identity: Identity?
     }
 
     package let loop: any Loop
-    let runner: RequestRunner
-    let exports: Exports
-    /// One for all requesters of a server, and for their connections.
-    let sharedSettings: Shared<LinkSettings>
-    package var settings: LinkSettings { sharedSettings.value }
+    /// Puts callers on the loop that have its thread; nil where the loop never goes on with another thread.
+    private let handoff: (any Handoff)?
     /// What a call may take, in nanoseconds, ready to be added.
     let timeout: Int64
     let log: @Sendable (String) -> Void
     let state: Lock<State>
     let spareCalls = SpareCalls()
 
-    package convenience init(
-        runner: RequestRunner, exports: Exports, settings: LinkSettings = LinkSettings(),
-        log: @escaping @Sendable (String) -> Void = { _ in }
-    ) {
-        self.init(runner: runner, exports: exports, shared: Shared(settings), log: log)
-    }
-
-    package init(
-        runner: RequestRunner, exports: Exports, shared settings: Shared<LinkSettings>,
-        log: @escaping @Sendable (String) -> Void
-    ) {
-        loop = runner.loop
-        self.runner = runner
-        self.exports = exports
-        sharedSettings = settings
+    package init(_ context: LinkContext) {
+        loop = context.runner.loop
+        handoff = context.runner.handoff
+        let settings = context.settings.value
         let limits = CallerHalf.Limits(
-            pendingCalls: settings.value.maximumPendingCalls,
-            pendingPostBytes: settings.value.maximumPendingPostBytes,
-            frameSize: settings.value.limits.maximumFrameSize)
+            pendingCalls: settings.maximumPendingCalls, pendingPostBytes: settings.maximumPendingPostBytes,
+            frameSize: settings.limits.maximumFrameSize)
         state = Lock(State(half: CallerHalf(limits)))
-        timeout = settings.value.timeout.nanoseconds
-        self.log = log
+        timeout = settings.timeout.nanoseconds
+        log = context.log
     }
 
     deinit { tell(untoldRefusals: state.withLock { $0.half.untoldRefusals }) }
@@ -112,8 +93,11 @@ extension Requester {
         if let failure { call.leave(.failed(failure))?.resume() }
         // The caller waits now, or has been refused and there is nothing to send.
         perform(after, isLast: true)
-        runner.leave(visit)
+        handoff?.leave(visit)
     }
+
+    /// Puts the calling code on the loop, if it has the thread, until the call is started.
+    func enter() -> LoopVisit { handoff?.enter() ?? (loop.isCurrent ? .atHome : .elsewhere) }
 
     private func enter(
         _ call: OutgoingCall, at now: Instant, isOnLoop: Bool, _ failure: inout CallFailure?, _ state: inout State
@@ -140,7 +124,7 @@ extension Requester {
     /// Replies came over one of this requester's channels. On the loop.
     func replied(_ replies: inout [CallReply], over channel: MessageChannel) {
         var isOnlyOne = false
-        let finished = state.withLock { state -> [@Sendable () -> Void] in
+        let finished = state.withLock { state -> [MessageChannel] in
             for index in replies.indices {
                 if let handle = state.half.replied(to: replies[index].number, over: channel.number),
                     let call = OutgoingCall.with(handle)
@@ -151,10 +135,17 @@ extension Requester {
             isOnlyOne = replies.count == 1 && state.half.pendingCalls == 0
             return state.leaving.isEmpty ? [] : state.take(state.half.takeFinished())
         }
-        runner.answer(onlyOf: isOnlyOne ? ObjectIdentifier(self) : nil) {
-            for index in replies.indices { replies[index].waiter?.resume() }
+        if let handoff {
+            handoff.answer(onlyOf: isOnlyOne ? ObjectIdentifier(self) : nil) { resume(replies) }
+        } else {
+            resume(replies)
         }
-        for finish in finished { finish() }
+        for channel in finished { channel.finishWhenIdle() }
+    }
+
+    @inline(__always)
+    private func resume(_ replies: [CallReply]) {
+        for index in replies.indices { replies[index].waiter?.resume() }
     }
 
     /// The other end refused a call before any work because it is going away: the call tries the next connection.
@@ -340,7 +331,7 @@ extension Requester {
         let now = loop.now
         var callers: [Waiter] = []
         var touched: [MessageChannel] = []
-        var finished: [@Sendable () -> Void] = []
+        var finished: [MessageChannel] = []
         var onSettled: (@Sendable () -> Void)?
         let effects = state.withLock { state -> CallerEffects? in
             guard let effects = event(&state) else { return nil }
@@ -364,7 +355,7 @@ extension Requester {
         for channel in touched { channel.stream.flush() }
         if let wakeAt = effects.wakeAt { wake(at: wakeAt) }
         if effects.wantsConnection { connectionWanted() }
-        for finish in finished { finish() }
+        for channel in finished { channel.finishWhenIdle() }
         onSettled?()
         return true
     }
@@ -407,14 +398,14 @@ extension Requester {
 extension Requester.State {
     fileprivate func channel(numbered number: Int) -> MessageChannel? {
         if let channel, channel.number == number { return channel }
-        return leaving.first { $0.channel.number == number }?.channel
+        return leaving.first { $0.number == number }
     }
 
-    /// What is to be done with these channels, from which nothing is awaited any more.
-    fileprivate mutating func take(_ finished: [Int]) -> [@Sendable () -> Void] {
+    /// Takes out the leaving channels with these numbers, from which nothing is awaited any more.
+    fileprivate mutating func take(_ finished: [Int]) -> [MessageChannel] {
         guard !finished.isEmpty else { return [] }
-        let actions = leaving.filter { finished.contains($0.channel.number) }.map(\.whenIdle)
-        leaving.removeAll { finished.contains($0.channel.number) }
-        return actions
+        let channels = leaving.filter { finished.contains($0.number) }
+        leaving.removeAll { finished.contains($0.number) }
+        return channels
     }
 }

@@ -76,7 +76,7 @@ extension RPCClient {
 }
 
 extension RPCClient.Configuration {
-    var peerSettings: LinkSettings {
+    var linkSettings: LinkSettings {
         var settings = LinkSettings()
         settings.timeout = timeout
         settings.maximumPendingCalls = maximumPendingCalls

@@ -53,9 +53,9 @@ extension Reconnector {
         let old = state.withLock { state -> State? in
             guard state.machine.close() else { return nil }
             state.attempt += 1
-            state.last = state.connection
+            state.last = state.channel
             defer {
-                state.connection = nil
+                state.channel = nil
                 state.giveUp = nil
                 state.timer = nil
                 state.graceTimer = nil
@@ -67,8 +67,8 @@ extension Reconnector {
         old.graceTimer?.cancel()
         old.giveUp?()
         let lostPosts = peer.end(because: "the client was closed, and \(postGrace) (postGrace) were not enough")
-        old.connection?.sayGoodbye()
-        peer.runner.stop()
+        old.channel?.sayGoodbye()
+        context.runner.stop()
         let isOver = state.withLock { state in
             state.lostPosts = lostPosts
             return state.last == nil
@@ -76,10 +76,12 @@ extension Reconnector {
         if isOver { tellFinishing() }
     }
 
-    /// A connection has ended.
-    func endedLast(_ connection: Connection) {
+    /// A channel has ended.
+    func ended(_ channel: MessageChannel) {
+        let showsThatItCloses = saysHello ? nil : channel.use.showsThatItCloses
         let isLast = state.withLock { state in
-            guard state.last === connection else { return false }
+            state.closesAfterAnswer = showsThatItCloses ?? state.closesAfterAnswer
+            guard state.last === channel else { return false }
             state.last = nil
             return true
         }

@@ -1,4 +1,4 @@
-// The driver of `Reconnection`: dials, greets, and hands the ready connection to the peer. Begins again when the connection
+// The driver of `Reconnection`: dials, and opens a channel with a fresh link over each connection. Begins again when the channel
 // is lost. Each function locks, feeds the event, unlocks and acts.
 
 import RPCSockets
@@ -7,9 +7,9 @@ import RPCWire
 final class Reconnector: Sendable {
     struct State {
         var machine: Reconnection
-        /// The number of the attempt, or connection, that counts. Reports of earlier ones are too late and ignored.
+        /// The number of the attempt, or channel, that counts. Reports of earlier ones are too late and ignored.
         var attempt = 0
-        var connection: Connection?
+        var channel: MessageChannel?
         var giveUp: (@Sendable () -> Void)?
         var timer: (any LoopTimer)?
         /// No more calls and posts are taken. Pending posts have until `graceTimer` fires.
@@ -17,13 +17,16 @@ final class Reconnector: Sendable {
         var graceTimer: (any LoopTimer)?
         /// How many posts were lost; nil until the client has closed for good.
         var lostPosts: Int?
-        /// The connection at the moment of closing, until it has ended.
-        var last: Connection?
+        /// The channel at the moment of closing, until it has ended.
+        var last: MessageChannel?
         var finishing: [CheckedContinuation<Int, Never>] = []
         /// `finish` no longer waits for the last connection.
         var isGraceOver = false
+        /// The server closes its connections after an answer, as far as is known.
+        var closesAfterAnswer = false
     }
 
+    let context: LinkContext
     let peer: Requester
     let states = StateBroadcast(RPCClient.State.idle)
     let dialer: Dialer
@@ -43,12 +46,15 @@ final class Reconnector: Sendable {
         connectTimeout = configuration.connectTimeout
         postGrace = configuration.postGrace
         state = Lock(State(machine: Reconnection(backoff: configuration.backoff)))
-        peer = Requester(
+        context = LinkContext(
             runner: RequestRunner(loop: dialer.loop, handoff: dialer.handoff), exports: exports,
-            settings: configuration.peerSettings,
+            settings: Shared(configuration.linkSettings),
             log: LogValve(most: configuration.maximumLogLines, on: dialer.loop, write: configuration.log).log)
+        peer = Requester(context)
         peer.whenConnectionWanted { [weak self] in self?.wanted() }
     }
+
+    var saysHello: Bool { context.settings.value.saysHello }
 
     /// A call waits and there is no connection.
     private func wanted() {
@@ -90,9 +96,9 @@ final class Reconnector: Sendable {
         case .failure(let error):
             lost(attempt, because: error.description)
         case .success(let stream):
-            var events = Connection.Events()
+            var events = MessageChannel.Events()
             events.ready = { [weak self] _ in self?.ready(attempt) }
-            let saysHello = peer.settings.saysHello
+            let saysHello = saysHello
             events.leaving = { [weak self] _, why in
                 self?.lost(attempt, because: why) { machine, now, chance in
                     // A server that closes after each answer still takes the next call.
@@ -100,29 +106,31 @@ final class Reconnector: Sendable {
                         ? machine.left(at: now, chance: chance) : machine.lost(at: now, chance: chance, wasOfUse: true)
                 }
             }
-            events.ended = { [weak self] connection, why in
-                self?.endedLast(connection)
-                let wasOfUse = connection.wasOfUse
+            events.ended = { [weak self] channel, why in
+                self?.ended(channel)
+                let wasOfUse = channel.use.isWorthIt
                 self?.lost(attempt, because: why) { machine, now, chance in
                     machine.lost(at: now, chance: chance, wasOfUse: wasOfUse)
                 }
             }
-            let connection = Connection(stream, number: attempt, peer: peer, role: .dialled(framing), events: events)
+            let channel = MessageChannel(
+                stream, number: attempt, link: Link(context, peer), framing: framing,
+                closesAfterAnswer: state.withLock { $0.closesAfterAnswer }, events: events)
             let isCurrent = state.withLock { state in
                 guard state.attempt == attempt, state.machine.phase == .connecting else { return false }
-                state.connection = connection
+                state.channel = channel
                 return true
             }
             guard isCurrent else { return stream.abort() }
-            if peer.settings.saysHello { peer.waitsForGreeting(from: stream.remoteAddress) }
-            connection.open()
+            if saysHello { peer.waitsForGreeting(from: stream.remoteAddress) }
+            channel.open()
         }
     }
 
     private func ready(_ attempt: Int) {
         let now = dialer.loop.now
         let (isReady, timer) = state.withLock { state -> (Bool, (any LoopTimer)?) in
-            guard state.attempt == attempt, state.machine.connected(at: now, isGreeted: peer.settings.saysHello)
+            guard state.attempt == attempt, state.machine.connected(at: now, isGreeted: saysHello)
             else { return (false, nil) }
             return (true, state.timer)
         }
@@ -131,12 +139,12 @@ final class Reconnector: Sendable {
     }
 
     private func timedOut(_ attempt: Int) {
-        let (connection, giveUp) = state.withLock { state -> (Connection?, (@Sendable () -> Void)?) in
+        let (channel, giveUp) = state.withLock { state -> (MessageChannel?, (@Sendable () -> Void)?) in
             guard state.attempt == attempt, state.machine.phase == .connecting else { return (nil, nil) }
-            return (state.connection, state.giveUp)
+            return (state.channel, state.giveUp)
         }
         giveUp?()
-        connection?.stream.abort()
+        channel?.stream.abort()
         lost(attempt, because: "no greeting within \(connectTimeout) (connectTimeout)")
     }
 
@@ -154,7 +162,7 @@ final class Reconnector: Sendable {
             let action = event(&state.machine, now, chance())
             guard action != .nothing else { return (.nothing, nil) }
             defer {
-                state.connection = nil
+                state.channel = nil
                 state.giveUp = nil
                 state.timer = nil
             }

@@ -11,7 +11,7 @@ func fuzzSession(_ bytes: UnsafeRawBufferPointer) {
     case 2: fuzzReconnection(&dice)
     case 3: fuzzKept(&dice)
     case 4: fuzzReceipts(&dice)
-    default: fuzzPhase(&dice)
+    default: fuzzLife(&dice)
     }
 }
 
@@ -74,22 +74,39 @@ private func fuzzReceipts(_ dice: inout Dice) {
     }
 }
 
-private func fuzzPhase(_ dice: inout Dice) {
-    var phase = ConnectionPhase()
-    var step = ConnectionPhase.Step.greeting
+private func fuzzLife(_ dice: inout Dice) {
+    var life = Life()
+    var phase = Life.Phase.greeting
+    var grace: Duration?
+    var now = 0
     while !dice.isEmpty {
-        switch dice.roll(3) {
+        now += dice.roll(20)
+        let isOver = phase == .over
+        switch dice.roll(7) {
         case 0:
-            require(phase.greeted() == (step == .greeting), "greeted in \(step)")
-            if step == .greeting { step = .open }
+            require(life.greeted() == (phase == .greeting), "greeted in \(phase)")
+            if phase == .greeting { phase = .open }
         case 1:
-            phase.left()
-            if step != .over { step = .ending }
+            life.drains()
+            if phase == .greeting || phase == .open { phase = .draining }
+        case 2:
+            let time = Duration.nanoseconds(dice.roll())
+            life.goesOn(for: time)
+            if !isOver { grace = time }
+        case 3:
+            life.endsWithChannel()
+            grace = nil
+        case 4:
+            require(life.lost(at: at(now)) == (grace != nil), "lost in \(phase)")
+            if let grace { phase = .lost(until: at(now).advanced(by: grace)) }
+        case 5:
+            life.resumed()
+            if !isOver { phase = .open }
         default:
-            require(phase.closed() == (step != .over), "closed in \(step)")
-            step = .over
+            require(life.end() != isOver, "ended in \(phase)")
+            (phase, grace) = (.over, nil)
         }
-        require(phase.step == step, "\(phase.step), not \(step)")
+        require(life.phase == phase && life.isResumable == (grace != nil), "\(life), not \(phase)")
     }
 }
 

@@ -140,9 +140,10 @@ import Testing
         let client = network.client()
         let proxy = ProbeProxy(client)
         #expect(try network.loop.complete { try await proxy.echo(1) } == 1)
-        let known = try #require(Session.resumable(by: client.peer))
+        let known = try #require(Link.resumable(by: client.peer))
         // One changed digit on the way is enough: the server believes that calls have come which never did.
-        #expect(network.sessions.claim(known.id, by: nil)?.receipts.request(1_000, isPost: false, bytes: 0) == true)
+        #expect(
+            network.sessions.claim(known.id, by: nil)?.half.receipts.request(1_000, isPost: false, bytes: 0) == true)
         // The next one has left, and is lost on the way.
         var faults = WireFaults()
         faults.isHeld = true
@@ -176,7 +177,7 @@ import Testing
     @Test func `an unknown session and somebody else's are answered alike`() throws {
         let (owner, session) = try begin()
         let known = try #require(network.sessions.claim(session, by: nil))
-        known.peer.identity = Identity(name: "owner")
+        known.identity = Identity(name: "owner")
         let answers = try [session, String(session.reversed()), ""].map { try #require(resume($0).take().first) }
         for answer in answers {
             #expect(!answer.contains("resumed") && !answer.contains(session))

@@ -8,9 +8,12 @@ struct FirstMessageTests {
     /// Too long for its length to begin with 0x00, which tells the framing.
     private let long = Bytes(String(repeating: "[", count: 1 << 24))
 
+    private let loop = ManualLoop()
+    private var link: Link { Link(LinkContext(runner: RequestRunner(loop: loop), exports: Exports())) }
+
     @Test func `an end that has dialled tells the framing before a long message, once`() {
-        let (near, _) = MemoryChannel.pair(on: ManualLoop())
-        let channel = MessageChannel(near, number: 1, framing: .lengthPrefixed)
+        let (near, _) = MemoryChannel.pair(on: loop)
+        let channel = MessageChannel(near, number: 1, link: link, framing: .lengthPrefixed, events: .init())
         #expect(channel.append(shared: long) == 0)
         let frame = UInt64(4 + long.count)
         #expect(channel.append(long.memory) == 4 + frame)
@@ -18,8 +21,8 @@ struct FirstMessageTests {
     }
 
     @Test func `an end that was dialled has been told the framing`() {
-        let (near, _) = MemoryChannel.pair(on: ManualLoop())
-        let channel = MessageChannel(near, number: 1, framing: nil)
+        let (near, _) = MemoryChannel.pair(on: loop)
+        let channel = MessageChannel(near, number: 1, link: link, framing: nil, events: .init())
         channel.framing = .lengthPrefixed
         #expect(channel.append(shared: long) == 0)
         #expect(channel.append(long.memory) == UInt64(4 + long.count))

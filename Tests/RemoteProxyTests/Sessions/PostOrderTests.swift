@@ -9,15 +9,16 @@ import Testing
 
 @Suite struct `Posts behind one another` {
     private let loop = ManualLoop()
-    private let connection: Connection
+    private let channel: MessageChannel
+    private var link: Link { channel.link }
     private let log = Lock<[String]>([])
 
     init() {
-        let peer = Requester(runner: RequestRunner(loop: loop), exports: Exports())
-        connection = Connection(
-            MemoryChannel.pair(on: loop).0, number: 1, peer: peer, role: .accepted(SessionTable()),
-            events: Connection.Events())
-        loop.submit { [connection] in connection.open() }
+        let context = LinkContext(runner: RequestRunner(loop: loop), exports: Exports(), sessions: SessionTable())
+        channel = MessageChannel(
+            MemoryChannel.pair(on: loop).0, number: 1, link: Link(context), framing: nil,
+            events: MessageChannel.Events())
+        loop.submit { [channel] in channel.open() }
         loop.run()
     }
 
@@ -31,7 +32,7 @@ import Testing
         }
         let method = post._export(ProbeProxy(probe))
         let request = Request(id: id, method: Bytes("Notes.\(name)"), params: nil, timeout: nil)
-        loop.pretend { connection.session.start(method, for: request, from: connection, in: nil) }
+        loop.pretend { link.start(method, for: request, from: channel, in: nil) }
     }
 
     /// A post can be cancelled by a peer that has called it with an id, while it is on its way to an actor, say.
@@ -39,14 +40,14 @@ import Testing
         post("slow", id: .integer(1), milliseconds: 1_000)
         for name in ["first", "second", "third"] { post(name) }
         loop.advance(by: .milliseconds(300))
-        #expect(log.withLock { $0.isEmpty } && connection.session.waitingRequests == 3)
-        loop.pretend { connection.session.cancelRequest(.integer(1)) }
+        #expect(log.withLock { $0.isEmpty } && link.admission.waiting == 3)
+        loop.pretend { link.cancelRequest(.integer(1)) }
         loop.run()
         post("fourth")
         loop.run()
         #expect(log.withLock { $0 } == ["slow cancelled", "first", "second", "third", "fourth"])
-        #expect(connection.session.waitingRequests == 0 && connection.session.peer.runner.waitingSessions == 0)
-        #expect(connection.session.calls.count == 0)
+        #expect(link.admission.waiting == 0 && link.runner.waitingLinks == 0)
+        #expect(link.half.calls.count == 0)
     }
 
     @Test func `those of an end that has left in good order still run when its session is over`() {
@@ -55,12 +56,12 @@ import Testing
         loop.advance(by: .milliseconds(300))
         #expect(log.withLock { $0.isEmpty })
         loop.pretend {
-            connection.session.saidGoodbye()
-            connection.session.end("gone")
+            link.saidGoodbye()
+            link.end("gone")
         }
         loop.advance(by: .seconds(2))
         #expect(log.withLock { $0 } == ["slow", "first", "second"])
-        #expect(connection.session.calls.count == 0)
+        #expect(link.half.calls.count == 0)
     }
 
     @Test func `two that are cancelled one after the other keep nobody back`() {
@@ -70,11 +71,11 @@ import Testing
         post("last")
         for id in [2, 1] as [Int64] {
             loop.advance(by: .milliseconds(100))
-            loop.pretend { connection.session.cancelRequest(.integer(id)) }
+            loop.pretend { link.cancelRequest(.integer(id)) }
         }
         loop.run()
         // The second had not begun: it never does.
         #expect(log.withLock { $0 } == ["slow cancelled", "between", "last"])
-        #expect(connection.session.calls.count == 0)
+        #expect(link.half.calls.count == 0)
     }
 }

@@ -10,25 +10,23 @@ import Testing
     private let loop = ManualLoop()
     private let table = SessionTable(limit: 1)
 
-    private func session() -> Session {
-        Session(Requester(runner: RequestRunner(loop: loop), exports: Exports()), in: table)
+    private func link(_ table: SessionTable? = nil) -> Link {
+        Link(LinkContext(runner: RequestRunner(loop: loop), exports: Exports(), sessions: table ?? self.table))
     }
 
     @Test func `a session makes room for another while its client is away`() {
-        let old = session()
+        let old = link()
         #expect(table.add(old))
-        #expect(!table.add(session()))
+        #expect(!table.add(link()))
         table.left(old)
-        #expect(table.add(session()))
+        #expect(table.add(link()))
         #expect(table.claim(old.id, by: nil) == nil)
     }
 
     @Test func `nobody finds a session by guessing`() {
         let table = SessionTable()
-        let sessions = (0..<100).map { _ in
-            Session(Requester(runner: RequestRunner(loop: loop), exports: Exports()), in: table)
-        }
-        for session in sessions { #expect(table.add(session)) }
+        let links = (0..<100).map { _ in link(table) }
+        for link in links { #expect(table.add(link)) }
         var random = SystemRandomNumberGenerator()
         var digits = [UInt8](repeating: 0, count: 32)
         var found = 0
@@ -42,8 +40,8 @@ import Testing
             if table.claim(String(decoding: digits, as: UTF8.self), by: nil) != nil { found += 1 }
         }
         #expect(found == 0)
-        #expect(Set(sessions.map(\.id)).count == 100 && sessions.allSatisfy { $0.id.utf8.count == 32 })
-        for session in sessions { #expect(table.claim(session.id, by: nil) === session) }
+        #expect(Set(links.map(\.id)).count == 100 && links.allSatisfy { $0.id.utf8.count == 32 })
+        for link in links { #expect(table.claim(link.id, by: nil) === link) }
     }
 
     private static func digit(_ value: UInt64) -> UInt8 {
@@ -52,12 +50,12 @@ import Testing
     }
 
     @Test func `one that is served again stays, though the loss of its former connection is noticed late`() {
-        let served = session()
+        let served = link()
         #expect(table.add(served))
         #expect(table.claim(served.id, by: nil) === served)
         table.left(served)
         table.claimed(served)
-        #expect(!table.add(session()))
+        #expect(!table.add(link()))
         #expect(table.claim(served.id, by: nil) === served)
     }
 }

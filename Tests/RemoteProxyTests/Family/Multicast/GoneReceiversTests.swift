@@ -13,14 +13,15 @@ import Testing
 
     private var lines: [String] { log.withLock { $0 } }
 
-    /// A session of a listening end that no connection serves.
-    private func session(_ runner: RequestRunner) -> Session {
-        let peer = Requester(runner: runner, exports: network.exports) { [log] line in log.withLock { $0.append(line) }
-        }
-        return Session(peer, in: SessionTable())
+    /// A link of a listening end that no channel serves.
+    private func session(_ runner: RequestRunner) -> Link {
+        Link(
+            LinkContext(runner: runner, exports: network.exports, sessions: SessionTable()) { [log] line in
+                log.withLock { $0.append(line) }
+            })
     }
 
-    private func watches(_ session: Session) -> Int { session.peer.state.withLock { $0.onClosed.count } }
+    private func watches(_ session: Link) -> Int { session.requester.state.withLock { $0.onClosed.count } }
 
     @Test func `of thirty thousand callers that are gone nothing stays, and what is posted goes to the others alone`() {
         let runner = RequestRunner(loop: network.loop)
@@ -30,7 +31,7 @@ import Testing
         let stays = session(runner)
         do {
             let sessions = (0..<30_000).map { _ in session(runner) }
-            first = sessions[0].peer
+            first = sessions[0].requester
             for session in sessions { _ = try? proxy.add(ProbeProxy(Caller(session))) }
             _ = try? proxy.add(ProbeProxy(Caller(stays)))
             #expect(proxy.receiverCount == 30_002)
@@ -39,7 +40,7 @@ import Testing
         #expect(proxy.receiverCount == 2 && first == nil)
         for number in 0..<100 { proxy.note(number) }
         #expect(near.noted == Array(0..<100))
-        #expect(stays.peer.pendingPosts == 100)
+        #expect(stays.requester.pendingPosts == 100)
         #expect(lines.isEmpty)
     }
 

@@ -96,8 +96,9 @@ import Testing
     }
 
     @Test func `who may be told by role, by being somebody, by being here`() throws {
-        let caller = Caller(Requester(runner: RequestRunner(loop: loop), exports: Exports()))
-        caller.peer.identity = Identity(name: "ann", roles: ["teller"])
+        let link = Link(LinkContext(runner: RequestRunner(loop: loop), exports: Exports()))
+        link.identity = Identity(name: "ann", roles: ["teller"])
+        let caller = Caller(link)
         let rules: [(Policy, local: Bool, asCaller: Bool)] = [
             (.role("teller"), false, true), (.role("manager"), false, false), (.identified, false, true),
             (.thisProcess, true, false), (.thisProcess.or(.role("teller")), true, true),

@@ -1,7 +1,27 @@
-// What two ends of our own kind say to each other first, as it stands on the wire.
+// What two ends say to each other besides calls, as it stands on the wire: the names that belong to the protocol and not to a
+// service, and their parameters.
 
 import JSONCodec
 import RPCWire
+
+enum SystemMethod {
+    static let hello = "rpc.hello"
+    static let authenticate = "rpc.authenticate"
+    static let ping = "rpc.ping"
+    static let discover = "rpc.discover"
+    /// How far the sender has come with what the receiver sends.
+    static let received = "rpc.received"
+    /// The sender waits to be told, and begins no call before.
+    static let report = "rpc.report"
+    /// The sender takes no new calls.
+    static let drain = "rpc.drain"
+    /// The sender leaves and does not come back.
+    static let goodbye = "rpc.goodbye"
+    static let supports = "rpc.supports"
+    static let hold = "rpc.hold"
+    static let release = "rpc.release"
+    static let cancel = "$/cancelRequest"
+}
 
 /// What the dialling end says first.
 struct Hello: Codable {
@@ -10,12 +30,11 @@ struct Hello: Codable {
         var received: Progress
     }
 
-    /// The version of what our own ends agree on beyond JSON-RPC. Who leaves it out means the first, and is not to wonder why
-    /// a token in the same hello proves nothing.
+    /// The version of what our own ends agree on beyond JSON-RPC. Without it the first is meant.
     var `protocol`: Int? = 1
     /// What its calls may take unless they say otherwise, in milliseconds.
     var timeout: Int64?
-    /// Who says it, if the other end wants to know.
+    /// Proves the sender's identity, if the other end wants to know.
     var token: String?
     /// The most bytes that a message to it may have.
     var maximumFrameSize: Int?
@@ -40,8 +59,37 @@ struct Welcome: Codable {
     /// How long the session waits for the other end to come back, in milliseconds.
     var grace: Int64?
     /// How far this end has come in the session that goes on; nil when one begins, because none was asked for, because
-    /// it is not known any more, or because it is not the asker's: nobody can tell which.
+    /// it is not known any more, or because it is another's: the answers are the same.
     var resumed: Progress?
+}
+
+/// How far one end has come with what the other sends in their session.
+struct Progress: Codable {
+    /// The highest number of a call or a post.
+    var requests: Int64
+    /// How many answers.
+    var replies: Int64
+
+    init(_ receipts: Receipts) {
+        requests = receipts.requests
+        replies = receipts.replies
+    }
+}
+
+extension Request {
+    /// Whether an end that does not know it ignores it.
+    var isOptional: Bool { withExtendedLifetime(self) { methodName.starts(with: "$/".utf8) } }
+
+    /// Whether the name is one of the protocol's own.
+    var isSystem: Bool { isOptional || withExtendedLifetime(self) { methodName.starts(with: "rpc.".utf8) } }
+}
+
+extension RPCIdentifier {
+    /// The `id` in the parameters of a cancellation.
+    init?(cancelParams params: Bytes) {
+        guard let id = MessageDecoder.identifier(in: params) else { return nil }
+        self = id
+    }
 }
 
 /// None of them needs more bytes. A message may have many more, which take long to look through.

@@ -1,15 +1,15 @@
-// The driver of `Gate`: tells it what the connection hears and asks it when time has passed, and does what it decides:
-// lets in, asks, or ends. On the loop.
+// The driver of `Gate`: tells it what the channel hears and asks it when time has passed, and does what it decides: lets in,
+// asks, or ends. On the loop.
 
 import JSONCodec
 import RPCSockets
 import RPCWire
 
-extension Connection {
+extension MessageChannel {
     // MARK: coming in
 
     func openGate() {
-        if let identity = gate.login.identity { peer.identity = identity }
+        if let identity = gate.login.identity { link.identity = identity }
         if gate.login.isLocked { frames.limits.maximumFrameSize = gate.settings.limits.loginInput }
         bookGate()
     }
@@ -19,16 +19,16 @@ extension Connection {
         switch incoming {
         case .single(.request(let request)):
             switch request.method.description {
-            case SystemMethod.hello, SystemMethod.authenticate: accept(system: request, in: nil)
+            case SystemMethod.hello, SystemMethod.authenticate: link.accept(system: request, in: nil, over: self)
             // Strangers write nothing into the log either.
-            default: if request.id != nil { session.answer(request.id, with: .unauthenticated, in: nil) }
+            default: if request.id != nil { link.answer(request.id, with: .unauthenticated, in: nil) }
             }
         case .single(.unreadable(let request, let error)):
-            session.overran(error.limit)
-            if request.id != nil { session.answer(request.id, with: .unauthenticated, in: nil) }
-        case .single(.invalid(let id, let error)): session.answer(id, with: error, in: nil)
+            link.overran(error.limit)
+            if request.id != nil { link.answer(request.id, with: .unauthenticated, in: nil) }
+        case .single(.invalid(let id, let error)): link.answer(id, with: error, in: nil)
         case .single: break
-        case .batch: session.answer(.null, with: .unauthenticated, in: nil)
+        case .batch: link.answer(.null, with: .unauthenticated, in: nil)
         case .refused(let error): refuseText(error)
         }
     }
@@ -37,27 +37,27 @@ extension Connection {
     func lets(in request: Request, showing token: String?) -> Bool {
         guard let tokens = gate.settings.tokens.withLock({ $0 }) else { return true }
         guard let token else {
-            if gate.login.isLocked { session.answer(request.id, with: .unauthenticated, in: nil) }
+            if gate.login.isLocked { link.answer(request.id, with: .unauthenticated, in: nil) }
             return !gate.login.isLocked
         }
         guard gate.login.show(tokens.entry(for: token)) else {
             turnAway(request)
             return false
         }
-        peer.identity = gate.login.identity
-        session.entry = gate.login.entry
-        frames.limits = peer.settings.limits.frames
+        link.identity = gate.login.identity
+        link.entry = gate.login.entry
+        frames.limits = link.settings.limits.frames
         gate.settings.traffic?.count { $0.loggedIn += 1 }
         return true
     }
 
-    /// Whoever guesses has to wait for the answer, and to connect again for the next guess.
+    /// A peer that guesses has to wait for the answer, and to connect again for the next guess.
     private func turnAway(_ request: Request) {
-        _ = phase.closed()
+        close()
         gate.settings.traffic?.count { $0.failedLogins += 1 }
-        peer.log("refused \(stream.remoteAddress): it has shown a token that nobody has")
+        link.requester.log("refused \(stream.remoteAddress): it has shown a token that nobody has")
         stream.loop.schedule(at: stream.loop.now.advanced(by: gate.settings.limits.loginDelay)) { [self] in
-            session.answer(request.id, with: .unauthenticated, in: nil)
+            link.answer(request.id, with: .unauthenticated, in: nil)
             stream.close()
         }
     }
@@ -69,10 +69,10 @@ extension Connection {
             shown = try ShownToken(of: SystemMethod.authenticate, request)
         } catch {
             let why = gate.login.isLocked ? .unauthenticated : ErrorObject(error)
-            return session.answer(request.id, with: why, in: batch)
+            return link.answer(request.id, with: why, in: batch)
         }
         guard lets(in: request, showing: shown.token) else { return }
-        session.answer(request.id, in: batch) { output in
+        link.answer(request.id, in: batch) { output in
             output.append(#"{"name":"#)
             if let name = gate.login.identity?.name { output.append(quoted: name) } else { output.append("null") }
             output.append("}")
@@ -82,18 +82,16 @@ extension Connection {
     /// Before an answer is sent: those who are not in get little.
     func mayAnswer(_ count: Int) -> Bool {
         guard gate.login.isLocked, !gate.login.answers(count) else { return true }
-        endGate(.loginOutput, gate.explanation(of: .loginOutput))
+        endGate(.loginOutput)
         return false
     }
 
-    /// Whether the answer to this end's hello is that it may not come in.
-    func isTurnedAway(_ error: ErrorObject) -> Bool { error.code == ErrorCode.unauthenticated }
-
+    /// The other end has answered this end's hello: it does not let this end in.
     func turnBack() {
-        guard phase.greeted() else { return }
+        guard !isClosed, link.half.life.greeted() else { return }
         let why = "\(stream.remoteAddress) lets nobody in without a token that it knows: set \(Self.tokenOption)"
-        gate.verdict = why
-        peer.turnedAway(because: why)
+        close(because: why)
+        link.requester.turnedAway(because: why)
         stream.abort()
     }
 
@@ -104,15 +102,13 @@ extension Connection {
     func heard(_ count: Int) {
         if gate.keepalive.heard(at: stream.loop.now) { bookGate() }
         gate.arrival.received(count)
-        if gate.login.isLocked { lockedInput += count }
+        if gate.login.isLocked { gate.lockedInput += count }
     }
 
     /// All that has come has been looked at.
     func looked() {
-        if gate.login.isLocked, !gate.login.received(lockedInput) {
-            return endGate(.loginInput, gate.explanation(of: .loginInput))
-        }
-        lockedInput = 0
+        if gate.login.isLocked, !gate.login.received(gate.lockedInput) { return endGate(.loginInput) }
+        gate.lockedInput = 0
         let isInside = frames.isInsideFrame
         guard isInside || !gate.arrival.isAtRest else { return }
         gate.arrival.looked(
@@ -126,26 +122,26 @@ extension Connection {
         bookGate()
     }
 
-    /// One of our own kind asks whether anybody is there. That is no call: the answer has no number and is not kept.
+    /// One of our own kind asks whether this end is there. That is no call: the answer has no number and is not kept.
     func answerPing() {
         guard gate.admitsPing(at: stream.loop.now) else { return flooded(.maximumPings) }
-        // Who asks in time, each time, need not be looked at.
+        // A peer that asks in time, each time, need not be looked at.
         bookGate()
         append(MessageEncoder.pong)
     }
 
-    /// Anybody else asks.
+    /// Any other end asks.
     func acceptPing(_ request: Request, in batch: BatchReply?) {
         guard gate.admitsPing(at: stream.loop.now) else { return flooded(.maximumPings) }
-        session.answer(request.id, in: batch) { $0.append("null") }
+        link.answer(request.id, in: batch) { $0.append("null") }
     }
 
     private func append(_ message: StaticString) {
-        let bytes = UnsafeRawBufferPointer(start: message.utf8Start, count: message.utf8CodeUnitCount)
-        channel.append(bytes)
+        append(UnsafeRawBufferPointer(start: message.utf8Start, count: message.utf8CodeUnitCount))
         stream.flush()
     }
 
+    /// A request has begun.
     func noteAsked() { gate.isUsed(at: gate.keepalive.heard) }
 
     func cancelledNothing() {
@@ -153,39 +149,44 @@ extension Connection {
     }
 
     private func flooded(_ limit: Limit) {
-        guard phase.step != .over else { return }
+        guard !isClosed else { return }
         let why = gate.explanation(of: limit)
-        session.answer(.null, with: ErrorObject(RPCError(.busy, why, outcome: .notExecuted)), in: nil)
-        endGate(limit, why)
+        link.answer(.null, with: ErrorObject(RPCError(.busy, why, outcome: .notExecuted)), in: nil)
+        endGate(limit)
     }
 
     // MARK: time
 
-    /// Sees to it that the gate is looked at when it is due. Things mostly happen before, and then the due moment has
-    /// moved on when the time comes: it is not told anew for each.
+    /// Sees to it that the gate is looked at when it is due. Things mostly happen before, and then the due moment has moved on
+    /// when the time comes: the timer is not set anew for each.
     private func bookGate() {
-        if phase.step != .over { peer.runner.rounds.look(at: self, when: gate.due) }
+        let due = gate.due
+        guard !isClosed, due < gateTimer?.due ?? .distantFuture else { return }
+        gateTimer?.timer.cancel()
+        // Strong, and cancelled with the channel: a weak reference would make every other one to it slow.
+        gateTimer = (due, stream.loop.schedule(at: due) { [self] in gateDue() })
     }
 
     /// The time that was booked has come.
-    func gateDue() {
-        guard phase.step != .over else { return }
+    private func gateDue() {
+        gateTimer = nil
+        guard !isClosed else { return }
         let now = stream.loop.now
-        if reading != .now || !stream.isReading {
+        if !input.isReading || !stream.isReading {
             gate.keepalive.heard(at: now)
             gate.arrival.excuse(at: now)
         }
-        if session.calls.count > 0 || peer.pendingCalls > 0 { gate.isUsed(at: now) }
+        if link.half.calls.count > 0 || link.requester.pendingCalls > 0 { gate.isUsed(at: now) }
         switch gate.check(at: now) {
         case .wait: break
         case .ask:
             append(MessageEncoder.ping)
-        case .end(.idleTime, let why):
+        case .end(.idleTime):
             gate.settings.traffic?.overran(.idleTime)
-            peer.log("drained \(stream.remoteAddress): \(why)")
-            drain()
-        case .end(let limit, let why):
-            endGate(limit, why)
+            link.requester.log("drained \(stream.remoteAddress): \(gate.explanation(of: .idleTime))")
+            link.drain(over: self)
+        case .end(let limit):
+            endGate(limit)
         }
         bookGate()
     }
@@ -193,24 +194,24 @@ extension Connection {
     // MARK: the end
 
     /// Nothing more is read and nothing more asked.
-    func endGate(_ limit: Limit, _ why: String) {
-        guard gate.verdict == nil else { return }
-        gate.verdict = why
+    func endGate(_ limit: Limit) {
+        let why = gate.explanation(of: limit)
+        guard close(because: why) else { return }
         gate.isSilent = limit == .keepaliveTimeout
-        _ = phase.closed()
         gate.settings.traffic?.overran(limit)
-        peer.log("closed \(stream.remoteAddress): \(why)")
-        // Who does not answer does not close either.
+        link.requester.log("closed \(stream.remoteAddress): \(why)")
+        // A peer that does not answer does not close either.
         if limit == .keepaliveTimeout { stream.abort() } else { stream.close() }
     }
 
     /// The stream has ended.
     func closeGate(_ end: ChannelEnd) {
-        peer.runner.rounds.leave(self)
+        gateTimer?.timer.cancel()
+        gateTimer = nil
         guard case .overrun(let limit, let why) = end else { return }
         gate.isSilent = limit == .keepaliveTimeout || limit == .patience
         gate.settings.traffic?.overran(limit)
-        peer.log("closed \(stream.remoteAddress): \(why)")
+        link.requester.log("closed \(stream.remoteAddress): \(why)")
     }
 }
 

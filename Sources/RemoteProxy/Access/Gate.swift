@@ -1,5 +1,5 @@
 // Everything that one connection is watched for, in one place: who it is, whether it comes fast enough, whether it is
-// still there, whether it asks for too much. Values only; `Connection+Gate` feeds them and does what they decide.
+// still there, whether it asks for too much. Values only; `MessageChannel+Guard` feeds them and does what they decide.
 
 import RPCSockets
 import RPCWire
@@ -23,10 +23,8 @@ package struct Gate {
     private var used: Instant
     /// Due moments are put off to multiples of this, so that many connections wake the loop once.
     private let grain: Duration
-    /// Where the connection stands in the rounds of its loop.
-    var place: Int?
-    /// Why this end gave the connection up.
-    var verdict: String?
+    /// Bytes of a peer that is not in yet which have not been looked at.
+    var lockedInput = 0
     /// Whether the connection ended because the other end stopped answering or reading.
     var isSilent = false
 
@@ -74,22 +72,22 @@ package struct Gate {
     enum Action: Hashable {
         case wait
         case ask
-        case end(Limit, String)
+        case end(Limit)
     }
 
     /// The time has come to look.
     mutating func check(at now: Instant) -> Action {
-        if let limit = arrival.overrun(at: now) { return .end(limit, explanation(of: limit)) }
-        if now >= loginDue { return .end(.loginTime, explanation(of: .loginTime)) }
+        if let limit = arrival.overrun(at: now) { return .end(limit) }
+        if now >= loginDue { return .end(.loginTime) }
         if now >= idleDue {
             // It is told once, however long it takes to go.
             used = .distantFuture
-            return .end(.idleTime, explanation(of: .idleTime))
+            return .end(.idleTime)
         }
         return switch keepalive.check(at: now) {
         case .wait: .wait
         case .ask: .ask
-        case .giveUp: .end(.keepaliveTimeout, explanation(of: .keepaliveTimeout))
+        case .giveUp: .end(.keepaliveTimeout)
         }
     }
 

@@ -7,7 +7,7 @@ import Synchronization
 package final class SessionTable: Sendable {
     private struct State {
         struct Entry {
-            let session: Session
+            let link: Link
             /// Grows from one session to the next.
             let number: Int
             /// Grows from one loss to the next; nil while a connection serves the session.
@@ -19,9 +19,9 @@ package final class SessionTable: Sendable {
         var (additions, losses) = (0, 0)
         var isClosed = false
 
-        mutating func takeOldestUnclaimed(of owner: Identity?) -> Session? {
+        mutating func takeOldestUnclaimed(of owner: Identity?) -> Link? {
             let oldest = unclaimed.takeFirst(preferring: owner) { entries[$0.id]?.leftAt == $0.leftAt }
-            return oldest.flatMap { entries.removeValue(forKey: $0.id)?.session }
+            return oldest.flatMap { entries.removeValue(forKey: $0.id)?.link }
         }
     }
 
@@ -47,50 +47,52 @@ package final class SessionTable: Sendable {
     var keepsTooMuch: Bool { keptReplyBytes.load(ordering: .relaxed) >= maximumKeptReplyBytes }
 
     package var count: Int { state.withLock { $0.entries.count } }
-    /// Those with a connection and those without.
-    var all: [Session] { state.withLock { $0.entries.values.map(\.session) } }
+    /// Those with a channel and those without.
+    private var all: [Link] { state.withLock { $0.entries.values.map(\.link) } }
     /// Answers that no client has acknowledged; for tests, on the loop of all sessions.
-    package var keptReplies: Int { state.withLock { $0.entries.values.map { $0.session.replies.count }.reduce(0, +) } }
+    package var keptReplies: Int {
+        state.withLock { $0.entries.values.map { $0.link.half.replies.count }.reduce(0, +) }
+    }
 
     /// Takes a session in. At the limit it takes the place of the one that has waited longest for its client, of the same
-    /// owner if there is one: nobody crowds out another's before all of their own. False when all have their client.
-    func add(_ session: Session) -> Bool {
-        let (id, owner) = (session.id, session.peer.identity)
-        let (isAdded, isFull, old) = state.withLock { state -> (Bool, Bool, Session?) in
+    /// owner if there is one: no owner crowds out another's before all of their own. False when all have their client.
+    func add(_ link: Link) -> Bool {
+        let (id, owner) = (link.id, link.identity)
+        let (isAdded, isFull, old) = state.withLock { state -> (Bool, Bool, Link?) in
             guard !state.isClosed else { return (false, false, nil) }
             let isFull = state.entries.count >= limit
             let old = isFull ? state.takeOldestUnclaimed(of: owner) : nil
             guard state.entries.count < limit else { return (false, isFull, old) }
             state.additions += 1
-            state.entries[id] = .init(session: session, number: state.additions)
+            state.entries[id] = .init(link: link, number: state.additions)
             return (true, isFull, old)
         }
-        if isFull { session.overran(.maximumSessions) }
-        old?.peer.loop.submit { old?.end("more than \(self.limit) sessions (maximumSessions)") }
+        if isFull { link.overran(.maximumSessions) }
+        old?.loop.submit { old?.end("more than \(self.limit) sessions (maximumSessions)") }
         return isAdded
     }
 
-    /// The session with this id, which from now on counts as claimed; nil if there is none, or if it belongs to another:
-    /// nobody can tell which.
-    func claim(_ id: String, by identity: Identity?) -> Session? {
+    /// The link that has the session with this id, which from now on counts as claimed; nil if there is none, or if it belongs
+    /// to another: the answers are the same.
+    func claim(_ id: String, by identity: Identity?) -> Link? {
         // Any longer one would take its time to be looked for.
-        guard id.utf8.count == Session.lengthOfID else { return nil }
+        guard id.utf8.count == Link.lengthOfID else { return nil }
         return state.withLock { state in
-            guard let session = state.entries[id]?.session, session.peer.identity == identity else { return nil }
+            guard let link = state.entries[id]?.link, link.identity == identity else { return nil }
             state.entries[id]?.leftAt = nil
-            return session
+            return link
         }
     }
 
-    /// A connection serves the session.
-    func claimed(_ session: Session) {
-        let id = session.id
+    /// A channel serves the link.
+    func claimed(_ link: Link) {
+        let id = link.id
         state.withLock { $0.entries[id]?.leftAt = nil }
     }
 
-    /// The session has lost its connection.
-    func left(_ session: Session) {
-        let (id, owner) = (session.id, session.peer.identity)
+    /// The link has lost its channel.
+    func left(_ link: Link) {
+        let (id, owner) = (link.id, link.identity)
         state.withLock { state in
             guard state.entries[id] != nil else { return }
             state.losses += 1
@@ -101,21 +103,26 @@ package final class SessionTable: Sendable {
         }
     }
 
-    func remove(_ session: Session) {
-        let id = session.id
+    func remove(_ link: Link) {
+        let id = link.id
         // Let go outside the lock.
         _ = state.withLock { $0.entries.removeValue(forKey: id) }
     }
 
-    /// No session can be resumed any more: those that have a connection end with it, the others now.
+    /// No session can be resumed any more: those that have a channel end with it, the others now.
     package func close() {
-        let sessions = state.withLock { state in
+        let links = state.withLock { state in
             state.isClosed = true
             defer { state.entries = [:] }
             state.unclaimed = UnclaimedSessions()
-            return state.entries.values.sorted { $0.number < $1.number }.map(\.session)
+            return state.entries.values.sorted { $0.number < $1.number }.map(\.link)
         }
-        for session in sessions { session.peer.loop.submit { session.endWithConnection() } }
+        for link in links { link.loop.submit { link.endWithChannel() } }
+    }
+
+    /// The list of tokens has been replaced. Reaches the sessions that wait for their clients, besides all others.
+    package func judgeAgain() {
+        for link in all { link.loop.submit { link.endIfRevoked() } }
     }
 }
 

@@ -1,7 +1,7 @@
 // Runs requests on the loop, in place. A worker is a task on the loop that takes one request after the other for as
 // long as the subjects do not suspend: the semantics of async at the price of a plain call. When one does suspend, the
 // loop gets control back and sets another worker to the rest; the first goes on when its subject does. Where some wait a
-// worker pauses each millisecond, so that the loop sends the answers there are and sees who else has come. While a subject
+// worker pauses each millisecond, so that the loop sends the answers there are and sees what else has come. While a subject
 // has a worker's thread the loop is lent; when it has gone on with another meanwhile, the worker follows it there.
 
 import JSONCodec
@@ -12,11 +12,9 @@ package import RPCWire
 package final class RequestRunner: @unchecked Sendable {
     package let loop: any Loop
     /// Has the loop go on with another thread while a subject keeps this one; nil where it never does.
-    private let handoff: (any Handoff)?
+    let handoff: (any Handoff)?
     /// Which of the loops of one server this is.
     package let number: Int
-    /// Who looks at the connections of the loop when they are due.
-    let rounds: Rounds
     @exclusivity(unchecked) private var inbox = RequestQueue()
     @exclusivity(unchecked) private var overload: Overload
     @exclusivity(unchecked) private var idle: [Worker] = []
@@ -26,15 +24,7 @@ package final class RequestRunner: @unchecked Sendable {
     @exclusivity(unchecked) private var pausing = 0
     /// One has seen that it is time for it, which is not seen twice, and is on its way back to where it pauses.
     @exclusivity(unchecked) private var isPauseDue = false
-    /// When the next one is to do so; nil while nobody waits.
-    @exclusivity(unchecked) private var turnEnd: Instant?
-    private static let nanosecondsPerTurn: Int64 = 1_000_000
-    /// How many requests may end before the clock is read again. Reading it takes as long as much of a short call.
-    @exclusivity(unchecked) private var requestsUntilLook = 0
-    /// When the clock was read last.
-    @exclusivity(unchecked) private var lastLook = Instant(nanoseconds: .min)
-    private static let shortRequestsPerLook = 8
-    private static let nanosecondsOfShortRequests: Int64 = 80_000
+    @exclusivity(unchecked) private var turn = WorkersTurn()
     @exclusivity(unchecked) private var isStopped = false
     /// Idle workers kept for the next burst; each is a task of about a kilobyte.
     private let maximumIdleWorkers = 64
@@ -46,22 +36,21 @@ package final class RequestRunner: @unchecked Sendable {
         self.loop = loop
         self.handoff = handoff
         self.number = number
-        rounds = Rounds(loop)
         overload = Overload(maximumWait: maximumWait)
     }
 
     /// How many requests wait for a worker.
     var backlog: Int { inbox.count }
-    /// How many sessions have requests that wait.
-    @exclusivity(unchecked) var waitingSessions = 0
+    /// How many links have requests that wait.
+    @exclusivity(unchecked) var waitingLinks = 0
 
     /// Whether a call that arrives now is refused because more come than can be done.
-    /// - Parameter own: how many requests of its session wait.
+    /// - Parameter own: how many requests of its link wait.
     @inline(__always)
-    func isOverloaded(forSessionWith own: Int, at now: Instant) -> Bool {
+    func isOverloaded(forLinkWith own: Int, at now: Instant) -> Bool {
         guard overload.isOn, let oldest = inbox.oldest else { return false }
         return overload.refuses(
-            Overload.Line(oldest: oldest, waiting: inbox.count, own: own, sessions: waitingSessions), at: now)
+            Overload.Line(oldest: oldest, waiting: inbox.count, own: own, sessions: waitingLinks), at: now)
     }
 
     @inline(__always)
@@ -142,7 +131,7 @@ package final class RequestRunner: @unchecked Sendable {
     @inline(__always)
     private func putNext(in place: inout RequestPlace) -> Bool {
         guard inbox.moveFirst(to: &place) else { return false }
-        if turnEnd == nil, !inbox.isEmpty { turnEnd = loop.now.advanced(byNanoseconds: Self.nanosecondsPerTurn) }
+        if turn.end == nil, !inbox.isEmpty { turn.begin(at: loop.now) }
         return true
     }
 
@@ -169,28 +158,23 @@ package final class RequestRunner: @unchecked Sendable {
     private func isTimeToLook() -> Bool {
         guard let arrived = inbox.oldest else {
             overload.lineIsEmpty()
-            (turnEnd, requestsUntilLook) = (nil, 0)
+            turn.isOver()
             return false
         }
-        guard requestsUntilLook == 0 else {
-            requestsUntilLook -= 1
-            return false
-        }
+        guard turn.isLookDue() else { return false }
         let now = loop.now
-        let areShort = lastLook.nanoseconds(to: now) < Self.nanosecondsOfShortRequests
-        (requestsUntilLook, lastLook) = (areShort ? Self.shortRequestsPerLook - 1 : 0, now)
-        overload.begins(waitingSince: arrived, isShared: waitingSessions > 1, at: now)
-        return turnEnd.map { now >= $0 } ?? false
+        overload.begins(waitingSince: arrived, isShared: waitingLinks > 1, at: now)
+        return turn.looked(at: now)
     }
 
-    /// Lets the loop see who has come; then it is this worker's turn again.
+    /// Lets the loop look at its sockets; then it is this worker's turn again.
     private func pause() async {
         isPauseDue = false
         pausing += 1
         await Task.yield()
         if !takeBack() { await follow() }
         pausing -= 1
-        turnEnd = nil
+        turn.isOver()
     }
 
     /// Lets idle workers go. For the end of a loop.
@@ -216,14 +200,38 @@ extension RequestRunner {
     /// A subject has returned. False when the loop has gone on with another thread.
     @inline(__always)
     func takeBack() -> Bool { handoff?.takeBack() ?? true }
+}
 
-    /// Puts a caller on the loop, if it has the thread, until `leave`.
-    func enter() -> LoopVisit { handoff?.enter() ?? (loop.isCurrent ? .atHome : .elsewhere) }
+/// How long workers have kept the loop from its sockets while requests wait. The clock is not read after each short call:
+/// reading it takes as long as much of one.
+private struct WorkersTurn {
+    private static let length: Int64 = 1_000_000
+    private static let shortRequestsPerLook = 8
+    private static let nanosecondsOfShortRequests: Int64 = 80_000
 
-    func leave(_ visit: LoopVisit) { handoff?.leave(visit) }
+    /// When the next pause is due; nil while no request waits.
+    private(set) var end: Instant?
+    /// How many requests may end before the clock is read again.
+    private var requestsUntilLook = 0
+    /// When the clock was read last.
+    private var lastLook = Instant(nanoseconds: .min)
 
-    /// Resumes callers whose answers have come; `resume` does nothing else. On the loop.
-    func answer(onlyOf peer: ObjectIdentifier?, _ resume: () -> Void) {
-        if let handoff { handoff.answer(onlyOf: peer, resume) } else { resume() }
+    mutating func begin(at now: Instant) { end = now.advanced(byNanoseconds: Self.length) }
+
+    mutating func isOver() { (end, requestsUntilLook) = (nil, 0) }
+
+    /// A request has ended. Whether the clock is to be read.
+    @inline(__always)
+    mutating func isLookDue() -> Bool {
+        guard requestsUntilLook > 0 else { return true }
+        requestsUntilLook -= 1
+        return false
+    }
+
+    /// The clock has been read. Whether it is time for a pause.
+    mutating func looked(at now: Instant) -> Bool {
+        let areShort = lastLook.nanoseconds(to: now) < Self.nanosecondsOfShortRequests
+        (requestsUntilLook, lastLook) = (areShort ? Self.shortRequestsPerLook - 1 : 0, now)
+        return end.map { now >= $0 } ?? false
     }
 }

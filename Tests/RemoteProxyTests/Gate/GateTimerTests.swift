@@ -1,4 +1,4 @@
-// One look at all connections of a loop that are due, and none at the others, on a manual clock.
+// Each channel is looked at when it is due, on a manual clock, and not at all when it has ended.
 
 import RPCSockets
 import RPCWire
@@ -7,7 +7,7 @@ import Testing
 
 @testable import RemoteProxy
 
-@Suite struct `Rounds of a loop` {
+@Suite struct `Channels that are due` {
     private let loop = ManualLoop()
     private let traffic = Traffic(loops: 1, maximumRequests: 100)
     private let runner: RequestRunner
@@ -20,10 +20,11 @@ import Testing
         settings.traffic = traffic
         let streams = (0..<count).map { number in
             let (near, far) = MemoryChannel.pair(on: loop)
-            let peer = Requester(runner: runner, exports: Exports(), settings: settings)
-            let connection = Connection(
-                near, number: number, peer: peer, role: .accepted(SessionTable()), events: Connection.Events())
-            loop.submit { connection.open() }
+            let context = LinkContext(
+                runner: runner, exports: Exports(), settings: Shared(settings), sessions: SessionTable())
+            let channel = MessageChannel(
+                near, number: number, link: Link(context), framing: nil, events: MessageChannel.Events())
+            loop.submit { channel.open() }
             return far
         }
         loop.run()
@@ -32,22 +33,7 @@ import Testing
 
     private var ended: Int { traffic.rareEvents.overruns[.firstByteTime] ?? 0 }
 
-    @Test func `all who are due together are looked at together`() {
-        let streams = open(1_000)
-        let seen = Lock<Set<Int>>([])
-        loop.afterEachStep { [traffic] in
-            let ended = traffic.rareEvents.overruns[.firstByteTime] ?? 0
-            seen.withLock { _ = $0.insert(ended) }
-        }
-        loop.advance(by: .seconds(9))
-        #expect(ended == 0 && loop.nextDeadline == Instant(nanoseconds: 10_000_000_000))
-        loop.advance(by: .seconds(1))
-        // There is nothing before, and it is one thing.
-        #expect(seen.withLock { $0 } == [1_000])
-        withExtendedLifetime(streams) {}
-    }
-
-    @Test func `each is looked at in its own time, whoever has left before`() {
+    @Test func `each is looked at in its own time, whichever has ended before`() {
         var streams: [MemoryChannel] = []
         for _ in 0..<5 {
             streams += open()
@@ -65,7 +51,7 @@ import Testing
         #expect(counts == [0, 0, 0, 0, 0, 1, 2, 2, 3, 3])
     }
 
-    @Test func `the rounds end with the last connection, and begin again with the next`() {
+    @Test func `no timer is left when the last has ended, and the next has one again`() {
         for _ in 0..<2 {
             for stream in open(3) { stream.abort() }
             loop.run()

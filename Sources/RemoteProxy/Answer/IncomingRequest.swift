@@ -3,15 +3,15 @@
 import RPCWire
 
 struct IncomingRequest: ~Copyable, Sendable {
-    let session: Session
-    /// The place in the session's `IncomingCalls`.
+    let link: Link
+    /// The place in the link's table of requests.
     let slot: Int
     /// Nil for a notification, which is never answered.
     let id: RPCIdentifier?
     let method: _ExportedMethod
     /// The text of the arguments, empty when there are none.
     ///
-    /// `nonisolated(unsafe)`: nobody writes to that memory, and `chunk` keeps it for whoever has the request.
+    /// `nonisolated(unsafe)`: that memory is never written to, and `chunk` keeps it for as long as there is the request.
     nonisolated(unsafe) var params: UnsafeRawBufferPointer
     /// Where it lies, in memory that does not move; nil once they have been read: a call may take long, and what its message
     /// came in with is large.
@@ -25,13 +25,13 @@ struct IncomingRequest: ~Copyable, Sendable {
     var isNextPost = false
 
     init(
-        _ request: consuming Request, id: RPCIdentifier?, method: consuming _ExportedMethod, session: Session,
+        _ request: consuming Request, id: RPCIdentifier?, method: consuming _ExportedMethod, link: Link,
         slot: Int, deadline: Instant, batch: BatchReply?, arrived: Instant
     ) {
         (params, chunk) = request.takeParams()
         self.id = id
         self.method = method
-        self.session = session
+        self.link = link
         self.slot = slot
         self.deadline = deadline
         self.batch = batch
@@ -39,7 +39,7 @@ struct IncomingRequest: ~Copyable, Sendable {
     }
 
     /// What the calls that are made in it inherit.
-    var scope: CallScope { CallScope(deadline: inheritedDeadline, caller: Caller(session)) }
+    var scope: CallScope { CallScope(deadline: inheritedDeadline, caller: Caller(link)) }
 
     /// Nil for a post, which is not waited for.
     var inheritedDeadline: Instant? { method.isPost || deadline == .distantFuture ? nil : deadline }

@@ -21,13 +21,13 @@ struct RequestQueue: ~Copyable, @unchecked Sendable {
 
     /// Whether the first is for the same method as this one and has the same scope.
     func isFirst(like request: borrowing IncomingRequest) -> Bool {
-        count > 0 && ring[head].method === request.method && ring[head].session === request.session
+        count > 0 && ring[head].method === request.method && ring[head].link === request.link
             && ring[head].deadline == request.deadline
     }
 
     /// Whether the first is to be run in this scope.
     func isFirst(in scope: CallScope) -> Bool {
-        count > 0 && scope.caller?.isAt(ring[head].session) == true && scope.deadline == ring[head].inheritedDeadline
+        count > 0 && scope.caller?.isAt(ring[head].link) == true && scope.deadline == ring[head].inheritedDeadline
     }
 
     @inline(__always)
@@ -121,7 +121,7 @@ struct RequestPlace: ~Copyable, @unchecked Sendable {
     }
 }
 
-/// Posts of one session run one at a time, in the order in which they came.
+/// Posts of one link run one at a time, in the order in which they came.
 struct PostQueue: ~Copyable {
     private var isRunning = false
     private var waiting = RequestQueue()

@@ -1,0 +1,293 @@
+// What two links say to each other besides calls and answers, and where each message goes. On the loop.
+//
+// The end that dialled says hello, and if it has lost a channel, which session it would go on with and how far it has come; the
+// other answers likewise. Then each sends again what the other does not have. Afterwards each tells the other from time to time
+// how far it has come, and says when it is going away.
+
+import JSONCodec
+import RPCWire
+
+// MARK: messages
+
+extension Link {
+    /// A message came over a channel, or several in a batch.
+    /// - Parameter size: how many bytes its frame has.
+    @inline(__always)
+    func accept(_ incoming: consuming Incoming, size: Int, over channel: MessageChannel) {
+        if channel.gate.login.isLocked { return channel.acceptLocked(incoming) }
+        switch consume incoming {
+        case .single(let message): accept(message, in: nil, size: size, over: channel)
+        case .batch(let messages):
+            let answered = messages.count { $0.isAnswered }
+            let batch = answered == 0 ? nil : BatchReply(count: answered, limit: settings.limits.maximumFrameSize)
+            for message in messages { accept(message, in: batch, over: channel) }
+        case .refused(let error):
+            channel.refuseText(error)
+        }
+    }
+
+    /// The plainest request, which comes most to an end that was dialled. No ping: the number of one is negative, which no plain
+    /// request's is.
+    @inline(__always)
+    func accept(_ request: PlainRequest, in frame: consuming Bytes, over channel: MessageChannel) {
+        accept(Request(request, in: frame), from: channel, in: nil)
+        if !request.isAnswered { reportReceipts(over: channel) }
+    }
+
+    /// The plainest reply, which comes most to an end that has dialled: the same as any other without being told apart from all else.
+    @inline(__always)
+    func accept(_ reply: PlainReply, in frame: consuming Bytes, over channel: MessageChannel) {
+        // A ping's number is negative, which no plain reply's is; and an end that has dialled never waits for a login.
+        noteReply(frame.count, isPong: false, over: channel)
+        let value = reply.value(insteadOf: frame)
+        if reply.number == Self.helloID, channel.saysHello { return welcomed(value, over: channel) }
+        channel.replies.append(CallReply(number: reply.number, end: .result(value)))
+    }
+
+    /// - Parameter size: of its frame, if it came alone.
+    private func accept(
+        _ message: consuming Message, in batch: BatchReply?, size: Int? = nil, over channel: MessageChannel
+    ) {
+        switch consume message {
+        case .request(let request):
+            if batch == nil, request.isPing { return channel.answerPing() }
+            let isAnswered = request.id != nil
+            accept(request, from: channel, in: batch)
+            // An answer reports a call; a post has none.
+            if !isAnswered { reportReceipts(over: channel) }
+        case .result(let id, let value):
+            noteReply(size, isPong: id.isOfPing, over: channel)
+            guard !isHello(id, channel) else { return welcomed(value, over: channel) }
+            note(.result(value), to: id, channel)
+        case .failure(let id, let error):
+            noteReply(size, isPong: false, over: channel)
+            overran(error.limit)
+            guard !isHello(id, channel) else {
+                return error.code == ErrorCode.unauthenticated ? channel.turnBack() : welcomed(nil, over: channel)
+            }
+            if channel.isOurKind, error.isDraining {
+                leave(because: error.message)
+                requester.refused(id, over: channel)
+            } else {
+                note(.failure(error), to: id, channel)
+            }
+        case .unreadable(let request, let error):
+            refuse(request, with: error, from: channel, in: batch)
+            if request.id == nil { reportReceipts(over: channel) }
+        case .invalid(let id, let error):
+            overran(error.limit)
+            answer(id, with: error, in: batch)
+        case .ignored(let why):
+            requester.log("ignored a message from \(channel.stream.remoteAddress): \(why)")
+        }
+    }
+
+    private func note(_ end: CallEnd, to id: RPCIdentifier, _ channel: MessageChannel) {
+        if case .integer(let number) = id { channel.replies.append(CallReply(number: number, end: end)) }
+    }
+
+    /// Every single answer to a call counts, and the other end keeps it until it is told that it has come.
+    private func noteReply(_ bytes: Int?, isPong: Bool, over channel: MessageChannel) {
+        if !half.life.isGreeting || !channel.saysHello { channel.noteUse() }
+        guard let bytes, channel.isOurKind, !isPong else { return }
+        half.receipts.reply(bytes: bytes)
+        reportReceipts(over: channel)
+    }
+
+    private func reportReceipts(over channel: MessageChannel) {
+        let due = half.receipts.report
+        if due != .notYet, channel.isOurKind { report(over: channel, flush: due == .atOnce) }
+    }
+
+    /// Tells the other end how far this one has come.
+    func report(over channel: MessageChannel, flush: Bool = true) {
+        half.receipts.reported()
+        channel.append {
+            MessageEncoder.writeReceipts(
+                SystemMethod.received, requests: half.receipts.requests, replies: half.receipts.replies, in: $0)
+        }
+        if flush { channel.stream.flush() }
+    }
+}
+
+// MARK: the greeting
+
+extension Link {
+    /// Reserved for the hello: the numbers of calls begin at 1.
+    static let helloID: Int64 = 0
+
+    private func isHello(_ id: RPCIdentifier, _ channel: MessageChannel) -> Bool {
+        guard channel.saysHello, case .integer(Self.helloID) = id else { return false }
+        return true
+    }
+
+    func sayHello(over channel: MessageChannel) {
+        let resumption = Link.resumable(by: requester).map {
+            Hello.Resumption(session: $0.id, received: Progress($0.half.receipts))
+        }
+        let hello = Hello(
+            timeout: settings.timeout.nanoseconds / 1_000_000, token: settings.token?.text,
+            maximumFrameSize: settings.limits.maximumFrameSize, resume: resumption)
+        channel.append { output in
+            MessageEncoder.openRequest(method: SystemMethod.hello, in: output)
+            // Integers and a plain text cannot fail to encode.
+            try? output.encode(hello)
+            MessageEncoder.closeRequest(id: Self.helloID, timeout: nil, in: output)
+        }
+        channel.stream.flush()
+    }
+
+    /// The answer to this end's hello. A peer that refuses it is not of our kind, and is spoken to in plain JSON-RPC from then on.
+    private func welcomed(_ answer: Bytes?, over channel: MessageChannel) {
+        // Only once, or a peer could put a channel that has been left back in place of its successor.
+        guard !channel.isClosed, half.life.greeted() else { return }
+        // They came before there was a call for them to answer, and are not to find one now.
+        channel.handOnReplies()
+        guard let welcome = answer.flatMap({ try? Welcome(json: $0) }) else {
+            requester.attach(channel, .anew)
+            return channel.events.ready(channel)
+        }
+        channel.isOurKind = true
+        channel.keepAlive()
+        limitFrames(to: welcome.maximumFrameSize)
+        if let progress = welcome.resumed {
+            // Given up here while the answer was on its way: the next hello does not ask for it.
+            guard let known = Link.resumable(by: requester), known.id == welcome.session else {
+                channel.close(because: "\(channel.stream.remoteAddress) goes on with a session that is over here")
+                return channel.stream.abort()
+            }
+            channel.link = known
+            guard known.canHave(progress) else { return known.endMiscounted(over: channel) }
+            known.resume(over: channel, from: progress)
+        } else {
+            outlive(as: welcome.session, grace: welcome.grace.map { .milliseconds($0) })
+            requester.attach(channel, .anew)
+        }
+        channel.events.ready(channel)
+    }
+
+    private func accept(hello request: Request, in batch: BatchReply?, over channel: MessageChannel) {
+        let hello: Hello
+        do {
+            hello = try Hello(of: SystemMethod.hello, request).checked()
+        } catch {
+            return answer(request.id, with: ErrorObject(error), in: batch)
+        }
+        guard channel.lets(in: request, showing: hello.token) else { return }
+        if half.life.isGreeting, batch == nil, let resumption = hello.resume,
+            let known = context.sessions?.claim(resumption.session, by: identity)
+        {
+            return handOver(channel, to: known) { known.goOn(over: $0, answering: request, hello, resumption.received) }
+        }
+        half.assume(timeout: hello.timeout)
+        limitFrames(to: hello.maximumFrameSize)
+        answer(request.id, in: batch) { try? $0.encode(welcome(nil)) }
+        guard !channel.isOurKind else { return }
+        channel.keepAlive()
+        channel.isOurKind = true
+        outlive(as: nil, grace: nil)
+    }
+
+    private func limitFrames(to size: Int?) {
+        requester.limitFrames(to: size)
+        half.limitFrames(to: requester.frameLimit)
+    }
+
+    private func welcome(_ resumed: Progress?) -> Welcome {
+        Welcome(
+            session: id, maximumFrameSize: settings.limits.maximumFrameSize,
+            grace: context.sessions.map { $0.grace.nanoseconds / 1_000_000 }, resumed: resumed)
+    }
+
+    /// The known link may live on another loop than the one that has accepted this channel: the stream goes there, and
+    /// a channel of that loop goes on with it.
+    private func handOver(
+        _ channel: MessageChannel, to known: Link, _ next: @escaping @Sendable (MessageChannel) -> Void
+    ) {
+        guard channel.close(), let stream = channel.stream.moved(to: known.loop) else {
+            return channel.stream.abort()
+        }
+        channel.closeGate(.local)
+        let heir = MessageChannel(stream, after: channel, for: known)
+        channel.events.replaced(heir)
+        end("the client goes on with another session")
+        known.loop.submit { next(heir) }
+    }
+
+    /// Answers a hello whose sender goes on with the session of this link.
+    private func goOn(over channel: MessageChannel, answering request: Request, _ hello: Hello, _ received: Progress) {
+        // It may have ended while the channel was on its way here; the client will be told so when it comes again.
+        channel.stream.open(channel)
+        guard mayBeTakenOver(by: channel), half.life.isResumable, !channel.isClosed else {
+            return channel.stream.abort()
+        }
+        entry = channel.gate.login.entry
+        guard canHave(received) else { return endMiscounted(over: channel) }
+        channel.keepAlive()
+        channel.isOurKind = true
+        half.assume(timeout: hello.timeout)
+        channel.append { output in
+            MessageEncoder.openResult(id: request.id ?? .null, in: output)
+            try? output.encode(welcome(Progress(half.receipts)))
+            MessageEncoder.closeResult(in: output)
+        }
+        resume(over: channel, from: received)
+        channel.events.ready(channel)
+        channel.readFrames()
+    }
+
+    /// Whether the other end can have come so far with what this one sends.
+    private func canHave(_ progress: Progress) -> Bool {
+        half.canHave(requests: progress.requests, replies: progress.replies, last: requester.lastNumber)
+    }
+}
+
+// MARK: the other names of the protocol
+
+extension Link {
+    func accept(system request: Request, in batch: BatchReply?, over channel: MessageChannel) {
+        let isNotice = request.id == nil && channel.isOurKind
+        switch request.method.description {
+        case SystemMethod.cancel:
+            if let id = request.params.flatMap(RPCIdentifier.init(cancelParams:)) { cancelRequest(id) }
+            answer(request.id, in: batch) { $0.append("null") }
+        case SystemMethod.received where isNotice:
+            guard let params = request.params, let progress = try? Progress(json: params) else { return }
+            guard canHave(progress) else { return endMiscounted(over: channel) }
+            acknowledged(replies: progress.replies)
+            requester.acknowledged(posts: progress.requests, over: channel)
+        case SystemMethod.report where isNotice:
+            report(over: channel)
+            channel.input.owesReport = !channel.input.waiting.isEmpty
+        case SystemMethod.hello:
+            accept(hello: request, in: batch, over: channel)
+        case SystemMethod.discover:
+            discover(request, in: batch)
+        case SystemMethod.supports:
+            start(.supports(in: exports), for: request, from: channel, in: batch)
+        case SystemMethod.authenticate:
+            channel.authenticate(request, in: batch)
+        case SystemMethod.ping:
+            channel.acceptPing(request, in: batch)
+        case SystemMethod.drain where isNotice:
+            leave(because: "\(channel.stream.remoteAddress) is stopping")
+        case SystemMethod.goodbye where isNotice:
+            saidGoodbye()
+        default:
+            // Notifications under `$/` are optional by convention and neither answered nor told of; requests are.
+            if request.id == nil, request.isOptional { return }
+            answer(request.id, with: .unknown(request.method, exports), in: batch)
+        }
+    }
+
+    private func discover(_ request: Request, in batch: BatchReply?) {
+        let (document, limit) = (exports.discovery, settings.limits.maximumFrameSize)
+        guard document.count < limit - min(limit, 1_024) else {
+            let text =
+                "what there is takes \(document.count) bytes to list; a frame may have \(limit) (maximumFrameSize)"
+            let error = RPCError(.responseTooLarge, text, outcome: .executed)
+            return answer(request.id, with: ErrorObject(error), in: batch)
+        }
+        answer(request.id, in: batch) { output in document.withUnsafeBytes { output.append($0) } }
+    }
+}
