@@ -1,26 +1,19 @@
 // The answers to one batch, collected until the last is there and sent as one array.
 
 import JSONCodec
-import RPCSockets
 import RPCWire
 
-final class BatchReply: Sendable {
-    private struct State {
-        var missing: Int
-        var text: [UInt8] = []
-        var isTooLarge = false
-    }
-
-    private let state: Lock<State>
+/// `@unchecked Sendable`: touched on the loop's thread only.
+final class BatchReply: @unchecked Sendable {
+    private var missing: Int
+    private var text: [UInt8] = []
+    private var isTooLarge = false
     private let limit: Int
 
     /// - Parameters:
     ///   - count: how many members of the batch will be answered.
     ///   - limit: the most bytes that all the answers together may have.
-    init(count: Int, limit: Int) {
-        state = Lock(State(missing: count))
-        self.limit = limit
-    }
+    init(count: Int, limit: Int) { (missing, self.limit) = (count, limit) }
 
     /// What has become of the reply with one answer more.
     struct Collected {
@@ -34,24 +27,22 @@ final class BatchReply: Sendable {
 
     /// Takes one answer.
     func add(_ answer: UnsafeRawBufferPointer) -> Collected {
-        state.withLock { state in
-            let before = state.text.count
-            state.missing -= 1
-            if before + answer.count + 2 > limit {
-                state.isTooLarge = true
-                state.text = []
-            }
-            if !state.isTooLarge {
-                state.text.append(UInt8(ascii: before == 0 ? "[" : ","))
-                state.text.append(contentsOf: answer)
-            }
-            var reply: Bytes?
-            if state.missing == 0 {
-                reply = state.isTooLarge ? tooLarge() : close(&state.text)
-                state.text = []
-            }
-            return Collected(change: state.text.count - before, reply: reply, isTooLarge: state.isTooLarge)
+        let before = text.count
+        missing -= 1
+        if before + answer.count + 2 > limit {
+            isTooLarge = true
+            text = []
         }
+        if !isTooLarge {
+            text.append(UInt8(ascii: before == 0 ? "[" : ","))
+            text.append(contentsOf: answer)
+        }
+        var reply: Bytes?
+        if missing == 0 {
+            reply = isTooLarge ? tooLarge() : close(&text)
+            text = []
+        }
+        return Collected(change: text.count - before, reply: reply, isTooLarge: isTooLarge)
     }
 
     private func close(_ text: inout [UInt8]) -> Bytes {

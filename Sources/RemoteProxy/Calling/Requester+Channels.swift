@@ -60,57 +60,23 @@ extension Requester {
 
     /// What new calls belong to. It may have lost its channel, and go on over the next one.
     var link: Link? { state.withLock { $0.link } }
-
-    /// No connection can be had for now: an attempt has failed, or the other end did not answer over the last one. Ends the
-    /// calls that do not wait for the next attempt.
-    func unreachable(because why: String) {
-        feed { $0.half.unreachable(because: why) }
-    }
-
-    /// The other end does not let this one in. Ends the calls that wait: the next attempt will be answered alike, and their
-    /// callers can do something about it.
-    func turnedAway(because why: String) {
-        feed { $0.half.turnedAway(because: why) }
-    }
-
-    /// Why there is no connection now, told to callers that run out of time waiting.
-    package func unavailable(because why: String) {
-        state.withLock { $0.half.unavailable(because: why) }
-    }
-
-    /// A connection is made, but not of use yet. If that stays so, callers are told, unless another one has failed before:
-    /// then they are told why.
-    func waitsForGreeting(from address: String) {
-        state.withLock {
-            $0.half.waitsForGreeting("\(address) has taken the connection and not answered the greeting")
-        }
-    }
 }
 
 // MARK: what others ask and set
 
 extension Requester {
+    /// Asks the half something, or tells it something that leaves nothing to be done.
+    func ask<Answer>(_ question: (inout CallerHalf) -> Answer) -> Answer { state.withLock { question(&$0.half) } }
+
     /// Has `dial` called whenever a call waits and there is no connection.
     func whenConnectionWanted(_ dial: @escaping @Sendable () -> Void) {
         state.withLock { $0.onWanted = dial }
     }
 
-    /// The other end takes no longer messages.
-    func limitFrames(to size: Int?) {
-        state.withLock { $0.half.limitFrames(to: size) }
-    }
-
-    /// The most bytes that a message to the other end may have.
-    var frameLimit: Int { state.withLock { $0.half.frameLimit } }
-    /// The highest number that a call or a post has had.
-    var lastNumber: Int64 { state.withLock { $0.half.lastNumber } }
     /// Calls without an end yet; for tests and statistics.
     package var pendingCalls: Int { state.withLock { $0.half.pendingCalls } }
     /// Posts that the other end may not have; for tests and statistics.
     package var pendingPosts: Int { state.withLock { $0.half.pendingPosts } }
-    /// Why there is no connection.
-    var whyUnavailable: String { state.withLock { $0.half.whyUnavailable } }
-
     /// Whether the other end can be had now, and whether the last attempt has failed.
     var reach: (isConnected: Bool, isUnreachable: Bool) {
         state.withLock { ($0.channel != nil && $0.closed == nil, $0.half.isUnreachable) }
@@ -169,11 +135,6 @@ extension Requester {
         for channel in leaving { channel.sayGoodbye() }
         if let link { loop.submit { link.end("closed at this end") } }
         return lost
-    }
-
-    /// The other end has left in good order, so that posts for it are not wanted any more.
-    func otherEndLeft() {
-        state.withLock { $0.half.otherEndLeft() }
     }
 }
 

@@ -122,7 +122,10 @@ final class Reconnector: Sendable {
                 return true
             }
             guard isCurrent else { return stream.abort() }
-            if saysHello { peer.waitsForGreeting(from: stream.remoteAddress) }
+            if saysHello {
+                let why = "\(stream.remoteAddress) has taken the connection and not answered the greeting"
+                peer.ask { $0.waitsForGreeting(why) }
+            }
             channel.open()
         }
     }
@@ -170,7 +173,11 @@ final class Reconnector: Sendable {
         }
         timer?.cancel()
         if action != .nothing {
-            if hasFailed { peer.unreachable(because: why) } else { peer.unavailable(because: why) }
+            if hasFailed {
+                peer.feed { $0.half.unreachable(because: why) }
+            } else {
+                peer.ask { $0.unavailable(because: why) }
+            }
         }
         perform(action)
     }

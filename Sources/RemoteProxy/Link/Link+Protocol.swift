@@ -189,8 +189,11 @@ extension Link {
     }
 
     private func limitFrames(to size: Int?) {
-        requester.limitFrames(to: size)
-        half.limitFrames(to: requester.frameLimit)
+        half.limitFrames(
+            to: requester.ask {
+                $0.limitFrames(to: size)
+                return $0.frameLimit
+            })
     }
 
     private func welcome(_ resumed: Progress?) -> Welcome {
@@ -238,7 +241,7 @@ extension Link {
 
     /// Whether the other end can have come so far with what this one sends.
     private func canHave(_ progress: Progress) -> Bool {
-        half.canHave(requests: progress.requests, replies: progress.replies, last: requester.lastNumber)
+        half.canHave(requests: progress.requests, replies: progress.replies, last: requester.ask { $0.lastNumber })
     }
 }
 

@@ -122,7 +122,7 @@ extension Link {
         self.channel = channel
         // The former one may have been lost since this one asked for the session.
         context.sessions?.claimed(self)
-        half.limitFrames(to: requester.frameLimit)
+        half.limitFrames(to: requester.ask { $0.frameLimit })
         shared.withLock { $0.address = channel.stream.remoteAddress }
         graceTimer?.cancel()
         graceTimer = nil
@@ -188,7 +188,7 @@ extension Link {
     /// The other end has left in good order.
     func saidGoodbye() {
         half.life.left()
-        if isAccepted { requester.otherEndLeft() }
+        if isAccepted { requester.ask { $0.otherEndLeft() } }
         endWithChannel()
         stopRequests()
     }

@@ -91,7 +91,8 @@ extension MessageChannel {
         guard !isClosed, link.half.life.greeted() else { return }
         let why = "\(stream.remoteAddress) lets nobody in without a token that it knows: set \(Self.tokenOption)"
         close(because: why)
-        link.requester.turnedAway(because: why)
+        // The next attempt will be answered alike, and callers can do something about it.
+        link.requester.feed { $0.half.turnedAway(because: why) }
         stream.abort()
     }
 

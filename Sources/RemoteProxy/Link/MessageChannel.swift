@@ -323,7 +323,7 @@ extension MessageChannel: ByteReceiver {
         closeGate(end)
         link.lost(self, sent: sent, why: why)
         // The next attempt may take as long to find out.
-        if gate.isSilent { link.requester.unreachable(because: why) }
+        if gate.isSilent { link.requester.feed { $0.half.unreachable(because: why) } }
         events.ended(self, why)
     }
 }

@@ -23,6 +23,47 @@ import Testing
         #expect(table.claim(old.id, by: nil) == nil)
     }
 
+    @Test func `the oldest of the same owner goes first, and then the oldest of all`() {
+        let table = SessionTable(limit: 4)
+        func link(of name: String?) -> Link {
+            let link = self.link(table)
+            link.identity = name.map { Identity(name: $0) }
+            return link
+        }
+        var names: [String: String] = [:]
+        for (name, owner) in [("a", "alice"), ("n", nil), ("b", "bob"), ("bb", "bob")] {
+            let link = link(of: owner)
+            names[link.id] = name
+            #expect(table.add(link))
+            table.left(link)
+        }
+        var order: [String] = []
+        for _ in 0..<4 {
+            // Those that are new have their clients.
+            #expect(table.add(link(of: "bob")))
+            let left = names.filter { id, _ in !table.has(id) }
+            for (id, name) in left {
+                names[id] = nil
+                order.append(name)
+            }
+        }
+        #expect(order == ["b", "bb", "a", "n"])
+        #expect(!table.add(link(of: "bob")))
+    }
+
+    @Test func `one whose client has come back is passed over`() {
+        let table = SessionTable(limit: 2)
+        let links = [link(table), link(table)]
+        for link in links {
+            #expect(table.add(link))
+            table.left(link)
+        }
+        #expect(table.claim(links[0].id, by: nil) === links[0])
+        table.left(links[0])
+        #expect(table.add(link(table)))
+        #expect(table.has(links[0].id) && !table.has(links[1].id))
+    }
+
     @Test func `nobody finds a session by guessing`() {
         let table = SessionTable()
         let links = (0..<100).map { _ in link(table) }
