@@ -36,8 +36,7 @@ extension String: JSONPrimitive {
 
     static func read(_ reader: inout JSONReader) throws(JSONError) -> String? {
         guard try reader.nextByte() == UInt8(ascii: "\"") else { return nil }
-        if let short = reader.shortText() { return short }
-        return try reader.longerText()
+        return try reader.scanString().string(in: reader.base)
     }
 }
 
@@ -48,9 +47,10 @@ extension JSONPrimitive where Self: FixedWidthInteger {
     @inline(__always)
     static func read(_ reader: inout JSONReader) throws(JSONError) -> Self? {
         guard try reader.isAtNumber() else { return nil }
-        if let short = reader.readShortInteger() {
-            if let integer = Self(exactly: short.value) { return integer }
-            reader.position = short.start
+        let start = reader.position
+        if let plain = reader.plainInteger() {
+            if let integer = Self(exactly: plain) { return integer }
+            reader.position = start
             return nil
         }
         let number = try reader.scanNumber()
@@ -79,7 +79,6 @@ extension JSONPrimitive where Self: DecimalReadable {
     @inline(__always)
     static func read(_ reader: inout JSONReader) throws(JSONError) -> Self? {
         guard try reader.isAtNumber() else { return nil }
-        if Self.self == Double.self, let short = reader.readShortDouble() { return Self(short) }
         let number = try reader.scanNumber()
         if let value = number.floatingPoint(as: Self.self, in: reader.base) { return value }
         reader.position = number.start

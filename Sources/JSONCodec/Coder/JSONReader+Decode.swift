@@ -30,7 +30,6 @@ extension JSONReader {
 package func decodeJSON<Value: Decodable>(
     _ type: Value.Type, from bytes: UnsafeRawBufferPointer, maximumDepth: Int = 512
 ) throws -> Value {
-    if type == Int.self, let number = bytes.shortNumber { return unsafeBitCast(number, to: type) }
     var reader = JSONReader(bytes, maximumDepth: maximumDepth)
     let value = try reader.decode(type)
     do throws(JSONError) { try reader.finish() } catch { throw DecodingError.malformed(error) }

@@ -3,7 +3,6 @@
 
 extension DecodingFramePointer {
     /// Goes on to the next member and notes its name. False behind the last one.
-    @inline(__always)
     func advance(remembering: Bool) throws(JSONError) -> Bool {
         if pointee.end != nil { return false }
         let state = pointee.state
@@ -13,17 +12,6 @@ extension DecodingFramePointer {
             pointee.isAtValue = false
             pointee.cursor = state.pointee.reader.position
         }
-        if let name = state.pointee.reader.plainName(isFirst: pointee.isFirst) {
-            note(name.start, name.length, name.mark, isKnown: false)
-            return true
-        }
-        return try advanceSlowly()
-    }
-
-    /// Over a name that is long, or written in an unusual way, or to the end.
-    @inline(never)
-    private func advanceSlowly() throws(JSONError) -> Bool {
-        let state = pointee.state
         state.pointee.reader.isFirst = pointee.isFirst
         guard let key = try state.pointee.reader.nextMember() else {
             pointee.end = state.pointee.reader.position
@@ -66,7 +54,7 @@ extension DecodingFramePointer {
         else { return nil }
         let state = pointee.state
         let start = pointee.cursor
-        guard let quote = state.pointee.reader.nextName(from: start, isFirst: pointee.isFirst),
+        guard let quote = nextName(from: start),
             known.pointee.stands(at: quote, in: state.pointee.reader)
         else { return nil }
         let count = known.pointee.count
@@ -74,6 +62,16 @@ extension DecodingFramePointer {
         note(quote &+ 1, count &- 3, known.pointee.mark, isKnown: true)
         pointee.found = number
         return pointee.cursor
+    }
+
+    /// Where the next name starts, behind a comma and at most one blank.
+    @inline(__always)
+    private func nextName(from start: Int) -> Int? {
+        let reader = pointee.state.pointee.reader
+        guard start &+ 2 <= reader.count else { return nil }
+        if pointee.isFirst { return start }
+        guard reader.base[start] == UInt8(ascii: ",") else { return nil }
+        return reader.base[start &+ 1] == UInt8(ascii: " ") ? start &+ 2 : start &+ 1
     }
 
     @inline(never)

@@ -91,20 +91,51 @@ struct JSONNumber {
     }
 }
 
-extension JSONReader {
-    /// From the first character of a number to behind its last.
-    mutating func scanNumber() throws(JSONError) -> JSONNumber {
-        let number = try JSONNumber(base, at: position, of: count)
-        position = number.end
-        return number
+extension JSONNumber {
+    /// The usual integer: at most eighteen digits and nothing else. Nil for any other number.
+    @inline(__always)
+    static func plainInteger(
+        _ base: UnsafePointer<UInt8>, at start: Int, of count: Int
+    ) -> (value: Int64, end: Int)? {
+        let isNegative = base[start] == UInt8(ascii: "-")
+        let first = isNegative ? start &+ 1 : start
+        var at = first
+        var value: UInt64 = 0
+        passDigits(base, &at, to: count, into: &value)
+        let digits = at &- first
+        guard digits > 0, digits < 19, digits == 1 || base[first] != UInt8(ascii: "0") else { return nil }
+        if at < count, base[at] == UInt8(ascii: ".") || base[at] | 0x20 == UInt8(ascii: "e") { return nil }
+        let integer = Int64(bitPattern: value)
+        return (isNegative ? 0 &- integer : integer, at)
     }
 
-    /// The next value if it is a number. Nil, with the cursor in front of the value, for any other.
+    /// The offset behind a number of few digits, perhaps some behind a point, that begins at an offset before the bound. 0 for any
+    /// other. Behind the bound there are eight bytes of text.
     @inline(__always)
-    mutating func nextNumber() throws(JSONError) -> JSONNumber? {
-        let byte = try nextByte()
-        guard byte &- UInt8(ascii: "0") < 10 || byte == UInt8(ascii: "-") else { return nil }
-        return try scanNumber()
+    static func endOfPlain(_ base: UnsafePointer<UInt8>, _ start: Int, _ bound: Int) -> Int {
+        let whole = base[start] == UInt8(ascii: "-") ? start &+ 1 : start
+        // A long one may be too long.
+        let bound = min(bound, start &+ 32)
+        var at = endOfDigits(base, whole, bound)
+        guard at > whole, at == whole &+ 1 || base[whole] != UInt8(ascii: "0") else { return 0 }
+        if base[at] == UInt8(ascii: ".") {
+            let fraction = at &+ 1
+            at = endOfDigits(base, fraction, bound)
+            guard at > fraction else { return 0 }
+        }
+        return at < bound && base[at] | 0x20 != UInt8(ascii: "e") ? at : 0
+    }
+
+    /// Perhaps somewhat behind the bound.
+    @inline(__always)
+    private static func endOfDigits(_ base: UnsafePointer<UInt8>, _ start: Int, _ bound: Int) -> Int {
+        var at = start
+        while at < bound {
+            let count = EightBytes(base, at: at).digitCount
+            at &+= count
+            if count < 8 { break }
+        }
+        return at
     }
 }
 

@@ -34,6 +34,21 @@ package struct JSONReader {
         self.maximumDepth = min(maximumDepth, Self.deepestLimit)
     }
 
+    /// Begins inside a text: at this offset, with this many containers open around it.
+    package init(_ bytes: UnsafeRawBufferPointer, at offset: Int, depth: Int) {
+        self.init(bytes)
+        position = offset
+        self.depth = depth
+    }
+
+    /// Begins behind the bracket with which a text opens an array; nil for any other text.
+    package init?(insideArray bytes: UnsafeRawBufferPointer) {
+        guard let first = bytes.first, first == UInt8(ascii: "[") else { return nil }
+        self.init(bytes, at: 1, depth: 1)
+        limitDepth(to: Self.deepestLimit)
+        isFirst = true
+    }
+
     /// Allows so many levels inside the containers that are open now. Those do not count. The most is `deepestLimit`, plus the
     /// few levels that this library writes around a value.
     package mutating func limitDepth(to levels: Int) { maximumDepth = depth &+ levels }
@@ -125,19 +140,40 @@ package struct JSONReader {
     /// The number at the cursor if it is written as an integer that an `Int64` holds. A fraction, an exponent, `-0` or
     /// a greater number gives nil and leaves the cursor where it is: what is echoed must not change its spelling.
     package mutating func readInt64() throws(JSONError) -> Int64? {
-        guard try peek() == .number else { throw unexpected(.number) }
-        if let short = readShortInteger() {
-            if short.value != 0 || base[short.start] != UInt8(ascii: "-") { return short.value }
-            position = short.start
-        }
+        guard try isAtNumber() else { throw unexpected(.number) }
+        let start = position
+        if let integer = plainInteger(), integer != 0 || base[start] != UInt8(ascii: "-") { return integer }
+        position = start
         let number = try scanNumber()
         guard number.isInteger, !(number.isNegative && number.significand == 0),
             let integer = number.integer(as: Int64.self, in: base)
         else {
-            position = number.start
+            position = start
             return nil
         }
         return integer
+    }
+
+    /// Whether the next value is a number. The cursor then stands at it.
+    @inline(__always)
+    mutating func isAtNumber() throws(JSONError) -> Bool {
+        let byte = try nextByte()
+        return byte &- UInt8(ascii: "0") < 10 || byte == UInt8(ascii: "-")
+    }
+
+    /// From the first character of a number to behind its last.
+    mutating func scanNumber() throws(JSONError) -> JSONNumber {
+        let number = try JSONNumber(base, at: position, of: count)
+        position = number.end
+        return number
+    }
+
+    /// The integer at the cursor if it is one of at most eighteen digits. Nil, with the cursor unmoved, for any other number.
+    @inline(__always)
+    mutating func plainInteger() -> Int64? {
+        guard let (value, end) = JSONNumber.plainInteger(base, at: position, of: count) else { return nil }
+        position = end
+        return value
     }
 
     /// Refuses anything but white space behind the value.

@@ -1,4 +1,4 @@
-// A string as it stands between its quotes: found and checked by the scan, unescaped only when someone asks.
+// Strings and names as they stand between their quotes: checked by the reader, and unescaped only when asked for.
 
 struct JSONText {
     /// Offsets of the bytes between the quotes.
@@ -74,121 +74,45 @@ struct JSONText {
     }
 }
 
-extension JSONReader {
-    /// From the opening quote to behind the closing one; escapes, control characters and UTF-8 are checked.
-    @inline(__always)
-    mutating func scanString() throws(JSONError) -> JSONText {
-        if let plain = plainText() { return plain }
-        return try scanLongString()
+/// The name of a member where it stands in the text; a String is built only when one is asked for.
+package struct JSONKey {
+    let base: UnsafePointer<UInt8>
+    let text: JSONText
+
+    /// How many bytes it has as it is written.
+    package var length: Int { text.end &- text.start }
+
+    package var hasEscapes: Bool { text.hasEscapes }
+
+    /// Its characters as one number, the first one lowest; 0 for a name of more than eight characters, or with escapes, or of none.
+    package var word: UInt64 {
+        guard length <= 8, !text.hasEscapes else { return 0 }
+        var word: UInt64 = 0
+        for index in 0..<length { word |= UInt64(base[text.start &+ index]) &<< UInt64(index &* 8) }
+        return word
     }
 
-    /// A string that is not long and has nothing in it to look at again: the usual case. Nil, with the cursor unmoved, for
-    /// any other, and for those that end with the text.
-    @inline(__always)
-    mutating func plainText() -> JSONText? {
-        let start = position &+ 1
-        var at = start
-        var seen: UInt64 = 0
-        let bound = min(count, start &+ LongText.patience &+ 8) &- 8
-        while at <= bound {
-            let eight = EightBytes(base, at: at)
-            let stops = eight.stops
-            if stops != 0 {
-                seen |= eight.bytes(before: stops)
-                at &+= EightBytes.count(before: stops)
-                guard seen & EightBytes.highBits == 0, base[at] == UInt8(ascii: "\"") else { return nil }
-                position = at &+ 1
-                return JSONText(start: start, end: at, hasEscapes: false, isASCII: true)
-            }
-            seen |= eight.word
-            at &+= 8
-        }
-        return nil
+    package func matches(_ name: StaticString) -> Bool {
+        matches(UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount))
+    }
+
+    package func matches(_ name: String) -> Bool {
+        var name = name
+        return name.withUTF8 { matches($0) }
+    }
+
+    private func matches(_ name: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard !text.hasEscapes else { return matchesWithEscapes(name) }
+        guard name.count == length, let start = name.baseAddress else { return name.count == length }
+        return equalBytes(base + text.start, start, length)
     }
 
     @inline(never)
-    mutating func scanLongString() throws(JSONError) -> JSONText {
-        let start = position &+ 1
-        var at = start
-        /// Where what has no escapes began.
-        var run = start
-        var hasEscapes = false
-        var seen: UInt64 = 0
-        while true {
-            while at &+ 8 <= count {
-                let eight = EightBytes(base, at: at)
-                let stops = eight.stops
-                guard stops == 0 else {
-                    seen |= eight.bytes(before: stops)
-                    at &+= EightBytes.count(before: stops)
-                    break
-                }
-                seen |= eight.word
-                at &+= 8
-                guard at == run &+ LongText.patience else { continue }
-                let passed = LongText.passOver(base, from: at, to: count)
-                seen |= passed.seen
-                at = passed.at
-            }
-            guard at < count else { throw JSONError(offset: count, reason: .unexpectedEnd) }
-            let byte = base[at]
-            if byte == UInt8(ascii: "\"") { break }
-            if byte == UInt8(ascii: "\\") {
-                hasEscapes = true
-                at = try endOfEscape(at)
-                run = at
-            } else if byte < 0x20 {
-                throw JSONError(offset: at, reason: .controlCharacterInString(byte))
-            } else {
-                seen |= UInt64(byte)
-                at &+= 1
-            }
-        }
-        position = at &+ 1
-        let isASCII = seen & EightBytes.highBits == 0
-        if !isASCII { try checkUTF8(start..<at) }
-        return JSONText(start: start, end: at, hasEscapes: hasEscapes, isASCII: isASCII)
+    private func matchesWithEscapes(_ name: UnsafeBufferPointer<UInt8>) -> Bool {
+        // A byte takes six characters at most. What is longer may be as long as a message, and is compared with several names.
+        guard length <= name.count &* 6 else { return false }
+        return (try? string()).map { $0.utf8.elementsEqual(name) } ?? false
     }
 
-    private func checkUTF8(_ range: Range<Int>) throws(JSONError) {
-        do throws(UTF8.ValidationError) {
-            _ = try UTF8Span(validating: UnsafeBufferPointer(start: base + range.lowerBound, count: range.count).span)
-        } catch {
-            throw JSONError(offset: range.lowerBound &+ error.byteOffsets.lowerBound, reason: .invalidUTF8)
-        }
-    }
-
-    /// The offset behind the escape sequence whose backslash stands at `start`.
-    private func endOfEscape(_ start: Int) throws(JSONError) -> Int {
-        guard start &+ 1 < count else { throw JSONError(offset: count, reason: .unexpectedEnd) }
-        switch base[start &+ 1] {
-        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"), UInt8(ascii: "b"), UInt8(ascii: "f"),
-            UInt8(ascii: "n"), UInt8(ascii: "r"), UInt8(ascii: "t"):
-            return start &+ 2
-        case UInt8(ascii: "u"): break
-        default: throw JSONError(offset: start, reason: .invalidEscape)
-        }
-        let unit = try escapedUnit(start)
-        if unit & 0xF800 != 0xD800 { return start &+ 6 }
-        guard unit & 0xFC00 == 0xD800, start &+ 7 < count, base[start &+ 6] == UInt8(ascii: "\\"),
-            base[start &+ 7] == UInt8(ascii: "u"), try escapedUnit(start &+ 6) & 0xFC00 == 0xDC00
-        else {
-            guard passesLoneSurrogates else { throw JSONError(offset: start, reason: .loneSurrogate) }
-            return start &+ 6
-        }
-        return start &+ 12
-    }
-
-    /// The four digits of the `\u` sequence at an offset.
-    private func escapedUnit(_ start: Int) throws(JSONError) -> UInt16 {
-        var unit: UInt16 = 0
-        for at in start &+ 2..<start &+ 6 {
-            guard at < count else { throw JSONError(offset: count, reason: .unexpectedEnd) }
-            guard let digit = JSONText.hexDigit(base[at]) else {
-                throw JSONError(offset: start, reason: .invalidEscape)
-            }
-            unit = unit &<< 4 | UInt16(digit)
-        }
-        return unit
-    }
+    package func string() throws(JSONError) -> String { text.string(in: base) }
 }

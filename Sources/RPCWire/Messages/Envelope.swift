@@ -61,16 +61,11 @@ struct Envelope: ~Copyable {
         }
         isObject = true
         try reader.enterObject()
-        while true {
-            let name = reader.nextShortName()
-            if let member = MemberName(rawValue: name) {
-                try read(member, &reader, in: text)
-            } else if name != 0 {
-                _ = try skip(&reader, levels: maximumDepth, of: .other)
-            } else if let key = try reader.nextMember() {
-                try read(key, &reader, in: text)
+        while let key = try reader.nextMember() {
+            if let name = MemberName(key) {
+                try read(name, &reader, in: text)
             } else {
-                return
+                _ = try skip(&reader, levels: maximumDepth, of: .other)
             }
         }
     }
@@ -93,22 +88,9 @@ struct Envelope: ~Copyable {
         }
     }
 
-    /// The same for a name that is written in an unusual way, or is none of ours.
-    @inline(never)
-    private mutating func read(
-        _ key: JSONKey, _ reader: inout JSONReader, in text: UnsafeRawBufferPointer
-    ) throws(JSONError) {
-        if let name = MemberName(key) {
-            try read(name, &reader, in: text)
-        } else {
-            _ = try skip(&reader, levels: maximumDepth, of: .other)
-        }
-    }
-
     // MARK: Members
 
     private static func isTwo(_ reader: inout JSONReader, in text: UnsafeRawBufferPointer) throws(JSONError) -> Bool {
-        if reader.skip(exactly: #""2.0""#) { return true }
         guard case .present(let range) = try string(&reader) else { return false }
         let version = UnsafeRawBufferPointer(rebasing: text[range])
         if version.count == 3 { return version[0] == 0x32 && version[1] == 0x2E && version[2] == 0x30 }

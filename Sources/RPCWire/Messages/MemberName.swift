@@ -13,10 +13,14 @@ enum MemberName: UInt64, CaseIterable {
     case timeout = 0x74_756F_656D_6974
     case number = 0x7265_626D_756E
 
-    /// For a name that is written with escapes or blanks; nil if it is none of these.
+    /// Nil for any other name.
     init?(_ key: JSONKey) {
-        // A character takes six at most. What is longer is not looked at, and what is not is looked at once: there may be millions.
-        guard key.length <= 6 * 8, let text = try? key.string(), text.utf8.count <= 8,
+        if let name = Self(rawValue: key.word) {
+            self = name
+            return
+        }
+        // A character takes six bytes at most. A longer name is not looked at, since there may be millions of members.
+        guard key.hasEscapes, key.length <= 6 * 8, let text = try? key.string(), text.utf8.count <= 8,
             let name = Self(rawValue: text.utf8.reversed().reduce(0) { $0 << 8 | UInt64($1) }), name.text == text
         else { return nil }
         self = name

@@ -38,10 +38,7 @@ public struct ArgumentReader {
     // Not generic, for the commonest types: a generic function that is called from another module works through metadata.
 
     /// Reads the next argument.
-    public mutating func next(_ name: StaticString) throws -> Int {
-        if case .positional = form, let integer = reader.nextPlainInteger() { return integer }
-        return try read(name)
-    }
+    public mutating func next(_ name: StaticString) throws -> Int { try read(name) }
 
     /// Reads the next argument.
     public mutating func next(_ name: StaticString) throws -> String { try read(name) }
@@ -53,8 +50,6 @@ public struct ArgumentReader {
         if try attempt("", { reader throws(JSONError) in try reader.nextElement() }) { throw ArgumentFault.tooMany }
     }
 
-    /// The general way. Out of line, so that the usual spelling of an integer does not pay for all others.
-    @inline(never)
     private mutating func read<Value: Decodable>(_ name: StaticString) throws -> Value {
         guard try advance(name) else { throw ArgumentFault.missing(name) }
         return try decode(name)
