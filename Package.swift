@@ -46,7 +46,7 @@ let package = Package(
         .target(
             name: "RemoteProxy", dependencies: ["RemoteProxyPlugin", "RPCSockets", "RPCWire", "JSONCodec"],
             swiftSettings: settingsForRuntime),
-        .target(name: "JSONCodec", swiftSettings: settings),
+        .target(name: "JSONCodec", swiftSettings: settingsForRuntime),
         .target(name: "RPCWire", dependencies: ["JSONCodec"], swiftSettings: settings),
         .target(name: "RPCSockets", dependencies: ["RPCWire", "CSystem"], swiftSettings: settingsForRuntime),
         .target(name: "CSystem", cSettings: cSettingsForRuntime),

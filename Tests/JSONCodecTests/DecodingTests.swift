@@ -225,7 +225,7 @@ import Testing
             var reader = JSONReader(UnsafeRawBufferPointer(bytes))
             try reader.enterArray()
             var sum = 0
-            while try reader.nextElement() { sum += try reader.decode(Pair.self).a }
+            while try reader.nextElement() { sum += try decodeJSON(Pair.self, at: &reader).a }
             try reader.finish()
             #expect(sum == 3)
         }

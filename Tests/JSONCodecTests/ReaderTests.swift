@@ -98,7 +98,7 @@ import Testing
                     var reader = JSONReader(bytes)
                     try reader.enterArray()
                     _ = try reader.nextElement()
-                    return try reader.decode(String.self)
+                    return try decodeJSON(String.self, at: &reader)
                 }
                 #expect(read == text && read.hashValue == text.hashValue && Array(read.utf8) == Array(text.utf8))
                 #expect(read.count == length && read.isEmpty == (length == 0) && read < text + "!")

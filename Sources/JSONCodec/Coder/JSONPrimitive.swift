@@ -7,10 +7,64 @@ protocol JSONPrimitive: Codable {
     /// The value at the cursor, which is moved behind it; nil, with the cursor unmoved, if it is of another kind or
     /// does not fit.
     static func read(_ reader: inout JSONReader) throws(JSONError) -> Self?
+
+    /// The array of such values at the cursor; nil, with the cursor unmoved, if it is anything else. What is wrong is for a
+    /// decoder to explain.
+    static func readArray(_ reader: inout JSONReader) -> [Self]?
+    /// Writes an array of such values. False, with nothing written, if one of them has no text.
+    static func write(array: [Self], to output: inout OutputBuffer) -> Bool
 }
 
+// Inlined into each conformance, so that each type has code of its own.
 extension JSONPrimitive {
     @inline(__always) var hasJSONText: Bool { true }
+
+    @inline(__always)
+    static func readArray(_ reader: inout JSONReader) -> [Self]? {
+        let start = reader.position
+        do throws(JSONError) {
+            if let values = try readValues(&reader) { return values }
+        } catch {}
+        reader.position = start
+        return nil
+    }
+
+    @inline(__always)
+    private static func readValues(_ reader: inout JSONReader) throws(JSONError) -> [Self]? {
+        guard reader.depth < reader.maximumDepth, try reader.nextByte() == UInt8(ascii: "[") else { return nil }
+        reader.position &+= 1
+        if try reader.nextByte() == UInt8(ascii: "]") {
+            reader.position &+= 1
+            return []
+        }
+        // Most arrays are short, and find their memory in one piece.
+        var values: [Self] = []
+        values.reserveCapacity(8)
+        while true {
+            guard let value = try read(&reader) else { return nil }
+            values.append(consume value)
+            let byte = try reader.nextByte()
+            reader.position &+= 1
+            if byte == UInt8(ascii: "]") { return values }
+            guard byte == UInt8(ascii: ",") else { return nil }
+        }
+    }
+
+    @inline(__always)
+    static func write(array: [Self], to output: inout OutputBuffer) -> Bool {
+        let start = output.count
+        output.append(UInt8(ascii: "["))
+        for index in array.indices {
+            if index > 0 { output.append(UInt8(ascii: ",")) }
+            guard array[index].hasJSONText else {
+                output.truncate(to: start)
+                return false
+            }
+            array[index].write(to: &output)
+        }
+        output.append(UInt8(ascii: "]"))
+        return true
+    }
 }
 
 extension Bool: JSONPrimitive {

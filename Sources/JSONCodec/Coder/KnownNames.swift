@@ -1,16 +1,16 @@
-// Value after value of a type reads and writes the same names, and mostly in the same order. So a frame remembers which
-// name stood at which number, and how that name is written: next time a few comparisons tell that it stands there again,
-// or a few steps write it, and nothing needs to be looked at byte by byte.
+// Value after value of a type reads and writes the same names, and mostly in the same order. So the names of a type of key
+// are remembered as they are written: next time a few comparisons find them, and a few steps write them.
 
-/// Lives in a frame and outlasts its uses. What is remembered is only ever a guess, and compared. No two of the names are
-/// equal.
+/// The names met with one type of key. What is remembered is only ever a guess, and compared. No two of the names are equal.
 struct KnownNames {
     private var known: UnsafeMutablePointer<KnownName>?
     private(set) var count = 0
     /// Keeps the memory of longer names, so that no other one can take its address.
     private var names: [String] = []
 
-    static let capacity = 16
+    static let capacity = 32
+
+    func deallocate() { known?.deallocate() }
 
     @inline(__always)
     subscript(number: Int) -> UnsafePointer<KnownName>? {
@@ -18,30 +18,30 @@ struct KnownNames {
         return UnsafePointer(known + number)
     }
 
-    /// Remembers a name that stood at this number. The text is the name as it is written, with its quotes and the colon.
+    /// The number of a name, with which it is remembered from now on. Nil if there is no room for another one.
+    ///
+    /// - Parameter text: the name as it is written, with its quotes and the colon.
+    /// - Parameter mark: of the text between the quotes.
     @inline(never)
-    mutating func remember(_ name: String, at number: Int, _ text: UnsafeBufferPointer<UInt8>, mark: UInt32) {
-        guard number <= count, number < Self.capacity, text.count <= KnownName.longest else { return }
+    mutating func number(of name: String, _ text: UnsafeBufferPointer<UInt8>, mark: UInt32) -> Int? {
         let known = known ?? .allocate(capacity: Self.capacity)
         self.known = known
-        // Where the name stood before it is forgotten.
-        for other in 0..<count where other != number && names[other] == name { known[other] = KnownName() }
-        known[number] = KnownName(name, text, mark)
-        if number < count {
-            names[number] = name
-        } else {
-            names.append(name)
-            count += 1
-        }
+        for number in 0..<count where known[number].mark == mark && names[number] == name { return number }
+        guard count < Self.capacity else { return nil }
+        (known + count).initialize(to: KnownName(name, text, mark))
+        names.append(name)
+        count += 1
+        return count - 1
     }
 }
 
 struct KnownName {
+    /// What is longer is remembered, but written and compared the ordinary way.
     static let longest = 24
 
     /// Of the String that was asked for or written, which is kept.
-    let bits: (UInt64, UInt64)
-    /// Of the text, with its quotes and the colon.
+    let identity: NameIdentity
+    /// Of the text, with its quotes and the colon. 0 if it is too long.
     let count: Int
     let mark: UInt32
     /// Zeros behind its end.
@@ -52,24 +52,22 @@ struct KnownName {
     private let mask: UInt64
 
     init(_ name: String, _ written: UnsafeBufferPointer<UInt8>, _ mark: UInt32) {
-        bits = bitsOfName(name)
-        count = written.count
+        identity = NameIdentity(name)
+        count = written.count <= Self.longest ? written.count : 0
         self.mark = mark
         text = InlineArray { Self.eight(written, from: $0 * 8) }
         last = max(0, written.count - 8)
         end = Self.eight(written, from: last)
-        self.mask = written.count >= 8 ? .max : (1 << UInt64(written.count * 8)) - 1
-    }
-
-    /// None: no String has these bits.
-    init() {
-        (bits, count, mark, text) = ((0, 0), 0, 0, [0, 0, 0])
-        (end, last, mask) = (0, 0, 0)
+        mask = written.count >= 8 ? .max : (1 << UInt64(written.count * 8)) - 1
     }
 
     private static func eight(_ written: UnsafeBufferPointer<UInt8>, from start: Int) -> UInt64 {
         written.dropFirst(start).prefix(8).reversed().reduce(0) { $0 << 8 | UInt64($1) }
     }
+
+    /// Whether this is the name. Then its text can be written and compared; false also for a long one.
+    @inline(__always)
+    func isShort(_ name: String) -> Bool { count != 0 && identity == NameIdentity(name) }
 
     /// Whether the name stands at this offset, in quotes and with a colon behind it.
     @inline(__always)
@@ -87,5 +85,22 @@ struct KnownName {
         room.storeBytes(of: text[0].littleEndian, as: UInt64.self)
         room.storeBytes(of: text[1].littleEndian, toByteOffset: 8, as: UInt64.self)
         room.storeBytes(of: text[2].littleEndian, toByteOffset: 16, as: UInt64.self)
+    }
+}
+
+/// The bytes that a String consists of, not those of its text. Two Strings with the same are equal while both exist, however
+/// a String is laid out; equal Strings may differ here.
+struct NameIdentity: Equatable {
+    private let words: (UInt64, UInt64)
+
+    @inline(__always)
+    init(_ name: String) {
+        // Where a String has another size, none has an identity.
+        words = MemoryLayout<String>.size == 16 ? unsafeBitCast(name, to: (UInt64, UInt64).self) : (0, 0)
+    }
+
+    @inline(__always)
+    static func == (left: NameIdentity, right: NameIdentity) -> Bool {
+        MemoryLayout<String>.size == 16 && left.words == right.words
     }
 }

@@ -1,17 +1,9 @@
-// Data as Foundation's coder writes it by default: a base64 string. Data is reached as what the standard library
-// knows it to be, a collection of bytes.
+// Data as Foundation's coder writes it by default: a base64 string.
 
 enum Base64 {
     private static let alphabet: StaticString = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 
-    static func encode(_ value: some Encodable, in frame: EncodingFramePointer) throws {
-        guard let bytes = value as? any Sequence<UInt8> else {
-            throw frame.invalid(value, "Expected a sequence of bytes.")
-        }
-        write(bytes, to: &frame.output.pointee)
-    }
-
-    private static func write(_ bytes: some Sequence<UInt8>, to output: inout OutputBuffer) {
+    static func write(_ bytes: some Sequence<UInt8>, to output: inout OutputBuffer) {
         let done: Void? = bytes.withContiguousStorageIfAvailable { write($0, to: &output) }
         if done == nil { Array(bytes).withUnsafeBufferPointer { write($0, to: &output) } }
     }
@@ -44,26 +36,9 @@ enum Base64 {
         put(UInt8(ascii: "\""))
         output.commit(to)
     }
-}
-
-extension Base64 {
-    static func decode<Value: Decodable>(_ type: Value.Type, in frame: DecodingFramePointer) throws -> Value {
-        let text = try frame.read(String.self)
-        guard let bytes = bytes(of: text) else {
-            throw DecodingError.dataCorrupted(frame.context("Encountered Data is not valid Base64."))
-        }
-        guard let collection = type as? any RangeReplaceableCollection<UInt8>.Type,
-            let value = make(collection, of: bytes) as? Value
-        else { throw frame.mismatch(type) }
-        return value
-    }
-
-    private static func make<Made: RangeReplaceableCollection<UInt8>>(_ type: Made.Type, of bytes: [UInt8]) -> Made {
-        Made(bytes)
-    }
 
     /// Nil unless the text is whole groups of four with proper padding, and nothing else.
-    private static func bytes(of text: String) -> [UInt8]? {
+    static func bytes(of text: String) -> [UInt8]? {
         var text = text
         return text.withUTF8 { digits in
             guard digits.count % 4 == 0 else { return nil }

@@ -85,4 +85,23 @@ struct URIReference {
         }
         return (isRooted ? "/" : "") + kept.joined(separator: "/")
     }
+
+    /// The text of a URL that has written itself as an object of a relative text and a base.
+    static func absoluteText(_ object: UnsafeRawBufferPointer) throws(JSONError) -> String {
+        var reader = JSONReader(object)
+        var relative = ""
+        var base: String?
+        try reader.enterObject()
+        while let name = try reader.nextMember() {
+            if name.matches("relative" as StaticString) {
+                relative = try reader.readString()
+            } else if name.matches("base" as StaticString), try reader.peek() == .string {
+                base = try reader.readString()
+            } else {
+                _ = try reader.skipValue()
+            }
+        }
+        guard let base else { return relative }
+        return URIReference(relative).resolved(against: URIReference(base)).text
+    }
 }

@@ -54,6 +54,12 @@ struct OutputBuffer {
         if length >= 0 && length < count { count = length }
     }
 
+    /// Takes out what stands here; what stands behind it moves up.
+    mutating func remove(_ range: Range<Int>) {
+        (base + range.lowerBound).update(from: base + range.upperBound, count: count &- range.upperBound)
+        count &-= range.count
+    }
+
     @usableFromInline @inline(never)
     mutating func grow(_ room: Int) { move(to: max(capacity &* 2, count &+ room)) }
 

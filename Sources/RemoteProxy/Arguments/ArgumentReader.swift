@@ -85,7 +85,7 @@ public struct ArgumentReader {
     }
 
     private mutating func decode<Value: Decodable>(_ name: StaticString) throws -> Value {
-        do { return try reader.decode(Value.self) } catch { throw Self.explained(error, name) }
+        do { return try decodeJSON(Value.self, at: &reader) } catch { throw Self.explained(error, name) }
     }
 
     /// Out of line, since telling errors apart reserves stack space beforehand.

@@ -3,10 +3,10 @@
 
 typealias DecodingStatePointer = UnsafeMutablePointer<DecodingState>
 
-private let pool = StatePool()
+private let pool = StatePool<DecodingState>()
 
 struct DecodingState {
-    /// Nested containers that a type holds at once are its own affair; what a peer's text can make of them is not.
+    /// A type of the program may hold this many nested containers at once. The text of a peer cannot add to them.
     fileprivate static let maximumFrames = 1 << 16
 
     var reader: JSONReader
@@ -14,14 +14,14 @@ struct DecodingState {
     fileprivate var top = -1
     private var lastSerial: UInt = 0
     /// The first place where the text was found not to be JSON, whether or not the type cared.
-    var malformed: JSONError? { didSet { isMalformed = malformed != nil } }
-    private(set) var isMalformed = false
+    fileprivate var malformed: JSONError? { didSet { isMalformed = malformed != nil } }
+    fileprivate var isMalformed = false
     var sawDuplicate = false
     /// Every object is read to its end before any of its members is decoded.
     fileprivate(set) var isCareful = false
-    var ends = ContainerEnds()
+    fileprivate var ends = ContainerEnds()
     fileprivate var unescapedNames: [UnsafeMutableBufferPointer<UInt8>] = []
-    var plans = TypeTable<DecodingPlan>()
+    fileprivate var plans = TypeTable<CodingPlan<any DirectlyDecoded.Type>>()
     /// A place for an array on its way out, where it changes from the type that is known here to the caller's.
     fileprivate let array = UnsafeMutableRawPointer.allocate(
         byteCount: MemoryLayout<[Int]>.size, alignment: MemoryLayout<[Int]>.alignment)
@@ -41,7 +41,7 @@ struct DecodingState {
     }
 
     @inline(__always)
-    mutating func nextSerial() -> UInt {
+    fileprivate mutating func nextSerial() -> UInt {
         lastSerial &+= 1
         return lastSerial
     }
@@ -55,8 +55,7 @@ extension DecodingStatePointer {
     /// duplicates.
     @inline(__always)
     func decodeDocument<Value: Decodable>(_ type: Value.Type) throws -> Value {
-        let start = pointee.reader.position
-        let depth = pointee.reader.depth
+        let (start, depth) = (pointee.reader.position, pointee.reader.depth)
         do {
             let value = try decode(type, in: nil, .none)
             if !pointee.sawDuplicate && !pointee.isMalformed { return value }
@@ -66,11 +65,11 @@ extension DecodingStatePointer {
 
     @inline(never)
     private func decodeCarefully<Value: Decodable>(_ type: Value.Type, from start: Int, _ depth: Int) throws -> Value {
-        if let malformed = pointee.malformed { throw self.malformed(malformed) }
+        if let malformed = pointee.malformed { throw DecodingError.malformed(malformed) }
         reset()
         pointee.isCareful = true
         seek(start, depth: depth)
-        do throws(JSONError) { try skipValue(remembering: true) } catch { throw malformed(error) }
+        try skipValue(remembering: true)
         seek(start, depth: depth)
         return try decode(type, in: nil, .none)
     }
@@ -99,46 +98,53 @@ extension DecodingStatePointer {
     func decode<Value: Decodable>(
         _ type: Value.Type, in parent: DecodingFramePointer?, _ step: PathStep
     ) throws -> Value {
-        let plan = pointee.plans.plan(for: type) { DecodingPlan(type) }
-        switch plan {
-        case .ordinary: return try decodeNaturally(type, in: parent, step)
-        case .strings: if readStrings() { return takeArray(as: type) }
-        case .integers: if readIntegers() { return takeArray(as: type) }
-        case .doubles: if readDoubles() { return takeArray(as: type) }
-        case .direct, .foundation: break
+        let plan = pointee.plans.value(for: type) { Self.plan(for: type) }
+        if case .ordinary = plan { return try decodeNaturally(type, in: parent, step) }
+        if case .tokens(let token, _) = plan, readArray(of: token) {
+            // The plan was made for this very type.
+            return pointee.array.assumingMemoryBound(to: Value.self).move()
         }
         return try decode(type, by: plan, in: parent, step)
     }
 
-    // MARK: Arrays of tokens
+    @inline(never)
+    private static func plan(for type: any Decodable.Type) -> CodingPlan<any DirectlyDecoded.Type> {
+        if let known = FoundationType(type) { return .foundation(known) }
+        guard let direct = type as? any DirectlyDecoded.Type else { return .ordinary }
+        return direct.element.map { .tokens($0, direct) } ?? .direct(direct)
+    }
 
-    @inline(never) private func readStrings() -> Bool { putArray(pointee.reader.tokenArray(of: String.self)) }
-    @inline(never) private func readIntegers() -> Bool { putArray(pointee.reader.tokenArray(of: Int.self)) }
-    @inline(never) private func readDoubles() -> Bool { putArray(pointee.reader.tokenArray(of: Double.self)) }
-
-    @inline(__always)
-    private func putArray<Element>(_ array: consuming [Element]?) -> Bool {
-        guard let array else { return false }
-        pointee.array.initializeMemory(as: [Element].self, to: array)
+    /// False, with the cursor unmoved, for anything that a frame should explain.
+    @inline(never)
+    private func readArray<Token: JSONPrimitive>(of token: Token.Type) -> Bool {
+        guard let array = Token.readArray(&pointee.reader) else { return false }
+        pointee.array.initializeMemory(as: [Token].self, to: array)
         return true
     }
 
-    /// The array that was read last. The plan was made for this very type.
-    @inline(__always)
-    private func takeArray<Value>(as type: Value.Type) -> Value {
-        pointee.array.assumingMemoryBound(to: Value.self).move()
-    }
-
-    // MARK: Other values
-
     @inline(never)
     private func decode<Value: Decodable>(
-        _ type: Value.Type, by plan: DecodingPlan, in parent: DecodingFramePointer?, _ step: PathStep
+        _ type: Value.Type, by plan: CodingPlan<any DirectlyDecoded.Type>, in parent: DecodingFramePointer?,
+        _ step: PathStep
     ) throws -> Value {
         let frame = try push(in: parent, step)
         let level = frame.pointee.index
         defer { end(downTo: level &- 1) }
-        return try plan.decode(type, in: frame)
+        switch plan {
+        case .ordinary: return try decodeNaturally(type, in: frame, .none)
+        case .tokens(_, let known), .direct(let known): return try Self.read(type, as: known, in: frame)
+        case .foundation(let known): return try known.decode(type, in: frame)
+        }
+    }
+
+    private static func read<Value, Known: DirectlyDecoded>(
+        _ type: Value.Type, as known: Known.Type, in frame: DecodingFramePointer
+    ) throws -> Value {
+        // The plan was made for this very type.
+        let value = try Known.decodeDirectly(in: frame)
+        return withUnsafePointer(to: value) { place in
+            UnsafeRawPointer(place).assumingMemoryBound(to: Value.self).pointee
+        }
     }
 
     /// By the type's own `init(from:)`.
@@ -163,21 +169,18 @@ extension DecodingStatePointer {
     private func finish(downTo level: Int) throws {
         while pointee.top > level { try finishTop() }
         let frame = pointee.frames[level]
-        do throws(JSONError) { try frame.finish() } catch { throw malformed(error) }
+        try frame.finish()
         if let end = frame.pointee.end { seek(end, depth: frame.pointee.depth) }
         end(downTo: level &- 1)
     }
 
-    /// Completes the topmost frame; what contains it need not read its text again.
+    /// Completes the topmost frame; the value around it need not read its text again.
     @inline(never)
-    func finishTop() throws {
+    private func finishTop() throws {
         let frame = pointee.frames[pointee.top]
-        do throws(JSONError) { try frame.finish() } catch { throw malformed(error) }
+        try frame.finish()
         if let parent = frame.pointee.parent, parent.pointee.isAtValue, let end = frame.pointee.end,
-            parent.pointee.cursor <= frame.pointee.start,
-            parent.pointee.members.count > 0,
-            parent.pointee.members[parent.pointee.members.count &- 1].place == parent.pointee.cursor,
-            frame.pointee.start == firstByte(from: parent.pointee.cursor)
+            parent.pointee.cursor <= frame.pointee.start, frame.pointee.start == firstByte(from: parent.pointee.cursor)
         {
             parent.pointee.cursor = end
             parent.pointee.isAtValue = false
@@ -195,11 +198,15 @@ extension DecodingStatePointer {
     // MARK: Frames
 
     @inline(__always)
-    func push(in parent: DecodingFramePointer?, _ step: PathStep) throws -> DecodingFramePointer {
-        let frame = try nextFrame()
+    private func push(in parent: DecodingFramePointer?, _ step: PathStep) throws -> DecodingFramePointer {
+        let level = pointee.top &+ 1
+        if level >= pointee.frames.count { try makeFrame(level) }
+        pointee.top = level
+        let frame = pointee.frames[level]
         frame.pointee.serial = pointee.nextSerial()
         frame.pointee.kind = .unopened
         frame.pointee.isMissing = false
+        frame.pointee.isLoose = false
         if frame.pointee.isNested { frame.forgetKey() }
         frame.pointee.parent = parent
         frame.pointee.step = step
@@ -211,13 +218,12 @@ extension DecodingStatePointer {
         return frame
     }
 
-    /// A frame that stays in the user's hands. Those that nobody holds any more make room first.
+    /// A frame that stays in the user's hands. Those that no one else holds any more make room first.
     func pushNested(in parent: DecodingFramePointer, _ key: any CodingKey) throws -> DecodingFramePointer {
         let place = pointee.reader
         while pointee.top >= 0 {
             let frame = pointee.frames[pointee.top]
-            guard frame != parent, frame.pointee.isNested, !frame.pointee.isLoose, frame.pointee.boxes.areUnused
-            else { break }
+            guard frame != parent, frame.pointee.isNested, frame.isUnused else { break }
             try finishTop()
         }
         pointee.reader = place
@@ -227,40 +233,42 @@ extension DecodingStatePointer {
         return frame
     }
 
-    @inline(__always)
-    private func nextFrame() throws -> DecodingFramePointer {
-        let level = pointee.top &+ 1
-        if level >= pointee.frames.count { try makeFrame(level) }
-        pointee.top = level
-        return pointee.frames[level]
-    }
-
     @inline(never)
     private func makeFrame(_ level: Int) throws {
         guard level < DecodingState.maximumFrames else {
-            throw DecodingError.dataCorrupted(
-                DecodingError.Context(
-                    codingPath: [],
-                    debugDescription: "More than \(DecodingState.maximumFrames) nested containers are in use at once."))
+            let text = "More than \(DecodingState.maximumFrames) nested containers are in use at once."
+            throw DecodingError.dataCorrupted(DecodingError.Context(codingPath: [], debugDescription: text))
         }
         let made = DecodingFramePointer.allocate(capacity: 1)
-        made.initialize(
-            to: DecodingFrame(state: self, index: level, boxes: ContainerBoxes(serial: pointee.nextSerial())))
+        made.initialize(to: DecodingFrame(state: self, index: level, serial: pointee.nextSerial()))
         pointee.frames.append(made)
     }
 
     @inline(__always)
-    func end(downTo level: Int) {
+    private func end(downTo level: Int) {
         while pointee.top > level {
             let frame = pointee.frames[pointee.top]
             frame.pointee.serial = 0
-            frame.pointee.boxes.endUse { pointee.nextSerial() }
+            frame.pointee.kept.endUse { pointee.nextSerial() }
             frame.pointee.members.removeAll()
             pointee.top &-= 1
         }
     }
 
     // MARK: Text
+
+    /// Reads at the cursor. A text that is no JSON fails the whole decoding, even if the type passes over this error.
+    @inline(__always)
+    func read<Result>(_ body: (inout JSONReader) throws(JSONError) -> Result) throws -> Result {
+        do throws(JSONError) { return try body(&pointee.reader) } catch { throw malformed(error) }
+    }
+
+    @inline(never)
+    private func malformed(_ error: JSONError) -> DecodingError {
+        let first = pointee.malformed ?? error
+        pointee.malformed = first
+        return DecodingError.malformed(first)
+    }
 
     @inline(__always)
     func seek(_ offset: Int, depth: Int) {
@@ -270,17 +278,24 @@ extension DecodingStatePointer {
     }
 
     @inline(__always)
-    func skipValue(remembering: Bool) throws(JSONError) {
-        let kind = try pointee.reader.peek()
-        switch kind {
-        case .object, .array: try pointee.ends.skip(&pointee.reader, remembering: remembering)
-        default: try pointee.reader.skipScalar(kind)
+    func skipValue(remembering: Bool) throws {
+        try read { reader throws(JSONError) in
+            let kind = try reader.peek()
+            switch kind {
+            case .object, .array: try pointee.ends.skip(&reader, remembering: remembering)
+            default: try reader.skipScalar(kind)
+            }
         }
     }
 
-    /// A name without its escapes, kept until the decoding ends: its distance from the text, and its length.
+    /// Where a name lies without its escapes, as a distance from the text, and its length. Kept until the decoding ends.
+    @inline(__always)
+    func place(of key: JSONKey) -> (Int, Int) {
+        key.hasEscapes ? unescaped(key) : (key.text.start, key.length)
+    }
+
     @inline(never)
-    func unescapedName(_ key: JSONKey) -> (Int, Int) {
+    private func unescaped(_ key: JSONKey) -> (Int, Int) {
         let name = Array(key.text.string(in: key.base).utf8)
         let kept = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: max(name.count, 1))
         _ = kept.initialize(from: name)

@@ -11,19 +11,19 @@ struct DecodingFrame {
     let state: DecodingStatePointer
     let index: Int
 
-    /// Names the current use of the frame. What holds another number is from an earlier one.
+    /// Names the current use of the frame. A container with another number is from an earlier one.
     var serial: UInt = 0
     var kind = Kind.unopened
     /// There is no value: a super decoder was asked for a member that does not exist, and reads null.
     var isMissing = false
     /// Made by `nestedContainer` or `superDecoder`, and in the user's hands until the value around it is decoded.
     var isNested = false
-    /// A decoder was handed out, whose copies nobody can count.
+    /// A decoder or container was handed out whose copies cannot be counted.
     var isLoose = false
     var parent: DecodingFramePointer?
     var step = PathStep.none
     var storedKey: (any CodingKey)?
-    /// The path to here, once someone has asked for it.
+    /// The path to here, once it has been asked for.
     var path: [any CodingKey]?
 
     /// The value's first byte, and the byte behind it once that is known.
@@ -37,16 +37,18 @@ struct DecodingFrame {
     /// Object: the cursor stands at the value of the last member of the list.
     var isAtValue = false
     var members = MemberList()
-    /// Not of this use alone.
-    var known = KnownNames()
+    /// The number of the name that is expected next.
+    var nextName = 0
     /// The member that was asked for last.
     var found = 0
-    var boxes: ContainerBoxes
+    var kept: KeptContainers
+    /// Held by the copies of an unkeyed container.
+    var hold: UnkeyedDecoder.Hold?
 
-    init(state: DecodingStatePointer, index: Int, boxes: ContainerBoxes) {
+    init(state: DecodingStatePointer, index: Int, serial: UInt) {
         self.state = state
         self.index = index
-        self.boxes = boxes
+        kept = KeptContainers(serial: serial)
     }
 }
 
@@ -75,7 +77,12 @@ extension DecodingFramePointer {
     func forgetKey() {
         pointee.storedKey = nil
         pointee.isNested = false
-        pointee.isLoose = false
+    }
+
+    /// Whether no one else holds a container or decoder of this frame.
+    var isUnused: Bool {
+        guard !pointee.isLoose, pointee.kept.areUnused else { return false }
+        return pointee.hold == nil || isKnownUniquelyReferenced(&pointee.hold)
     }
 
     // MARK: Opening
@@ -86,7 +93,7 @@ extension DecodingFramePointer {
         if pointee.isMissing { return .null }
         let state = pointee.state
         state.seek(pointee.start, depth: pointee.depth)
-        do throws(JSONError) { return try state.pointee.reader.peek() } catch { throw state.malformed(error) }
+        return try state.read { reader throws(JSONError) in try reader.peek() }
     }
 
     /// Opens the value as an object; more than one container may read the same object.
@@ -95,28 +102,27 @@ extension DecodingFramePointer {
         if pointee.kind == .object { return }
         let kind = try peek()
         guard kind == .object else { throw wrongContainer([String: Any].self, found: kind) }
-        do throws(JSONError) { try enterObject() } catch { throw pointee.state.malformed(error) }
-    }
-
-    @inline(__always)
-    private func enterObject() throws(JSONError) {
         let state = pointee.state
-        try state.pointee.reader.enterObject()
+        try state.read { reader throws(JSONError) in try reader.enterObject() }
         pointee.kind = .object
         pointee.cursor = state.pointee.reader.position
         pointee.isFirst = true
         pointee.isAtValue = false
+        pointee.nextName = 0
         // It may be known from a value that was read through a single-value container.
         pointee.end = nil
-        if state.pointee.isCareful { while try advance(remembering: true) {} }
+        if state.pointee.isCareful { try readAhead() }
     }
+
+    /// Notes all members.
+    func readAhead() throws { while try advance(remembering: true) {} }
 
     /// Opens the value as an array and returns where its first element would stand.
     func openArray() throws -> Int {
         let kind = try peek()
         guard kind == .array else { throw wrongContainer([Any].self, found: kind) }
         let state = pointee.state
-        do throws(JSONError) { try state.pointee.reader.enterArray() } catch { throw state.malformed(error) }
+        try state.read { reader throws(JSONError) in try reader.enterArray() }
         if pointee.kind == .unopened {
             pointee.kind = .array
             pointee.cursor = state.pointee.reader.position
@@ -125,12 +131,35 @@ extension DecodingFramePointer {
         return state.pointee.reader.position
     }
 
+    // MARK: Tokens
+
+    /// The value of this type at the reader's cursor.
+    @inline(__always)
+    func read<Value: JSONPrimitive>(_ type: Value.Type, at key: @autoclosure () -> (any CodingKey)? = nil) throws
+        -> Value
+    {
+        let value = try pointee.state.read { reader throws(JSONError) in try Value.read(&reader) }
+        guard let value else { throw mismatch(type, at: key()) }
+        return value
+    }
+
+    /// Whether null stands at the reader's cursor, which is then moved behind it.
+    @inline(__always)
+    func readNull() throws -> Bool {
+        try pointee.state.read { reader throws(JSONError) in
+            guard try reader.nextByte() == UInt8(ascii: "n") else { return false }
+            try reader.skipLiteral("null")
+            return true
+        }
+    }
+
+    // MARK: Finishing
+
     /// Reads what is left of the value, so that all of it has been checked and its end is known.
     @inline(__always)
-    func finish() throws(JSONError) {
+    func finish() throws {
         guard pointee.end == nil, !pointee.isMissing else { return }
-        let state = pointee.state
-        let reader = state.pointee.reader
+        let reader = pointee.state.pointee.reader
         if pointee.kind == .object, !pointee.isAtValue, pointee.cursor < reader.count,
             reader.base[pointee.cursor] == UInt8(ascii: "}")
         {
@@ -141,19 +170,22 @@ extension DecodingFramePointer {
     }
 
     @inline(never)
-    private func finishSlowly() throws(JSONError) {
+    private func finishSlowly() throws {
         let state = pointee.state
         switch pointee.kind {
-        case .object: while try advance(remembering: false) {}
+        case .object:
+            while try advance(remembering: false) {}
+            return
         case .array:
             state.seek(pointee.cursor, depth: pointee.depth &+ 1)
             state.pointee.reader.isFirst = pointee.isFirst
-            while try state.pointee.reader.nextElement() { try state.skipValue(remembering: false) }
-            pointee.end = state.pointee.reader.position
+            while try state.read({ reader throws(JSONError) in try reader.nextElement() }) {
+                try state.skipValue(remembering: false)
+            }
         case .unopened:
             state.seek(pointee.start, depth: pointee.depth)
             try state.skipValue(remembering: false)
-            pointee.end = state.pointee.reader.position
         }
+        pointee.end = state.pointee.reader.position
     }
 }

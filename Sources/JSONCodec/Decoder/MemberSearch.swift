@@ -1,9 +1,9 @@
 // Receives the name of a member and moves the reader to its value. In the usual order each member lies behind the last;
-// in any other the object is read ahead, and what was passed over is noted.
+// in any other the object is read ahead, and the members passed are noted.
 
 extension DecodingFramePointer {
     /// Goes on to the next member and notes its name. False behind the last one.
-    func advance(remembering: Bool) throws(JSONError) -> Bool {
+    func advance(remembering: Bool) throws -> Bool {
         if pointee.end != nil { return false }
         let state = pointee.state
         state.seek(pointee.cursor, depth: pointee.depth &+ 1)
@@ -13,13 +13,12 @@ extension DecodingFramePointer {
             pointee.cursor = state.pointee.reader.position
         }
         state.pointee.reader.isFirst = pointee.isFirst
-        guard let key = try state.pointee.reader.nextMember() else {
+        guard let key = try state.read({ reader throws(JSONError) in try reader.nextMember() }) else {
             pointee.end = state.pointee.reader.position
             return false
         }
-        let base = state.pointee.reader.base
-        let name = key.text.hasEscapes ? state.unescapedName(key) : (key.text.start, key.text.end &- key.text.start)
-        note(name.0, name.1, markOfName(base + name.0, name.1), isKnown: false)
+        let (name, length) = state.place(of: key)
+        note(name, length, markOfName(key.base + name, length), isKnown: false)
         return true
     }
 
@@ -32,7 +31,7 @@ extension DecodingFramePointer {
         pointee.cursor = place
         let member = Member(name: name, length: length, place: place, mark: mark)
         if isKnown, pointee.members.appendKnown(member) { return }
-        if pointee.members.append(member, in: state.pointee.reader.base) != nil { state.pointee.sawDuplicate = true }
+        if pointee.members.append(member, in: state.pointee.reader.base) { state.pointee.sawDuplicate = true }
     }
 
     /// Puts the reader at the value of this member and returns its place; nil if the object has no such member.
@@ -49,18 +48,17 @@ extension DecodingFramePointer {
     /// The usual case: the member asked for is the next one, as it was the last time.
     @inline(__always)
     private func findKnown(_ name: String) -> Int? {
-        let number = pointee.members.count
-        guard !pointee.isAtValue, let known = pointee.known[number], known.pointee.bits == bitsOfName(name)
+        let number = pointee.nextName
+        guard !pointee.isAtValue, let known = pointee.kept.names.pointee[number], known.pointee.isShort(name)
         else { return nil }
         let state = pointee.state
-        let start = pointee.cursor
-        guard let quote = nextName(from: start),
-            known.pointee.stands(at: quote, in: state.pointee.reader)
+        guard let quote = nextName(from: pointee.cursor), known.pointee.stands(at: quote, in: state.pointee.reader)
         else { return nil }
         let count = known.pointee.count
         state.seek(quote &+ count, depth: pointee.depth &+ 1)
+        pointee.found = pointee.members.count
+        pointee.nextName = number &+ 1
         note(quote &+ 1, count &- 3, known.pointee.mark, isKnown: true)
-        pointee.found = number
         return pointee.cursor
     }
 
@@ -77,46 +75,30 @@ extension DecodingFramePointer {
     @inline(never)
     private func findOther(_ name: String) throws -> Int? {
         let number = pointee.members.count
-        let place = try name.utf8.withContiguousStorageIfAvailable { try find($0) } ?? findCopy(name)
-        if place != nil, pointee.found == number, pointee.members.count == number &+ 1,
-            number <= pointee.known.count
-        {
-            remember(name, number)
-        }
+        var copy = name
+        let found = try copy.withUTF8 { try self.number(of: $0) }
+        guard let found else { return nil }
+        pointee.found = found
+        let place = pointee.members[found].place
+        pointee.state.seek(place, depth: pointee.depth &+ 1)
+        if found == number, pointee.members.count == number &+ 1 { remember(name, found) }
         return place
     }
 
+    /// Expects the name of a member that was found next at the same place when the next value is decoded.
     @inline(never)
     private func remember(_ name: String, _ number: Int) {
-        if let known = pointee.known[number], known.pointee.bits == bitsOfName(name) { return }
         let member = pointee.members[number]
         // Only what is written in the usual way: a name with its value right behind, and no escapes in it.
         guard member.name &+ member.length &+ 2 == member.place else { return }
         let start = pointee.state.pointee.reader.base + member.name - 1
         let text = UnsafeBufferPointer(start: start, count: member.length + 3)
-        pointee.known.remember(name, at: number, text, mark: member.mark)
-    }
-
-    @inline(never)
-    private func findCopy(_ name: String) throws -> Int? {
-        var copy = name
-        return try copy.withUTF8 { try find($0) }
+        guard let number = pointee.kept.names.pointee.number(of: name, text, mark: member.mark) else { return }
+        pointee.nextName = number &+ 1
     }
 
     @inline(__always)
-    private func find(_ name: UnsafeBufferPointer<UInt8>) throws -> Int? {
-        let state = pointee.state
-        do throws(JSONError) {
-            guard let number = try number(of: name) else { return nil }
-            let place = pointee.members[number].place
-            pointee.found = number
-            state.seek(place, depth: pointee.depth &+ 1)
-            return place
-        } catch { throw state.malformed(error) }
-    }
-
-    @inline(__always)
-    private func number(of name: UnsafeBufferPointer<UInt8>) throws(JSONError) -> Int? {
+    private func number(of name: UnsafeBufferPointer<UInt8>) throws -> Int? {
         let base = pointee.state.pointee.reader.base
         // In order: the member at the cursor, or the one behind it.
         if !pointee.isAtValue, try advance(remembering: true), isLast(name, base) { return pointee.members.count &- 1 }

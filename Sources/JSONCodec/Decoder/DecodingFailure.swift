@@ -1,16 +1,6 @@
 // Everything that can be wrong with a value, said in `DecodingError`: where it stands, what was expected, what was
 // found. A text that is no JSON carries the reader's error as the underlying one.
 
-extension DecodingStatePointer {
-    /// Remembers that the text is not JSON, so that the decoding fails even if a type passes over this error.
-    @inline(never)
-    func malformed(_ error: JSONError) -> DecodingError {
-        let first = pointee.malformed ?? error
-        pointee.malformed = first
-        return DecodingError.malformed(first)
-    }
-}
-
 extension DecodingError {
     static func malformed(_ error: JSONError) -> DecodingError {
         .dataCorrupted(
@@ -39,23 +29,22 @@ extension DecodingFramePointer {
     /// The token at the reader's cursor is not a value of this type.
     @inline(never)
     func mismatch(_ type: Any.Type, at key: (any CodingKey)? = nil) -> any Error {
-        let state = pointee.state
-        var reader = state.pointee.reader
-        do throws(JSONError) {
-            let kind = try reader.peek()
-            let range = kind == .number ? try reader.skipValue() : 0..<0
-            switch kind {
-            case .null:
-                return DecodingError.valueNotFound(type, context("Expected \(type) but found null instead.", at: key))
-            case .number where type != String.self && type != Bool.self:
-                let bytes = UnsafeBufferPointer(start: reader.base + range.lowerBound, count: range.count)
-                let number = String(decoding: bytes, as: UTF8.self)
-                return DecodingError.dataCorrupted(context("The number \(number) does not fit in \(type).", at: key))
-            default:
-                return DecodingError.typeMismatch(
-                    type, context("Expected to decode \(type) but found \(kind.name) instead.", at: key))
-            }
-        } catch { return state.malformed(error) }
+        var reader = pointee.state.pointee.reader
+        guard let kind = try? reader.peek(), let range = kind == .number ? try? reader.skipValue() : 0..<0 else {
+            // The whole text is checked after a failure, and says more.
+            return DecodingError.dataCorrupted(context("The text is not valid JSON.", at: key))
+        }
+        switch kind {
+        case .null:
+            return DecodingError.valueNotFound(type, context("Expected \(type) but found null instead.", at: key))
+        case .number where type != String.self && type != Bool.self:
+            let bytes = UnsafeBufferPointer(start: reader.base + range.lowerBound, count: range.count)
+            let number = String(decoding: bytes, as: UTF8.self)
+            return DecodingError.dataCorrupted(context("The number \(number) does not fit in \(type).", at: key))
+        default:
+            return DecodingError.typeMismatch(
+                type, context("Expected to decode \(type) but found \(kind.name) instead.", at: key))
+        }
     }
 
     @inline(never)

@@ -1,36 +1,7 @@
-// Decimal as Foundation's coder writes it: a JSON number with all its digits.
-
-enum DecimalForm {
-    static func encode(_ value: some Encodable, in frame: EncodingFramePointer) throws {
-        // A Decimal's description is its number; only that of NaN is no JSON.
-        guard let text = (value as? any CustomStringConvertible)?.description, text != "NaN" else {
-            throw frame.invalid(value, "Unable to encode Decimal.nan directly in JSON.")
-        }
-        frame.output.pointee.append(raw: text)
-    }
-}
-
-extension DecimalForm {
-    static func decode<Value: Decodable>(_ type: Value.Type, in frame: DecodingFramePointer) throws -> Value {
-        let state = frame.pointee.state
-        let found: JSONNumber?
-        do throws(JSONError) {
-            found = try state.pointee.reader.isAtNumber() ? state.pointee.reader.scanNumber() : nil
-        } catch { throw state.malformed(error) }
-        guard let number = found else { throw frame.mismatch(type) }
-        let base = state.pointee.reader.base
-        guard let parts = DecimalParts(number, in: base) else {
-            state.seek(number.start, depth: frame.pointee.depth)
-            throw frame.mismatch(type)
-        }
-        let natural = OutputMemory()
-        parts.write(to: &natural.buffer)
-        return try natural.decodeNaturally(type)
-    }
-}
+// Decimal as Foundation's coder writes it, a JSON number with all its digits, and as it codes itself.
 
 /// The fields that a Decimal codes itself by.
-private struct DecimalParts {
+struct DecimalParts {
     private var mantissa: UInt128
     private var exponent: Int
     private let isNegative: Bool

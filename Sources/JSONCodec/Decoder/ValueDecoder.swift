@@ -36,7 +36,7 @@ struct ValueDecoder: Decoder, SingleValueDecodingContainer {
     func decode<Value: JSONPrimitive>(_ type: Value.Type) throws -> Value { try token(type) }
 
     @inline(__always)
-    func token<Value: JSONPrimitive>(_ type: Value.Type) throws -> Value {
+    private func token<Value: JSONPrimitive>(_ type: Value.Type) throws -> Value {
         let frame = try live()
         let state = frame.pointee.state
         guard !frame.pointee.isMissing else {
@@ -59,29 +59,8 @@ struct ValueDecoder: Decoder, SingleValueDecodingContainer {
         if frame.pointee.kind == .unopened { frame.pointee.end = state.pointee.reader.position }
         return value
     }
-}
 
-extension DecodingFramePointer {
-    /// The primitive at the reader's cursor.
-    @inline(__always)
-    func read<Value: JSONPrimitive>(_ type: Value.Type, at key: @autoclosure () -> (any CodingKey)? = nil) throws
-        -> Value
-    {
-        let state = pointee.state
-        let value: Value?
-        do throws(JSONError) { value = try Value.read(&state.pointee.reader) } catch { throw state.malformed(error) }
-        guard let value else { throw mismatch(type, at: key()) }
-        return value
-    }
-
-    /// Whether null stands at the reader's cursor, which is then moved behind it.
-    @inline(__always)
-    func readNull() throws -> Bool {
-        let state = pointee.state
-        do throws(JSONError) {
-            guard try state.pointee.reader.nextByte() == UInt8(ascii: "n") else { return false }
-            try state.pointee.reader.skipLiteral("null")
-            return true
-        } catch { throw state.malformed(error) }
-    }
+    // The standard library's own methods for these types would be preferred to the generic one, and refuse them.
+    func decode(_ type: Int128.Type) throws -> Int128 { try token(type) }
+    func decode(_ type: UInt128.Type) throws -> UInt128 { try token(type) }
 }

@@ -2,7 +2,7 @@
 
 struct UnkeyedDecoder: UnkeyedDecodingContainer {
     /// Alive as long as any copy is, which tells the frame when it may be used again.
-    private final class Hold {}
+    final class Hold {}
 
     private let frame: DecodingFramePointer
     private let serial: UInt
@@ -13,9 +13,8 @@ struct UnkeyedDecoder: UnkeyedDecodingContainer {
     init(opening frame: DecodingFramePointer) throws {
         self.frame = frame
         serial = frame.pointee.serial
-        hold = Hold()
         cursor = try frame.openArray()
-        frame.pointee.boxes.keep(hold, as: Hold.self)
+        hold = frame.hold()
     }
 
     var codingPath: [any CodingKey] { (try? live())?.codingPath ?? [] }
@@ -34,7 +33,7 @@ struct UnkeyedDecoder: UnkeyedDecodingContainer {
         var count = currentIndex
         do {
             while try copy.moveToElement(frame) {
-                do throws(JSONError) { try state.skipValue(remembering: true) } catch { throw state.malformed(error) }
+                try state.skipValue(remembering: true)
                 copy.currentIndex += 1
                 copy.cursor = state.pointee.reader.position
                 count += 1
@@ -54,7 +53,7 @@ struct UnkeyedDecoder: UnkeyedDecodingContainer {
         let state = frame.pointee.state
         state.seek(cursor, depth: frame.pointee.depth &+ 1)
         state.pointee.reader.isFirst = currentIndex == 0
-        do throws(JSONError) { return try state.pointee.reader.nextElement() } catch { throw state.malformed(error) }
+        return try state.read { reader throws(JSONError) in try reader.nextElement() }
     }
 
     @inline(__always)
@@ -88,7 +87,7 @@ struct UnkeyedDecoder: UnkeyedDecodingContainer {
     mutating func decode<Value: JSONPrimitive>(_ type: Value.Type) throws -> Value { try token(type) }
 
     @inline(__always)
-    mutating func token<Value: JSONPrimitive>(_ type: Value.Type) throws -> Value {
+    private mutating func token<Value: JSONPrimitive>(_ type: Value.Type) throws -> Value {
         let frame = try begin(type)
         let value = try frame.read(type, at: JSONPathKey(index: currentIndex))
         advance(frame)
@@ -101,6 +100,10 @@ struct UnkeyedDecoder: UnkeyedDecodingContainer {
         advance(frame)
         return value
     }
+
+    // The standard library's own methods for these types would be preferred to the generic one, and refuse them.
+    mutating func decode(_ type: Int128.Type) throws -> Int128 { try token(type) }
+    mutating func decode(_ type: UInt128.Type) throws -> UInt128 { try token(type) }
 
     // MARK: Nested
 
@@ -136,7 +139,19 @@ struct UnkeyedDecoder: UnkeyedDecodingContainer {
     private mutating func pass(_ frame: DecodingFramePointer, _ child: DecodingFramePointer) throws {
         let state = frame.pointee.state
         state.seek(child.pointee.start, depth: child.pointee.depth)
-        do throws(JSONError) { try state.skipValue(remembering: true) } catch { throw state.malformed(error) }
+        try state.skipValue(remembering: true)
         advance(frame)
+    }
+}
+
+extension DecodingFramePointer {
+    /// What the copies of a new unkeyed container hold.
+    fileprivate func hold() -> UnkeyedDecoder.Hold {
+        if isKnownUniquelyReferenced(&pointee.hold), let hold = pointee.hold { return hold }
+        // Of those that hold an earlier one nothing is known any more.
+        if pointee.hold != nil { pointee.isLoose = true }
+        let hold = UnkeyedDecoder.Hold()
+        pointee.hold = hold
+        return hold
     }
 }

@@ -1,0 +1,64 @@
+// How values of a type are coded: by the type's own code, or straight from and to the text. Looked up once for each type.
+
+/// How values of a type are coded. `Direct` codes an array or a dictionary without containers in between.
+enum CodingPlan<Direct> {
+    /// By the type's own `init(from:)` or `encode(to:)`.
+    case ordinary
+    /// An array of values that are one token each.
+    case tokens(any JSONPrimitive.Type, Direct)
+    case direct(Direct)
+    /// In the form that Foundation's coder gives to one of its own types.
+    case foundation(FoundationType)
+}
+
+/// Remembers one thing for each type.
+struct TypeTable<Value> {
+    private var entries: UnsafeMutablePointer<(type: UInt, value: Value)?>
+    private var capacity = 64
+    private var count = 0
+
+    init() {
+        entries = .allocate(capacity: capacity)
+        entries.initialize(repeating: nil, count: capacity)
+    }
+
+    @inline(__always)
+    mutating func value(for type: Any.Type, _ make: () -> Value) -> Value {
+        let key = UInt(bitPattern: ObjectIdentifier(type))
+        var slot = slot(of: key)
+        while let entry = entries[slot] {
+            if entry.type == key { return entry.value }
+            slot = (slot &+ 1) & (capacity &- 1)
+        }
+        let value = make()
+        insert(key, value)
+        return value
+    }
+
+    @inline(__always)
+    private func slot(of key: UInt) -> Int {
+        Int(truncatingIfNeeded: (key &* 0x9E37_79B9_7F4A_7C15) &>> 32) & (capacity &- 1)
+    }
+
+    @inline(never)
+    private mutating func insert(_ key: UInt, _ value: Value) {
+        if count * 2 >= capacity { grow() }
+        var slot = slot(of: key)
+        while entries[slot] != nil { slot = (slot &+ 1) & (capacity &- 1) }
+        entries[slot] = (key, value)
+        count += 1
+    }
+
+    private mutating func grow() {
+        let (old, oldCapacity) = (entries, capacity)
+        capacity *= 2
+        count = 0
+        entries = .allocate(capacity: capacity)
+        entries.initialize(repeating: nil, count: capacity)
+        for index in 0..<oldCapacity {
+            if let entry = old[index] { insert(entry.type, entry.value) }
+        }
+        old.deinitialize(count: oldCapacity)
+        old.deallocate()
+    }
+}

@@ -1,0 +1,17 @@
+// Foundation's coders give some of Foundation's own types another form than their `encode(to:)` does. These types are
+// known here by name, so that programs without them do not link Foundation.
+
+enum FoundationType {
+    case data
+    case url
+    case decimal
+
+    init?(_ type: Any.Type) {
+        switch _typeName(type, qualified: true) {
+        case "FoundationEssentials.Data", "Foundation.Data": self = .data
+        case "FoundationEssentials.URL", "Foundation.URL": self = .url
+        case "FoundationEssentials.Decimal", "Foundation.Decimal", "__C.NSDecimal": self = .decimal
+        default: return nil
+        }
+    }
+}

@@ -1,0 +1,106 @@
+// Arrays, dictionaries and Foundation's types, read without containers in between.
+
+/// Reads itself as its `init(from:)` would. The reader is left behind the value.
+protocol DirectlyDecoded {
+    /// Of an array of values that are one token each.
+    static var element: (any JSONPrimitive.Type)? { get }
+    static func decodeDirectly(in frame: DecodingFramePointer) throws -> Self
+}
+
+extension Array: DirectlyDecoded where Element: Decodable {
+    static var element: (any JSONPrimitive.Type)? { Element.self as? any JSONPrimitive.Type }
+
+    static func decodeDirectly(in frame: DecodingFramePointer) throws -> [Element] {
+        _ = try frame.openArray()
+        let state = frame.pointee.state
+        var elements: [Element] = []
+        while try state.read({ reader throws(JSONError) in try reader.nextElement() }) {
+            elements.append(try state.decode(Element.self, in: frame, .index(elements.count)))
+        }
+        return elements
+    }
+}
+
+extension Dictionary: DirectlyDecoded where Key == String, Value: Decodable {
+    static var element: (any JSONPrimitive.Type)? { nil }
+
+    static func decodeDirectly(in frame: DecodingFramePointer) throws -> [String: Value] {
+        let state = frame.pointee.state
+        // An earlier duplicate must not fail the whole.
+        if state.pointee.isCareful { return try state.decodeNaturally(self, in: frame, .none) }
+        let kind = try frame.peek()
+        guard kind == .object else { throw frame.wrongContainer([String: Any].self, found: kind) }
+        var members: [String: Value] = [:]
+        try state.read { reader throws(JSONError) in try reader.enterObject() }
+        while let key = try state.read({ reader throws(JSONError) in try reader.nextMember() }) {
+            let (name, length) = state.place(of: key)
+            let step = PathStep.name(name, length: length, JSONPathKey.self)
+            members[key.text.string(in: key.base)] = try state.decode(Value.self, in: frame, step)
+        }
+        return members
+    }
+}
+
+extension FoundationType {
+    func decode<Value: Decodable>(_ type: Value.Type, in frame: DecodingFramePointer) throws -> Value {
+        switch self {
+        case .data: try Self.data(type, in: frame)
+        case .url: try Self.url(type, in: frame)
+        case .decimal: try Self.decimal(type, in: frame)
+        }
+    }
+
+    private static func data<Value: Decodable>(_ type: Value.Type, in frame: DecodingFramePointer) throws -> Value {
+        guard let bytes = Base64.bytes(of: try frame.read(String.self)) else {
+            throw DecodingError.dataCorrupted(frame.context("Encountered Data is not valid Base64."))
+        }
+        guard let collection = type as? any RangeReplaceableCollection<UInt8>.Type,
+            let value = make(collection, of: bytes) as? Value
+        else { throw frame.mismatch(type) }
+        return value
+    }
+
+    private static func make<Made: RangeReplaceableCollection<UInt8>>(_ type: Made.Type, of bytes: [UInt8]) -> Made {
+        Made(bytes)
+    }
+
+    private static func url<Value: Decodable>(_ type: Value.Type, in frame: DecodingFramePointer) throws -> Value {
+        let text = try frame.read(String.self)
+        do {
+            return try decodeNaturally(type) { output in
+                output.append("{\"relative\":")
+                output.append(quoted: text)
+                output.append("}")
+            }
+        } catch {
+            throw DecodingError.dataCorrupted(frame.context("Invalid URL string."))
+        }
+    }
+
+    private static func decimal<Value: Decodable>(_ type: Value.Type, in frame: DecodingFramePointer) throws -> Value {
+        let state = frame.pointee.state
+        let found = try state.read { reader throws(JSONError) in
+            try reader.isAtNumber() ? try reader.scanNumber() : nil
+        }
+        guard let number = found else { throw frame.mismatch(type) }
+        guard let parts = DecimalParts(number, in: state.pointee.reader.base) else {
+            state.seek(number.start, depth: frame.pointee.depth)
+            throw frame.mismatch(type)
+        }
+        return try decodeNaturally(type) { parts.write(to: &$0) }
+    }
+
+    /// Lets a type make itself with its own `init(from:)` of the form that it has outside of Foundation's coder.
+    private static func decodeNaturally<Value: Decodable>(
+        _ type: Value.Type, from write: (inout OutputBuffer) -> Void
+    ) throws -> Value {
+        var buffer = OutputBuffer(capacity: 256)
+        write(&buffer)
+        let state = DecodingState.take(JSONReader(UnsafeRawBufferPointer(start: buffer.base, count: buffer.count)))
+        defer {
+            state.giveBack()
+            buffer.deallocate()
+        }
+        return try state.decodeNaturally(type, in: nil, .none)
+    }
+}

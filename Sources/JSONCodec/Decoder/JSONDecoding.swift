@@ -1,0 +1,35 @@
+// The way into decoding: a value at a reader's cursor, or a whole document.
+
+/// Decodes the value at a reader's cursor and moves behind it. Throws a `DecodingError`; if the text is not JSON at all, that
+/// is `dataCorrupted` with a `JSONError` as the underlying error.
+package func decodeJSON<Value: Decodable>(_ type: Value.Type, at reader: inout JSONReader) throws -> Value {
+    // Most arguments and results are one token, and need neither a decoder nor its state.
+    if type == Int.self, let token = token(Int.self, &reader) { return unsafeBitCast(token, to: type) }
+    if type == String.self, let token = token(String.self, &reader) { return unsafeBitCast(token, to: type) }
+    if type == Bool.self, let token = token(Bool.self, &reader) { return unsafeBitCast(token, to: type) }
+    if type == Double.self, let token = token(Double.self, &reader) { return unsafeBitCast(token, to: type) }
+    let state = DecodingState.take(reader)
+    defer {
+        reader.position = state.pointee.reader.position
+        state.giveBack()
+    }
+    return try state.decodeDocument(type)
+}
+
+/// The token at the cursor; nil, with the cursor unmoved, for anything that a decoder should explain.
+private func token<Token: JSONPrimitive>(_ type: Token.Type, _ reader: inout JSONReader) -> Token? {
+    let start = reader
+    if let token = (try? Token.read(&reader)) ?? nil { return token }
+    reader = start
+    return nil
+}
+
+/// Decodes a document: one value, with nothing but white space around it.
+package func decodeJSON<Value: Decodable>(
+    _ type: Value.Type, from bytes: UnsafeRawBufferPointer, maximumDepth: Int = 512
+) throws -> Value {
+    var reader = JSONReader(bytes, maximumDepth: maximumDepth)
+    let value = try decodeJSON(type, at: &reader)
+    do throws(JSONError) { try reader.finish() } catch { throw DecodingError.malformed(error) }
+    return value
+}

@@ -1,0 +1,72 @@
+// Arrays, dictionaries and Foundation's types, written without containers in between.
+
+/// Writes itself as its `encode(to:)` would.
+protocol DirectlyEncoded {
+    /// Of an array of values that are one token each.
+    static var element: (any JSONPrimitive.Type)? { get }
+    func encodeDirectly(in frame: EncodingFramePointer) throws
+}
+
+extension Array: DirectlyEncoded where Element: Encodable {
+    static var element: (any JSONPrimitive.Type)? { Element.self as? any JSONPrimitive.Type }
+
+    func encodeDirectly(in frame: EncodingFramePointer) throws {
+        frame.openArray()
+        let state = frame.pointee.state
+        if let failure = state.pointee.failure { throw failure }
+        for element in self {
+            let step = PathStep.index(frame.pointee.count)
+            frame.beginElement()
+            try state.encode(element, in: frame, step)
+        }
+        frame.close()
+    }
+}
+
+extension Dictionary: DirectlyEncoded where Key == String, Value: Encodable {
+    static var element: (any JSONPrimitive.Type)? { nil }
+
+    func encodeDirectly(in frame: EncodingFramePointer) throws {
+        frame.openObject()
+        let state = frame.pointee.state
+        if let failure = state.pointee.failure { throw failure }
+        let output = frame.pointee.output
+        for (name, value) in self {
+            frame.beginElement()
+            let start = output.pointee.count &+ 1
+            output.pointee.append(quoted: name)
+            let step = PathStep.name(start, length: output.pointee.count &- start &- 1, JSONPathKey.self)
+            output.pointee.append(UInt8(ascii: ":"))
+            try state.encode(value, in: frame, step)
+        }
+        frame.close()
+    }
+}
+
+extension FoundationType {
+    func encode(_ value: some Encodable, in frame: EncodingFramePointer) throws {
+        let output = frame.pointee.output
+        switch self {
+        case .data:
+            guard let bytes = value as? any Sequence<UInt8> else {
+                throw frame.invalid(value, "Expected a sequence of bytes.")
+            }
+            Base64.write(bytes, to: &output.pointee)
+        case .url:
+            // A URL codes itself as an object. That is written here as well, and translated.
+            let start = output.pointee.count
+            try frame.pointee.state.encodeNaturally(value, in: frame, .none)
+            let natural = UnsafeRawBufferPointer(
+                start: output.pointee.base + start, count: output.pointee.count &- start)
+            let text = try URIReference.absoluteText(natural)
+            output.pointee.truncate(to: start)
+            output.pointee.append(quoted: text)
+        case .decimal:
+            // A Decimal's description is its number; only that of NaN is no JSON.
+            guard let text = (value as? any CustomStringConvertible)?.description, text != "NaN" else {
+                throw frame.invalid(value, "Unable to encode Decimal.nan directly in JSON.")
+            }
+            output.pointee.append(raw: text)
+        }
+    }
+}

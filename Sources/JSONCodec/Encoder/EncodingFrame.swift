@@ -1,0 +1,303 @@
+// One value that is being encoded: what has been written of it, and where it stands. Frames lie in fixed memory and are
+// used again and again; encoders and containers point at them.
+
+typealias EncodingFramePointer = UnsafeMutablePointer<EncodingFrame>
+
+struct EncodingFrame {
+    enum Kind {
+        case empty, object, array, scalar
+    }
+
+    /// A nested container or super encoder, whose text is put in when this value is complete.
+    struct Nested {
+        /// Where a single byte stands for it.
+        var place: Int
+        let frame: EncodingFramePointer
+    }
+
+    let state: EncodingStatePointer
+
+    /// Names the current use of the frame. A container with another number is from an earlier one.
+    var serial: UInt = 0
+    var kind = Kind.empty
+    /// One of its elements or members is being written.
+    var isBusy = false
+    var parent: EncodingFramePointer?
+    var output: UnsafeMutablePointer<OutputBuffer>
+    /// Where the value begins in the output.
+    var start = 0
+    /// How many containers are open, this frame's own included.
+    var depth = 0
+    /// Elements or members written.
+    var count = 0
+    var step = PathStep.none
+    /// Of a nested container, which has no step.
+    var storedKey: (any CodingKey)?
+    var nested: [Nested] = []
+
+    /// The number of the name that is expected next, and which of the known names may have been written.
+    var nextName = 0
+    var written: UInt64 = 0
+    /// The other names that may have been written.
+    var otherNames: Set<String> = []
+    /// A name was written that may have been written before.
+    var isRepeated = false
+    var kept: KeptContainers
+
+    /// A name or a comma before a value.
+    struct Mark {
+        let length: Int
+        let count: Int
+    }
+}
+
+extension EncodingFramePointer {
+    var codingPath: [any CodingKey] {
+        var path: [any CodingKey] = []
+        var level: EncodingFramePointer? = self
+        while let frame = level {
+            let base = UnsafePointer(frame.pointee.output.pointee.base)
+            if let key = frame.pointee.storedKey ?? frame.pointee.step.key(in: base, isQuoted: true) { path.append(key) }
+            level = frame.pointee.parent
+        }
+        return path.reversed()
+    }
+
+    /// Begins a use of the frame.
+    @inline(__always)
+    func begin(in parent: EncodingFramePointer?, _ step: PathStep, _ output: UnsafeMutablePointer<OutputBuffer>) {
+        pointee.serial = pointee.state.pointee.nextSerial()
+        pointee.kind = .empty
+        pointee.isBusy = false
+        pointee.parent = parent
+        pointee.output = output
+        pointee.start = output.pointee.count
+        pointee.depth = parent?.pointee.depth ?? 0
+        pointee.count = 0
+        pointee.step = step
+        pointee.nextName = 0
+        pointee.written = 0
+        pointee.isRepeated = false
+    }
+
+    /// Ends a use of the frame. Containers that still point at it find another serial number.
+    @inline(__always)
+    func end() {
+        pointee.serial = 0
+        pointee.kept.endUse { pointee.state.pointee.nextSerial() }
+        if !pointee.otherNames.isEmpty { pointee.otherNames.removeAll() }
+        if !pointee.nested.isEmpty { dropNested() }
+    }
+
+    // MARK: Opening
+
+    /// Makes this value an object; more than one container may write to the same object.
+    @inline(__always)
+    func openObject() { open(.object, "{") }
+
+    @inline(__always)
+    func openArray() { open(.array, "[") }
+
+    @inline(__always)
+    private func open(_ kind: EncodingFrame.Kind, _ bracket: StaticString) {
+        if pointee.kind == .empty {
+            pointee.kind = kind
+            pointee.depth &+= 1
+            if pointee.depth > EncodingState.maximumDepth { fail(tooDeep()) }
+            pointee.output.pointee.append(bracket)
+        } else if pointee.kind != kind {
+            fail(invalid("", "Asked for containers of different kinds for one value."))
+        }
+    }
+
+    // MARK: Failing
+
+    /// For what cannot throw: the next encoding call and the whole encoding fail.
+    @inline(never)
+    func fail(_ error: EncodingError) {
+        if pointee.state.pointee.failure == nil { pointee.state.pointee.failure = error }
+    }
+
+    func tooDeep() -> EncodingError {
+        let limit = EncodingState.maximumDepth
+        let cause = JSONError(offset: pointee.output.pointee.count, reason: .tooDeep(limit: limit))
+        return .invalidValue(
+            "",
+            EncodingError.Context(
+                codingPath: codingPath, debugDescription: "Nested deeper than \(limit) levels (maximumDepth).",
+                underlyingError: cause))
+    }
+
+    @inline(never)
+    func invalid(_ value: Any, _ reason: String, at key: (any CodingKey)? = nil) -> EncodingError {
+        let path = codingPath + (key.map { [$0] } ?? [])
+        return .invalidValue(value, EncodingError.Context(codingPath: path, debugDescription: reason))
+    }
+
+    @inline(never)
+    func noText(for value: some JSONPrimitive, at key: (any CodingKey)? = nil) -> EncodingError {
+        invalid(value, "Unable to encode \(type(of: value)).\(value) directly in JSON.", at: key)
+    }
+
+    // MARK: Writing
+
+    /// Checks that a container may write to this frame now.
+    @inline(__always)
+    func checkWritable(_ serial: UInt, current: UInt) throws {
+        guard serial == current, pointee.serial != 0, !pointee.isBusy, pointee.state.pointee.failure == nil else {
+            throw notWritable(isCurrent: serial == current && pointee.serial != 0)
+        }
+    }
+
+    @inline(never)
+    private func notWritable(isCurrent: Bool) -> any Error {
+        if let failure = pointee.state.pointee.failure { return failure }
+        if isCurrent { return invalid("", "A container was used while one of its values was being written.") }
+        let text = "A container was used after its value was encoded."
+        return EncodingError.invalidValue("", EncodingError.Context(codingPath: [], debugDescription: text))
+    }
+
+    @inline(__always)
+    var mark: EncodingFrame.Mark { EncodingFrame.Mark(length: pointee.output.pointee.count, count: pointee.count) }
+
+    /// Takes back the member or element begun at a mark, which could not be written.
+    @inline(never)
+    func takeBack(to mark: EncodingFrame.Mark) {
+        pointee.output.pointee.truncate(to: mark.length)
+        pointee.count = mark.count
+        pointee.isRepeated = false
+        pointee.isBusy = false
+    }
+
+    @inline(__always)
+    func beginElement() {
+        if pointee.count > 0 { pointee.output.pointee.append(UInt8(ascii: ",")) }
+        pointee.count &+= 1
+    }
+
+    /// Writes what stands before a member's value, and returns where the name lies.
+    @inline(__always)
+    @discardableResult
+    func beginMember(_ name: String) -> Range<Int> {
+        let output = pointee.output
+        let number = pointee.nextName
+        let target = output.pointee.reserve(1 &+ KnownName.longest)
+        guard let known = pointee.kept.names.pointee[number], known.pointee.isShort(name),
+            pointee.written &>> UInt64(number) & 1 == 0
+        else { return beginOtherMember(name) }
+        // Written over where there is none.
+        target.pointee = UInt8(ascii: ",")
+        let comma = pointee.count > 0 ? 1 : 0
+        known.pointee.write(to: target + comma)
+        let place = output.pointee.count &+ comma
+        output.pointee.commit(comma &+ known.pointee.count)
+        pointee.count &+= 1
+        pointee.written |= 1 &<< UInt64(number)
+        pointee.nextName = number &+ 1
+        return place &+ 1..<place &+ known.pointee.count &- 2
+    }
+
+    /// The same for a name that is not the one expected next.
+    @inline(never)
+    private func beginOtherMember(_ name: String) -> Range<Int> {
+        let output = pointee.output
+        beginElement()
+        let place = output.pointee.count
+        output.pointee.append(quoted: name)
+        let end = output.pointee.count &- 1
+        output.pointee.append(UInt8(ascii: ":"))
+        let text = UnsafeBufferPointer(start: output.pointee.base + place, count: output.pointee.count &- place)
+        let mark = markOfName(UnsafePointer(output.pointee.base) + place + 1, end &- place &- 1)
+        if let number = pointee.kept.names.pointee.number(of: name, text, mark: mark) {
+            pointee.isRepeated = pointee.written &>> UInt64(number) & 1 == 1
+            pointee.written |= 1 &<< UInt64(number)
+            pointee.nextName = number &+ 1
+        } else {
+            pointee.isRepeated = !pointee.otherNames.insert(name).inserted
+        }
+        return place &+ 1..<end
+    }
+
+    /// Ends a member whose value is written. Of two members of one name the later one stands.
+    @inline(__always)
+    func endMember(_ name: String) {
+        if pointee.isRepeated { removeEarlier(name) }
+    }
+
+    @inline(never)
+    private func removeEarlier(_ name: String) {
+        pointee.isRepeated = false
+        let (output, start) = (pointee.output, pointee.start)
+        let text = UnsafeRawBufferPointer(start: output.pointee.base + start, count: output.pointee.count &- start)
+        var reader = JSONReader(text, maximumDepth: JSONReader.deepestLimit)
+        guard (try? reader.enterObject()) != nil else { return }
+        var end = reader.position
+        var earlier: Range<Int>?
+        while let key = (try? reader.nextMember()) ?? nil, (try? reader.skipValue()) != nil {
+            if key.matches(name) {
+                if let earlier { return remove(start &+ earlier.lowerBound..<start &+ earlier.upperBound) }
+                // With the comma before it. The first member has none, and goes with the one behind it.
+                earlier = end == 1 ? end..<reader.position &+ 1 : end..<reader.position
+            }
+            end = reader.position
+        }
+    }
+
+    private func remove(_ range: Range<Int>) {
+        pointee.output.pointee.remove(range)
+        pointee.count -= 1
+        dropNested { range.contains($0.place) }
+        for index in pointee.nested.indices where pointee.nested[index].place >= range.upperBound {
+            pointee.nested[index].place -= range.count
+        }
+    }
+
+    // MARK: Nested
+
+    /// The frame of a container or encoder whose text comes to stand here, whenever it is written before this value is complete.
+    func addNested(_ key: any CodingKey) -> EncodingFramePointer {
+        let nested = pointee.state.nestedFrame()
+        pointee.nested.append(EncodingFrame.Nested(place: pointee.output.pointee.count, frame: nested))
+        pointee.output.pointee.append(UInt8(ascii: "0"))
+        nested.begin(in: self, .none, nested.pointee.output)
+        nested.pointee.storedKey = key
+        return nested
+    }
+
+    private func dropNested(_ isOver: (EncodingFrame.Nested) -> Bool = { _ in true }) {
+        for nested in pointee.nested where isOver(nested) { pointee.state.giveBack(nested: nested.frame) }
+        pointee.nested.removeAll(where: isOver)
+    }
+
+    /// Puts the texts of nested containers in.
+    @inline(never)
+    private func placeNested() {
+        let output = pointee.output
+        let first = pointee.nested[0].place
+        let behind = Array(
+            UnsafeBufferPointer(start: output.pointee.base + first + 1, count: output.pointee.count &- first &- 1))
+        output.pointee.truncate(to: first)
+        var end = 0
+        for (place, frame) in pointee.nested.map({ ($0.place &- first &- 1, $0.frame) }) {
+            if place > end { behind[end..<place].withUnsafeBufferPointer { output.pointee.append($0) } }
+            frame.close()
+            let text = frame.pointee.output.pointee
+            output.pointee.append(UnsafeBufferPointer(start: text.base, count: text.count))
+            end = place &+ 1
+        }
+        behind[end...].withUnsafeBufferPointer { output.pointee.append($0) }
+        dropNested()
+    }
+
+    /// The value is complete.
+    @inline(__always)
+    func close() {
+        if !pointee.nested.isEmpty { placeNested() }
+        switch pointee.kind {
+        case .empty: pointee.output.pointee.append("{}")
+        case .object: pointee.output.pointee.append(UInt8(ascii: "}"))
+        case .array: pointee.output.pointee.append(UInt8(ascii: "]"))
+        case .scalar: break
+        }
+    }
+}

@@ -1,0 +1,173 @@
+// One encoding at work: receives a value from `JSONOutput`, lets it write itself through the containers of the open
+// frames, and leaves JSON in the output.
+
+typealias EncodingStatePointer = UnsafeMutablePointer<EncodingState>
+
+private let pool = StatePool<EncodingState>()
+
+struct EncodingState {
+    static let maximumDepth = 512
+    /// Values may wrap one another without a container between them; the stack bounds these as well.
+    static let maximumFrames = 1024
+
+    fileprivate var output: UnsafeMutablePointer<OutputBuffer>
+    /// Those of values inside one another, the outermost first.
+    fileprivate var frames: [EncodingFramePointer] = []
+    fileprivate var top = -1
+    /// Frames for nested containers, each with an output of its own.
+    fileprivate var spare: [EncodingFramePointer] = []
+    private var lastSerial: UInt = 0
+    /// The first failure in a place that cannot throw.
+    var failure: (any Error)?
+    fileprivate var plans = TypeTable<CodingPlan<any DirectlyEncoded.Type>>()
+    /// Where this memory goes back to.
+    fileprivate var slot = 0
+
+    /// Writes a whole document. What is written when this throws is for the caller to remove.
+    static func encode<Value: Encodable>(_ value: Value, into output: UnsafeMutablePointer<OutputBuffer>) throws {
+        let (state, slot) = pool.take {
+            let made = EncodingStatePointer.allocate(capacity: 1)
+            made.initialize(to: EncodingState(output: output))
+            return made
+        }
+        state.pointee.output = output
+        state.pointee.slot = slot
+        defer { state.giveBack() }
+        let start = output.pointee.count
+        try state.encode(value, in: nil, .none)
+        if let failure = state.pointee.failure { throw failure }
+        if output.pointee.count == start {
+            let text = "Top-level \(Value.self) did not encode any values."
+            throw EncodingError.invalidValue(value, EncodingError.Context(codingPath: [], debugDescription: text))
+        }
+    }
+
+    @inline(__always)
+    mutating func nextSerial() -> UInt {
+        lastSerial &+= 1
+        return lastSerial
+    }
+}
+
+extension EncodingStatePointer {
+    @inline(__always)
+    fileprivate func giveBack() {
+        if pointee.failure != nil { pointee.failure = nil }
+        pool.giveBack(self, to: pointee.slot)
+    }
+
+    // MARK: Values
+
+    /// Writes a value behind what is written of the value around it.
+    @inline(__always)
+    func encode<Value: Encodable>(_ value: Value, in parent: EncodingFramePointer?, _ step: PathStep) throws {
+        let plan = pointee.plans.value(for: Value.self) { Self.plan(for: Value.self) }
+        if case .ordinary = plan { return try encodeNaturally(value, in: parent, step) }
+        if case .tokens(let token, _) = plan, write(value, arrayOf: token, in: parent) { return }
+        try encode(value, by: plan, in: parent, step)
+    }
+
+    @inline(never)
+    private static func plan(for type: any Encodable.Type) -> CodingPlan<any DirectlyEncoded.Type> {
+        if let known = FoundationType(type) { return .foundation(known) }
+        guard let direct = type as? any DirectlyEncoded.Type else { return .ordinary }
+        return direct.element.map { .tokens($0, direct) } ?? .direct(direct)
+    }
+
+    /// False, with nothing written, if something stands against it.
+    @inline(never)
+    private func write<Value, Token: JSONPrimitive>(
+        _ value: Value, arrayOf token: Token.Type, in parent: EncodingFramePointer?
+    ) -> Bool {
+        let output = parent?.pointee.output ?? pointee.output
+        // The plan was made for this very type.
+        return (parent?.pointee.depth ?? 0) < EncodingState.maximumDepth
+            && Token.write(array: unsafeBitCast(value, to: [Token].self), to: &output.pointee)
+    }
+
+    @inline(never)
+    private func encode<Value: Encodable>(
+        _ value: Value, by plan: CodingPlan<any DirectlyEncoded.Type>, in parent: EncodingFramePointer?,
+        _ step: PathStep
+    ) throws {
+        let frame = try push(in: parent, step)
+        defer { pop(frame) }
+        switch plan {
+        case .ordinary: break
+        case .tokens(_, let known), .direct(let known): try Self.write(value, as: known, in: frame)
+        case .foundation(let known): try known.encode(value, in: frame)
+        }
+    }
+
+    private static func write<Value, Known: DirectlyEncoded>(
+        _ value: Value, as type: Known.Type, in frame: EncodingFramePointer
+    ) throws {
+        // The plan was made for this very type.
+        try withUnsafePointer(to: value) { place in
+            try UnsafeRawPointer(place).assumingMemoryBound(to: Known.self).pointee.encodeDirectly(in: frame)
+        }
+    }
+
+    /// By the type's own `encode(to:)`.
+    @inline(__always)
+    func encodeNaturally<Value: Encodable>(_ value: Value, in parent: EncodingFramePointer?, _ step: PathStep) throws {
+        let frame = try push(in: parent, step)
+        do {
+            try value.encode(to: ValueEncoder(frame: frame, serial: frame.pointee.serial))
+        } catch {
+            pop(frame)
+            throw error
+        }
+        // A document of nothing is an error, a member of nothing an empty object.
+        if frame.pointee.kind != .empty || parent != nil { frame.close() }
+        pop(frame)
+    }
+
+    // MARK: Frames
+
+    @inline(__always)
+    private func push(in parent: EncodingFramePointer?, _ step: PathStep) throws -> EncodingFramePointer {
+        let level = pointee.top &+ 1
+        if level >= pointee.frames.count { try addFrame(in: parent) }
+        let frame = pointee.frames[level]
+        frame.begin(in: parent, step, parent?.pointee.output ?? pointee.output)
+        guard frame.pointee.depth <= EncodingState.maximumDepth else { throw frame.tooDeep() }
+        pointee.top = level
+        return frame
+    }
+
+    @inline(__always)
+    private func pop(_ frame: EncodingFramePointer) {
+        frame.end()
+        pointee.top &-= 1
+    }
+
+    @inline(never)
+    private func addFrame(in parent: EncodingFramePointer?) throws {
+        if pointee.frames.count == EncodingState.maximumFrames, let parent { throw parent.tooDeep() }
+        pointee.frames.append(makeFrame(pointee.output))
+    }
+
+    private func makeFrame(_ output: UnsafeMutablePointer<OutputBuffer>) -> EncodingFramePointer {
+        let made = EncodingFramePointer.allocate(capacity: 1)
+        made.initialize(
+            to: EncodingFrame(state: self, output: output, kept: KeptContainers(serial: pointee.nextSerial())))
+        return made
+    }
+
+    /// A frame with an output of its own.
+    func nestedFrame() -> EncodingFramePointer {
+        if let frame = pointee.spare.popLast() { return frame }
+        let output = UnsafeMutablePointer<OutputBuffer>.allocate(capacity: 1)
+        output.initialize(to: OutputBuffer(capacity: 256))
+        return makeFrame(output)
+    }
+
+    func giveBack(nested frame: EncodingFramePointer) {
+        frame.end()
+        frame.pointee.storedKey = nil
+        frame.pointee.output.pointee.truncate(to: 0)
+        frame.pointee.output.pointee.letGoOfMuch()
+        pointee.spare.append(frame)
+    }
+}

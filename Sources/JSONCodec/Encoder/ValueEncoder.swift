@@ -1,0 +1,70 @@
+// What a type's `encode(to:)` receives: the encoder of one value, which is also its single-value container.
+
+struct ValueEncoder: Encoder, SingleValueEncodingContainer {
+    let frame: EncodingFramePointer
+    let serial: UInt
+
+    var codingPath: [any CodingKey] { frame.codingPath }
+    var userInfo: [CodingUserInfoKey: Any] { [:] }
+
+    private var isLive: Bool { frame.pointee.serial == serial }
+
+    func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
+        guard isLive else { return .dead(frame) }
+        frame.openObject()
+        return frame.keyedContainer()
+    }
+
+    func unkeyedContainer() -> any UnkeyedEncodingContainer {
+        guard isLive else { return UnkeyedEncoder(frame: frame, serial: 0) }
+        frame.openArray()
+        return UnkeyedEncoder(frame: frame, serial: serial)
+    }
+
+    func singleValueContainer() -> any SingleValueEncodingContainer { self }
+
+    // MARK: Single value
+
+    @inline(__always)
+    private func checkUnwritten(_ value: Any) throws {
+        try frame.checkWritable(serial, current: frame.pointee.serial)
+        guard frame.pointee.kind == .empty else {
+            throw frame.invalid(value, "A second value was encoded where only one has a place.")
+        }
+    }
+
+    func encodeNil() throws {
+        try checkUnwritten("nil")
+        frame.pointee.output.pointee.append("null")
+        frame.pointee.kind = .scalar
+    }
+
+    @inline(__always)
+    func encode<Value: JSONPrimitive>(_ value: Value) throws { try token(value) }
+
+    @inline(__always)
+    private func token<Value: JSONPrimitive>(_ value: Value) throws {
+        try checkUnwritten(value)
+        guard value.hasJSONText else { throw frame.noText(for: value) }
+        value.write(to: &frame.pointee.output.pointee)
+        frame.pointee.kind = .scalar
+    }
+
+    func encode<Value: Encodable>(_ value: Value) throws {
+        try checkUnwritten(value)
+        let mark = frame.mark
+        frame.pointee.isBusy = true
+        do {
+            try frame.pointee.state.encode(value, in: frame, .none)
+        } catch {
+            frame.takeBack(to: mark)
+            throw error
+        }
+        frame.pointee.isBusy = false
+        frame.pointee.kind = .scalar
+    }
+
+    // The standard library's own methods for these types would be preferred to the generic one, and refuse them.
+    func encode(_ value: Int128) throws { try token(value) }
+    func encode(_ value: UInt128) throws { try token(value) }
+}
