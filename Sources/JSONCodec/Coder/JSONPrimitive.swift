@@ -8,11 +8,11 @@ protocol JSONPrimitive: Codable {
     /// does not fit.
     static func read(_ reader: inout JSONReader) throws(JSONError) -> Self?
 
-    /// The array of such values at the cursor; nil, with the cursor unmoved, if it is anything else. What is wrong is for a
-    /// decoder to explain.
-    static func readArray(_ reader: inout JSONReader) -> [Self]?
+    /// Makes an array of the values of the array at the cursor. False, with nothing made and the cursor unmoved, if it is
+    /// anything else: what is wrong is for a decoder to explain.
+    static func readArray(_ reader: inout JSONReader, into place: UnsafeMutableRawPointer) -> Bool
     /// Writes an array of such values. False, with nothing written, if one of them has no text.
-    static func write(array: [Self], to output: inout OutputBuffer) -> Bool
+    static func write(arrayAt place: UnsafeRawPointer, to output: inout OutputBuffer) -> Bool
 }
 
 // Inlined into each conformance, so that each type has code of its own.
@@ -20,13 +20,16 @@ extension JSONPrimitive {
     @inline(__always) var hasJSONText: Bool { true }
 
     @inline(__always)
-    static func readArray(_ reader: inout JSONReader) -> [Self]? {
+    static func readArray(_ reader: inout JSONReader, into place: UnsafeMutableRawPointer) -> Bool {
         let start = reader.position
         do throws(JSONError) {
-            if let values = try readValues(&reader) { return values }
+            if let values = try readValues(&reader) {
+                place.initializeMemory(as: [Self].self, to: values)
+                return true
+            }
         } catch {}
         reader.position = start
-        return nil
+        return false
     }
 
     @inline(__always)
@@ -51,7 +54,8 @@ extension JSONPrimitive {
     }
 
     @inline(__always)
-    static func write(array: [Self], to output: inout OutputBuffer) -> Bool {
+    static func write(arrayAt place: UnsafeRawPointer, to output: inout OutputBuffer) -> Bool {
+        let array = place.assumingMemoryBound(to: [Self].self).pointee
         let start = output.count
         output.append(UInt8(ascii: "["))
         for index in array.indices {
@@ -133,10 +137,10 @@ extension JSONPrimitive where Self: DecimalReadable {
     @inline(__always)
     static func read(_ reader: inout JSONReader) throws(JSONError) -> Self? {
         guard try reader.isAtNumber() else { return nil }
-        let number = try reader.scanNumber()
-        if let value = number.floatingPoint(as: Self.self, in: reader.base) { return value }
-        reader.position = number.start
-        return nil
+        let number = try JSONNumber(reader.base, at: reader.position, of: reader.count)
+        guard let value = number.floatingPoint(as: Self.self, in: reader.base) else { return nil }
+        reader.position = number.end
+        return value
     }
 }
 

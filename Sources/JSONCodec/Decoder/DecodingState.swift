@@ -100,7 +100,7 @@ extension DecodingStatePointer {
     ) throws -> Value {
         let plan = pointee.plans.value(for: type) { Self.plan(for: type) }
         if case .ordinary = plan { return try decodeNaturally(type, in: parent, step) }
-        if case .tokens(let token, _) = plan, readArray(of: token) {
+        if case .tokens(let token, _) = plan, token.readArray(&pointee.reader, into: pointee.array) {
             // The plan was made for this very type.
             return pointee.array.assumingMemoryBound(to: Value.self).move()
         }
@@ -112,14 +112,6 @@ extension DecodingStatePointer {
         if let known = FoundationType(type) { return .foundation(known) }
         guard let direct = type as? any DirectlyDecoded.Type else { return .ordinary }
         return direct.element.map { .tokens($0, direct) } ?? .direct(direct)
-    }
-
-    /// False, with the cursor unmoved, for anything that a frame should explain.
-    @inline(never)
-    private func readArray<Token: JSONPrimitive>(of token: Token.Type) -> Bool {
-        guard let array = Token.readArray(&pointee.reader) else { return false }
-        pointee.array.initializeMemory(as: [Token].self, to: array)
-        return true
     }
 
     @inline(never)

@@ -8,13 +8,6 @@ struct EncodingFrame {
         case empty, object, array, scalar
     }
 
-    /// A nested container or super encoder, whose text is put in when this value is complete.
-    struct Nested {
-        /// Where a single byte stands for it.
-        var place: Int
-        let frame: EncodingFramePointer
-    }
-
     let state: EncodingStatePointer
 
     /// Names the current use of the frame. A container with another number is from an earlier one.
@@ -33,7 +26,8 @@ struct EncodingFrame {
     var step = PathStep.none
     /// Of a nested container, which has no step.
     var storedKey: (any CodingKey)?
-    var nested: [Nested] = []
+    /// Containers and super encoders whose text is put in when this value is complete, and where a single byte stands for it.
+    var nested: [(place: Int, frame: EncodingFramePointer)] = []
 
     /// The number of the name that is expected next, and which of the known names may have been written.
     var nextName = 0
@@ -43,12 +37,6 @@ struct EncodingFrame {
     /// A name was written that may have been written before.
     var isRepeated = false
     var kept: KeptContainers
-
-    /// A name or a comma before a value.
-    struct Mark {
-        let length: Int
-        let count: Int
-    }
 }
 
 extension EncodingFramePointer {
@@ -57,7 +45,9 @@ extension EncodingFramePointer {
         var level: EncodingFramePointer? = self
         while let frame = level {
             let base = UnsafePointer(frame.pointee.output.pointee.base)
-            if let key = frame.pointee.storedKey ?? frame.pointee.step.key(in: base, isQuoted: true) { path.append(key) }
+            if let key = frame.pointee.storedKey ?? frame.pointee.step.key(in: base, isQuoted: true) {
+                path.append(key)
+            }
             level = frame.pointee.parent
         }
         return path.reversed()
@@ -157,12 +147,13 @@ extension EncodingFramePointer {
         return EncodingError.invalidValue("", EncodingError.Context(codingPath: [], debugDescription: text))
     }
 
+    /// What to return to when a member or element cannot be written.
     @inline(__always)
-    var mark: EncodingFrame.Mark { EncodingFrame.Mark(length: pointee.output.pointee.count, count: pointee.count) }
+    var mark: (length: Int, count: Int) { (pointee.output.pointee.count, pointee.count) }
 
-    /// Takes back the member or element begun at a mark, which could not be written.
+    /// Takes back the member or element begun at a mark.
     @inline(never)
-    func takeBack(to mark: EncodingFrame.Mark) {
+    func takeBack(to mark: (length: Int, count: Int)) {
         pointee.output.pointee.truncate(to: mark.length)
         pointee.count = mark.count
         pointee.isRepeated = false
@@ -246,7 +237,7 @@ extension EncodingFramePointer {
     private func remove(_ range: Range<Int>) {
         pointee.output.pointee.remove(range)
         pointee.count -= 1
-        dropNested { range.contains($0.place) }
+        dropNested(in: range)
         for index in pointee.nested.indices where pointee.nested[index].place >= range.upperBound {
             pointee.nested[index].place -= range.count
         }
@@ -257,36 +248,39 @@ extension EncodingFramePointer {
     /// The frame of a container or encoder whose text comes to stand here, whenever it is written before this value is complete.
     func addNested(_ key: any CodingKey) -> EncodingFramePointer {
         let nested = pointee.state.nestedFrame()
-        pointee.nested.append(EncodingFrame.Nested(place: pointee.output.pointee.count, frame: nested))
+        pointee.nested.append((pointee.output.pointee.count, nested))
         pointee.output.pointee.append(UInt8(ascii: "0"))
         nested.begin(in: self, .none, nested.pointee.output)
         nested.pointee.storedKey = key
         return nested
     }
 
-    private func dropNested(_ isOver: (EncodingFrame.Nested) -> Bool = { _ in true }) {
-        for nested in pointee.nested where isOver(nested) { pointee.state.giveBack(nested: nested.frame) }
-        pointee.nested.removeAll(where: isOver)
+    private func dropNested(in range: Range<Int> = 0..<Int.max) {
+        for (place, frame) in pointee.nested where range.contains(place) { pointee.state.giveBack(nested: frame) }
+        pointee.nested.removeAll { range.contains($0.place) }
     }
 
     /// Puts the texts of nested containers in.
     @inline(never)
     private func placeNested() {
-        let output = pointee.output
-        let first = pointee.nested[0].place
+        let (output, nested) = (pointee.output, pointee.nested)
+        pointee.nested.removeAll()
+        let first = nested[0].place
+        // Mostly nothing: enumerations write one nested container and nothing else.
         let behind = Array(
             UnsafeBufferPointer(start: output.pointee.base + first + 1, count: output.pointee.count &- first &- 1))
         output.pointee.truncate(to: first)
-        var end = 0
-        for (place, frame) in pointee.nested.map({ ($0.place &- first &- 1, $0.frame) }) {
-            if place > end { behind[end..<place].withUnsafeBufferPointer { output.pointee.append($0) } }
+        var at = 0
+        for (place, frame) in nested {
+            let length = place &- first &- 1
+            if length > at { behind[at..<length].withUnsafeBufferPointer { output.pointee.append($0) } }
             frame.close()
             let text = frame.pointee.output.pointee
             output.pointee.append(UnsafeBufferPointer(start: text.base, count: text.count))
-            end = place &+ 1
+            pointee.state.giveBack(nested: frame)
+            at = length &+ 1
         }
-        behind[end...].withUnsafeBufferPointer { output.pointee.append($0) }
-        dropNested()
+        if at < behind.count { behind[at...].withUnsafeBufferPointer { output.pointee.append($0) } }
     }
 
     /// The value is complete.

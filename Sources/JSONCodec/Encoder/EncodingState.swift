@@ -63,7 +63,10 @@ extension EncodingStatePointer {
     func encode<Value: Encodable>(_ value: Value, in parent: EncodingFramePointer?, _ step: PathStep) throws {
         let plan = pointee.plans.value(for: Value.self) { Self.plan(for: Value.self) }
         if case .ordinary = plan { return try encodeNaturally(value, in: parent, step) }
-        if case .tokens(let token, _) = plan, write(value, arrayOf: token, in: parent) { return }
+        if case .tokens(let token, _) = plan {
+            // The plan was made for this very type.
+            if withUnsafePointer(to: value, { write(arrayAt: $0, of: token, in: parent) }) { return }
+        }
         try encode(value, by: plan, in: parent, step)
     }
 
@@ -76,13 +79,12 @@ extension EncodingStatePointer {
 
     /// False, with nothing written, if something stands against it.
     @inline(never)
-    private func write<Value, Token: JSONPrimitive>(
-        _ value: Value, arrayOf token: Token.Type, in parent: EncodingFramePointer?
+    private func write(
+        arrayAt place: UnsafeRawPointer, of token: any JSONPrimitive.Type, in parent: EncodingFramePointer?
     ) -> Bool {
         let output = parent?.pointee.output ?? pointee.output
-        // The plan was made for this very type.
         return (parent?.pointee.depth ?? 0) < EncodingState.maximumDepth
-            && Token.write(array: unsafeBitCast(value, to: [Token].self), to: &output.pointee)
+            && token.write(arrayAt: place, to: &output.pointee)
     }
 
     @inline(never)
