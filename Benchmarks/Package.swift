@@ -45,7 +45,8 @@ let package = Package(
         .executableTarget(
             name: "sample-server", dependencies: ["SampleProtocols", "SampleSubjects", server],
             path: "Sources/rpc-server", swiftSettings: settings + samples),
-        .target(name: "BenchedJSONCodec", swiftSettings: settings),
+        .target(
+            name: "BenchedJSONCodec", swiftSettings: settings + [.define("KNOWN_RUNTIME", .when(platforms: [.linux]))]),
     ],
     swiftLanguageModes: [.v6]
 )

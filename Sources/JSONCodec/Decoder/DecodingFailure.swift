@@ -52,16 +52,3 @@ extension DecodingFramePointer {
         .keyNotFound(key, context("No value associated with key \(key) (\"\(key.stringValue)\")."))
     }
 }
-
-extension JSONKind {
-    var name: String {
-        switch self {
-        case .object: "a dictionary"
-        case .array: "an array"
-        case .string: "a string"
-        case .number: "a number"
-        case .true, .false: "a bool"
-        case .null: "null"
-        }
-    }
-}

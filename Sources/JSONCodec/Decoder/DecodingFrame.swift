@@ -131,6 +131,21 @@ extension DecodingFramePointer {
         return state.pointee.reader.position
     }
 
+    @inline(__always)
+    func keyedContainer<Key: CodingKey>() -> KeyedDecodingContainer<Key> {
+        guard let kept = pointee.kept.kept(for: Key.self, KeyedDecodingContainer<Key>.self) else {
+            return makeKeyedContainer()
+        }
+        return kept._withUnsafeGuaranteedRef { $0.copy() }
+    }
+
+    @inline(never)
+    private func makeKeyedContainer<Key: CodingKey>() -> KeyedDecodingContainer<Key> {
+        let made = KeyedDecodingContainer(KeyedDecoder<Key>(frame: self, serial: pointee.kept.serial))
+        pointee.kept.keep(made)
+        return made
+    }
+
     // MARK: Tokens
 
     /// The value of this type at the reader's cursor.

@@ -125,7 +125,7 @@ extension DecodingStatePointer {
         switch plan {
         case .ordinary: return try decodeNaturally(type, in: frame, .none)
         case .tokens(_, let known), .direct(let known): return try Self.read(type, as: known, in: frame)
-        case .foundation(let known): return try known.decode(type, in: frame)
+        case .foundation(let known): return try decodeFoundationValue(type, as: known, in: frame)
         }
     }
 

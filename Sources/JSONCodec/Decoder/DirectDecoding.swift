@@ -41,16 +41,13 @@ extension Dictionary: DirectlyDecoded where Key == String, Value: Decodable {
     }
 }
 
-extension FoundationType {
-    func decode<Value: Decodable>(_ type: Value.Type, in frame: DecodingFramePointer) throws -> Value {
-        switch self {
-        case .data: try Self.data(type, in: frame)
-        case .url: try Self.url(type, in: frame)
-        case .decimal: try Self.decimal(type, in: frame)
-        }
-    }
-
-    private static func data<Value: Decodable>(_ type: Value.Type, in frame: DecodingFramePointer) throws -> Value {
+/// Reads one of Foundation's own types from the form that Foundation's coder gives it.
+func decodeFoundationValue<Value: Decodable>(
+    _ type: Value.Type, as known: FoundationType, in frame: DecodingFramePointer
+) throws -> Value {
+    let state = frame.pointee.state
+    switch known {
+    case .data:
         guard let bytes = Base64.bytes(of: try frame.read(String.self)) else {
             throw DecodingError.dataCorrupted(frame.context("Encountered Data is not valid Base64."))
         }
@@ -58,13 +55,7 @@ extension FoundationType {
             let value = make(collection, of: bytes) as? Value
         else { throw frame.mismatch(type) }
         return value
-    }
-
-    private static func make<Made: RangeReplaceableCollection<UInt8>>(_ type: Made.Type, of bytes: [UInt8]) -> Made {
-        Made(bytes)
-    }
-
-    private static func url<Value: Decodable>(_ type: Value.Type, in frame: DecodingFramePointer) throws -> Value {
+    case .url:
         let text = try frame.read(String.self)
         do {
             return try decodeNaturally(type) { output in
@@ -75,10 +66,7 @@ extension FoundationType {
         } catch {
             throw DecodingError.dataCorrupted(frame.context("Invalid URL string."))
         }
-    }
-
-    private static func decimal<Value: Decodable>(_ type: Value.Type, in frame: DecodingFramePointer) throws -> Value {
-        let state = frame.pointee.state
+    case .decimal:
         let found = try state.read { reader throws(JSONError) in
             try reader.isAtNumber() ? try reader.scanNumber() : nil
         }
@@ -89,18 +77,20 @@ extension FoundationType {
         }
         return try decodeNaturally(type) { parts.write(to: &$0) }
     }
+}
 
-    /// Lets a type make itself with its own `init(from:)` of the form that it has outside of Foundation's coder.
-    private static func decodeNaturally<Value: Decodable>(
-        _ type: Value.Type, from write: (inout OutputBuffer) -> Void
-    ) throws -> Value {
-        var buffer = OutputBuffer(capacity: 256)
-        write(&buffer)
-        let state = DecodingState.take(JSONReader(UnsafeRawBufferPointer(start: buffer.base, count: buffer.count)))
-        defer {
-            state.giveBack()
-            buffer.deallocate()
-        }
-        return try state.decodeNaturally(type, in: nil, .none)
+private func make<Made: RangeReplaceableCollection<UInt8>>(_ type: Made.Type, of bytes: [UInt8]) -> Made { Made(bytes) }
+
+/// Lets a type make itself with its own `init(from:)` of the form that it has outside of Foundation's coder.
+private func decodeNaturally<Value: Decodable>(
+    _ type: Value.Type, from write: (inout OutputBuffer) -> Void
+) throws -> Value {
+    var buffer = OutputBuffer(capacity: 256)
+    write(&buffer)
+    let state = DecodingState.take(JSONReader(UnsafeRawBufferPointer(start: buffer.base, count: buffer.count)))
+    defer {
+        state.giveBack()
+        buffer.deallocate()
     }
+    return try state.decodeNaturally(type, in: nil, .none)
 }

@@ -77,31 +77,28 @@ struct KeyedDecoder<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     func nestedContainer<Nested: CodingKey>(
         keyedBy type: Nested.Type, forKey key: Key
-    ) throws -> KeyedDecodingContainer<Nested> {
-        let child = try child(key)
-        try child.openObject()
-        return child.keyedContainer()
-    }
+    ) throws -> KeyedDecodingContainer<Nested> { try nested(key, mayMiss: false).container(keyedBy: type) }
 
     func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
-        try UnkeyedDecoder(opening: child(key))
+        try nested(key, mayMiss: false).unkeyedContainer()
     }
 
     func superDecoder() throws -> any Decoder { try superDecoder(JSONPathKey.superKey) }
     func superDecoder(forKey key: Key) throws -> any Decoder { try superDecoder(key) }
 
     private func superDecoder(_ key: some CodingKey) throws -> any Decoder {
-        let frame = try live()
-        let place = try frame.find(key.stringValue)
-        let child = try frame.pointee.state.pushNested(in: frame, key)
-        child.pointee.isMissing = place == nil
-        child.pointee.isLoose = true
-        return ValueDecoder(frame: child, serial: child.pointee.serial)
+        let decoder = try nested(key, mayMiss: true)
+        decoder.frame.pointee.isLoose = true
+        return decoder
     }
 
-    private func child(_ key: Key) throws -> DecodingFramePointer {
-        let (frame, _) = try find(key)
-        return try frame.pointee.state.pushNested(in: frame, key)
+    private func nested(_ key: some CodingKey, mayMiss: Bool) throws -> ValueDecoder {
+        let frame = try live()
+        let place = try frame.find(key.stringValue)
+        guard place != nil || mayMiss else { throw frame.keyNotFound(key) }
+        let child = try frame.pointee.state.pushNested(in: frame, key)
+        child.pointee.isMissing = place == nil
+        return ValueDecoder(frame: child, serial: child.pointee.serial)
     }
 }
 
@@ -130,21 +127,6 @@ extension KeyedDecoder {
 }
 
 extension DecodingFramePointer {
-    @inline(__always)
-    func keyedContainer<Key: CodingKey>() -> KeyedDecodingContainer<Key> {
-        guard let kept = pointee.kept.kept(for: Key.self, KeyedDecodingContainer<Key>.self) else {
-            return makeKeyedContainer()
-        }
-        return kept._withUnsafeGuaranteedRef { $0.copy() }
-    }
-
-    @inline(never)
-    private func makeKeyedContainer<Key: CodingKey>() -> KeyedDecodingContainer<Key> {
-        let made = KeyedDecodingContainer(KeyedDecoder<Key>(frame: self, serial: pointee.kept.serial))
-        pointee.kept.keep(made)
-        return made
-    }
-
     /// The value of a member whose place the reader stands at.
     @inline(__always)
     fileprivate func decode<Value: Decodable, Key: CodingKey>(

@@ -110,37 +110,30 @@ struct UnkeyedDecoder: UnkeyedDecodingContainer {
     mutating func nestedContainer<Nested: CodingKey>(
         keyedBy type: Nested.Type
     ) throws -> KeyedDecodingContainer<Nested> {
-        let (frame, child) = try child(KeyedDecodingContainer<Nested>.self)
-        try child.openObject()
-        try pass(frame, child)
-        return child.keyedContainer()
+        try nested(KeyedDecodingContainer<Nested>.self) { try $0.container(keyedBy: type) }
     }
 
     mutating func nestedUnkeyedContainer() throws -> any UnkeyedDecodingContainer {
-        let (frame, child) = try child((any UnkeyedDecodingContainer).self)
-        let container = try UnkeyedDecoder(opening: child)
-        try pass(frame, child)
-        return container
+        try nested((any UnkeyedDecodingContainer).self) { try $0.unkeyedContainer() }
     }
 
     mutating func superDecoder() throws -> any Decoder {
-        let (frame, child) = try child((any Decoder).self)
-        child.pointee.isLoose = true
-        try pass(frame, child)
-        return ValueDecoder(frame: child, serial: child.pointee.serial)
+        try nested((any Decoder).self) { decoder in
+            decoder.frame.pointee.isLoose = true
+            return decoder
+        }
     }
 
-    private func child(_ type: Any.Type) throws -> (DecodingFramePointer, DecodingFramePointer) {
+    /// What is made of the next element, which is read later or never. The one behind it is the next from here on.
+    private mutating func nested<Made>(_ type: Made.Type, _ make: (ValueDecoder) throws -> Made) throws -> Made {
         let frame = try begin(type)
-        return (frame, try frame.pointee.state.pushNested(in: frame, JSONPathKey(index: currentIndex)))
-    }
-
-    /// The next element stands behind this one, which is read later or never.
-    private mutating func pass(_ frame: DecodingFramePointer, _ child: DecodingFramePointer) throws {
         let state = frame.pointee.state
+        let child = try state.pushNested(in: frame, JSONPathKey(index: currentIndex))
+        let made = try make(ValueDecoder(frame: child, serial: child.pointee.serial))
         state.seek(child.pointee.start, depth: child.pointee.depth)
         try state.skipValue(remembering: true)
         advance(frame)
+        return made
     }
 }
 

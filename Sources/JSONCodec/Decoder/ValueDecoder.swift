@@ -37,25 +37,23 @@ struct ValueDecoder: Decoder, SingleValueDecodingContainer {
 
     @inline(__always)
     private func token<Value: JSONPrimitive>(_ type: Value.Type) throws -> Value {
-        let frame = try live()
-        let state = frame.pointee.state
-        guard !frame.pointee.isMissing else {
-            throw DecodingError.valueNotFound(type, frame.context("Expected \(type) but found null instead."))
-        }
-        state.seek(frame.pointee.start, depth: frame.pointee.depth)
-        let value = try frame.read(type)
-        if frame.pointee.kind == .unopened { frame.pointee.end = state.pointee.reader.position }
-        return value
+        try read(type) { frame in try frame.read(type) }
     }
 
     func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
+        try read(type) { frame in try frame.pointee.state.decode(type, in: frame, .none) }
+    }
+
+    /// Reads the value with the reader in front of it.
+    @inline(__always)
+    private func read<Value>(_ type: Value.Type, _ body: (DecodingFramePointer) throws -> Value) throws -> Value {
         let frame = try live()
-        let state = frame.pointee.state
         guard !frame.pointee.isMissing else {
             throw DecodingError.valueNotFound(type, frame.context("Expected \(type) but found null instead."))
         }
+        let state = frame.pointee.state
         state.seek(frame.pointee.start, depth: frame.pointee.depth)
-        let value = try state.decode(type, in: frame, .none)
+        let value = try body(frame)
         if frame.pointee.kind == .unopened { frame.pointee.end = state.pointee.reader.position }
         return value
     }

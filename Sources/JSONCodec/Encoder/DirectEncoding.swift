@@ -43,30 +43,28 @@ extension Dictionary: DirectlyEncoded where Key == String, Value: Encodable {
     }
 }
 
-extension FoundationType {
-    func encode(_ value: some Encodable, in frame: EncodingFramePointer) throws {
-        let output = frame.pointee.output
-        switch self {
-        case .data:
-            guard let bytes = value as? any Sequence<UInt8> else {
-                throw frame.invalid(value, "Expected a sequence of bytes.")
-            }
-            Base64.write(bytes, to: &output.pointee)
-        case .url:
-            // A URL codes itself as an object. That is written here as well, and translated.
-            let start = output.pointee.count
-            try frame.pointee.state.encodeNaturally(value, in: frame, .none)
-            let natural = UnsafeRawBufferPointer(
-                start: output.pointee.base + start, count: output.pointee.count &- start)
-            let text = try URIReference.absoluteText(natural)
-            output.pointee.truncate(to: start)
-            output.pointee.append(quoted: text)
-        case .decimal:
-            // A Decimal's description is its number; only that of NaN is no JSON.
-            guard let text = (value as? any CustomStringConvertible)?.description, text != "NaN" else {
-                throw frame.invalid(value, "Unable to encode Decimal.nan directly in JSON.")
-            }
-            output.pointee.append(raw: text)
+/// Writes one of Foundation's own types in the form that Foundation's coder gives it.
+func encodeFoundationValue(_ value: some Encodable, as type: FoundationType, in frame: EncodingFramePointer) throws {
+    let output = frame.pointee.output
+    switch type {
+    case .data:
+        guard let bytes = value as? any Sequence<UInt8> else {
+            throw frame.invalid(value, "Expected a sequence of bytes.")
         }
+        Base64.write(bytes, to: &output.pointee)
+    case .url:
+        // A URL codes itself as an object. That is written here as well, and translated.
+        let start = output.pointee.count
+        try frame.pointee.state.encodeNaturally(value, in: frame, .none)
+        let natural = UnsafeRawBufferPointer(start: output.pointee.base + start, count: output.pointee.count &- start)
+        let text = try URIReference.absoluteText(natural)
+        output.pointee.truncate(to: start)
+        output.pointee.append(quoted: text)
+    case .decimal:
+        // A Decimal's description is its number; only that of NaN is no JSON.
+        guard let text = (value as? any CustomStringConvertible)?.description, text != "NaN" else {
+            throw frame.invalid(value, "Unable to encode Decimal.nan directly in JSON.")
+        }
+        output.pointee.append(raw: text)
     }
 }

@@ -100,6 +100,21 @@ extension EncodingFramePointer {
         }
     }
 
+    @inline(__always)
+    func keyedContainer<Key: CodingKey>() -> KeyedEncodingContainer<Key> {
+        guard let kept = pointee.kept.kept(for: Key.self, KeyedEncodingContainer<Key>.self) else {
+            return makeKeyedContainer()
+        }
+        return kept._withUnsafeGuaranteedRef { $0.copy() }
+    }
+
+    @inline(never)
+    private func makeKeyedContainer<Key: CodingKey>() -> KeyedEncodingContainer<Key> {
+        let made = KeyedEncodingContainer(KeyedEncoder<Key>(frame: self, serial: pointee.kept.serial))
+        pointee.kept.keep(made)
+        return made
+    }
+
     // MARK: Failing
 
     /// For what cannot throw: the next encoding call and the whole encoding fail.
@@ -147,13 +162,24 @@ extension EncodingFramePointer {
         return EncodingError.invalidValue("", EncodingError.Context(codingPath: [], debugDescription: text))
     }
 
-    /// What to return to when a member or element cannot be written.
+    /// Writes a value into the place that was begun for it. If that fails, the output is as it was at the mark.
+    @inline(__always)
+    func encode<Value: Encodable>(_ value: Value, _ step: PathStep, from mark: (length: Int, count: Int)) throws {
+        pointee.isBusy = true
+        do {
+            try pointee.state.encode(value, in: self, step)
+        } catch {
+            takeBack(to: mark)
+            throw error
+        }
+        pointee.isBusy = false
+    }
+
     @inline(__always)
     var mark: (length: Int, count: Int) { (pointee.output.pointee.count, pointee.count) }
 
-    /// Takes back the member or element begun at a mark.
     @inline(never)
-    func takeBack(to mark: (length: Int, count: Int)) {
+    private func takeBack(to mark: (length: Int, count: Int)) {
         pointee.output.pointee.truncate(to: mark.length)
         pointee.count = mark.count
         pointee.isRepeated = false

@@ -97,7 +97,7 @@ extension EncodingStatePointer {
         switch plan {
         case .ordinary: break
         case .tokens(_, let known), .direct(let known): try Self.write(value, as: known, in: frame)
-        case .foundation(let known): try known.encode(value, in: frame)
+        case .foundation(let known): try encodeFoundationValue(value, as: known, in: frame)
         }
     }
 

@@ -34,14 +34,7 @@ struct KeyedEncoder<Key: CodingKey>: KeyedEncodingContainerProtocol {
         let (mark, name) = (frame.mark, key.stringValue)
         let place = frame.beginMember(name)
         let step = PathStep.name(place.lowerBound, length: place.count, Key.self)
-        frame.pointee.isBusy = true
-        do {
-            try frame.pointee.state.encode(value, in: frame, step)
-        } catch {
-            frame.takeBack(to: mark)
-            throw error
-        }
-        frame.pointee.isBusy = false
+        try frame.encode(value, step, from: mark)
         frame.endMember(name)
     }
 
@@ -53,54 +46,18 @@ struct KeyedEncoder<Key: CodingKey>: KeyedEncodingContainerProtocol {
 
     func nestedContainer<Nested: CodingKey>(
         keyedBy type: Nested.Type, forKey key: Key
-    ) -> KeyedEncodingContainer<Nested> {
-        guard let nested = nested(key) else { return .dead(frame) }
-        nested.openObject()
-        return nested.keyedContainer()
-    }
+    ) -> KeyedEncodingContainer<Nested> { nested(key).container(keyedBy: type) }
 
-    func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
-        guard let nested = nested(key) else { return UnkeyedEncoder(frame: frame, serial: 0) }
-        nested.openArray()
-        return UnkeyedEncoder(frame: nested, serial: nested.pointee.serial)
-    }
+    func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer { nested(key).unkeyedContainer() }
+    func superEncoder() -> any Encoder { nested(JSONPathKey.superKey) }
+    func superEncoder(forKey key: Key) -> any Encoder { nested(key) }
 
-    func superEncoder() -> any Encoder { superEncoder(JSONPathKey.superKey) }
-    func superEncoder(forKey key: Key) -> any Encoder { superEncoder(key as any CodingKey) }
-
-    private func superEncoder(_ key: any CodingKey) -> any Encoder {
-        guard let nested = nested(key) else { return ValueEncoder(frame: frame, serial: 0) }
-        return ValueEncoder(frame: nested, serial: nested.pointee.serial)
-    }
-
-    private func nested(_ key: any CodingKey) -> EncodingFramePointer? {
-        guard (try? checkWritable()) != nil else { return nil }
+    private func nested(_ key: some CodingKey) -> ValueEncoder {
+        guard (try? checkWritable()) != nil else { return ValueEncoder(frame: frame, serial: 0) }
         let name = key.stringValue
         frame.beginMember(name)
         let nested = frame.addNested(key)
         frame.endMember(name)
-        return nested
+        return ValueEncoder(frame: nested, serial: nested.pointee.serial)
     }
-}
-
-extension EncodingFramePointer {
-    @inline(__always)
-    func keyedContainer<Key: CodingKey>() -> KeyedEncodingContainer<Key> {
-        guard let kept = pointee.kept.kept(for: Key.self, KeyedEncodingContainer<Key>.self) else {
-            return makeKeyedContainer()
-        }
-        return kept._withUnsafeGuaranteedRef { $0.copy() }
-    }
-
-    @inline(never)
-    private func makeKeyedContainer<Key: CodingKey>() -> KeyedEncodingContainer<Key> {
-        let made = KeyedEncodingContainer(KeyedEncoder<Key>(frame: self, serial: pointee.kept.serial))
-        pointee.kept.keep(made)
-        return made
-    }
-}
-
-extension KeyedEncodingContainer {
-    /// A container that fails at the first use: there was no value to open it for.
-    static func dead(_ frame: EncodingFramePointer) -> Self { Self(KeyedEncoder<Key>(frame: frame, serial: 0)) }
 }

@@ -33,14 +33,7 @@ struct UnkeyedEncoder: UnkeyedEncodingContainer {
         try checkWritable()
         let mark = frame.mark
         frame.beginElement()
-        frame.pointee.isBusy = true
-        do {
-            try frame.pointee.state.encode(value, in: frame, .index(mark.count))
-        } catch {
-            frame.takeBack(to: mark)
-            throw error
-        }
-        frame.pointee.isBusy = false
+        try frame.encode(value, .index(mark.count), from: mark)
     }
 
     // The standard library's own methods for these types would be preferred to the generic one, and refuse them.
@@ -50,26 +43,17 @@ struct UnkeyedEncoder: UnkeyedEncodingContainer {
     // MARK: Nested
 
     func nestedContainer<Nested: CodingKey>(keyedBy type: Nested.Type) -> KeyedEncodingContainer<Nested> {
-        guard let nested = nested() else { return .dead(frame) }
-        nested.openObject()
-        return nested.keyedContainer()
+        nested().container(keyedBy: type)
     }
 
-    func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer {
-        guard let nested = nested() else { return UnkeyedEncoder(frame: frame, serial: 0) }
-        nested.openArray()
-        return UnkeyedEncoder(frame: nested, serial: nested.pointee.serial)
-    }
+    func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer { nested().unkeyedContainer() }
+    func superEncoder() -> any Encoder { nested() }
 
-    func superEncoder() -> any Encoder {
-        guard let nested = nested() else { return ValueEncoder(frame: frame, serial: 0) }
-        return ValueEncoder(frame: nested, serial: nested.pointee.serial)
-    }
-
-    private func nested() -> EncodingFramePointer? {
-        guard (try? checkWritable()) != nil else { return nil }
+    private func nested() -> ValueEncoder {
+        guard (try? checkWritable()) != nil else { return ValueEncoder(frame: frame, serial: 0) }
         let key = JSONPathKey(index: frame.pointee.count)
         frame.beginElement()
-        return frame.addNested(key)
+        let nested = frame.addNested(key)
+        return ValueEncoder(frame: nested, serial: nested.pointee.serial)
     }
 }

@@ -7,10 +7,11 @@ struct ValueEncoder: Encoder, SingleValueEncodingContainer {
     var codingPath: [any CodingKey] { frame.codingPath }
     var userInfo: [CodingUserInfoKey: Any] { [:] }
 
-    private var isLive: Bool { frame.pointee.serial == serial }
+    /// False for an encoder for which there was no place. A container of it fails at its first use.
+    private var isLive: Bool { frame.pointee.serial == serial && serial != 0 }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
-        guard isLive else { return .dead(frame) }
+        guard isLive else { return KeyedEncodingContainer(KeyedEncoder<Key>(frame: frame, serial: 0)) }
         frame.openObject()
         return frame.keyedContainer()
     }
@@ -52,15 +53,7 @@ struct ValueEncoder: Encoder, SingleValueEncodingContainer {
 
     func encode<Value: Encodable>(_ value: Value) throws {
         try checkUnwritten(value)
-        let mark = frame.mark
-        frame.pointee.isBusy = true
-        do {
-            try frame.pointee.state.encode(value, in: frame, .none)
-        } catch {
-            frame.takeBack(to: mark)
-            throw error
-        }
-        frame.pointee.isBusy = false
+        try frame.encode(value, .none, from: frame.mark)
         frame.pointee.kind = .scalar
     }
 

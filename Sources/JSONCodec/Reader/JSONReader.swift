@@ -4,6 +4,18 @@
 /// What kind of value stands at the cursor.
 package enum JSONKind: Sendable {
     case object, array, string, number, `true`, `false`, null
+
+    /// For messages.
+    var name: String {
+        switch self {
+        case .object: "a dictionary"
+        case .array: "an array"
+        case .string: "a string"
+        case .number: "a number"
+        case .true, .false: "a bool"
+        case .null: "null"
+        }
+    }
 }
 
 /// A cursor over one JSON text. Does not own the memory: it is valid for as long as the bytes are.
