@@ -78,6 +78,30 @@ import Testing
         }
     }
 
+    /// Reads the same member through two containers with keys of different types.
+    private struct ReadByTwo: Decodable, Equatable {
+        var values: [Int]
+
+        private enum First: CodingKey { case a, b }
+        private enum Second: CodingKey { case b, a }
+
+        init(from decoder: any Decoder) throws {
+            let first = try decoder.container(keyedBy: First.self)
+            values = [try first.decode(Int.self, forKey: .a)]
+            let second = try decoder.container(keyedBy: Second.self)
+            values.append(try second.decode(Int.self, forKey: .b))
+            values.append(try second.decode(Int.self, forKey: .a))
+        }
+    }
+
+    @Test func `the last of two members wins also when they are expected by keys of different types`() throws {
+        for _ in 0..<3 {
+            #expect(try ours(ReadByTwo.self, #"{"a":1,"b":2}"#).values == [1, 2, 1])
+            #expect(try ours(ReadByTwo.self, #"{"a":1,"b":2,"a":3}"#).values == [3, 2, 3])
+            #expect(try ours(ReadByTwo.self, #"{"a":1,"a":3,"b":2}"#).values == [3, 2, 3])
+        }
+    }
+
     /// Asks for members in an order of its own.
     private struct Asked: Decodable {
         @TaskLocal static var names: [String] = []

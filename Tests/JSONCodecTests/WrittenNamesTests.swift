@@ -88,6 +88,57 @@ import Testing
         }
     }
 
+    /// Writes the same member through two containers with keys of different types.
+    private struct WrittenByTwo: Encodable {
+        let isOpenedFirst: Bool
+
+        private enum First: CodingKey { case a, b, c }
+        private enum Second: CodingKey { case b, a }
+
+        func encode(to encoder: any Encoder) throws {
+            var first = encoder.container(keyedBy: First.self)
+            if isOpenedFirst { _ = encoder.container(keyedBy: Second.self) }
+            try first.encode(1, forKey: .a)
+            try first.encode(2, forKey: .b)
+            var second = encoder.container(keyedBy: Second.self)
+            try second.encode(3, forKey: .a)
+            try first.encode(4, forKey: .c)
+            try second.encode(5, forKey: .b)
+        }
+    }
+
+    @Test func `a name written twice is found also when the keys are of different types`() throws {
+        for _ in 0..<3 {
+            #expect(try ours(WrittenByTwo(isOpenedFirst: false)) == #"{"a":3,"c":4,"b":5}"#)
+            #expect(try ours(WrittenByTwo(isOpenedFirst: true)) == #"{"a":3,"c":4,"b":5}"#)
+        }
+    }
+
+    /// Writes a member twice of which the second time fails, and nested values under one name.
+    private struct Failing: Encodable {
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: Name.self)
+            try container.encode(["x": 1], forKey: Name("a"))
+            try? container.encode(["x": Double.nan], forKey: Name("a"))
+            try? container.encode(["x": Double.nan], forKey: Name("b"))
+            try container.encode(2, forKey: Name("b"))
+            var list = container.nestedUnkeyedContainer(forKey: Name("c"))
+            try list.encode(3)
+            var again = container.nestedUnkeyedContainer(forKey: Name("c"))
+            try list.encode(4)
+            try again.encode(5)
+            try container.encode(6, forKey: Name("d"))
+        }
+    }
+
+    @Test func `a member that could not be written leaves the earlier one, and a later container takes its place`()
+        throws
+    {
+        for _ in 0..<3 {
+            #expect(try ours(Failing()) == #"{"a":{"x":1},"b":2,"c":[5],"d":6}"#)
+        }
+    }
+
     @Test func `a list of numbers with one that has no text is refused with its place, and leaves nothing behind`()
         throws
     {

@@ -59,12 +59,12 @@ struct KeptContainers {
             (entries + count).initialize(to: Entry(type: key, names: names))
             count += 1
         } else {
-            // In place of another one, which changes from time to time.
-            current = Int(truncatingIfNeeded: serial) & (Self.capacity - 1)
+            // In place of another one.
+            current = 0
             if !isUnused(current) { madeOthers = true }
             entries[current].box?.release()
             entries[current].names.pointee.deallocate()
-            entries[current].names.deallocate()
+            entries[current].names.deinitialize(count: 1).deallocate()
             entries[current] = Entry(type: key, names: names)
         }
     }

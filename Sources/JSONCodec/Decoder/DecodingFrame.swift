@@ -99,7 +99,10 @@ extension DecodingFramePointer {
     /// Opens the value as an object; more than one container may read the same object.
     @inline(__always)
     func openObject() throws {
-        if pointee.kind == .object { return }
+        if pointee.kind == .object {
+            // With another type of key other names are known.
+            return pointee.members.forgetThatNamesDiffer()
+        }
         let kind = try peek()
         guard kind == .object else { throw wrongContainer([String: Any].self, found: kind) }
         let state = pointee.state

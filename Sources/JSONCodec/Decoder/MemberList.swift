@@ -56,6 +56,9 @@ struct MemberList {
         return true
     }
 
+    /// Names that are known may be equal from here on.
+    mutating func forgetThatNamesDiffer() { areKnown = false }
+
     /// Adds a member and returns whether there is an earlier one of the same name.
     @inline(never)
     mutating func append(_ member: Member, in text: UnsafePointer<UInt8>) -> Bool {

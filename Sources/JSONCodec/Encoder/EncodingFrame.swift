@@ -26,7 +26,8 @@ struct EncodingFrame {
     var step = PathStep.none
     /// Of a nested container, which has no step.
     var storedKey: (any CodingKey)?
-    /// Containers and super encoders whose text is put in when this value is complete, and where a single byte stands for it.
+    /// Containers and super encoders whose text is put in when this value is complete, and where a single byte stands for it until
+    /// then. The place is negative if the member was written again.
     var nested: [(place: Int, frame: EncodingFramePointer)] = []
 
     /// The number of the name that is expected next, and which of the known names may have been written.
@@ -97,7 +98,28 @@ extension EncodingFramePointer {
             pointee.output.pointee.append(bracket)
         } else if pointee.kind != kind {
             fail(invalid("", "Asked for containers of different kinds for one value."))
+        } else if kind == .object, pointee.nextName != .max {
+            compareAllNames()
         }
+    }
+
+    /// Another container writes to the same object, perhaps with another type of key. From here on no name counts as known.
+    @inline(never)
+    private func compareAllNames() {
+        pointee.nextName = .max
+        var reader = writtenObject()
+        while let key = (try? reader.nextMember()) ?? nil, (try? reader.skipValue()) != nil {
+            pointee.otherNames.insert(key.text.string(in: key.base))
+        }
+    }
+
+    /// A reader inside the object, as far as that is written.
+    private func writtenObject() -> JSONReader {
+        let (output, start) = (pointee.output, pointee.start)
+        let text = UnsafeRawBufferPointer(start: output.pointee.base + start, count: output.pointee.count &- start)
+        var reader = JSONReader(text, maximumDepth: JSONReader.deepestLimit)
+        try? reader.enterObject()
+        return reader
     }
 
     @inline(__always)
@@ -225,7 +247,7 @@ extension EncodingFramePointer {
         output.pointee.append(UInt8(ascii: ":"))
         let text = UnsafeBufferPointer(start: output.pointee.base + place, count: output.pointee.count &- place)
         let mark = markOfName(UnsafePointer(output.pointee.base) + place + 1, end &- place &- 1)
-        if let number = pointee.kept.names.pointee.number(of: name, text, mark: mark) {
+        if pointee.nextName != .max, let number = pointee.kept.names.pointee.number(of: name, text, mark: mark) {
             pointee.isRepeated = pointee.written &>> UInt64(number) & 1 == 1
             pointee.written |= 1 &<< UInt64(number)
             pointee.nextName = number &+ 1
@@ -244,10 +266,8 @@ extension EncodingFramePointer {
     @inline(never)
     private func removeEarlier(_ name: String) {
         pointee.isRepeated = false
-        let (output, start) = (pointee.output, pointee.start)
-        let text = UnsafeRawBufferPointer(start: output.pointee.base + start, count: output.pointee.count &- start)
-        var reader = JSONReader(text, maximumDepth: JSONReader.deepestLimit)
-        guard (try? reader.enterObject()) != nil else { return }
+        let start = pointee.start
+        var reader = writtenObject()
         var end = reader.position
         var earlier: Range<Int>?
         while let key = (try? reader.nextMember()) ?? nil, (try? reader.skipValue()) != nil {
@@ -263,9 +283,11 @@ extension EncodingFramePointer {
     private func remove(_ range: Range<Int>) {
         pointee.output.pointee.remove(range)
         pointee.count -= 1
-        dropNested(in: range)
-        for index in pointee.nested.indices where pointee.nested[index].place >= range.upperBound {
-            pointee.nested[index].place -= range.count
+        for index in pointee.nested.indices {
+            let place = pointee.nested[index].place
+            // A container in the member may still be written to, and has no place any more.
+            if range.contains(place) { pointee.nested[index].place = -1 }
+            if place >= range.upperBound { pointee.nested[index].place -= range.count }
         }
     }
 
@@ -281,32 +303,31 @@ extension EncodingFramePointer {
         return nested
     }
 
-    private func dropNested(in range: Range<Int> = 0..<Int.max) {
-        for (place, frame) in pointee.nested where range.contains(place) { pointee.state.giveBack(nested: frame) }
-        pointee.nested.removeAll { range.contains($0.place) }
+    private func dropNested() {
+        for nested in pointee.nested { pointee.state.giveBack(nested: nested.frame) }
+        pointee.nested.removeAll()
     }
 
     /// Puts the texts of nested containers in.
     @inline(never)
     private func placeNested() {
-        let (output, nested) = (pointee.output, pointee.nested)
-        pointee.nested.removeAll()
-        let first = nested[0].place
+        guard let first = pointee.nested.first(where: { $0.place >= 0 })?.place else { return dropNested() }
+        let output = pointee.output
         // Mostly nothing: enumerations write one nested container and nothing else.
         let behind = Array(
             UnsafeBufferPointer(start: output.pointee.base + first + 1, count: output.pointee.count &- first &- 1))
         output.pointee.truncate(to: first)
         var at = 0
-        for (place, frame) in nested {
+        for (place, frame) in pointee.nested where place >= 0 {
             let length = place &- first &- 1
             if length > at { behind[at..<length].withUnsafeBufferPointer { output.pointee.append($0) } }
             frame.close()
             let text = frame.pointee.output.pointee
             output.pointee.append(UnsafeBufferPointer(start: text.base, count: text.count))
-            pointee.state.giveBack(nested: frame)
             at = length &+ 1
         }
         if at < behind.count { behind[at...].withUnsafeBufferPointer { output.pointee.append($0) } }
+        dropNested()
     }
 
     /// The value is complete.
