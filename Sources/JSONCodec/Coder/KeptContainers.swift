@@ -1,5 +1,5 @@
 // The standard library puts each keyed container into a box on the heap. A frame keeps a box for each type of key and hands
-// it out again while no one else holds it, which saves a fifth of coding a small object. The names go with the type of key.
+// it out again if it is not held any more, which saves a fifth of coding a small object. The names go with the type of key.
 
 struct KeptContainers {
     private struct Entry {
@@ -29,7 +29,7 @@ struct KeptContainers {
         names.initialize(to: KnownNames())
     }
 
-    /// The kept container for this type of key, if no one else holds it. The names are those of the type from here on.
+    /// The kept container for this type of key, unless it is still held elsewhere. The names are those of the type from here on.
     @inline(__always)
     mutating func kept<Container>(for keyType: Any.Type, _ type: Container.Type) -> Unmanaged<KeptContainer<Container>>?
     {
@@ -95,10 +95,10 @@ struct KeptContainers {
         return box._withUnsafeGuaranteedRef { $0.isUnused }
     }
 
-    /// Whether no one else holds a container of this frame.
+    /// Whether all containers of this frame are out of the user's hands.
     var areUnused: Bool { !madeOthers && (!hasHandedOut || (0..<count).allSatisfy { isUnused($0) }) }
 
-    /// Ends a use of the frame. If anyone may still hold a container of it, the next use gets another number.
+    /// Ends a use of the frame. If a container of it may still be held, the next use gets another number.
     @inline(__always)
     mutating func endUse(_ nextSerial: () -> UInt) {
         guard hasHandedOut || madeOthers else { return }

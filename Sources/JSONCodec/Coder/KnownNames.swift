@@ -40,8 +40,8 @@ struct KnownName {
     static let longest = 24
 
     /// Of the String that was asked for or written, which is kept.
-    let identity: NameIdentity
-    /// Of the text, with its quotes and the colon. 0 if it is too long.
+    private let bits: (UInt64, UInt64)
+    /// Of the text, with its quotes and the colon. 0 if it is too long, or where a String does not take 16 bytes.
     let count: Int
     let mark: UInt32
     /// Zeros behind its end.
@@ -52,8 +52,8 @@ struct KnownName {
     private let mask: UInt64
 
     init(_ name: String, _ written: UnsafeBufferPointer<UInt8>, _ mark: UInt32) {
-        identity = NameIdentity(name)
-        count = written.count <= Self.longest ? written.count : 0
+        bits = Self.bits(of: name)
+        count = written.count <= Self.longest && MemoryLayout<String>.size == 16 ? written.count : 0
         self.mark = mark
         text = InlineArray { Self.eight(written, from: $0 * 8) }
         last = max(0, written.count - 8)
@@ -67,7 +67,14 @@ struct KnownName {
 
     /// Whether this is the name. Then its text can be written and compared; false also for a long one.
     @inline(__always)
-    func isShort(_ name: String) -> Bool { count != 0 && identity == NameIdentity(name) }
+    func isShort(_ name: String) -> Bool { count != 0 && bits == Self.bits(of: name) }
+
+    /// The bytes that a String consists of, not those of its text. Two Strings with the same are equal while both exist, however
+    /// a String is laid out; equal Strings may differ here.
+    @inline(__always)
+    private static func bits(of name: String) -> (UInt64, UInt64) {
+        MemoryLayout<String>.size == 16 ? unsafeBitCast(name, to: (UInt64, UInt64).self) : (0, 0)
+    }
 
     /// Whether the name stands at this offset, in quotes and with a colon behind it.
     @inline(__always)
@@ -85,22 +92,5 @@ struct KnownName {
         room.storeBytes(of: text[0].littleEndian, as: UInt64.self)
         room.storeBytes(of: text[1].littleEndian, toByteOffset: 8, as: UInt64.self)
         room.storeBytes(of: text[2].littleEndian, toByteOffset: 16, as: UInt64.self)
-    }
-}
-
-/// The bytes that a String consists of, not those of its text. Two Strings with the same are equal while both exist, however
-/// a String is laid out; equal Strings may differ here.
-struct NameIdentity: Equatable {
-    private let words: (UInt64, UInt64)
-
-    @inline(__always)
-    init(_ name: String) {
-        // Where a String has another size, none has an identity.
-        words = MemoryLayout<String>.size == 16 ? unsafeBitCast(name, to: (UInt64, UInt64).self) : (0, 0)
-    }
-
-    @inline(__always)
-    static func == (left: NameIdentity, right: NameIdentity) -> Bool {
-        MemoryLayout<String>.size == 16 && left.words == right.words
     }
 }

@@ -79,7 +79,7 @@ extension DecodingFramePointer {
         pointee.isNested = false
     }
 
-    /// Whether no one else holds a container or decoder of this frame.
+    /// Whether all containers and decoders of this frame are out of the user's hands.
     var isUnused: Bool {
         guard !pointee.isLoose, pointee.kept.areUnused else { return false }
         return pointee.hold == nil || isKnownUniquelyReferenced(&pointee.hold)

@@ -210,7 +210,7 @@ extension DecodingStatePointer {
         return frame
     }
 
-    /// A frame that stays in the user's hands. Those that no one else holds any more make room first.
+    /// A frame that stays in the user's hands. Those that are out of them make room first.
     func pushNested(in parent: DecodingFramePointer, _ key: any CodingKey) throws -> DecodingFramePointer {
         let place = pointee.reader
         while pointee.top >= 0 {

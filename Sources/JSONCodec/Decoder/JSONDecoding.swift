@@ -18,9 +18,9 @@ package func decodeJSON<Value: Decodable>(_ type: Value.Type, at reader: inout J
 
 /// The token at the cursor; nil, with the cursor unmoved, for anything that a decoder should explain.
 private func token<Token: JSONPrimitive>(_ type: Token.Type, _ reader: inout JSONReader) -> Token? {
-    let start = reader
+    let start = reader.position
     if let token = (try? Token.read(&reader)) ?? nil { return token }
-    reader = start
+    reader.position = start
     return nil
 }
 

@@ -1,4 +1,4 @@
-// Receives values and pieces of text, and keeps them as one growing run of JSON bytes for whoever sends them.
+// Receives values and pieces of text, and keeps them as one growing run of JSON bytes until they are sent.
 
 /// Growable bytes that JSON is written to. Made once and reused; not for use from two threads at a time.
 ///
@@ -34,8 +34,8 @@ package final class JSONOutput {
     /// How much memory there is for what is written.
     package var capacity: Int { buffer.pointee.capacity }
 
-    /// Gives its memory away, with what stands in it, and begins anew with little. Whoever gets it gives it back to
-    /// `LargeBlocks`.
+    /// Gives its memory away, with what stands in it, and begins anew with little. It is given back to
+    /// `LargeBlocks` later.
     package func takeMemory() -> UnsafeMutableRawBufferPointer { buffer.pointee.takeMemory() }
 
     package func truncate(to count: Int) { buffer.pointee.truncate(to: count) }

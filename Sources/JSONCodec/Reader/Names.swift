@@ -1,9 +1,5 @@
 // Compares and marks member names, eight bytes at a time where their length allows.
 
-/// Equal for one and the same String; equal Strings may differ here.
-@inline(__always)
-func bitsOfName(_ name: String) -> (UInt64, UInt64) { unsafeBitCast(name, to: (UInt64, UInt64).self) }
-
 /// Whether two names of the same length are equal.
 @inline(__always)
 package func equalBytes(_ left: UnsafePointer<UInt8>, _ right: UnsafePointer<UInt8>, _ length: Int) -> Bool {

@@ -1,22 +1,22 @@
-// Keeps large pieces of memory from one use to the next, for whoever in this process needs one next. What the system
-// gives it has to clear and map page by page, and with messages of a mebibyte that costs more than reading and writing
-// them; and a buffer that keeps its own keeps it for one connection, which may be idle for ever.
+// Keeps large pieces of memory from one use to the next, for the whole process. The system has to clear and map new memory page
+// by page, which costs more than reading and writing a message of a mebibyte. A buffer that kept its own memory would keep it for
+// one connection, which may be idle for ever.
 
 import Synchronization
 
 /// Where the memory behind buffers comes from and goes to.
 @usableFromInline
 package enum LargeBlocks {
-    /// What is larger comes from here; what is not, from the system. Buffers let go of what is larger when they are empty.
+    /// Larger blocks come from here, others from the system. Buffers give larger blocks back when they are empty.
     @inlinable package static var least: Int { 64 << 10 }
-    /// How much is kept at most, in the whole process, while nothing is larger than a quarter of it.
+    /// How much is kept at most in the whole process, as long as no block is larger than a quarter of it.
     package static let keptBytes = 16 << 20
-    /// What is larger is not kept.
+    /// Larger blocks are not kept.
     package static let most = 9 << 20
 
     private static let shelf = BlockShelf(capacity: keptBytes, most: most)
 
-    /// At least so many bytes, whatever stands in them.
+    /// At least so many bytes, not cleared.
     package static func allocate(_ count: Int) -> UnsafeMutableRawBufferPointer {
         guard count > least else { return .allocate(byteCount: count, alignment: 16) }
         if let kept = shelf.take(count) { return kept }
@@ -29,54 +29,57 @@ package enum LargeBlocks {
     }
 }
 
-/// Blocks that nobody uses, the oldest first. There is always room for four like the last one: a server that answers a
-/// message with one as large has it as received and as written, and the same of the one before until that is known to have
-/// arrived; with fewer kept than that, clearing and mapping the others with each call would take most of the time. Whoever
-/// finds another thread at it does without: nobody waits.
+/// Blocks that are not in use. A thread that finds another one at it does without, and does not wait.
 ///
-/// `@unchecked Sendable`: all but `isTaken` is touched only by the thread that has set it.
-final class BlockShelf: @unchecked Sendable {
+/// There is always room for four like the last one. A server that answers a message with one as large has the one it received
+/// and the one it wrote, and the same of the message before until that is known to have arrived.
+final class BlockShelf: Sendable {
     private let capacity: Int
     private let most: Int
-    private let isTaken = Atomic(false)
-    private var blocks: [UnsafeMutableRawBufferPointer] = []
-    private var byteCount = 0
+    /// The oldest first.
+    private let blocks = Mutex<[(address: UInt, count: Int)]>([])
 
     init(capacity: Int, most: Int) {
         self.capacity = capacity
         self.most = most
     }
 
-    deinit { for block in blocks { block.deallocate() } }
+    deinit { blocks.withLock { for (address, count) in $0 { Self.block(address, count)?.deallocate() } } }
 
-    /// The block that fits best, unless the half of it would do.
+    /// The block that fits best, unless half of it would do.
     func take(_ count: Int) -> UnsafeMutableRawBufferPointer? {
-        guard begin() else { return nil }
-        defer { end() }
-        var best: (index: Int, count: Int)?
-        for (index, block) in blocks.enumerated()
-        where block.count >= count && block.count / 2 <= count && block.count <= best?.count ?? .max {
-            best = (index, block.count)
+        let found = blocks.withLockIfAvailable { blocks -> (address: UInt, count: Int)? in
+            var best: Int?
+            for (index, block) in blocks.enumerated()
+            where block.count >= count && block.count / 2 <= count
+                && block.count <= best.map({ blocks[$0].count }) ?? .max
+            {
+                best = index
+            }
+            return best.map { blocks.remove(at: $0) }
         }
-        guard let best else { return nil }
-        byteCount -= best.count
-        return blocks.remove(at: best.index)
+        return found.flatMap { $0 }.flatMap { Self.block($0.address, $0.count) }
     }
 
-    /// Keeps a block that is not too large, and lets go of the oldest for it.
+    /// Keeps a block that is not too large, in place of the oldest ones if need be.
     func put(_ block: UnsafeMutableRawBufferPointer) {
-        guard block.count <= most, begin() else { return block.deallocate() }
-        defer { end() }
-        blocks.append(block)
-        byteCount += block.count
-        let room = max(capacity, 4 * block.count)
-        while byteCount > room {
-            let oldest = blocks.removeFirst()
-            byteCount -= oldest.count
-            oldest.deallocate()
+        let (address, count) = (UInt(bitPattern: block.baseAddress), block.count)
+        let (capacity, most) = (capacity, most)
+        let isKept = blocks.withLockIfAvailable { blocks in
+            guard count <= most else { return false }
+            blocks.append((address, count))
+            var surplus = blocks.reduce(0) { $0 + $1.count } - max(capacity, 4 * count)
+            while surplus > 0 {
+                let oldest = blocks.removeFirst()
+                surplus -= oldest.count
+                Self.block(oldest.address, oldest.count)?.deallocate()
+            }
+            return true
         }
+        if isKept != true { block.deallocate() }
     }
 
-    private func begin() -> Bool { !isTaken.exchange(true, ordering: .acquiring) }
-    private func end() { isTaken.store(false, ordering: .releasing) }
+    private static func block(_ address: UInt, _ count: Int) -> UnsafeMutableRawBufferPointer? {
+        UnsafeMutableRawPointer(bitPattern: address).map { UnsafeMutableRawBufferPointer(start: $0, count: count) }
+    }
 }
