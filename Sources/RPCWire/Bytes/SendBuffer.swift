@@ -15,18 +15,25 @@ package struct SendBuffer: ~Copyable, @unchecked Sendable {
     private var start = 0
     private var end = 0
     /// What is left of a message that others may have as well, and that stands behind the rest.
-    private var shared: Bytes?
+    private var shared: Shared?
 
     package init(keptCapacity: Int = 16 << 10) { self.keptCapacity = keptCapacity }
 
+    /// Elsewhere, since few of the many buffers ever have one.
+    private final class Shared: Sendable {
+        let bytes: Bytes
+
+        init(_ bytes: Bytes) { self.bytes = bytes }
+    }
+
     deinit { if let memory { LargeBlocks.deallocate(memory) } }
 
-    package var count: Int { end - start + (shared?.count ?? 0) }
+    package var count: Int { end - start + (shared?.bytes.count ?? 0) }
     package var isEmpty: Bool { start == end && shared == nil }
 
     /// What stands behind `bytes`, for as long as the buffer is left alone.
     package var sharedBytes: UnsafeRawBufferPointer {
-        shared?.memory ?? UnsafeRawBufferPointer(start: nil, count: 0)
+        shared?.bytes.memory ?? UnsafeRawBufferPointer(start: nil, count: 0)
     }
 
     package var bytes: UnsafeRawBufferPointer {
@@ -57,7 +64,7 @@ package struct SendBuffer: ~Copyable, @unchecked Sendable {
     /// A message at the end, which is held and not copied for as long as nothing comes behind it.
     package mutating func append(shared message: Bytes) {
         reserve(0)
-        if !message.isEmpty { shared = message }
+        if !message.isEmpty { shared = Shared(message) }
     }
 
     /// Forgets the first bytes: they have been sent.
@@ -65,9 +72,9 @@ package struct SendBuffer: ~Copyable, @unchecked Sendable {
         let own = min(count, end - start)
         start += own
         if start < end { return }
-        guard let left = shared, count - own < left.count else { return removeAll() }
+        guard let left = shared?.bytes, count - own < left.count else { return removeAll() }
         (start, end) = (0, 0)
-        shared = left[count - own..<left.count]
+        shared = Shared(left[count - own..<left.count])
     }
 
     /// Empties the buffer and keeps nothing. Call this instead of assigning a new buffer, for the reason that
@@ -99,7 +106,7 @@ package struct SendBuffer: ~Copyable, @unchecked Sendable {
     @inline(never)
     private mutating func makeRoom(_ extra: Int) -> UnsafeMutableRawPointer {
         if let message = shared.take() {
-            withExtendedLifetime(message) { append(message.memory) }
+            withExtendedLifetime(message) { append(message.bytes.memory) }
             return reserve(extra)
         }
         let count = end - start
