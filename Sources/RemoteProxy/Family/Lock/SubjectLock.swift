@@ -24,6 +24,18 @@ final class SubjectLock: Sendable {
         /// Whether this is a hold that has left the outer lock.
         var isOver = false
 
+        /// Enters, or takes a place in the line.
+        /// - Parameter mostPosts: of a post, how many may wait. Where as many do, it gets no place.
+        mutating func enter(_ turn: Turn, mostPosts: Int? = nil) -> (
+            Line.Entry, (task: WaitingTask<Bool>, ticket: Int)?
+        ) {
+            let entry = line.enter(turn.access, by: turn.task)
+            guard case .mustWait = entry, keptPosts < mostPosts ?? .max else { return (entry, nil) }
+            if mostPosts != nil { keptPosts += 1 }
+            let task = WaitingTask<Bool>()
+            return (entry, (task, line.join(turn.access, by: turn.task, task)))
+        }
+
         /// The next that is to be let in, and whether the last has just left a closed hold.
         mutating func next() -> (Line.Place?, ends: Bool) {
             let next = line.next()
@@ -50,12 +62,7 @@ final class SubjectLock: Sendable {
     ///   `CancellationError` as soon as the task is cancelled.
     func enter(_ access: Line.Access) async throws -> Turn {
         let turn = Turn(access: access, task: Self.currentTask)
-        let (entry, waiting, ticket) = state.withLock { state -> (Line.Entry, WaitingTask<Bool>?, Int) in
-            let entry = state.line.enter(access, by: turn.task)
-            guard case .mustWait = entry else { return (entry, nil, 0) }
-            let waiting = WaitingTask<Bool>()
-            return (entry, waiting, state.line.join(access, by: turn.task, waiting))
-        }
+        let (entry, place) = state.withLock { $0.enter(turn) }
         switch entry {
         case .entered: break
         case .isInside:
@@ -64,7 +71,7 @@ final class SubjectLock: Sendable {
                 "the call would wait for the call in which it is made: the subject calls itself through its own lock; "
                     + "give it a proxy from inside the lock", outcome: .notExecuted)
         case .isClosed: throw RPCError.holdEnded
-        case .mustWait: if let waiting { try await wait(waiting, ticket) }
+        case .mustWait: if let place { try await wait(place.task, place.ticket) }
         }
         return turn
     }
@@ -97,31 +104,25 @@ final class SubjectLock: Sendable {
     /// - Returns: why it is not delivered at all. Nil if it is.
     func post(now: () -> Void, later: () -> @Sendable () async -> Void) -> String? {
         let turn = Turn(access: .changing, task: Line.noTask)
-        let (entry, waiting) = state.withLock { state -> (Line.Entry, WaitingTask<Bool>?) in
-            let entry = state.line.enter(turn.access, by: turn.task)
-            guard case .mustWait = entry, state.keptPosts < options.maximumKeptPosts else { return (entry, nil) }
-            state.keptPosts += 1
-            let waiting = WaitingTask<Bool>()
-            _ = state.line.join(turn.access, by: turn.task, waiting)
-            return (entry, waiting)
-        }
-        if case .entered = entry {
+        let (entry, place) = state.withLock { $0.enter(turn, mostPosts: options.maximumKeptPosts) }
+        switch entry {
+        case .entered:
             now()
             leave(turn)
-        } else if let waiting {
+        case .isClosed: return "the hold under which it was made has ended"
+        case .mustWait, .isInside:
+            guard let place else {
+                return "\(options.maximumKeptPosts) posts wait for their turn already (maximumKeptPosts)"
+            }
             let deliver = later()
             Task { [self] in
-                _ = try? await waiting.wait(until: .distantFuture, on: clock)
+                _ = try? await place.task.wait(until: .distantFuture, on: clock)
                 await deliver()
                 advance { state in
                     state.keptPosts -= 1
                     state.line.leave(turn.access, by: turn.task)
                 }
             }
-        } else if case .isClosed = entry {
-            return "the hold under which it was made has ended"
-        } else {
-            return "\(options.maximumKeptPosts) posts wait for their turn already (maximumKeptPosts)"
         }
         return nil
     }
