@@ -50,15 +50,7 @@ struct ObservedSubject<Service: Sendable>: WrappingSubject, HoldableSubject {
     func call<Arguments, Result>(
         _ method: Method<Service, Arguments, Result>, _ arguments: Arguments
     ) async throws -> Result {
-        let began = clock()
-        do {
-            let result = try await next.call(method, arguments)
-            tell(method.signature, since: began, .returned)
-            return result
-        } catch {
-            tell(method.signature, since: began, .threw(error))
-            throw error
-        }
+        try await observe(method.signature) { try await next.call(method, arguments) }
     }
 
     func post<Arguments>(_ post: Post<Service, Arguments>, _ arguments: Arguments, now: (Service) -> Void) {
@@ -69,13 +61,17 @@ struct ObservedSubject<Service: Sendable>: WrappingSubject, HoldableSubject {
 
     /// Reports how long a hold was waited for, and whether it was had. Calls under the hold are reported like others.
     func takeHold(for lease: Duration) async throws -> Hold {
+        try await observe(hold) { try await next.hold(for: lease) }
+    }
+
+    private func observe<Result>(_ method: MethodSignature, _ body: () async throws -> Result) async throws -> Result {
         let began = clock()
         do {
-            let hold = try await next.hold(for: lease)
-            tell(self.hold, since: began, .returned)
-            return hold
+            let result = try await body()
+            tell(method, since: began, .returned)
+            return result
         } catch {
-            tell(self.hold, since: began, .threw(error))
+            tell(method, since: began, .threw(error))
             throw error
         }
     }

@@ -19,18 +19,6 @@ public struct RetryPolicy: Sendable {
 
     /// All defaults.
     public init() {}
-
-    var backoff: Backoff { Backoff(base: base, limit: limit) }
-
-    /// - Parameter isRepeatable: whether running the method twice is the same as once.
-    func isWorthRetrying(_ error: RPCError, isRepeatable: Bool) -> Bool {
-        guard codes.contains(error.code) else { return false }
-        switch error.outcome {
-        case .notExecuted: return true
-        case .unknown: return isRepeatable
-        case .executed: return false
-        }
-    }
 }
 
 struct RetryingSubject<Service: Sendable>: WrappingSubject {
@@ -78,11 +66,11 @@ struct RetryingSubject<Service: Sendable>: WrappingSubject {
     private func endOfWait(
         after error: RPCError, _ isRepeatable: Bool, failures: Int, before deadline: Instant
     ) -> Instant? {
-        guard failures < policy.maximumAttempts, policy.isWorthRetrying(error, isRepeatable: isRepeatable) else {
-            return nil
-        }
+        let isSafe = error.outcome == .notExecuted || error.outcome == .unknown && isRepeatable
+        guard isSafe, failures < policy.maximumAttempts, policy.codes.contains(error.code) else { return nil }
         let now = clock.now
-        let end = now.advanced(by: policy.backoff.delay(afterFailures: failures - 1, chance: chance()))
+        let backoff = Backoff(base: policy.base, limit: policy.limit)
+        let end = now.advanced(by: backoff.delay(afterFailures: failures - 1, chance: chance()))
         // Last, because only a retry that is made is paid for.
         return end < deadline && budget.withdraw(at: now) ? end : nil
     }

@@ -3,21 +3,6 @@
 import RPCSockets
 package import RPCWire
 
-/// The methods that a guard judges. All others pass.
-enum GuardedRange: Sendable {
-    case all
-    case only(Set<String>)
-    case allExcept(Set<String>)
-
-    func includes(_ method: MethodSignature) -> Bool {
-        switch self {
-        case .all: true
-        case .only(let names): names.contains(method.name)
-        case .allExcept(let names): !names.contains(method.name)
-        }
-    }
-}
-
 struct GuardedSubject<Service: Sendable>: WrappingSubject, SelectiveSubject, HoldableSubject {
     /// Posts that wait for a policy that takes its time.
     private struct WaitingPosts {
@@ -32,24 +17,29 @@ struct GuardedSubject<Service: Sendable>: WrappingSubject, SelectiveSubject, Hol
 
     let next: any Subject<Service>
     private let policy: Policy
-    private let range: GuardedRange
+    /// Whether a method is judged. All others pass.
+    private let isJudged: @Sendable (MethodSignature) -> Bool
     /// The method that the policy sees when the subject is taken for several calls.
     private let hold: MethodSignature
     private let clock: any Loop
     private let posts = Lock(WaitingPosts())
 
-    init(next: any Subject<Service>, policy: Policy, range: GuardedRange, hold: MethodSignature, clock: any Loop) {
-        (self.next, self.policy, self.range, self.hold, self.clock) = (next, policy, range, hold, clock)
+    init(
+        next: any Subject<Service>, policy: Policy, hold: MethodSignature, clock: any Loop,
+        isJudged: @escaping @Sendable (MethodSignature) -> Bool
+    ) {
+        (self.next, self.policy, self.hold, self.clock, self.isJudged) = (next, policy, hold, clock, isJudged)
     }
 
     func call<Arguments, Result>(
         _ method: Method<Service, Arguments, Result>, _ arguments: Arguments
     ) async throws -> Result {
-        if range.includes(method.signature) {
+        if isJudged(method.signature) {
             let request = request(method.signature, arguments)
-            switch policy.judge {
-            case .now(let decide): try enforce(decide(request), on: method.signature)
-            case .later: try await enforce(verdict(on: request), on: method.signature)
+            if let decideNow = policy.decideNow {
+                try enforce(decideNow(request), on: method.signature)
+            } else {
+                try await enforce(verdict(on: request), on: method.signature)
             }
         }
         return try await next.call(method, arguments)
@@ -57,27 +47,26 @@ struct GuardedSubject<Service: Sendable>: WrappingSubject, SelectiveSubject, Hol
 
     /// A policy that takes its time judges all posts later, so that they are delivered in their order.
     func post<Arguments>(_ post: Post<Service, Arguments>, _ arguments: Arguments, now: (Service) -> Void) {
-        let request = range.includes(post.signature) ? request(post.signature, arguments) : nil
-        switch policy.judge {
-        case .now(let decide):
+        let request = isJudged(post.signature) ? request(post.signature, arguments) : nil
+        if let decideNow = policy.decideNow {
             guard let request else { return next.post(post, arguments, now: now) }
-            if policy.counted(decide(request)) == .allow { next.post(post, arguments, now: now) }
-        case .later:
-            let post = (signature: post.signature, deliver: kept(post, arguments))
-            // Judged on behalf of its sender, in the policy's own time.
-            let scope = CallScope.current?.later
-            let isKept = keep { [self] in
-                if let request, await !isAllowed(request, in: scope) { return }
-                await post.deliver(next)
-            }
-            if isKept { return }
-            _ = policy.counted(.deny("too many posts wait"))
-            DroppedPosts.add(post.signature, because: "\(Self.mostPosts) posts wait to be judged by its policy already")
+            if policy.counted(decideNow(request)) == .allow { next.post(post, arguments, now: now) }
+            return
         }
+        let deliver = kept(post, arguments)
+        // Judged on behalf of its sender, in the policy's own time.
+        let scope = CallScope.current?.later
+        let isKept = keep { [self] in
+            if let request, await !isAllowed(request, in: scope) { return }
+            await deliver(next)
+        }
+        if isKept { return }
+        _ = policy.counted(.deny("too many posts wait"))
+        DroppedPosts.add(post.signature, because: "\(Self.mostPosts) posts wait to be judged by its policy already")
     }
 
     func takeHold(for lease: Duration) async throws -> Hold {
-        if range.includes(hold) {
+        if isJudged(hold) {
             let verdict = try await verdict(on: AccessRequest(method: hold, arguments: nil))
             // The caller sees the error of a subject that has no lock.
             if verdict == .denySilently, policy.counted(verdict) != .allow { throw RPCError.cannotBeHeld }
@@ -88,7 +77,7 @@ struct GuardedSubject<Service: Sendable>: WrappingSubject, SelectiveSubject, Hol
 
     /// False for a method that is silently denied to the caller.
     func has(_ method: MethodSignature) async throws -> Bool {
-        if !policy.readsArguments, range.includes(method),
+        if !policy.readsArguments, isJudged(method),
             try await verdict(on: AccessRequest(method: method, arguments: nil)) == .denySilently
         {
             return false
@@ -121,15 +110,11 @@ struct GuardedSubject<Service: Sendable>: WrappingSubject, SelectiveSubject, Hol
 
     /// A policy that takes its time is asked in a task of its own, so that the call ends in time whatever the policy does.
     private func verdict(on request: AccessRequest) async throws -> Policy.Verdict {
-        let decide: @Sendable (AccessRequest) async throws -> Policy.Verdict
-        switch policy.judge {
-        case .now(let judge): return judge(request)
-        case .later(let judge): decide = judge
-        }
+        if let decideNow = policy.decideNow { return decideNow(request) }
         let answer = WaitingTask<Policy.Verdict>()
         let asking = Task(executorPreference: clock) {
             do {
-                _ = answer.end(with: try await decide(request))
+                _ = answer.end(with: try await policy.decide(request))
             } catch {
                 _ = answer.end(with: .deny("the policy could not be asked"))
             }
@@ -166,26 +151,28 @@ extension ServiceProxy {
     /// outcome `.notExecuted`; a denied post vanishes. `policy.deniedCalls` counts both. Of a policy that asks, up to
     /// 1,000 posts wait for its verdict in their order; more are denied. Taking the subject with `exclusively` is judged
     /// like a call of a method that changes something.
-    public func guarded(by policy: Policy) -> Self { guarded(by: policy, .all) }
+    public func guarded(by policy: Policy) -> Self { guarded(by: policy) { _ in true } }
 
-    package func guarded(by policy: Policy, clock: any Loop) -> Self { guarded(by: policy, .all, clock: clock) }
+    package func guarded(by policy: Policy, clock: any Loop) -> Self { guarded(by: policy, clock: clock) { _ in true } }
 
     /// The same before some methods only: the others, and `exclusively`, pass.
     public func guarded(by policy: Policy, methods: [MethodName]) -> Self {
-        guarded(by: policy, .only(Set(methods.map(\.name))))
+        let names = Set(methods.map(\.name))
+        return guarded(by: policy) { names.contains($0.name) }
     }
 
     /// The same before all methods but some, which pass.
     public func guarded(by policy: Policy, except methods: [MethodName]) -> Self {
-        guarded(by: policy, .allExcept(Set(methods.map(\.name))))
+        let names = Set(methods.map(\.name))
+        return guarded(by: policy) { !names.contains($0.name) }
     }
 
     private func guarded(
-        by policy: Policy, _ range: GuardedRange, clock: any Loop = EventLoop.shared
+        by policy: Policy, clock: any Loop = EventLoop.shared, _ isJudged: @escaping @Sendable (MethodSignature) -> Bool
     ) -> Self {
         Self(
             subject: GuardedSubject(
-                next: proxySubject, policy: policy, range: range, hold: .hold(of: Self.methodTable.service.name),
-                clock: clock))
+                next: proxySubject, policy: policy, hold: .hold(of: Self.methodTable.service.name), clock: clock,
+                isJudged: isJudged))
     }
 }

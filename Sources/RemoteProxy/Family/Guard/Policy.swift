@@ -21,32 +21,36 @@ public final class Policy: Sendable {
         case denySilently
     }
 
-    enum Judge: Sendable {
-        /// Decides in place: calls and posts go on at once.
-        case now(@Sendable (AccessRequest) -> Verdict)
-        /// Decides in its own time: calls wait within their deadlines, posts in their order.
-        case later(@Sendable (AccessRequest) async throws -> Verdict)
-    }
-
-    let judge: Judge
+    /// Decides in place. Nil for a policy that decides in its own time: calls then wait within their deadlines, and posts in
+    /// their order.
+    let decideNow: (@Sendable (AccessRequest) -> Verdict)?
+    let decide: @Sendable (AccessRequest) async throws -> Verdict
     /// Whether requests are to come with their arguments: putting those into a request may allocate.
     let readsArguments: Bool
     private let denials = Atomic(0)
 
-    init(_ judge: Judge, readsArguments: Bool = false) {
-        self.judge = judge
+    private init(
+        now: (@Sendable (AccessRequest) -> Verdict)?, readsArguments: Bool = false,
+        later: @escaping @Sendable (AccessRequest) async throws -> Verdict
+    ) {
+        decideNow = now
+        decide = later
         self.readsArguments = readsArguments
+    }
+
+    convenience init(readsArguments: Bool, _ decide: @escaping @Sendable (AccessRequest) -> Verdict) {
+        self.init(now: decide, readsArguments: readsArguments) { decide($0) }
     }
 
     /// A policy that decides at once, in the task of the call.
     public convenience init(_ decide: @escaping @Sendable (AccessRequest) -> Verdict) {
-        self.init(.now(decide))
+        self.init(readsArguments: false, decide)
     }
 
     /// A policy that has to ask first. Each call waits for its verdict until its deadline, 30 s if it has none.
     /// A policy that throws denies. Posts wait too and keep their order, so none of them is synchronous any more.
     public static func asking(_ decide: @escaping @Sendable (AccessRequest) async throws -> Verdict) -> Policy {
-        Policy(.later(decide))
+        Policy(now: nil, later: decide)
     }
 
     /// How many calls and posts have been denied by the guards that were given this very policy.
@@ -90,33 +94,21 @@ extension Policy {
     /// The same, with every denial a silent one.
     public var silently: Policy {
         let hush: @Sendable (Verdict) -> Verdict = { $0 == .allow ? .allow : .denySilently }
-        switch judge {
-        case .now(let decide): return Policy(.now { hush(decide($0)) }, readsArguments: readsArguments)
-        case .later(let decide):
-            return Policy(.later { hush(try await decide($0)) }, readsArguments: readsArguments)
-        }
+        if let decideNow { return Policy(readsArguments: readsArguments) { hush(decideNow($0)) } }
+        return Policy(now: nil, readsArguments: readsArguments) { [decide] in hush(try await decide($0)) }
     }
 
     private func followed(by other: Policy, after isOpen: @escaping @Sendable (Verdict) -> Bool) -> Policy {
         let readsArguments = readsArguments || other.readsArguments
-        guard case .now(let first) = judge, case .now(let second) = other.judge else {
-            let decide: @Sendable (AccessRequest) async throws -> Verdict = { request in
-                let verdict = try await self.verdict(on: request)
-                return isOpen(verdict) ? try await other.verdict(on: request) : verdict
+        if let decideNow, let next = other.decideNow {
+            return Policy(readsArguments: readsArguments) { request in
+                let verdict = decideNow(request)
+                return isOpen(verdict) ? next(request) : verdict
             }
-            return Policy(.later(decide), readsArguments: readsArguments)
         }
-        let decide: @Sendable (AccessRequest) -> Verdict = { request in
-            let verdict = first(request)
-            return isOpen(verdict) ? second(request) : verdict
-        }
-        return Policy(.now(decide), readsArguments: readsArguments)
-    }
-
-    private func verdict(on request: AccessRequest) async throws -> Verdict {
-        switch judge {
-        case .now(let decide): decide(request)
-        case .later(let decide): try await decide(request)
+        return Policy(now: nil, readsArguments: readsArguments) { [decide] request in
+            let verdict = try await decide(request)
+            return isOpen(verdict) ? try await other.decide(request) : verdict
         }
     }
 }

@@ -57,10 +57,9 @@ extension Policy {
     private static func arguments<Arguments>(
         of method: MethodSignature, _ decide: @escaping @Sendable (AccessRequest, Arguments) -> Verdict
     ) -> Policy {
-        Policy(
-            .now { request in
-                guard let arguments = request.arguments as? Arguments, request.method == method else { return .allow }
-                return decide(request, arguments)
-            }, readsArguments: true)
+        Policy(readsArguments: true) { request in
+            guard let arguments = request.arguments as? Arguments, request.method == method else { return .allow }
+            return decide(request, arguments)
+        }
     }
 }
