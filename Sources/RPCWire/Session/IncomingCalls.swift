@@ -31,7 +31,7 @@ package struct IncomingCalls: ~Copyable {
         private(set) var deadline: Instant
         /// What it holds; of a free place, which is the next free one.
         private var number: Int
-        /// Who runs it, since it has begun.
+        /// What runs it, since it has begun.
         private(set) var runner: Unmanaged<AnyObject>?
 
         init(_ id: RPCIdentifier?, bytes: Int, deadline: Instant) {
@@ -97,7 +97,7 @@ package struct IncomingCalls: ~Copyable {
 
     /// A request arrived.
     /// - Parameter isPost: it waits until those before it have run. Then it finds a place in a full table too, and at an end
-    ///   that is finishing, since nobody could be told that it did not; whoever reads from the peer stops when posts wait.
+    ///   that is finishing, since no caller could be told that it did not. Reading from the peer stops when posts wait.
     /// - Parameter bytes: what of its message is kept for it, besides its name. The last one that finds a place may be of
     ///   any length.
     package mutating func start(
@@ -122,12 +122,12 @@ package struct IncomingCalls: ~Copyable {
     }
 
     /// It is a call's turn. False when it has been told to stop while it waited.
-    /// - Parameter runner: who runs it, and is not counted here: it is there for as long as it does.
+    /// - Parameter runner: what runs it, and is not counted here: it is there for as long as it does.
     package mutating func begin(slot: Int, by runner: Unmanaged<AnyObject>) -> Bool {
         entries.indices.contains(slot) && entries[slot].begin(by: runner)
     }
 
-    /// Who runs the call; nil before it has begun.
+    /// What runs the call; nil before it has begun.
     package func runner(of slot: Int) -> Unmanaged<AnyObject>? {
         entries.indices.contains(slot) ? entries[slot].runner : nil
     }
@@ -153,12 +153,12 @@ package struct IncomingCalls: ~Copyable {
         stop(.deadline) { $0.deadline <= now }
     }
 
-    /// The session is over: every call must stop, since nobody waits for its answer.
+    /// The session is over: every call must stop, since its answer is not awaited.
     package mutating func sessionEnded() -> [Int] {
         stop(.cancelled) { _ in true }
     }
 
-    /// The peer has left in good order: nobody waits for an answer, but what it posted still counts.
+    /// The peer has left in good order: no answer is awaited, but what it posted still counts.
     package mutating func peerLeft() -> [Int] {
         stop(.cancelled) { $0.id != nil }
     }

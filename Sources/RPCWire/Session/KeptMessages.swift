@@ -9,7 +9,7 @@ package struct KeptMessages: ~Copyable, Sendable {
         let end: Int
         /// Whether the message lies in memory of its own.
         let isShared: Bool
-        /// After it nobody wants the message any more, if it has not been sent by then.
+        /// After it the message is not wanted any more, if it has not been sent by then.
         let deadline: Instant
         /// It is not wanted any more, and has left the count; its bytes go with those before it.
         var isDropped = false
@@ -43,7 +43,7 @@ package struct KeptMessages: ~Copyable, Sendable {
         add(Entry(number: number, end: firstByte + bytes.count, isShared: false, deadline: deadline), message.count)
     }
 
-    /// The same without a copy: for a large message that whoever sends it has as well.
+    /// The same without a copy: for a large message that the sender has as well.
     package mutating func keep(shared message: Bytes, number: Int64) {
         guard number > last else { return }
         shared[number] = message

@@ -6,7 +6,7 @@
 
 package struct Reconnection {
     package enum Phase: Sendable, Hashable {
-        /// Nobody has asked for a connection yet.
+        /// No connection has been asked for yet.
         case idle
         case connecting
         case connected

@@ -1,4 +1,4 @@
-// Everything that one connection is watched for, in one place: who it is, whether it comes fast enough, whether it is
+// Everything that one connection is watched for, in one place: its identity, whether it comes fast enough, whether it is
 // still there, whether it asks for too much. Values only; `MessageChannel+Guard` feeds them and does what they decide.
 
 import RPCSockets

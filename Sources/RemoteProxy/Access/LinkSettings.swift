@@ -10,7 +10,7 @@ package struct LinkSettings: Sendable {
     /// The tokens that let the other end in; nil lets every end in. Behind a lock, because the list of a server that runs
     /// can be replaced.
     package var tokens = Lock<TokenList?>(nil)
-    /// What this end shows when it is asked who it is.
+    /// What this end shows when it is asked for its identity.
     package var token: Token?
     /// Where what the other ends do is counted.
     package var traffic: Traffic?

@@ -8,14 +8,14 @@ package struct Login: Sendable {
     private var output = 0
     /// The line of the token list whose token was shown last.
     package private(set) var entry: TokenList.Entry?
-    /// Who the peer has proved to be.
+    /// The identity that the peer has proved.
     package private(set) var identity: Identity?
     /// Whether the peer may not call anything yet.
     package private(set) var isLocked: Bool
 
     /// - Parameters:
     ///   - needsProof: whether the server has a list of tokens.
-    ///   - identity: who the system says the peer is.
+    ///   - identity: what the system says of the peer.
     package init(needsProof: Bool, identity: Identity?, maximumInput: Int, maximumOutput: Int) {
         isLocked = needsProof && identity == nil
         self.identity = identity

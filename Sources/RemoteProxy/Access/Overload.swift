@@ -18,7 +18,7 @@ package struct Overload: Sendable {
     /// The line of an overloaded server is now and then empty by chance, and refuses no less for that.
     private static let emptyLinesPerRefusal = 4
 
-    /// Those who wait, as a new call finds them.
+    /// The calls that wait, as a new call finds them.
     package struct Line: Sendable {
         /// When the first of them arrived.
         package var oldest: Instant

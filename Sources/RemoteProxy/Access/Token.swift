@@ -1,6 +1,6 @@
 // The secret that a client is configured with and shows to a server.
 
-/// What a client shows to a server that wants to know who calls. Printed, dumped or put into a log it shows nothing of
+/// What a client shows to a server that wants to know its callers. Printed, dumped or put into a log it shows nothing of
 /// itself.
 ///
 /// ```swift

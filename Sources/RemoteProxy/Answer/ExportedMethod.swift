@@ -76,7 +76,7 @@ extension Method: ServiceMethod {
     /// Calls go to the proxy's subject.
     public func _export(_ proxy: some ServiceProxy<Service>) -> _ExportedMethod {
         let subject = proxy.proxySubject
-        // An object that is here needs nobody in between.
+        // An object that is here needs no subject in between.
         if let object = (subject as? LocalSubject<Service>)?.object {
             return _ExportedMethod(
                 signature: signature, service: service, object: _ExportedObject(object), run: answer)

@@ -7,7 +7,7 @@ import RPCWire
 
 /// A call on its way through the object that it is for. Opaque outside the library.
 public struct _IncomingCall {
-    // None of them counted: whoever has the call answered keeps the worker and the object until it has been, and the
+    // None of them counted: the code that has the call answered keeps the worker and the object until it has been, and the
     // worker's request keeps the text until the arguments have been read.
     @usableFromInline private(set) var params: UnsafeRawBufferPointer
     private let worker: Unmanaged<Worker>

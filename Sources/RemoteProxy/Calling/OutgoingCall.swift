@@ -51,7 +51,7 @@ final class OutgoingCall: @unchecked Sendable {
         }
     }
 
-    /// It has left the table, or was refused. Returns its caller, who is told next.
+    /// It has left the table, or was refused. Returns its caller, which is told next.
     func leave(_ end: consuming CallEnd?) -> Waiter? {
         // Nothing of it is touched behind this.
         defer { isOver.store(true, ordering: .releasing) }

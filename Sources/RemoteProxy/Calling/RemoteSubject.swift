@@ -11,7 +11,7 @@ struct RemoteSubject<Service: Sendable>: EndSubject {
     let service: String
     /// Which of several objects of this service at the other end; nil for the unnamed one.
     let object: String?
-    /// Whoever keeps the connection up, kept alive for as long as somebody can call through it.
+    /// What keeps the connection up. It lives for as long as calls can be made through this subject.
     let owner: (any AnyObject & Sendable)?
 
     /// For the subjects around it: a proxy without any makes the call itself, in the same way. It does not come back here,

@@ -20,7 +20,7 @@ final class SpareCalls: Sendable {
         return others.withLock { $0.popLast() } ?? OutgoingCall()
     }
 
-    /// Nobody else has it any more.
+    /// Takes back a call that only the caller of this has.
     func give(_ call: consuming OutgoingCall) {
         call.reset()
         let kept = Unmanaged.passRetained(consume call)

@@ -41,7 +41,7 @@ struct Hello: Codable {
     /// The session that it would go on with.
     var resume: Resumption?
 
-    /// With a time below zero no call would ever run, and nobody would be told why.
+    /// With a time below zero no call would ever run, and no caller would be told why.
     func checked() throws(RPCError) -> Hello {
         guard timeout ?? 0 >= 0 else {
             throw .wrongParameters(of: SystemMethod.hello, "at .timeout: it is below zero")

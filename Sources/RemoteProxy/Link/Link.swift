@@ -32,7 +32,7 @@ package final class Link: @unchecked Sendable {
     private struct Shared {
         var id: String
         var address = ""
-        /// Who the other end has proved to be. Set when it has, before any of its calls is run.
+        /// The identity that the other end has proved. Set when it has, before any of its calls is run.
         var identity: Identity?
         /// Called when all is over; nil once it is.
         var onGone: [@Sendable () -> Void]? = []

@@ -14,7 +14,7 @@ extension MessageChannel {
         bookGate()
     }
 
-    /// All that a peer may do before it has shown who it is: log in.
+    /// All that a peer may do before it has shown its identity: log in.
     func acceptLocked(_ incoming: Incoming) {
         switch incoming {
         case .single(.request(let request)):
@@ -79,7 +79,7 @@ extension MessageChannel {
         }
     }
 
-    /// Before an answer is sent: those who are not in get little.
+    /// Before an answer is sent: a peer that has not logged in gets little.
     func mayAnswer(_ count: Int) -> Bool {
         guard gate.login.isLocked, !gate.login.answers(count) else { return true }
         endGate(.loginOutput)
