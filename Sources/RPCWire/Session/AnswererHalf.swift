@@ -18,7 +18,8 @@ package struct AnswererHalf: ~Copyable {
     }
 
     private let limits: Limits
-    @usableFromInline package private(set) var calls: IncomingCalls
+    /// The requests that have a place. The driver tells the table directly what concerns nothing else here.
+    @usableFromInline package var calls: IncomingCalls
     /// How far this end has come with what the other end sends.
     @usableFromInline package var receipts = Receipts()
     /// The answers that the other end may not have.
@@ -58,13 +59,6 @@ extension AnswererHalf {
         return now.advanced(byMilliseconds: left)
     }
 
-    /// A request is to have a place: see `IncomingCalls.start`.
-    package mutating func request(
-        _ id: RPCIdentifier?, isPost: Bool, bytes: Int, deadline: Instant
-    ) -> IncomingCalls.Admission {
-        calls.start(id, isPost: isPost, bytes: bytes, deadline: deadline)
-    }
-
     /// Whether a deadline is now the next one, so that the driver's timer is to be set anew.
     @inlinable @inline(__always)
     package mutating func isNextDue(_ deadline: Instant) -> Bool {
@@ -76,36 +70,12 @@ extension AnswererHalf {
     @usableFromInline
     mutating func noteNextDue(_ deadline: Instant) { wakesAt = deadline }
 
-    /// It is a request's turn. False when it has been told to stop while it waited.
-    /// - Parameter runner: what runs it, and is not counted here: it is there for as long as it does.
-    package mutating func begin(slot: Int, by runner: Unmanaged<AnyObject>) -> Bool {
-        calls.begin(slot: slot, by: runner)
-    }
-
-    /// The subject returned. Tells why it had been asked to stop, if it had.
-    package mutating func finished(slot: Int) -> IncomingCalls.Stop? { calls.finish(slot: slot) }
-
-    /// The other end cancelled a call. The slot to stop; nil if there is none.
-    package mutating func cancelled(_ id: RPCIdentifier) -> Int? { calls.cancel(id) }
-
     /// Time passed. The slots to stop; `wakesAt` is the next deadline.
     package mutating func expire(at now: Instant) -> [Int] {
         let due = calls.expire(at: now)
         wakesAt = calls.nextDeadline ?? .distantFuture
         return due
     }
-
-    /// This end is finishing: what runs goes on, no new call begins.
-    package mutating func drain() { calls.drain() }
-
-    /// Answers of unfinished batches keep so many bytes more, or less.
-    package mutating func batchesKeep(_ change: Int) { calls.held.batchesKeep(change) }
-
-    /// Whether the totals are to be told how many bytes came with the requests and are kept for them.
-    @inlinable package var hasNewsOfBytes: Bool { calls.held.hasNews }
-
-    /// The totals are told: so many bytes more, or less.
-    package mutating func takeNewsOfBytes() -> Int { calls.held.tell() }
 
     /// The slots to stop when no answer is awaited any more. Posts of an end that has left in good order still run: it was told
     /// that they have come.

@@ -22,7 +22,7 @@ package struct Life: Sendable, Hashable {
     /// How long the session waits for another channel when it has lost one. Nil when it ends with its channel.
     @usableFromInline package private(set) var grace: Duration?
     /// Whether the other end has left in good order: its calls stop, and its posts still run.
-    package private(set) var hasLeft = false
+    package var hasLeft = false
 
     package init() {}
 
@@ -51,12 +51,6 @@ package struct Life: Sendable, Hashable {
         case .draining, .lost, .over: break
         }
     }
-
-    /// The other end leaves in good order.
-    package mutating func left() { hasLeft = true }
-
-    /// The other end is not let in any more: nothing that it has left behind is done.
-    package mutating func revoked() { hasLeft = false }
 
     /// There is no way back to the session.
     package mutating func endsWithChannel() { grace = nil }

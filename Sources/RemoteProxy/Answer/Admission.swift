@@ -31,17 +31,18 @@ struct Admission {
     /// The most bytes of arguments with which the first request of a session begins although there is too much in all.
     private static var fewBytes: Int { 4_096 }
 
-    private let traffic: Traffic?
-    private let sessions: SessionTable?
-    /// Where the requests of this loop are counted; nil at an end that counts nothing. Asked several times for every message,
-    /// and not counted itself: `traffic` keeps it.
+    // None of these is counted, since they are asked several times for every message: the link's context keeps them.
+    private let traffic: Unmanaged<Traffic>?
+    private let sessions: Unmanaged<SessionTable>?
+    /// Where the requests of this loop are counted; nil at an end that counts nothing.
     private let tally: Unmanaged<LoopTally>?
     /// Admitted requests that no worker has begun yet.
     var waiting = 0
 
     init(_ context: LinkContext) {
-        traffic = context.settings.value.traffic
-        sessions = context.sessions
+        let traffic = context.settings.value.traffic
+        self.traffic = traffic.map { .passUnretained($0) }
+        sessions = context.sessions.map { .passUnretained($0) }
         tally = traffic?.tally(of: context.runner.number).map { .passUnretained($0) }
     }
 
@@ -73,7 +74,7 @@ struct Admission {
         // One small request of a session that has none may always begin, or a few sessions could keep all others out.
         if !isPost, let limit = overrunInAll, half.calls.count > 0 || bytes >= Self.fewBytes { return busy(limit) }
         if id != nil, runner.isOverloaded(forLinkWith: waiting, at: now) { return busy(.maximumWait) }
-        switch half.request(id, isPost: isPost, bytes: bytes, deadline: deadline) {
+        switch half.calls.start(id, isPost: isPost, bytes: bytes, deadline: deadline) {
         case .run(let slot):
             tally?._withUnsafeGuaranteedRef { $0.began() }
             tellBytes(of: &half)
@@ -103,13 +104,17 @@ struct Admission {
     }
 
     @inline(never)
-    private var overrunBeyondShare: Limit? { tally.flatMap { traffic?.overrun(on: $0.takeUnretainedValue()) } }
+    private var overrunBeyondShare: Limit? {
+        tally.flatMap { traffic?.takeUnretainedValue().overrun(on: $0.takeUnretainedValue()) }
+    }
 
     /// Whether all sessions together keep as many answers as they may.
-    var keepsTooMuchInAll: Bool { sessions?.keepsTooMuch == true }
+    var keepsTooMuchInAll: Bool { sessions?._withUnsafeGuaranteedRef { $0.keepsTooMuch } == true }
 
     /// Whether the requests that wait with all channels together take as much as they may.
-    var waitsTooMuchInAll: Bool { traffic.map { $0.waitingBytes >= $0.maximumBytes } ?? false }
+    var waitsTooMuchInAll: Bool {
+        traffic.map { $0.takeUnretainedValue() }.map { $0.waitingBytes >= $0.maximumBytes } ?? false
+    }
 
     // MARK: what is counted
 
@@ -123,7 +128,7 @@ struct Admission {
     /// What the requests came with, and what is kept for them, has changed.
     @inline(__always)
     func tellBytes(of half: inout AnswererHalf) {
-        if half.hasNewsOfBytes { tell(half.takeNewsOfBytes()) }
+        if half.calls.held.hasNews { tell(half.calls.held.tell()) }
     }
 
     @inline(never)

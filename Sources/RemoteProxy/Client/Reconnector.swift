@@ -108,7 +108,7 @@ final class Reconnector: Sendable {
             }
             events.ended = { [weak self] channel, why in
                 self?.ended(channel)
-                let wasOfUse = channel.use.isWorthIt
+                let wasOfUse = channel.use.answers > 0
                 self?.lost(attempt, because: why) { machine, now, chance in
                     machine.lost(at: now, chance: chance, wasOfUse: wasOfUse)
                 }

@@ -113,7 +113,7 @@ extension Link {
         admission.waiting -= 1
         if admission.waiting == 0 { runner.waitingLinks -= 1 }
         channel?.unstall()
-        guard half.begin(slot: request.slot, by: .passUnretained(worker)) else { return false }
+        guard half.calls.begin(slot: request.slot, by: .passUnretained(worker)) else { return false }
         if let id = request.id { MessageEncoder.openResult(id: id, in: worker.output) }
         runner.lend()
         return true
@@ -138,7 +138,7 @@ extension Link {
         _ request: borrowing IncomingRequest, _ failure: (any Error)?, on worker: Worker, over channel: MessageChannel?
     ) {
         let output = worker.output
-        let stop = half.finished(slot: request.slot)
+        let stop = half.calls.finish(slot: request.slot)
         admission.ended(&half)
         channel?.answered()
         if let failure {
@@ -203,7 +203,7 @@ extension Link {
     }
 
     func cancelRequest(_ id: RPCIdentifier) {
-        guard let slot = half.cancelled(id) else { return channel?.cancelledNothing() ?? () }
+        guard let slot = half.calls.cancel(id) else { return channel?.cancelledNothing() ?? () }
         stopWorkers(in: [slot])
     }
 
@@ -260,7 +260,7 @@ extension Link {
             // It would be kept for no reader, and after the end of the session nothing would let go of it.
             guard channel != nil else { return }
             let collected = batch.add(answer)
-            half.batchesKeep(collected.change)
+            half.calls.held.batchesKeep(collected.change)
             admission.tellBytes(of: &half)
             guard let reply = collected.reply else { return }
             if collected.isTooLarge { overran(.maximumFrameSize) }

@@ -88,7 +88,7 @@ extension Link {
 
     /// Every single answer to a call counts, and the other end keeps it until it is told that it has come.
     private func noteReply(_ bytes: Int?, isPong: Bool, over channel: MessageChannel) {
-        if !half.life.isGreeting || !channel.saysHello { channel.noteUse() }
+        if !half.life.isGreeting || !channel.saysHello { channel.noteAnswer() }
         guard let bytes, channel.isOurKind, !isPong else { return }
         half.receipts.reply(bytes: bytes)
         reportReceipts(over: channel)

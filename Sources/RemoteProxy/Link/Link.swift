@@ -181,13 +181,13 @@ extension Link {
 
     /// Begins nothing new.
     func drain(over channel: MessageChannel) {
-        half.drain()
+        half.calls.drain()
         if channel.isOurKind { channel.notify(SystemMethod.drain) } else { channel.finishIfAnswered() }
     }
 
     /// The other end has left in good order.
     func saidGoodbye() {
-        half.life.left()
+        half.life.hasLeft = true
         if isAccepted { requester.ask { $0.otherEndLeft() } }
         endWithChannel()
         stopRequests()
@@ -257,7 +257,7 @@ extension Link {
         let name = identity.map { "'\($0.name)'" } ?? "a caller without a token"
         let why = "the list of tokens has changed and does not let in \(name) as before"
         // Nor are the posts wanted that it left behind.
-        half.life.revoked()
+        half.life.hasLeft = false
         guard let channel else {
             end(why)
             return true

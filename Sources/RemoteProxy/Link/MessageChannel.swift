@@ -99,19 +99,12 @@ package final class MessageChannel: @unchecked Sendable {
     // MARK: what has come over it
 
     package struct Use: Sendable {
-        /// Something has come besides the greeting.
-        package private(set) var isWorthIt = false
         /// How many answers have come, without that to the hello.
-        private var answers = 0
+        package fileprivate(set) var answers = 0
         fileprivate let closesAfterAnswer: Bool
         fileprivate var isEndedHere = false
 
         fileprivate init(closesAfterAnswer: Bool) { self.closesAfterAnswer = closesAfterAnswer }
-
-        fileprivate mutating func note() {
-            isWorthIt = true
-            answers &+= 1
-        }
 
         /// Whether a server that knows no hello is taken to close after each answer, until it answers more over one connection.
         /// Nil when this channel does not tell.
@@ -122,7 +115,7 @@ package final class MessageChannel: @unchecked Sendable {
     }
 
     /// An answer has come that is none to the hello.
-    func noteUse() { use.note() }
+    func noteAnswer() { use.answers &+= 1 }
 
     /// Answers are about to be handed to their callers, whose next calls are not to be sent to a server that is closing.
     func leaveIfAnswered() {

@@ -86,10 +86,10 @@ import Testing
     @Test func `at the end all stops once, but posts of an end that has left in good order`() {
         for hasLeft in [true, false] {
             var half = half()
-            _ = half.request(.integer(1), isPost: false, bytes: 0, deadline: .distantFuture)
-            _ = half.request(nil, isPost: true, bytes: 0, deadline: .distantFuture)
+            _ = half.calls.start(.integer(1), isPost: false, bytes: 0, deadline: .distantFuture)
+            _ = half.calls.start(nil, isPost: true, bytes: 0, deadline: .distantFuture)
             _ = keep(1, in: &half)
-            if hasLeft { half.life.left() }
+            if hasLeft { half.life.hasLeft = true }
             expect(half.close(), (hasLeft ? [0] : [0, 1]))
             expect(half.close(), nil)
             expect(half.replies.isEmpty, true)
@@ -110,7 +110,7 @@ import Testing
         var half = half()
         let deadlines = [30, 20, 40].map { Instant(nanoseconds: $0) }
         let isNext = deadlines.enumerated().map { index, deadline in
-            _ = half.request(.integer(Int64(index)), isPost: false, bytes: 0, deadline: deadline)
+            _ = half.calls.start(.integer(Int64(index)), isPost: false, bytes: 0, deadline: deadline)
             return half.isNextDue(deadline)
         }
         #expect(isNext == [true, true, false])
