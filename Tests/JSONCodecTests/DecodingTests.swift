@@ -18,7 +18,7 @@ import Testing
         "9.5e-5", "1e23",
     ]
 
-    /// The shortest are read in one step if nothing else stands there.
+    /// At the end of a text its bytes are looked at one by one.
     @Test(arguments: [
         "0", "7", "42", "999", "1234", "9999999", "10000000", "-7", "00", "07", "0123456", "+7", "7x", "x7", "12:",
         "/12", " 7", "7 ", "7\n", "7,", "1.", "1e", "-", "\u{663}", "\u{7F}", " ", "",

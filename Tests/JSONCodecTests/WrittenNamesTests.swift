@@ -139,6 +139,39 @@ import Testing
         }
     }
 
+    /// Keeps what it was given for its encoding only.
+    private final class Keeper: Encodable {
+        private(set) var container: KeyedEncodingContainer<Name>?
+        private(set) var list: (any UnkeyedEncodingContainer)?
+        private(set) var encoder: (any Encoder)?
+
+        func encode(to encoder: any Encoder) throws {
+            self.encoder = encoder
+            container = encoder.container(keyedBy: Name.self)
+            list = container?.nestedUnkeyedContainer(forKey: Name("a"))
+            try list?.encode(1)
+        }
+    }
+
+    @Test func `a container kept beyond its encoding fails and writes nothing`() throws {
+        let keeper = Keeper()
+        #expect(try ours(["k": keeper]) == #"{"k":{"a":[1]}}"#)
+        #expect(try ours(Nested(depth: 2)) == #"{"b":2,"a":3}"#)
+        var (container, list) = (try #require(keeper.container), try #require(keeper.list))
+        #expect(throws: EncodingError.self) { try container.encode(2, forKey: Name("b")) }
+        #expect(throws: EncodingError.self) { try list.encode(2) }
+        #expect(container.codingPath.isEmpty && list.codingPath.isEmpty && list.count == 0)
+        #expect(keeper.encoder?.codingPath.isEmpty == true)
+        #expect(throws: EncodingError.self) {
+            var value = try #require(keeper.encoder).singleValueContainer()
+            try value.encode(2)
+        }
+        #expect(throws: EncodingError.self) {
+            var late = try #require(keeper.encoder).unkeyedContainer()
+            try late.encode(2)
+        }
+    }
+
     @Test func `a list of numbers with one that has no text is refused with its place, and leaves nothing behind`()
         throws
     {

@@ -168,18 +168,16 @@ extension EncodingFramePointer {
 
     // MARK: Writing
 
-    /// Checks that a container may write to this frame now.
+    /// Checks that a container may write to this frame now, which it has been made for if it is live.
     @inline(__always)
-    func checkWritable(_ serial: UInt, current: UInt) throws {
-        guard serial == current, pointee.serial != 0, !pointee.isBusy, pointee.state.pointee.failure == nil else {
-            throw notWritable(isCurrent: serial == current && pointee.serial != 0)
-        }
+    func checkWritable(_ isLive: Bool) throws {
+        guard isLive, !pointee.isBusy, pointee.state.pointee.failure == nil else { throw notWritable(isLive) }
     }
 
     @inline(never)
-    private func notWritable(isCurrent: Bool) -> any Error {
+    private func notWritable(_ isLive: Bool) -> any Error {
         if let failure = pointee.state.pointee.failure { return failure }
-        if isCurrent { return invalid("", "A container was used while one of its values was being written.") }
+        if isLive { return invalid("", "A container was used while one of its values was being written.") }
         let text = "A container was used after its value was encoded."
         return EncodingError.invalidValue("", EncodingError.Context(codingPath: [], debugDescription: text))
     }

@@ -4,10 +4,14 @@ struct KeyedEncoder<Key: CodingKey>: KeyedEncodingContainerProtocol {
     let frame: EncodingFramePointer
     let serial: UInt
 
-    var codingPath: [any CodingKey] { frame.codingPath }
+    var codingPath: [any CodingKey] { isLive ? frame.codingPath : [] }
+
+    private var isLive: Bool {
+        @inline(__always) get { frame.pointee.kept.serial == serial && frame.pointee.serial != 0 }
+    }
 
     @inline(__always)
-    private func checkWritable() throws { try frame.checkWritable(serial, current: frame.pointee.kept.serial) }
+    private func checkWritable() throws { try frame.checkWritable(isLive) }
 
     func encodeNil(forKey key: Key) throws {
         try checkWritable()

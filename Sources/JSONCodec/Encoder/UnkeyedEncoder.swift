@@ -4,11 +4,15 @@ struct UnkeyedEncoder: UnkeyedEncodingContainer {
     let frame: EncodingFramePointer
     let serial: UInt
 
-    var codingPath: [any CodingKey] { frame.codingPath }
-    var count: Int { frame.pointee.serial == serial ? frame.pointee.count : 0 }
+    var codingPath: [any CodingKey] { isLive ? frame.codingPath : [] }
+    var count: Int { isLive ? frame.pointee.count : 0 }
+
+    private var isLive: Bool {
+        @inline(__always) get { frame.pointee.serial == serial && serial != 0 }
+    }
 
     @inline(__always)
-    private func checkWritable() throws { try frame.checkWritable(serial, current: frame.pointee.serial) }
+    private func checkWritable() throws { try frame.checkWritable(isLive) }
 
     func encodeNil() throws {
         try checkWritable()

@@ -4,11 +4,13 @@ struct ValueEncoder: Encoder, SingleValueEncodingContainer {
     let frame: EncodingFramePointer
     let serial: UInt
 
-    var codingPath: [any CodingKey] { frame.codingPath }
+    var codingPath: [any CodingKey] { isLive ? frame.codingPath : [] }
     var userInfo: [CodingUserInfoKey: Any] { [:] }
 
     /// False for an encoder for which there was no place. A container of it fails at its first use.
-    private var isLive: Bool { frame.pointee.serial == serial && serial != 0 }
+    private var isLive: Bool {
+        @inline(__always) get { frame.pointee.serial == serial && serial != 0 }
+    }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
         guard isLive else { return KeyedEncodingContainer(KeyedEncoder<Key>(frame: frame, serial: 0)) }
@@ -28,7 +30,7 @@ struct ValueEncoder: Encoder, SingleValueEncodingContainer {
 
     @inline(__always)
     private func checkUnwritten(_ value: Any) throws {
-        try frame.checkWritable(serial, current: frame.pointee.serial)
+        try frame.checkWritable(isLive)
         guard frame.pointee.kind == .empty else {
             throw frame.invalid(value, "A second value was encoded where only one has a place.")
         }
