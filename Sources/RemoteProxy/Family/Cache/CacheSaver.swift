@@ -78,9 +78,16 @@ final class CacheSaver: Sendable {
         }
     }
 
+    /// Writes, unless another write has left nothing to do since this one was decided. A process that has saved may end, and would
+    /// cut off a needless write.
     private func writeNow(_ write: Write) -> Bool {
         file.withLock { _ in
-            state.withLock { ($0.isChanged, $0.isWriting) = (false, true) }
+            let isNeeded = state.withLock { state in
+                guard state.isChanged || state.hasFailed else { return false }
+                (state.isChanged, state.isWriting) = (false, true)
+                return true
+            }
+            guard isNeeded else { return true }
             let isWritten = write()
             state.withLock { ($0.hasFailed, $0.isWriting) = (!isWritten, false) }
             return isWritten
