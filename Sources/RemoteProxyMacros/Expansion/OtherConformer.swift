@@ -1,9 +1,9 @@
-// The source of a proxy in, a second type that conforms to its protocol out. In whole-module release builds the optimiser
-// takes the only conformer of an internal protocol for every `any P`. It overlooks types that a peer macro wrote, such as
-// the proxy, but not extensions that a macro wrote. A conformer in an extension keeps it from guessing.
+// Reads the source of a proxy and writes a second type that conforms to the same protocol. In whole-module release builds the
+// optimiser assumes that every `any P` is the only conformer of P that it sees. It overlooks types that a peer macro wrote, such
+// as the proxy, but not extensions that a macro wrote. A conformer in an extension prevents the wrong assumption.
 
-/// A type without values that has the proxy's witnesses and none of their bodies. It is generic, because the optimiser
-/// never settles on a generic type, even where the module has no other conformer.
+/// A type without values that has the proxy's witnesses without their bodies. It is generic, because the optimiser never
+/// assumes a generic type, even where the module has no other conformer.
 struct OtherConformer {
     private let head: DeclarationHead
     private let proxy: String

@@ -1,12 +1,12 @@
-// A model in, the source of its proxy out: one method per generated item. `GeneratedCode.swift` of RemoteProxy lists what
-// the generated source calls.
+// Writes the source of a proxy from a model: one member here for each generated item. `GeneratedCode.swift` of RemoteProxy
+// lists what the generated source calls.
 
 /// Writes the proxy of a protocol.
 struct ProxyExpansion {
     private let model: ProtocolModel
     private var access: String { model.memberAccess }
 
-    /// The attribute of proxies that need another conformer.
+    /// The attribute that asks for another conformer.
     static let otherConformer = "RemoteProxy._OtherConformer"
 
     init(_ model: ProtocolModel) { self.model = model }

@@ -1,5 +1,5 @@
-// A protocol that was refused in, a proxy that compiles out. Its members repeat the protocol's own text and do nothing.
-// With it the user reads the one message about the protocol, and not twenty about a missing type.
+// Writes a proxy for a refused protocol. It compiles, repeats the protocol's own text, and does nothing. Without it the user
+// would read, beside the message about the protocol, an error at each use of the proxy.
 
 /// Writes the stand-in for a proxy.
 struct StubExpansion {
@@ -33,7 +33,7 @@ struct StubExpansion {
     /// Qualified, since the protocol may have a requirement of that name.
     private static let nothing = "Swift.fatalError()"
 
-    /// With an entry for each requirement that was refused, since the user's code may name it all the same.
+    /// The model with an entry for each refused requirement too, since the user's code may name those methods.
     private var named: ProtocolModel {
         var named = model
         var names = Set(model.requirements.map(\.wireName))
@@ -50,7 +50,7 @@ struct StubExpansion {
         model.isProxyable && syntax.genericsOffset == nil && syntax.whereOffset == nil && syntax.faults.isEmpty
     }
 
-    /// Whether the member's text cannot stand in a type, mostly because it could not stand in the protocol either.
+    /// Whether the member's text would not compile in a type. Mostly it does not compile in the protocol either.
     private func isUnspeakable(_ member: MemberSyntax) -> Bool {
         let names = member.parameters.map(\.name).filter { $0 != "_" }
         return ProtocolModel.isReserved(member.name) || member.hiddenType != nil

@@ -1,4 +1,4 @@
-// The macros of the package: the request of the compiler in, the source and the messages out.
+// The macros of the package. Each turns a request of the compiler into source and messages.
 
 /// All macros that the plugin can expand.
 enum Macros {
@@ -23,7 +23,7 @@ enum Macros {
     }
 
     /// `@ReadOnly` and `@Idempotent`: write nothing, since `@Service` reads them itself. Only their place is judged here,
-    /// because `@Service` does not see a mark that stands elsewhere.
+    /// because `@Service` does not see marks outside its protocol.
     @Sendable
     static func mark(_ request: ExpansionRequest) -> Expansion {
         var declaration = TokenCursor(request.declSyntax.source)

@@ -1,5 +1,5 @@
-// One message of the compiler in, one answer out, and the messages as Codable values. Members of a message that are not
-// named here are passed over: a request carries more than the plugin needs, and every toolchain adds to it.
+// Answers one message of the compiler with one message. Members of a request that are not declared here are ignored: a request
+// has more than the plugin needs, and each toolchain adds to it.
 
 private import JSONCodec
 
@@ -31,7 +31,7 @@ enum PluginConversation {
         return Array(output.bytes)
     }
 
-    /// An expansion that failed is an answer to any request; a compiler that expects another kind reports a mismatch.
+    /// A failed expansion can answer any request. A compiler that expects another kind of answer reports a mismatch.
     private static func failure(_ message: String) -> [String: Expansion] {
         let diagnostic = Expansion.Diagnostic(message: message, position: .init(fileName: "", offset: 0))
         return ["expandMacroResult": Expansion(diagnostics: [diagnostic])]

@@ -1,12 +1,13 @@
-// What the attributes say that mean something to a proxy.
+// The attributes that matter to a proxy, and what they say.
 
 /// `@Service(name: "Ledger", errors: Login.Failure.self)`. The compiler has checked the types of the arguments.
 struct ServiceAttribute {
-    /// What the service is called on the wire; nil when the attribute does not say.
+    /// The service's name on the wire; nil when the attribute gives none.
     private(set) var name: String?
-    /// The expression after `name:` when it is no literal that can be a service's name.
+    /// The expression after `name:` if it is not a literal with a valid name.
     private(set) var refusedName: String?
-    /// The arguments of `errors:`, each as spelled, and without `.self` and back-ticks. The latter names the type on the wire.
+    /// The arguments of `errors:`. Each is an expression as spelled, and the type without `.self` and back-ticks, which is its
+    /// name on the wire.
     private(set) var errors: [(expression: String, type: String)] = []
 
     init(_ source: String) {
@@ -35,22 +36,22 @@ struct ServiceAttribute {
         }
     }
 
-    /// Whether every part between dots is an identifier. That leaves out the signs that name objects, references and the
-    /// library's own methods: `[`, `]`, `$`, `~`, `#`, `@`, and `rpc` as the first part.
+    /// Whether every part between dots is an identifier. This excludes the signs that name objects, references and the
+    /// library's own methods: `[`, `]`, `$`, `~`, `#`, `@`. It also excludes `rpc` as the first part.
     private static func isServiceName(_ name: String) -> Bool {
         let parts = name.split(separator: ".", omittingEmptySubsequences: false)
         return parts.first != "rpc" && parts.allSatisfy { SwiftName.isWord(String($0)) && !$0.contains("$") }
     }
 }
 
-/// `@available` on a requirement: when the method table lists it.
+/// `@available` on a requirement. It decides when the method table lists the requirement.
 struct Availability {
     /// The attribute as spelled.
     let spelling: String
     /// The condition under which the requirement exists, as `#available` takes it; nil when it always does.
     private(set) var condition: String?
     private(set) var isDeprecated = false
-    /// Says something that a method table cannot follow, such as `unavailable`.
+    /// Whether it has a condition that a method table cannot express, such as `unavailable`.
     private(set) var isUnsupported = false
 
     /// Nil when the attribute is another one.

@@ -1,4 +1,4 @@
-// The result of the rules: a protocol as it is written, and the answers to all questions of the expansion.
+// The result of the rules: the protocol as it is written, with everything else that the expansion needs to know.
 
 /// A protocol whose requirements can all be remote.
 struct ProtocolModel {
@@ -14,45 +14,45 @@ struct ProtocolModel {
     let syntax: ProtocolSyntax
     let attribute: ServiceAttribute
     let access: Access
-    /// Internal or narrower at the top level of a file: the optimiser needs to be told of the proxy.
+    /// Whether the optimiser overlooks the proxy: the protocol is internal or narrower, at the top level of a file.
     var isOverlooked = false
-    /// Inherits `AnyObject`: the proxy is a class.
+    /// Whether it inherits `AnyObject`. Then the proxy is a class.
     var isClass = false
     var isSendable = false
-    /// Inherits nothing that a proxy cannot be.
+    /// Whether a proxy can conform to all inherited protocols.
     var isProxyable = true
-    /// Inherited protocols that are not the standard library's: only the compiler knows what they require.
+    /// Inherited protocols from outside the standard library. Only the compiler knows their requirements.
     var inherited: [String] = []
     var requirements: [Requirement] = []
-    /// What the enum of the methods is called, and in it the description of the service.
+    /// The names of the enum of methods, and of the service description in it.
     var methodsName = "Methods"
     var descriptionName = "service"
 
     /// The name as the source spells it, and without back-ticks.
     var name: String { syntax.name }
     var plainName: String { SwiftName.plain(name) }
-    /// What the service is called on the wire.
+    /// The service's name on the wire.
     var wireName: String { attribute.name ?? plainName }
     var proxyName: String { SwiftName.spelled(plainName + "Proxy") }
-    /// The type of the objects that a proxy stands for. Only a protocol that is refused may not be Sendable by itself.
+    /// The type of the objects that a proxy stands for. Only a refused protocol needs the addition.
     var service: String { "any \(name)" + (isSendable ? "" : " & Swift.Sendable") }
-    /// In front of the proxy's members. Narrower ones are as narrow as the proxy without being told.
+    /// The access modifier of the proxy's members. Narrower access is that of the proxy, and needs no modifier.
     var memberAccess: String { access == .public || access == .package ? "\(access.rawValue) " : "" }
     /// `@available` and `@MainActor`, as spelled; other global actors are inferred from the conformance.
     var attributes: [String] {
         syntax.head.attributes.filter { $0.name == "available" || $0.isMainActor }.map(\.spelling)
     }
 
-    /// Types that every proxy has. They hide types that the protocol's text means by the same name.
+    /// Types that every proxy has. They hide the user's types of the same name.
     static let memberTypes: Set<String> = ["MethodName", "ProxiedService"]
 
-    /// Whether the generated proxy has a member of that name itself, or every Swift type has.
+    /// Whether every proxy, or every Swift type, has a member of that name.
     static func isReserved(_ name: String) -> Bool {
         memberTypes.contains(name)
             || ["proxySubject", "asService", "methodTable", "init", "self", "Self", "Type", "Protocol"].contains(name)
     }
 
-    /// The first name in a type that means another type inside a proxy. After a dot it does not.
+    /// The first name in a type that would mean one of these types inside a proxy. A name after a dot never does.
     static func hiddenType(in type: String) -> String? {
         let tokens = TokenCursor(type).tokens
         return tokens.indices.first { index in
@@ -61,10 +61,10 @@ struct ProtocolModel {
     }
 }
 
-/// A requirement in one of the shapes that can be remote.
+/// A requirement that can be remote.
 struct Requirement {
     let member: MemberSyntax
-    /// What a mark says about it: the case of `MethodSignature.Effect`.
+    /// The case of `MethodSignature.Effect` that its mark stands for; nil without a mark.
     var effect: String?
     /// Other attributes of the requirement that its witness repeats.
     var attributes: [String] = []

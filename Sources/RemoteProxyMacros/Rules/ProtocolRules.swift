@@ -1,6 +1,6 @@
-// A protocol as written in; a model that can be expanded out, and a refusal for each thing that cannot be remote.
+// Judges a protocol as a whole. The result is a model for the expansion, and a refusal for each part that cannot be remote.
 
-/// Judges a protocol. There is one refusal per requirement: the first fault found.
+/// Judges a protocol. A requirement is refused at most once, for the first fault found.
 struct ProtocolRules {
     private(set) var model: ProtocolModel
     private(set) var refusals: [Refusal] = []
@@ -32,7 +32,7 @@ struct ProtocolRules {
         refusals.sort { ($0.offset ?? 0) < ($1.offset ?? 0) }
     }
 
-    /// Of the protocol as a whole, unless another subject is given.
+    /// The subject is the protocol, unless another one is given.
     private mutating func refuse(_ reason: String, of subject: String? = nil, at offset: Int? = nil) {
         refusals.append(
             Refusal(message: "\(subject ?? "'\(name)'") \(reason)", offset: offset ?? syntax.nameOffset))
@@ -126,7 +126,7 @@ struct ProtocolRules {
         "Sequence", "SetAlgebra", "Strideable", "TaskExecutor",
     ]
 
-    /// Overloads get their full names; generated types get names that nothing in the protocol's text means.
+    /// Overloads get their full names. Generated types get names that do not occur in the protocol's text.
     private mutating func nameEntries() {
         let counts = Dictionary(grouping: model.requirements, by: \.name).mapValues(\.count)
         var entries: Set<String> = []
@@ -162,9 +162,9 @@ struct ProtocolRules {
 
 /// A declaration around the protocol.
 struct EnclosingScope {
-    /// An extension may say what its members are.
+    /// The access of the members, if it is an extension that gives one.
     let defaultAccess: ProtocolModel.Access?
-    /// Whether no other module sees what is inside. Of an extension only the compiler knows.
+    /// Whether no other module sees its members. For an extension only the compiler knows.
     let isHidden: Bool
 
     init(_ source: String) {

@@ -1,4 +1,4 @@
-// What is said about a thing that cannot be remote: why not, and what to write instead.
+// A message to the user: what cannot be remote, why not, and what to write instead.
 
 /// A message to the user about one thing in the source.
 struct Refusal: Error, Equatable {

@@ -1,4 +1,4 @@
-// One member of a protocol in; a requirement that can be remote out, or the first reason why it cannot.
+// Judges one member of a protocol. The result is a requirement that can be remote, or the first reason why it cannot.
 
 /// Judges one member.
 struct RequirementRules {
@@ -17,7 +17,7 @@ struct RequirementRules {
         return requirement
     }
 
-    /// Of the member as a whole, unless another subject and its place are given.
+    /// The subject is the member, unless another one and its place are given.
     private func refusal(_ reason: String, of subject: String? = nil, at offset: Int? = nil) -> Refusal {
         Refusal(message: "\(subject ?? "'\(name)'") \(reason)", offset: offset ?? member.offset)
     }
@@ -106,7 +106,7 @@ struct RequirementRules {
         }
     }
 
-    /// A mistake of the function is thrown, one of the parameter returned.
+    /// Returns what is wrong with the parameter's type or form. Throws if its name is what makes the function wrong.
     private func reason(against parameter: ParameterSyntax) throws(Refusal) -> String? {
         switch parameter.name {
         case "_":
@@ -123,7 +123,7 @@ struct RequirementRules {
         }
     }
 
-    /// What a mark says about the requirement: the case of `MethodSignature.Effect`.
+    /// The case of `MethodSignature.Effect` that the mark stands for; nil without a mark.
     private func effect() throws(Refusal) -> String? {
         let effects = member.head.attributes.compactMap { attribute in
             ["ReadOnly": "reads", "Idempotent": "idempotent"][attribute.name.trimmingPrefix("RemoteProxy.")]

@@ -1,9 +1,9 @@
-// A protocol as it is written. All that may stand in a protocol is read, so that a refusal can name it. The reader judges
-// nothing, and after a member that it does not understand it goes on with the next.
+// Reads a protocol as it is written, with all kinds of members, so that a refusal can name them. Nothing is judged here. After a
+// member that cannot be read, reading goes on with the next.
 
 /// One protocol declaration.
 struct ProtocolSyntax {
-    /// Going back after a fault costs time, and after so many there is nothing more to learn.
+    /// Going back after a fault takes time. After this many, reading stops.
     private static let mostFaults = 20
 
     let head: DeclarationHead
@@ -18,7 +18,7 @@ struct ProtocolSyntax {
     private(set) var members: [MemberSyntax] = []
     /// Where the reader could not go on.
     private(set) var faults: [Int] = []
-    /// Every name in the text: generated names keep away from them.
+    /// Every name in the text. Generated names must differ from all of them.
     let words: Set<String>
 
     var plainName: String { SwiftName.plain(name) }

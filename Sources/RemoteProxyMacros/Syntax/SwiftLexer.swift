@@ -1,5 +1,5 @@
-// Cuts Swift source into tokens. Comments and strings are skipped as wholes, so that nothing inside them is taken for
-// Swift. The lexer knows no grammar. It accepts any bytes, in linear time and without recursion.
+// Cuts Swift source into tokens. Comments and strings are skipped as wholes, so that their contents are never taken for
+// code. The lexer knows no grammar. It accepts any bytes, in linear time and without recursion.
 
 /// Reads the tokens of a source, one after the other.
 struct SwiftLexer {

@@ -3,7 +3,7 @@
 /// A word, literal or sign of Swift source, with its place.
 struct SwiftToken {
     enum Kind {
-        /// A name or a keyword; the place tells which.
+        /// A name or a keyword; only its place tells which.
         case word
         /// A name in back-ticks.
         case escapedWord
@@ -13,7 +13,7 @@ struct SwiftToken {
         case sign
         /// `#if` and the like.
         case directive
-        /// Something that no Swift source has: an unclosed string, a control character.
+        /// Anything that is no Swift token: an unclosed string, a control character.
         case unknown
         case end
     }
@@ -34,7 +34,7 @@ struct SwiftToken {
     var plainName: String { SwiftName.plain(text) }
 }
 
-/// The parser met something that it does not understand.
+/// Thrown where the source cannot be read, with the place.
 struct ParsingFault: Error {
     var offset: Int
 }

@@ -1,8 +1,8 @@
-// A type as it is written, and what keeps it from travelling by value. Recursive descent over all types of Swift.
+// Reads any type of Swift by recursive descent. The result is its spelling, and what keeps its values from being sent.
 
 /// A type as the source spells it.
 struct TypeSyntax {
-    /// What keeps a type from travelling by value. The innermost fault of a nested type is the fault of the whole.
+    /// What keeps the values of a type from being sent. The innermost fault of a nested type is the fault of the whole.
     enum Shape: Equatable {
         case value
         case void
@@ -165,7 +165,7 @@ struct TypeSyntax {
         return shape
     }
 
-    /// A type inside another: no result stands there, so `Void` is the empty tuple.
+    /// A type inside another, where `Void` is no missing result but the empty tuple.
     private static func inner(_ cursor: inout TokenCursor) throws(ParsingFault) -> Shape {
         let shape = try cursor.type().shape
         return shape == .void ? .tuple : shape
