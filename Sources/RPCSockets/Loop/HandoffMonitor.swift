@@ -24,9 +24,9 @@ package final class HandoffMonitor: Sendable {
         var isFull = false
     }
 
-    /// A loan is overdue between once and twice this long after it began, which is longer than a thread usually waits for a
-    /// processor.
-    private static let nanosecondsBetweenLooks: Int64 = 4_000_000
+    /// How long a look is after the one before it, at least. A loan is overdue when two looks have seen it, and so after this time at
+    /// the earliest. That is longer than a thread usually waits for a processor.
+    private static let millisecondsBetweenLooks: Int64 = 4
     /// The thread that looks after the loops of the whole process.
     private static let lookout = EventLoop(lateName: "rpc-watch")
 
@@ -45,12 +45,12 @@ package final class HandoffMonitor: Sendable {
         room = Atomic(maximumBlockedThreads > 0)
     }
 
-    /// Looks at a loop whose thread has just lent it, and goes on until a look says that it is enough. All loops are looked at at
-    /// the same moments, so that the process is woken once for all of them.
+    /// Looks at a loop whose thread has just lent it, and goes on until a look says that it is enough. Looks come at whole
+    /// milliseconds, so that the process is not woken for each of many loops.
     func watch(_ loop: EventLoop) {
         guard looksBySelf else { return }
-        let step = Self.nanosecondsBetweenLooks
-        let next = Instant(nanoseconds: (MonotonicClock.now.nanoseconds / step + 1) * step)
+        let now = MonotonicClock.now.nanoseconds / 1_000_000
+        let next = Instant(nanoseconds: (now + 1 + Self.millisecondsBetweenLooks) * 1_000_000)
         Self.lookout.schedule(at: next) { [self] in if loop.look() { watch(loop) } }
     }
 
