@@ -1,23 +1,17 @@
-// The members of one message while it is being read, in whatever order they come; of a member that comes twice the
-// last one counts. Decides at the end what kind of message it was.
-//
-// Members are kept as ranges of the frame: a view costs a reference count, and only what is handed on is worth one.
+// The members of one message while it is read, in any order and any spelling. Decides at the end what kind of message it is, and
+// what is wrong with it.
 
 internal import JSONCodec
 
+/// A member that comes twice has the value that comes last.
 struct Envelope: ~Copyable {
-    private enum Version { case absent, right, wrong }
-    private enum Identifier { case absent, present(RPCIdentifier), wrong }
-    private enum Member { case absent, present(Range<Int>), wrong }
-    private struct Value {
-        let range: Range<Int>
-        let isNull: Bool
-    }
+    /// Where a value stands in the text. Its first byte tells what kind of value it is.
+    private typealias Value = Range<Int>
+
     /// What keeps a value from being decoded, though its end was found and the rest of the message could be read.
     private struct Flaw {
-        enum Part { case params, reply, other }
         let error: JSONError
-        let part: Part
+        let isInParams: Bool
 
         var limit: Limit? { if case .tooDeep = error.reason { .maximumDepth } else { nil } }
 
@@ -28,32 +22,27 @@ struct Envelope: ~Copyable {
             object.limit = limit
             return object
         }
-
-        /// The reply ends its call all the same. What an error that cannot be read says of the work is not known.
-        func objectForReply(hasError: Bool) -> ErrorObject {
-            var object = object(code: ErrorCode.invalidReply, "the reply cannot be read")
-            if hasError { object.data = Bytes(#"{"outcome":"unknown"}"#) }
-            return object
-        }
     }
 
+    private let text: UnsafeRawBufferPointer
+    private let maximumDepth: Int
     private var isObject = false
-    private var version = Version.absent
-    private var id = Identifier.absent
-    /// The text between the quotes.
-    private var method = Member.absent
-    private var params = Member.absent
-    private var timeout: Int64?
-    private var number: Int64?
+    private var version: Value?
+    private var id: Value?
+    private var method: Value?
+    private var params: Value?
+    private var timeout: Value?
+    private var number: Value?
     private var result: Value?
     private var error: Value?
     private var flaw: Flaw?
-    private let maximumDepth: Int
 
     /// Reads the value at the cursor, to its end even when it cannot be a message.
-    /// - Parameter maximumDepth: how many levels an argument or a result may have.
-    @inline(__always)
+    /// - Parameters:
+    ///   - text: what the reader reads. It has to outlive the envelope.
+    ///   - maximumDepth: how many levels an argument or a result may have.
     init(_ reader: inout JSONReader, in text: UnsafeRawBufferPointer, maximumDepth: Int) throws(JSONError) {
+        self.text = text
         self.maximumDepth = maximumDepth
         guard case .object = try reader.peek() else {
             _ = try reader.skipValue()
@@ -62,155 +51,114 @@ struct Envelope: ~Copyable {
         isObject = true
         try reader.enterObject()
         while let key = try reader.nextMember() {
-            if let name = MemberName(key) {
-                try read(name, &reader, in: text)
-            } else {
-                _ = try skip(&reader, levels: maximumDepth, of: .other)
+            switch Name(key) {
+            case .jsonrpc: version = try reader.skipValue()
+            case .method: method = try reader.skipValue()
+            case .id: id = try reader.skipValue()
+            case .timeout: timeout = try reader.skipValue()
+            case .number: number = try reader.skipValue()
+            // The list of the arguments is a level around them.
+            case .params: params = try flawedValue(&reader, levels: maximumDepth + 1, isInParams: true)
+            case .result: result = try flawedValue(&reader, levels: maximumDepth)
+            // An error and its data are two levels around what the subject has put there.
+            case .error: error = try flawedValue(&reader, levels: maximumDepth + 2)
+            case nil: _ = try flawedValue(&reader, levels: maximumDepth)
             }
         }
     }
 
-    /// Reads the value of the member whose name has just been read from `text`.
-    @inline(__always)
-    private mutating func read(
-        _ name: MemberName, _ reader: inout JSONReader, in text: UnsafeRawBufferPointer
-    ) throws(JSONError) {
-        switch name {
-        case .jsonrpc: version = try Self.isTwo(&reader, in: text) ? .right : .wrong
-        case .method: method = try Self.string(&reader)
-        case .params: params = try params(&reader, in: text)
-        case .id: id = try RPCIdentifier(&reader, in: text).map { .present($0) } ?? .wrong
-        case .result: result = try value(&reader, levels: maximumDepth)
-        // An error and its data are two levels around what the subject has put there.
-        case .error: error = try value(&reader, levels: maximumDepth + 2)
-        case .timeout: timeout = try Self.wholeNumber(&reader)
-        case .number: number = try Self.wholeNumber(&reader)
+    // MARK: Reading values
+
+    /// Reads a value of so many levels. A value that is deeper, or has half of a surrogate pair, is noted: the rest of the message
+    /// is read, so that its sender is answered under its id.
+    private mutating func flawedValue(
+        _ reader: inout JSONReader, levels: Int, isInParams: Bool = false
+    ) throws(JSONError) -> Value {
+        let start = reader
+        reader.limitDepth(to: levels)
+        defer { reader.maximumDepth = start.maximumDepth }
+        do throws(JSONError) {
+            return try reader.skipValue()
+        } catch {
+            let found: JSONError
+            switch error.reason {
+            // As it was set, without the levels around an argument or a result.
+            case .tooDeep: found = JSONError(offset: error.offset, reason: .tooDeep(limit: maximumDepth))
+            case .loneSurrogate: found = error
+            default: throw error
+            }
+            flaw = Flaw(error: found, isInParams: isInParams)
+            reader = start
+            do throws(JSONError) { return try reader.skipFlawedValue() } catch { throw found }
         }
     }
 
-    // MARK: Members
+    // MARK: What the values say
 
-    private static func isTwo(_ reader: inout JSONReader, in text: UnsafeRawBufferPointer) throws(JSONError) -> Bool {
-        guard case .present(let range) = try string(&reader) else { return false }
-        let version = UnsafeRawBufferPointer(rebasing: text[range])
-        if version.count == 3 { return version[0] == 0x32 && version[1] == 0x2E && version[2] == 0x30 }
-        // Longer, it can only be the same with escapes.
-        return hasEscapes(version) && unescaped(range, in: text) == "2.0"
-    }
+    private func bytes(_ value: Value) -> UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: text[value]) }
 
-    private static func string(_ reader: inout JSONReader) throws(JSONError) -> Member {
-        let kind = try reader.peek()
-        let range = try reader.skipValue()
-        switch kind {
-        case .string: return .present(range.lowerBound + 1..<range.upperBound - 1)
-        // Some writers list every member they know, with null for those that do not apply.
-        case .null: return .absent
-        default: return .wrong
-        }
-    }
+    private func isString(_ value: Value) -> Bool { text[value.lowerBound] == UInt8(ascii: "\"") }
 
-    private mutating func params(
-        _ reader: inout JSONReader, in text: UnsafeRawBufferPointer
-    ) throws(JSONError) -> Member {
-        let kind = try reader.peek()
-        // The list of the arguments is a level around them.
-        let range = try skip(&reader, levels: maximumDepth + 1, of: .params)
-        switch kind {
-        case .array, .object:
-            let inside = UnsafeRawBufferPointer(rebasing: text[range.lowerBound + 1..<range.upperBound - 1])
-            return leadingBlanks(in: inside) == inside.count ? .absent : .present(range)
-        case .null: return .absent
-        default: return .wrong
-        }
-    }
+    private func isNull(_ value: Value) -> Bool { text[value.lowerBound] == UInt8(ascii: "n") }
 
-    /// Nil for anything but a whole number: the member is not JSON-RPC's and may mean something else.
-    private static func wholeNumber(_ reader: inout JSONReader) throws(JSONError) -> Int64? {
-        if case .number = try reader.peek(), let number = try reader.readInt64() { return number >= 0 ? number : nil }
-        _ = try reader.skipValue()
-        return nil
-    }
-
-    private mutating func value(_ reader: inout JSONReader, levels: Int) throws(JSONError) -> Value {
-        let kind = try reader.peek()
-        let range = try skip(&reader, levels: levels, of: .reply)
-        if case .null = kind { return Value(range: range, isNull: true) }
-        return Value(range: range, isNull: false)
-    }
-
-    private static func hasEscapes(_ text: UnsafeRawBufferPointer) -> Bool { text.contains(UInt8(ascii: "\\")) }
-
-    /// The string whose text between the quotes has this range; nil only if it had not been read as one before.
-    private static func unescaped(_ range: Range<Int>, in text: UnsafeRawBufferPointer) -> String? {
-        var reader = JSONReader(UnsafeRawBufferPointer(rebasing: text[range.lowerBound - 1..<range.upperBound + 1]))
+    private func string(_ value: Value) -> String? {
+        var reader = JSONReader(bytes(value))
         return try? reader.readString()
     }
 
-    // MARK: Flaws
-
-    /// Moves behind the value at the cursor, which may have this many levels. A value that is deeper, or has half of a
-    /// surrogate pair, is noted: the rest of the message is read, so that its sender is answered under its id.
-    @inline(__always)
-    private mutating func skip(
-        _ reader: inout JSONReader, levels: Int, of part: Flaw.Part
-    ) throws(JSONError) -> Range<Int> {
-        let start = reader
-        reader.limitDepth(to: levels)
-        let range: Range<Int>
-        do throws(JSONError) {
-            range = try reader.skipValue()
-        } catch {
-            reader = start
-            range = try skipFlawed(&reader, error, of: part)
-        }
-        reader.maximumDepth = start.maximumDepth
-        return range
+    private var isVersionTwo: Bool {
+        guard let version, isString(version) else { return false }
+        let text = bytes(version)
+        if text.count == 5 { return text[1] == 0x32 && text[2] == 0x2E && text[3] == 0x30 }
+        // With escapes. A character takes six bytes at most.
+        return text.count <= 2 + 3 * 6 && string(version) == "2.0"
     }
 
-    @inline(never)
-    private mutating func skipFlawed(
-        _ reader: inout JSONReader, _ error: JSONError, of part: Flaw.Part
-    ) throws(JSONError) -> Range<Int> {
-        var found = error
-        switch error.reason {
-        // As it was set, without the levels around an argument or a result.
-        case .tooDeep: found = JSONError(offset: error.offset, reason: .tooDeep(limit: maximumDepth))
-        case .loneSurrogate: break
-        default: throw error
-        }
-        flaw = Flaw(error: found, part: part)
-        do throws(JSONError) { return try reader.skipFlawedValue() } catch { throw found }
+    /// Some writers list every member they know, with null for those that do not apply.
+    private var hasMethod: Bool { if let method { !isNull(method) } else { false } }
+
+    private var identifier: RPCIdentifier? { id.flatMap { RPCIdentifier(bytes($0)) } }
+
+    /// Nil for anything but a whole number: the member is not JSON-RPC's and may mean something else.
+    private func wholeNumber(_ value: Value?) -> Int64? {
+        guard let value else { return nil }
+        var reader = JSONReader(bytes(value))
+        guard let number = try? reader.readInt64(), number >= 0 else { return nil }
+        return number
+    }
+
+    /// Where the parameters stand, empty when there are none. Nil for a value that cannot be parameters.
+    private var arguments: Range<Int>? {
+        guard let params, !isNull(params) else { return 0..<0 }
+        let first = text[params.lowerBound]
+        guard first == UInt8(ascii: "[") || first == UInt8(ascii: "{") else { return nil }
+        let inside = bytes(params.lowerBound + 1..<params.upperBound - 1)
+        return leadingBlanks(in: inside) == inside.count ? 0..<0 : params
     }
 
     // MARK: The message
 
-    /// - Parameters:
-    ///   - text: the bytes of `frame`.
-    @inline(__always)
-    consuming func message(in frame: Bytes, _ text: UnsafeRawBufferPointer) -> Message {
-        if case .absent = method, result != nil || error != nil { return reply(in: frame) }
+    /// - Parameter frame: the one whose text was read.
+    consuming func message(in frame: Bytes) -> Message {
+        if !hasMethod, result != nil || error != nil { return reply(in: frame) }
         guard isObject else { return invalid("it must be an object") }
-        guard case .right = version else { return invalid("jsonrpc must be \"2.0\"") }
-        guard case .present(let name) = method else { return invalid("method must be a string") }
-        let identifier: RPCIdentifier?
-        switch id {
-        case .present(let id): identifier = id
-        case .absent: identifier = nil
-        case .wrong: return invalid("id must be a string, a number or null, of \(RPCIdentifier.longest) bytes at most")
+        guard isVersionTwo else { return invalid("jsonrpc must be \"2.0\"") }
+        guard let method, isString(method) else { return invalid("method must be a string") }
+        let identifier = identifier
+        if id != nil, identifier == nil {
+            return invalid("id must be a string, a number or null, of \(RPCIdentifier.longest) bytes at most")
         }
-        let arguments: Range<Int>
-        switch params {
-        case .present(let range): arguments = range
-        case .absent: arguments = 0..<0
-        case .wrong: return invalid("params must be an array or an object")
-        }
-        if let flaw, flaw.part == .params {
+        guard let arguments else { return invalid("params must be an array or an object") }
+        let (timeout, number) = (wholeNumber(timeout), wholeNumber(number))
+        // Between the quotes.
+        let name = method.lowerBound + 1..<method.upperBound - 1
+        if let flaw, flaw.isInParams {
             let request = Request(
                 id: identifier, in: frame, method: name, params: 0..<0, timeout: timeout, number: number)
             return .unreadable(request, flaw.object(code: ErrorCode.invalidParams, "the params cannot be read"))
         }
         if let flaw { return invalid("it cannot be read: \(flaw.explanation)") }
-        if Self.hasEscapes(UnsafeRawBufferPointer(rebasing: text[name])), let plain = Self.unescaped(name, in: text) {
+        if bytes(name).contains(UInt8(ascii: "\\")), let plain = string(method) {
             let params = arguments.isEmpty ? nil : frame[arguments]
             return .request(
                 Request(id: identifier, method: Bytes(plain), params: params, timeout: timeout, number: number))
@@ -222,30 +170,66 @@ struct Envelope: ~Copyable {
 
     /// A reply that is not valid still ends its call, if it says which: the caller should not wait out its deadline.
     private func reply(in frame: Bytes) -> Message {
-        guard case .present(let id) = id else { return .ignored("a reply without an id") }
-        guard case .right = version else { return invalidReply(to: id, "jsonrpc must be \"2.0\"") }
-        if let flaw { return .failure(id: id, error: flaw.objectForReply(hasError: error?.isNull == false)) }
-        guard let error, !error.isNull else {
-            guard let result else { return invalidReply(to: id, "it has neither a result nor an error") }
-            return .result(id: id, value: frame[result.range])
+        guard let id = identifier else { return .ignored("a reply without an id") }
+        let number: Int64? = if case .integer(let integer) = id { integer } else { nil }
+        func invalid(_ why: String) -> Message {
+            let text = "the reply is not valid JSON-RPC: \(why)"
+            return .failure(number: number, error: ErrorObject(code: ErrorCode.invalidReply, message: text))
         }
-        guard result?.isNull ?? true else { return invalidReply(to: id, "it has both a result and an error") }
-        guard let object = ErrorObject(in: frame[error.range]) else {
-            return invalidReply(to: id, "its error has no code or no message")
+        guard isVersionTwo else { return invalid("jsonrpc must be \"2.0\"") }
+        let error = error.flatMap { isNull($0) ? nil : $0 }
+        if let flaw {
+            var object = flaw.object(code: ErrorCode.invalidReply, "the reply cannot be read")
+            // What an error that cannot be read says of the work is not known.
+            if error != nil { object.data = Bytes(#"{"outcome":"unknown"}"#) }
+            return .failure(number: number, error: object)
         }
-        return .failure(id: id, error: object)
-    }
-
-    private func invalidReply(to id: RPCIdentifier, _ why: String) -> Message {
-        let text = "the reply is not valid JSON-RPC: \(why)"
-        return .failure(id: id, error: ErrorObject(code: ErrorCode.invalidReply, message: text))
+        guard let error else {
+            guard let result else { return invalid("it has neither a result nor an error") }
+            return .result(number: number, value: frame[result])
+        }
+        if let result, !isNull(result) { return invalid("it has both a result and an error") }
+        guard let object = ErrorObject(in: frame[error]) else {
+            return invalid("its error has no code or no message")
+        }
+        return .failure(number: number, error: object)
     }
 
     private func invalid(_ why: String) -> Message {
         var error = ErrorObject(
             code: ErrorCode.invalidRequest, message: "this is not a JSON-RPC 2.0 request: \(why)")
         error.limit = flaw?.limit
-        if case .present(let id) = id { return .invalid(id: id, error: error) }
-        return .invalid(id: .null, error: error)
+        return .invalid(id: identifier ?? .null, error: error)
+    }
+}
+
+extension Envelope {
+    /// The names that the members of a message may have, each as the number that its characters make, the first one lowest. One
+    /// comparison tells them apart instead of one for each character.
+    enum Name: UInt64, CaseIterable {
+        case jsonrpc = 0x63_7072_6E6F_736A
+        case method = 0x646F_6874_656D
+        case params = 0x736D_6172_6170
+        case id = 0x6469
+        case result = 0x746C_7573_6572
+        case error = 0x72_6F72_7265
+        case timeout = 0x74_756F_656D_6974
+        case number = 0x7265_626D_756E
+
+        /// Nil for any other name.
+        init?(_ key: JSONKey) {
+            if let name = Self(rawValue: key.word) {
+                self = name
+                return
+            }
+            // A character takes six bytes at most. A longer name is not looked at, since there may be millions of members.
+            guard key.hasEscapes, key.length <= 6 * 8, let name = Self.allCases.first(where: { key.matches($0.text) })
+            else { return nil }
+            self = name
+        }
+
+        var text: String {
+            withUnsafeBytes(of: rawValue.littleEndian) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+        }
     }
 }

@@ -1,26 +1,30 @@
 // One JSON-RPC message as it came in: told apart, checked, and otherwise left as the bytes it is.
 
-internal import JSONCodec
-
 package enum Message: Sendable {
     case request(Request)
-    /// - Parameter value: JSON text.
-    case result(id: RPCIdentifier, value: Bytes)
-    case failure(id: RPCIdentifier, error: ErrorObject)
+    /// - Parameters:
+    ///   - number: the id, nil for one that is no integer. Calls of this library have integers.
+    ///   - value: JSON text.
+    case result(number: Int64?, value: Bytes)
+    case failure(number: Int64?, error: ErrorObject)
+    /// At least one message, in the order in which they stand in the frame. None of them is a batch or `refused`.
+    case batch([Message])
     /// A request whose parameters are nested too deep, or have half of a surrogate pair in a string: without them here, and
     /// to be answered with this error.
-    case unreadable(Request, ErrorObject)
-    /// Not a request, but whoever sent it may wait for an answer: this error, under this id.
+    indirect case unreadable(Request, ErrorObject)
+    /// Not a request, but its sender may wait for an answer: this error, under this id.
     case invalid(id: RPCIdentifier, error: ErrorObject)
+    /// The whole frame cannot be read. It is answered once, with this error under the id null.
+    case refused(ErrorObject)
     /// A reply to nothing. Replies are never answered, not even bad ones, or two ends could go on for ever.
     case ignored(String)
 
-    /// Whether an answer is owed for it.
+    /// Whether an answer is owed for it. Not asked of a batch, whose messages are asked one by one.
     package var isAnswered: Bool {
         switch self {
         case .request(let request), .unreadable(let request, _): request.id != nil
-        case .invalid: true
-        case .result, .failure, .ignored: false
+        case .invalid, .refused: true
+        case .result, .failure, .ignored, .batch: false
         }
     }
 }
@@ -42,8 +46,10 @@ package struct Request: Sendable {
     /// - Parameters:
     ///   - method: where the frame has the name, in UTF-8 and without escapes.
     ///   - params: where it has them; empty when there are none.
+    @inline(__always)
     init(
-        id: RPCIdentifier?, in frame: Bytes, method: Range<Int>, params: Range<Int>, timeout: Int64?, number: Int64?
+        id: RPCIdentifier?, in frame: consuming Bytes, method: Range<Int>, params: Range<Int>, timeout: Int64?,
+        number: Int64?
     ) {
         self.id = id
         self.frame = frame
@@ -55,10 +61,9 @@ package struct Request: Sendable {
 
     /// In a frame of its own.
     package init(id: RPCIdentifier?, method: Bytes, params: Bytes?, timeout: Int64?, number: Int64? = nil) {
-        let frame = Bytes(joining: method, params ?? Bytes(""))
-        self.init(
-            id: id, in: frame, method: 0..<method.count, params: method.count..<frame.count, timeout: timeout,
-            number: number)
+        let frame = Bytes(joining: method, params ?? .empty)
+        let (name, arguments) = (0..<method.count, method.count..<frame.count)
+        self.init(id: id, in: frame, method: name, params: arguments, timeout: timeout, number: number)
     }
 
     /// UTF-8, without escapes.
@@ -67,7 +72,7 @@ package struct Request: Sendable {
     package var params: Bytes? { arguments.isEmpty ? nil : frame[arguments] }
     @inlinable package var paramsCount: Int { arguments.count }
 
-    /// The parameters, empty when there are none, of a request of which nothing else is wanted any more, and what has to be
+    /// The parameters, empty when there are none, of a request of which nothing else is needed any more, and what has to be
     /// kept for as long as they are looked at.
     @inlinable @inline(__always)
     package consuming func takeParams() -> (text: UnsafeRawBufferPointer, chunk: ByteChunk?) {
@@ -78,21 +83,12 @@ package struct Request: Sendable {
         return (text, frame.chunk)
     }
 
-    /// The bytes of the name, for as long as somebody keeps the request.
+    /// The bytes of the name, for as long as the request is kept.
     @inlinable package var methodName: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: frame.memory[name]) }
 
-    /// Whether one of our own kind asks if anybody is there.
+    /// Whether an end of our own kind asks for a sign of life.
     package var isPing: Bool {
-        guard id?.isOfPing == true else { return false }
+        guard case .integer(RPCIdentifier.ofPing) = id else { return false }
         return withExtendedLifetime(self) { methodName.elementsEqual("rpc.ping".utf8) }
     }
-}
-
-/// What a frame holds.
-package enum Incoming: Sendable {
-    case single(Message)
-    /// At least one, in the order they stand there.
-    case batch([Message])
-    /// Not to be read as messages: answered once, under the id null.
-    case refused(ErrorObject)
 }

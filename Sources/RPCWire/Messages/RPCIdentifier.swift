@@ -28,8 +28,8 @@ extension RPCIdentifier: Equatable {
 }
 
 extension RPCIdentifier {
-    /// Whether it is the one that every ping between ends of our own kind has: calls have positive numbers.
-    package var isOfPing: Bool { if case .integer(-1) = self { true } else { false } }
+    /// The id that every ping between ends of our own kind has. Calls have positive numbers.
+    package static let ofPing: Int64 = -1
 
     /// How many bytes it has beside the message, as a text that its sender has chosen.
     @inline(__always)
@@ -40,23 +40,18 @@ extension RPCIdentifier {
         }
     }
 
-    /// Reads the value at the cursor, which stands in `text`; nil when it has a type or a length that an id may not have.
-    @inline(__always)
-    init?(_ reader: inout JSONReader, in text: UnsafeRawBufferPointer) throws(JSONError) {
-        switch try reader.peek() {
+    /// - Parameter text: of a JSON value that has been checked.
+    /// - Returns: nil for a value of a type or a length that an id may not have.
+    init?(_ text: UnsafeRawBufferPointer) {
+        // A byte takes six characters at most.
+        guard text.count <= 2 + 6 * Self.longest else { return nil }
+        var reader = JSONReader(text)
+        switch try? reader.peek() {
         case .number:
-            if let integer = try reader.readInt64() {
-                self = .integer(integer)
-            } else {
-                self = .number(String(decoding: text[try reader.skipValue()], as: UTF8.self))
-            }
-        case .string: self = .string(try reader.readString())
-        case .null:
-            _ = try reader.skipValue()
-            self = .null
-        default:
-            _ = try reader.skipValue()
-            return nil
+            self = (try? reader.readInt64()).map { .integer($0) } ?? .number(String(decoding: text, as: UTF8.self))
+        case .string: self = .string((try? reader.readString()) ?? "")
+        case .null: self = .null
+        default: return nil
         }
         if textCount > Self.longest { return nil }
     }

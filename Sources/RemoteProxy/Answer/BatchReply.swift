@@ -55,7 +55,7 @@ final class BatchReply: @unchecked Sendable {
         let error = ErrorObject(
             code: ErrorCode.batchReplyTooLarge,
             message: "the answers to the batch have more than \(limit) bytes (maximumFrameSize)")
-        MessageEncoder.writeFailure(id: .null, error: error, in: output)
+        MessageWriter.writeFailure(id: .null, error: error, in: output)
         return Bytes(copying: output.bytes)
     }
 }

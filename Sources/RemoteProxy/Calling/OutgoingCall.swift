@@ -45,7 +45,7 @@ final class OutgoingCall: @unchecked Sendable {
         // A failover repeats its calls itself.
         if signature.isRepeatable, persistence == .waits { persistence = .waitsAndRepeats }
         if let object {
-            MessageEncoder.openRequest(method: signature.wireName(on: object), in: message)
+            MessageWriter.openRequest(method: signature.wireName(on: object), in: message)
         } else {
             message.append(raw: signature.opening)
         }

@@ -43,7 +43,7 @@ struct RemoteHold: Right {
     func begin(_ lease: Duration) async throws {
         let call = peer.newCall()
         defer { peer.spareCalls.give(call) }
-        MessageEncoder.openRequest(method: SystemMethod.hold, in: call.message)
+        MessageWriter.openRequest(method: SystemMethod.hold, in: call.message)
         try call.message.encode(HoldRequest(object: path, name: name, lease: lease.nanoseconds / 1_000_000))
         switch await peer.perform(call) {
         case .result: return
@@ -58,7 +58,7 @@ struct RemoteHold: Right {
     func end() {
         let call = peer.newCall()
         call.isPost = true
-        MessageEncoder.openRequest(method: SystemMethod.release, in: call.message)
+        MessageWriter.openRequest(method: SystemMethod.release, in: call.message)
         // Two strings cannot fail to encode.
         try? call.message.encode(ReleaseRequest(object: path, name: name))
         peer.send(post: call)

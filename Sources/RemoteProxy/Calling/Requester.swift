@@ -149,8 +149,7 @@ extension Requester {
     }
 
     /// The other end refused a call before any work because it is going away: the call tries the next connection.
-    func refused(_ id: RPCIdentifier, over channel: MessageChannel) {
-        guard case .integer(let number) = id else { return }
+    func refused(_ number: Int64, over channel: MessageChannel) {
         feed { $0.half.refused(number, over: channel.number) }
     }
 
@@ -252,7 +251,7 @@ extension Requester {
         call.writeAgain()
         let message = call.message
         let open = message.count
-        MessageEncoder.closeRequest(id: id, timeout: timeLeft(for: call, over: channel, at: now), in: message)
+        MessageWriter.closeRequest(id: id, timeout: timeLeft(for: call, over: channel, at: now), in: message)
         // Kept without its end: if the connection is lost, the call may go out again.
         let offset: UInt64
         if let large = Bytes(takingLarge: message) {
@@ -266,7 +265,7 @@ extension Requester {
     }
 
     private func dispatch(post message: JSONOutput, _ number: Int64, over channel: MessageChannel) {
-        MessageEncoder.closeRequest(id: nil, timeout: nil, number: channel.isOurKind ? number : nil, in: message)
+        MessageWriter.closeRequest(id: nil, timeout: nil, number: channel.isOurKind ? number : nil, in: message)
         channel.append(message.bytes)
     }
 
@@ -369,7 +368,7 @@ extension Requester {
         for (id, handle) in effects.renumbered { OutgoingCall.with(handle)?._withUnsafeGuaranteedRef { $0.id = id } }
         for (id, stream) in effects.cancels {
             guard let channel = state.channel(numbered: stream) else { continue }
-            channel.append { MessageEncoder.writeCancel(of: id, in: $0) }
+            channel.append { MessageWriter.writeCancel(of: id, in: $0) }
             touch(channel)
         }
         if let channel = state.channel, !effects.sends.isEmpty {
@@ -388,7 +387,7 @@ extension Requester {
             touch(channel)
         }
         if let stream = effects.reportOver, let channel = state.channel(numbered: stream), channel.isOurKind {
-            channel.append { MessageEncoder.writeNotification(SystemMethod.report, in: $0) }
+            channel.append { MessageWriter.writeNotification(SystemMethod.report, in: $0) }
             touch(channel)
         }
         return touched

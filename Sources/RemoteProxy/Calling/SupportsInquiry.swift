@@ -54,7 +54,7 @@ private struct SupportsInquiry {
     private func ask<Answer: Decodable>(_ question: String, _ params: (JSONOutput) -> Void) async throws -> Answer {
         let call = requester.newCall()
         defer { requester.spareCalls.give(call) }
-        MessageEncoder.openRequest(method: question, in: call.message)
+        MessageWriter.openRequest(method: question, in: call.message)
         params(call.message)
         switch await requester.perform(call) {
         case .result(let json):

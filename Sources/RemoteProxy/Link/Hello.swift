@@ -84,14 +84,6 @@ extension Request {
     var isSystem: Bool { isOptional || withExtendedLifetime(self) { methodName.starts(with: "rpc.".utf8) } }
 }
 
-extension RPCIdentifier {
-    /// The `id` in the parameters of a cancellation.
-    init?(cancelParams params: Bytes) {
-        guard let id = MessageDecoder.identifier(in: params) else { return nil }
-        self = id
-    }
-}
-
 /// None of them needs more bytes. A message may have many more, which take long to look through.
 private let mostBytes = 16 << 10
 

@@ -114,7 +114,7 @@ extension Link {
         if admission.waiting == 0 { runner.waitingLinks -= 1 }
         channel?.unstall()
         guard half.calls.begin(slot: request.slot, by: .passUnretained(worker)) else { return false }
-        if let id = request.id { MessageEncoder.openResult(id: id, in: worker.output) }
+        if let id = request.id { MessageWriter.openResult(id: id, in: worker.output) }
         runner.lend()
         return true
     }
@@ -145,7 +145,7 @@ extension Link {
             let (error, outcome) = request.method.explained(failure)
             write(stop.map { .stopped($0, outcome: outcome) } ?? error, outcome, to: request, in: output)
         } else {
-            MessageEncoder.closeResult(in: output)
+            MessageWriter.closeResult(in: output)
         }
         guard let id = request.id else { return }
         if output.count > half.frameLimit { writeTooLarge(request, in: output) }
@@ -168,7 +168,7 @@ extension Link {
         let object = ErrorObject(
             error, outcome, thrownBy: method.signature.wireName, of: method.service, log: requester.log)
         output.removeAll()
-        MessageEncoder.writeFailure(id: id, error: object, in: output)
+        MessageWriter.writeFailure(id: id, error: object, in: output)
     }
 
     private func writeTooLarge(_ request: borrowing IncomingRequest, in output: JSONOutput) {
@@ -199,7 +199,7 @@ extension Link {
 
     /// Whether the call that a cancellation is about has been admitted.
     func runs(canceledBy request: Request) -> Bool {
-        request.params.flatMap(RPCIdentifier.init(cancelParams:)).map { half.calls.isRunning($0) } ?? false
+        request.params.flatMap(MessageReader.identifier).map { half.calls.isRunning($0) } ?? false
     }
 
     func cancelRequest(_ id: RPCIdentifier) {
@@ -233,16 +233,16 @@ extension Link {
     func answer(_ id: RPCIdentifier?, with error: ErrorObject, in batch: BatchReply?) {
         guard let id else { return requester.log("refused a post from \(address): \(error.message)") }
         let output = JSONOutput()
-        MessageEncoder.writeFailure(id: id, error: error, in: output)
+        MessageWriter.writeFailure(id: id, error: error, in: output)
         send(output.bytes, to: id, in: batch, over: channel, hasBegun: false)
     }
 
     func answer(_ id: RPCIdentifier?, in batch: BatchReply?, result write: (JSONOutput) -> Void) {
         guard let id else { return }
         let output = JSONOutput()
-        MessageEncoder.openResult(id: id, in: output)
+        MessageWriter.openResult(id: id, in: output)
         write(output)
-        MessageEncoder.closeResult(in: output)
+        MessageWriter.closeResult(in: output)
         send(output.bytes, to: id, in: batch, over: channel, hasBegun: false)
     }
 
@@ -308,7 +308,7 @@ extension Link {
             limit == .maximumKeptReplyBytesInAll
             ? context.sessions?.maximumKeptReplyBytes : settings.limits.maximumKeptReplyBytes
         let output = JSONOutput()
-        MessageEncoder.writeFailure(id: id, error: .notKept(limit, of: bytes), in: output)
+        MessageWriter.writeFailure(id: id, error: .notKept(limit, of: bytes), in: output)
         half.keepAnyway(output.bytes)
     }
 

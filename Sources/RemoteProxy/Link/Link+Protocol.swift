@@ -10,41 +10,22 @@ import RPCWire
 // MARK: messages
 
 extension Link {
-    /// A message came over a channel, or several in a batch.
+    /// A message, or a batch, came over a channel.
     /// - Parameter size: how many bytes its frame has.
     @inline(__always)
-    func accept(_ incoming: consuming Incoming, size: Int, over channel: MessageChannel) {
-        if channel.gate.login.isLocked { return channel.acceptLocked(incoming) }
-        switch consume incoming {
-        case .single(let message): accept(message, in: nil, size: size, over: channel)
-        case .batch(let messages):
-            let answered = messages.count { $0.isAnswered }
-            let batch = answered == 0 ? nil : BatchReply(count: answered, limit: settings.limits.maximumFrameSize)
-            for message in messages { accept(message, in: batch, over: channel) }
-        case .refused(let error):
-            channel.refuseText(error)
-        }
+    func accept(_ message: consuming Message, size: Int, over channel: MessageChannel) {
+        if channel.gate.login.isLocked { return channel.acceptLocked(message) }
+        accept(message, in: nil, size: size, over: channel)
     }
 
-    /// The plainest request, which comes most to an end that was dialled. No ping: the number of one is negative, which no plain
-    /// request's is.
-    @inline(__always)
-    func accept(_ request: PlainRequest, in frame: consuming Bytes, over channel: MessageChannel) {
-        accept(Request(request, in: frame), from: channel, in: nil)
-        if !request.isAnswered { reportReceipts(over: channel) }
-    }
-
-    /// The plainest reply, which comes most to an end that has dialled: the same as any other without being told apart from all else.
-    @inline(__always)
-    func accept(_ reply: PlainReply, in frame: consuming Bytes, over channel: MessageChannel) {
-        // A ping's number is negative, which no plain reply's is; and an end that has dialled never waits for a login.
-        noteReply(frame.count, isPong: false, over: channel)
-        let value = reply.value(insteadOf: frame)
-        if reply.number == Self.helloID, channel.saysHello { return welcomed(value, over: channel) }
-        channel.replies.append(CallReply(number: reply.number, end: .result(value)))
+    private func accept(_ messages: [Message], over channel: MessageChannel) {
+        let answered = messages.count { $0.isAnswered }
+        let batch = answered == 0 ? nil : BatchReply(count: answered, limit: settings.limits.maximumFrameSize)
+        for message in messages { accept(message, in: batch, over: channel) }
     }
 
     /// - Parameter size: of its frame, if it came alone.
+    @inline(__always)
     private func accept(
         _ message: consuming Message, in batch: BatchReply?, size: Int? = nil, over channel: MessageChannel
     ) {
@@ -55,21 +36,21 @@ extension Link {
             accept(request, from: channel, in: batch)
             // An answer reports a call; a post has none.
             if !isAnswered { reportReceipts(over: channel) }
-        case .result(let id, let value):
-            noteReply(size, isPong: id.isOfPing, over: channel)
-            guard !isHello(id, channel) else { return welcomed(value, over: channel) }
-            note(.result(value), to: id, channel)
-        case .failure(let id, let error):
+        case .result(let number, let value):
+            noteReply(size, isPong: number == RPCIdentifier.ofPing, over: channel)
+            guard !isHello(number, channel) else { return welcomed(value, over: channel) }
+            note(.result(value), to: number, channel)
+        case .failure(let number, let error):
             noteReply(size, isPong: false, over: channel)
             overran(error.limit)
-            guard !isHello(id, channel) else {
+            guard !isHello(number, channel) else {
                 return error.code == ErrorCode.unauthenticated ? channel.turnBack() : welcomed(nil, over: channel)
             }
             if channel.isOurKind, error.isDraining {
                 leave(because: error.message)
-                requester.refused(id, over: channel)
+                if let number { requester.refused(number, over: channel) }
             } else {
-                note(.failure(error), to: id, channel)
+                note(.failure(error), to: number, channel)
             }
         case .unreadable(let request, let error):
             refuse(request, with: error, from: channel, in: batch)
@@ -77,13 +58,15 @@ extension Link {
         case .invalid(let id, let error):
             overran(error.limit)
             answer(id, with: error, in: batch)
+        case .batch(let messages): accept(messages, over: channel)
+        case .refused(let error): channel.refuseText(error)
         case .ignored(let why):
             requester.log("ignored a message from \(channel.stream.remoteAddress): \(why)")
         }
     }
 
-    private func note(_ end: CallEnd, to id: RPCIdentifier, _ channel: MessageChannel) {
-        if case .integer(let number) = id { channel.replies.append(CallReply(number: number, end: end)) }
+    private func note(_ end: CallEnd, to number: Int64?, _ channel: MessageChannel) {
+        if let number { channel.replies.append(CallReply(number: number, end: end)) }
     }
 
     /// Every single answer to a call counts, and the other end keeps it until it is told that it has come.
@@ -103,7 +86,7 @@ extension Link {
     func report(over channel: MessageChannel, flush: Bool = true) {
         half.receipts.reported()
         channel.append {
-            MessageEncoder.writeReceipts(
+            MessageWriter.writeReceipts(
                 SystemMethod.received, requests: half.receipts.requests, replies: half.receipts.replies, in: $0)
         }
         if flush { channel.stream.flush() }
@@ -116,9 +99,8 @@ extension Link {
     /// Reserved for the hello: the numbers of calls begin at 1.
     static let helloID: Int64 = 0
 
-    private func isHello(_ id: RPCIdentifier, _ channel: MessageChannel) -> Bool {
-        guard channel.saysHello, case .integer(Self.helloID) = id else { return false }
-        return true
+    private func isHello(_ number: Int64?, _ channel: MessageChannel) -> Bool {
+        channel.saysHello && number == Self.helloID
     }
 
     func sayHello(over channel: MessageChannel) {
@@ -129,10 +111,10 @@ extension Link {
             timeout: settings.timeout.nanoseconds / 1_000_000, token: settings.token?.text,
             maximumFrameSize: settings.limits.maximumFrameSize, resume: resumption)
         channel.append { output in
-            MessageEncoder.openRequest(method: SystemMethod.hello, in: output)
+            MessageWriter.openRequest(method: SystemMethod.hello, in: output)
             // Integers and a plain text cannot fail to encode.
             try? output.encode(hello)
-            MessageEncoder.closeRequest(id: Self.helloID, timeout: nil, in: output)
+            MessageWriter.closeRequest(id: Self.helloID, timeout: nil, in: output)
         }
         channel.stream.flush()
     }
@@ -230,9 +212,9 @@ extension Link {
         channel.isOurKind = true
         half.assume(timeout: hello.timeout)
         channel.append { output in
-            MessageEncoder.openResult(id: request.id ?? .null, in: output)
+            MessageWriter.openResult(id: request.id ?? .null, in: output)
             try? output.encode(welcome(Progress(half.receipts)))
-            MessageEncoder.closeResult(in: output)
+            MessageWriter.closeResult(in: output)
         }
         resume(over: channel, from: received)
         channel.events.ready(channel)
@@ -252,7 +234,7 @@ extension Link {
         let isNotice = request.id == nil && channel.isOurKind
         switch request.method.description {
         case SystemMethod.cancel:
-            if let id = request.params.flatMap(RPCIdentifier.init(cancelParams:)) { cancelRequest(id) }
+            if let id = request.params.flatMap(MessageReader.identifier) { cancelRequest(id) }
             answer(request.id, in: batch) { $0.append("null") }
         case SystemMethod.received where isNotice:
             guard let params = request.params, let progress = try? Progress(json: params) else { return }

@@ -15,19 +15,19 @@ extension MessageChannel {
     }
 
     /// All that a peer may do before it has shown its identity: log in.
-    func acceptLocked(_ incoming: Incoming) {
-        switch incoming {
-        case .single(.request(let request)):
+    func acceptLocked(_ message: Message) {
+        switch message {
+        case .request(let request):
             switch request.method.description {
             case SystemMethod.hello, SystemMethod.authenticate: link.accept(system: request, in: nil, over: self)
             // Strangers write nothing into the log either.
             default: if request.id != nil { link.answer(request.id, with: .unauthenticated, in: nil) }
             }
-        case .single(.unreadable(let request, let error)):
+        case .unreadable(let request, let error):
             link.overran(error.limit)
             if request.id != nil { link.answer(request.id, with: .unauthenticated, in: nil) }
-        case .single(.invalid(let id, let error)): link.answer(id, with: error, in: nil)
-        case .single: break
+        case .invalid(let id, let error): link.answer(id, with: error, in: nil)
+        case .result, .failure, .ignored: break
         case .batch: link.answer(.null, with: .unauthenticated, in: nil)
         case .refused(let error): refuseText(error)
         }
@@ -128,7 +128,7 @@ extension MessageChannel {
         guard gate.admitsPing(at: stream.loop.now) else { return flooded(.maximumPings) }
         // A peer that asks in time, each time, need not be looked at.
         bookGate()
-        append(MessageEncoder.pong)
+        append(MessageWriter.pong)
     }
 
     /// Any other end asks.
@@ -181,7 +181,7 @@ extension MessageChannel {
         switch gate.check(at: now) {
         case .wait: break
         case .ask:
-            append(MessageEncoder.ping)
+            append(MessageWriter.ping)
         case .end(.idleTime):
             gate.settings.traffic?.overran(.idleTime)
             link.requester.log("drained \(stream.remoteAddress): \(gate.explanation(of: .idleTime))")

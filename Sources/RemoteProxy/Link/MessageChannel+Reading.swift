@@ -78,19 +78,14 @@ extension MessageChannel {
     /// - Returns: false when it is the first one that waits.
     @inline(__always)
     private func take(_ frame: consuming Bytes, by link: Link) -> Bool {
-        if isDialled {
-            if let reply = decoder.decodeReply(frame) {
-                link.accept(reply, in: consume frame, over: self)
-                return true
-            }
-        } else if !gate.login.isLocked, let request = decoder.decodeRequest(frame) {
-            guard mayBegin(link) else { return keepWaiting(frame) }
-            link.accept(request, in: consume frame, over: self)
+        let size = frame.count
+        if mayBegin(link) || gate.login.isLocked {
+            link.accept(messages.read(consume frame), size: size, over: self)
             return true
         }
-        let incoming = decoder.decode(frame)
-        guard gate.login.isLocked || mayBegin(link) || passesWaiting(incoming) else { return keepWaiting(frame) }
-        link.accept(incoming, size: frame.count, over: self)
+        let message = messages.read(copy frame)
+        guard passesWaiting(message) else { return keepWaiting(frame) }
+        link.accept(message, size: size, over: self)
         return true
     }
 
@@ -174,18 +169,17 @@ extension MessageChannel {
 
     /// Whether a message is handled although requests wait that came before it: all but requests, and of the protocol's own
     /// notices those that have nothing to do with the requests before them.
-    private func passesWaiting(_ incoming: borrowing Incoming) -> Bool {
-        switch copy incoming {
-        case .refused: true
-        case .single(let message): passesWaiting(message)
+    private func passesWaiting(_ message: Message) -> Bool {
+        switch message {
+        case .request(let request): passesWaiting(request)
         case .batch(let messages): messages.allSatisfy { passesWaiting($0) }
+        // It counts like any other request, in its order.
+        case .unreadable: false
+        case .result, .failure, .invalid, .refused, .ignored: true
         }
     }
 
-    private func passesWaiting(_ message: Message) -> Bool {
-        // It counts like any other request, in its order.
-        if case .unreadable = message { return false }
-        guard case .request(let request) = message else { return true }
+    private func passesWaiting(_ request: Request) -> Bool {
         guard request.isSystem else { return false }
         switch request.method.description {
         case SystemMethod.hello, SystemMethod.authenticate, SystemMethod.ping: return true
@@ -212,7 +206,7 @@ extension MessageChannel {
             }
             var frame: Bytes?
             changeWaiting { frame = $0.popFirst() }
-            if let frame { link.accept(decoder.decode(frame), size: frame.count, over: self) }
+            if let frame { link.accept(messages.read(frame), size: frame.count, over: self) }
         }
         readOn()
         guard input.waiting.isEmpty else { return }

@@ -40,7 +40,7 @@ package final class MessageChannel: @unchecked Sendable {
     @exclusivity(unchecked) package internal(set) var link: Link
     @exclusivity(unchecked) var frames: FrameReader
     @exclusivity(unchecked) var input = Input()
-    let decoder: MessageDecoder
+    let messages: MessageReader
     /// Replies that have been read and not handed on yet.
     @exclusivity(unchecked) var replies: [CallReply] = []
     /// What the connection is watched for.
@@ -65,7 +65,7 @@ package final class MessageChannel: @unchecked Sendable {
         isDialled = framing != nil
         framingNumber = Atomic((framing ?? .lines).rawValue)
         frames = FrameReader(limits: settings.limits.frames, framing: framing)
-        decoder = MessageDecoder(
+        messages = MessageReader(
             maximumDepth: settings.limits.maximumDepth, maximumBatch: settings.limits.maximumBatch)
         use = Use(closesAfterAnswer: closesAfterAnswer)
         gate = Gate(link.context.settings, isAccepted: framing == nil, user: stream.peerUser, at: stream.loop.now)
@@ -77,7 +77,7 @@ package final class MessageChannel: @unchecked Sendable {
         self.link = link
         (number, isDialled, events) = (former.number, former.isDialled, former.events)
         framingNumber = Atomic(former.framing.rawValue)
-        (frames, decoder, gate) = (former.frames, former.decoder, former.gate)
+        (frames, messages, gate) = (former.frames, former.messages, former.gate)
         use = Use(closesAfterAnswer: false)
     }
 
@@ -167,7 +167,7 @@ extension MessageChannel {
 
     /// Sends a notification of this end's own.
     func notify(_ method: String) {
-        append { MessageEncoder.writeNotification(method, in: $0) }
+        append { MessageWriter.writeNotification(method, in: $0) }
         stream.flush()
     }
 

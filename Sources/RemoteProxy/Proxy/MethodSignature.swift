@@ -52,7 +52,7 @@ public struct MethodSignature: Sendable, Hashable {
 
         init(_ facts: Facts) {
             self.facts = facts
-            opening = MessageEncoder.opening(of: "\(facts.service).\(facts.name)")
+            opening = MessageWriter.opening(of: "\(facts.service).\(facts.name)")
         }
     }
 

@@ -7,9 +7,9 @@ import Testing
 @Suite struct `Member names` {
     @Test func `each number spells its name`() {
         #expect(
-            MemberName.allCases.map(\.text) == [
+            Envelope.Name.allCases.map(\.text) == [
                 "jsonrpc", "method", "params", "id", "result", "error", "timeout", "number",
             ])
-        #expect(MemberName.allCases.allSatisfy { "\($0)" == $0.text })
+        #expect(Envelope.Name.allCases.allSatisfy { "\($0)" == $0.text })
     }
 }

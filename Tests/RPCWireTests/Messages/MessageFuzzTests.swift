@@ -37,27 +37,26 @@ import Testing
 
     /// Whatever came in, what is answered can be read again, and is never answered itself.
     private func check(_ text: [UInt8]) {
-        switch MessageDecoder(maximumDepth: 8, maximumBatch: 8).decode(bytes(text)) {
-        case .refused(let error): checkAnswer(.null, error)
-        case .single(let message): check(message)
-        case .batch(let messages): messages.forEach(check)
-        }
+        check(MessageReader(maximumDepth: 8, maximumBatch: 8).read(bytes(text)))
     }
 
     private func check(_ message: Message) {
         switch message {
         case .invalid(let id, let error): checkAnswer(id, error)
         case .unreadable(let request, let error): checkAnswer(request.id ?? .null, error)
-        default: break
+        case .refused(let error): checkAnswer(.null, error)
+        case .batch(let messages): messages.forEach(check)
+        case .request, .result, .failure, .ignored: break
         }
     }
 
     private func checkAnswer(_ id: RPCIdentifier, _ error: ErrorObject) {
-        let answer = written { MessageEncoder.writeFailure(id: id, error: error, in: $0) }
-        guard case .single(.failure(let echoed, let read)) = MessageDecoder().decode(Bytes(answer)) else {
+        let answer = written { MessageWriter.writeFailure(id: id, error: error, in: $0) }
+        guard case .failure(let number, let read) = MessageReader().read(Bytes(answer)) else {
             Issue.record("unreadable answer \(answer)")
             return
         }
-        #expect(echoed == id && read.code == error.code && read.message == error.message)
+        let echoed: Int64? = if case .integer(let integer) = id { integer } else { nil }
+        #expect(number == echoed && read.code == error.code && read.message == error.message)
     }
 }

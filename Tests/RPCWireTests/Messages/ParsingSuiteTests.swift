@@ -3,7 +3,7 @@ import RPCWire
 import TestSupport
 import Testing
 
-/// Holds the decoder of messages to the public JSON parsing suite.
+/// Holds the reader of messages to the public JSON parsing suite.
 @Suite(.enabled(if: ParsingSuite.isPresent)) struct MessageParsingSuiteTests {
     static func frame(_ data: Data, before: String = "", after: String = "") -> Bytes {
         bytes(Array(before.utf8) + data + Array(after.utf8))

@@ -21,12 +21,12 @@ struct SpecificationTests {
         (#"{"jsonrpc": "2.0", "method": "foobar", "id": "1"}"#, [#"call "1" foobar"#]),
         (
             #"{"jsonrpc": "2.0", "error": {"code": -32601, "message": "Method not found"}, "id": "1"}"#,
-            [#"failure "1" -32601 Method not found"#]
+            ["failure no call -32601 Method not found"]
         ),
         (#"{"jsonrpc": "2.0", "method": "foobar, "params": "bar", "baz]"#, ["refused -32700"]),
         (
             #"{"jsonrpc": "2.0", "error": {"code": -32700, "message": "Parse error"}, "id": null}"#,
-            ["failure null -32700 Parse error"]
+            ["failure no call -32700 Parse error"]
         ),
         (#"{"jsonrpc": "2.0", "method": 1, "params": "bar"}"#, ["invalid null -32600"]),
         (
@@ -54,7 +54,7 @@ struct SpecificationTests {
         ),
         (
             #"[{"jsonrpc": "2.0", "result": 7, "id": "1"}, {"jsonrpc": "2.0", "result": ["hello", 5], "id": "9"}]"#,
-            ["batch", #"result "1" 7"#, #"result "9" ["hello", 5]"#]
+            ["batch", "result no call 7", #"result no call ["hello", 5]"#]
         ),
         (
             """

@@ -1,25 +1,21 @@
-// What the message tests share: a frame decoded and told in a few words.
+// What the message tests share: a frame read and told in a few words.
 
 import JSONCodec
 import RPCWire
 
-func summary(_ text: String, _ decoder: MessageDecoder = MessageDecoder()) -> [String] {
-    summary(Bytes(text), decoder)
+func summary(_ text: String, _ reader: MessageReader = MessageReader()) -> [String] {
+    summary(Bytes(text), reader)
 }
 
-func summary(_ frame: Bytes, _ decoder: MessageDecoder = MessageDecoder()) -> [String] {
-    summary(decoder.decode(frame))
+func summary(_ frame: Bytes, _ reader: MessageReader = MessageReader()) -> [String] {
+    summary(reader.read(frame))
 }
 
-func summary(_ incoming: Incoming) -> [String] {
-    switch incoming {
-    case .single(let message): [summary(message)]
-    case .batch(let messages): ["batch"] + messages.map(summary)
-    case .refused(let error): ["refused \(error.code)"]
-    }
+func summary(_ message: Message) -> [String] {
+    if case .batch(let messages) = message { ["batch"] + messages.flatMap(summary) } else { [text(message)] }
 }
 
-private func summary(_ message: Message) -> String {
+private func text(_ message: Message) -> String {
     switch message {
     case .request(let request):
         [
@@ -27,15 +23,19 @@ private func summary(_ message: Message) -> String {
             request.params?.description, request.timeout.map { "within \($0)" },
             request.number.map { "number \($0)" },
         ].compactMap { $0 }.joined(separator: " ")
-    case .result(let id, let value): "result \(text(id)) \(value)"
-    case .failure(let id, let error):
-        "failure \(text(id)) \(error.code) \(error.message)" + (error.data.map { " \($0)" } ?? "")
+    case .result(let number, let value): "result \(text(number)) \(value)"
+    case .failure(let number, let error):
+        "failure \(text(number)) \(error.code) \(error.message)" + (error.data.map { " \($0)" } ?? "")
+    case .batch(let messages): "batch of \(messages.count)"
     case .unreadable(let request, let error):
         "unreadable \(request.id.map(text) ?? "notification") \(request.method) \(error.code) \(error.message)"
     case .invalid(let id, let error): "invalid \(text(id)) \(error.code)"
+    case .refused(let error): "refused \(error.code)"
     case .ignored: "ignored"
     }
 }
+
+private func text(_ number: Int64?) -> String { number.map { "\($0)" } ?? "no call" }
 
 /// The id as JSON.
 func text(_ id: RPCIdentifier) -> String { written { id.append(to: $0) } }

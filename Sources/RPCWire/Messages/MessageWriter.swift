@@ -3,7 +3,7 @@
 
 package import JSONCodec
 
-package enum MessageEncoder {
+package enum MessageWriter {
     // MARK: Requests and notifications
 
     /// Up to the parameters, which the caller appends as an array or an object.

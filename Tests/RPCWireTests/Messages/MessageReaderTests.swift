@@ -1,7 +1,7 @@
 import RPCWire
 import Testing
 
-struct MessageDecoderTests {
+struct MessageReaderTests {
     static let identifiers = [
         "0", "1", "-1", #""0""#, "9007199254740993", "9223372036854775807", "-9223372036854775808",
         "9223372036854775808", "123456789012345678901234567890", "1.0", "1e0", "-0", "0.1", "1E+2", "null", #""""#,
@@ -13,15 +13,22 @@ struct MessageDecoderTests {
         let texts = summary(#"{"jsonrpc":"2.0","method":"m","id":\#(id)}"#)
         let echo = id.replacing(#"\u00E9"#, with: "é")
         #expect(texts == ["call \(echo) m"])
-        #expect(summary(#"{"jsonrpc":"2.0","result":1,"id":\#(id)}"#) == ["result \(echo) 1"])
         #expect(summary(#"{"jsonrpc":"2.0","id":\#(id)}"#) == ["invalid \(echo) -32600"])
+    }
+
+    @Test(arguments: identifiers)
+    func `a reply is to the call with its number, and to no call under an id that is no integer`(id: String) {
+        let number = Int64(id).map { "\($0)" }.flatMap { $0 == id ? $0 : nil } ?? "no call"
+        #expect(summary(#"{"jsonrpc":"2.0","result":1,"id":\#(id)}"#) == ["result \(number) 1"])
+        let error = #""error":{"code":1,"message":"x"}"#
+        #expect(summary(#"{"jsonrpc":"2.0",\#(error),"id":\#(id)}"#) == ["failure \(number) 1 x"])
     }
 
     @Test func `ids that differ in type or spelling are different`() {
         // Two spellings of one character.
         let spelled = [#""\u00e9""#, #""e\u0301""#]
         let ids = (Self.identifiers + spelled.dropFirst()).map { id in
-            MessageDecoder.identifier(in: Bytes(#"{"id":\#(id)}"#))
+            MessageReader.identifier(in: Bytes(#"{"id":\#(id)}"#))
         }
         #expect(!ids.contains(nil))
         for (index, id) in ids.enumerated() { #expect(ids.firstIndex(of: id) == index) }
@@ -33,10 +40,10 @@ struct MessageDecoderTests {
         let longer = #""0\#(longest.dropFirst())"#
         #expect(summary(#"{"jsonrpc":"2.0","method":"m","id":\#(longer)}"#) == ["invalid null -32600"])
         #expect(summary(#"{"jsonrpc":"2.0","result":1,"id":\#(longer)}"#) == ["ignored"])
-        #expect(MessageDecoder.identifier(in: Bytes(#"{"id":\#(longer)}"#)) == nil)
+        #expect(MessageReader.identifier(in: Bytes(#"{"id":\#(longer)}"#)) == nil)
         for (blanks, isRead) in [(1_000, true), (100_000, false)] {
             let padded = Bytes(#"{"id":1\#(String(repeating: " ", count: blanks))}"#)
-            #expect((MessageDecoder.identifier(in: padded) != nil) == isRead)
+            #expect((MessageReader.identifier(in: padded) != nil) == isRead)
         }
     }
 
@@ -56,7 +63,7 @@ struct MessageDecoderTests {
     func `an id of any other type is refused under null`(id: String) {
         #expect(summary(#"{"jsonrpc":"2.0","method":"m","id":\#(id)}"#) == ["invalid null -32600"])
         #expect(summary(#"{"jsonrpc":"2.0","result":1,"id":\#(id)}"#) == ["ignored"])
-        #expect(MessageDecoder.identifier(in: Bytes(#"{"id":\#(id)}"#)) == nil)
+        #expect(MessageReader.identifier(in: Bytes(#"{"id":\#(id)}"#)) == nil)
     }
 
     @Test(arguments: [
@@ -121,7 +128,7 @@ struct MessageDecoderTests {
 
     @Test func `a view of the frame is all that a request holds`() throws {
         let frame = Bytes(#"{"jsonrpc":"2.0","method":"Greeter.greet","params":["é"],"id":1}"#)
-        guard case .single(.request(let request)) = MessageDecoder().decode(frame) else {
+        guard case .request(let request) = MessageReader().read(frame) else {
             Issue.record("not a request")
             return
         }
@@ -146,11 +153,11 @@ struct MessageDecoderTests {
     }
 
     @Test func `a batch may reach its limit and not pass it`() {
-        let decoder = MessageDecoder(maximumBatch: 3)
-        #expect(summary("[1,1,1]", decoder).count == 4)
-        #expect(summary("[1,1,1,1]", decoder) == ["refused -32010"])
-        #expect(summary("[1]", MessageDecoder(maximumBatch: 0)) == ["refused -32010"])
-        guard case .refused(let error) = decoder.decode(Bytes("[1,1,1,1]")) else { return }
+        let reader = MessageReader(maximumBatch: 3)
+        #expect(summary("[1,1,1]", reader).count == 4)
+        #expect(summary("[1,1,1,1]", reader) == ["refused -32010"])
+        #expect(summary("[1]", MessageReader(maximumBatch: 0)) == ["refused -32010"])
+        guard case .refused(let error) = reader.read(Bytes("[1,1,1,1]")) else { return }
         #expect(error.message == "a batch has more than 3 members (maximumBatch)")
     }
 
@@ -173,7 +180,7 @@ struct MessageDecoderTests {
         let refusal = "unreadable 7 \(name) -32602 the params cannot be read: nested deeper than"
         #expect(summary(call(513)).first?.hasPrefix(refusal) == true)
         #expect(summary(call(100_000)).first?.hasPrefix("\(refusal) 512 levels") == true)
-        let three = MessageDecoder(maximumDepth: 3)
+        let three = MessageReader(maximumDepth: 3)
         #expect(summary(call(3), three) == ["call 7 m [[[[1]]]]"])
         #expect(summary(call(4), three).first?.contains("3 levels at byte") == true)
         #expect(summary(call(4), three).first?.hasSuffix("(maximumDepth)") == true)
@@ -187,18 +194,18 @@ struct MessageDecoderTests {
         func reply(_ member: String, _ depth: Int) -> String {
             #"{"jsonrpc":"2.0","id":7,"\#(member)":\#(nested(depth))}"#
         }
-        let decoder = MessageDecoder(maximumDepth: 3)
-        #expect(summary(reply("result", 3), decoder) == ["result 7 [[[1]]]"])
+        let reader = MessageReader(maximumDepth: 3)
+        #expect(summary(reply("result", 3), reader) == ["result 7 [[[1]]]"])
         let refusal = "failure 7 -32058 the reply cannot be read: nested deeper than 3 levels at byte"
-        #expect(summary(reply("result", 4), decoder).first?.hasPrefix(refusal) == true)
-        #expect(summary(reply("error", 9), decoder).first?.hasSuffix(#"(maximumDepth) {"outcome":"unknown"}"#) == true)
+        #expect(summary(reply("result", 4), reader).first?.hasPrefix(refusal) == true)
+        #expect(summary(reply("error", 9), reader).first?.hasSuffix(#"(maximumDepth) {"outcome":"unknown"}"#) == true)
         let error = #"{"jsonrpc":"2.0","id":7,"error":{"code":1,"message":"x","data":[\#(nested(3))]}}"#
-        #expect(summary(error, decoder) == ["failure 7 1 x [[[[1]]]]"])
+        #expect(summary(error, reader) == ["failure 7 1 x [[[[1]]]]"])
     }
 
     @Test func `a member that nobody reads may not be deeper either, and its sender is told under the id`() {
         let text = #"{"jsonrpc":"2.0","method":"m","trace":\#(nested(4)),"id":7}"#
-        #expect(summary(text, MessageDecoder(maximumDepth: 3)) == ["invalid 7 -32600"])
+        #expect(summary(text, MessageReader(maximumDepth: 3)) == ["invalid 7 -32600"])
     }
 
     @Test(arguments: [#"\ud800"#, #"a\udc00b"#, #"\ud800\ud800"#, #"\ud800\n"#])
@@ -228,7 +235,7 @@ struct MessageDecoderTests {
     @Test func `only requests with an id and invalid ones are answered`() {
         let members = [#""method":"m","id":null"#, #""method":"m""#, #""id":1,"result":1"#]
         let text = "[" + members.map { #"{"jsonrpc":"2.0",\#($0)},"# }.joined() + "1]"
-        guard case .batch(let messages) = MessageDecoder().decode(Bytes(text)) else { return }
+        guard case .batch(let messages) = MessageReader().read(Bytes(text)) else { return }
         #expect(messages.map(\.isAnswered) == [true, false, false, true])
     }
 }

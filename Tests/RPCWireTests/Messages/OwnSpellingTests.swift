@@ -1,11 +1,11 @@
-// The short way through a message of the usual spelling says what the long way says, or nothing.
+// A message of our own spelling is read as one of any other spelling is.
 
 import JSONCodec
 import Testing
 
 @testable import RPCWire
 
-struct PlainEnvelopeTests {
+struct OwnSpellingTests {
     /// As our own ends write them.
     static let usual = [
         #"{"jsonrpc":"2.0","method":"Calculator.add","params":[2,3],"id":1}"#,
@@ -18,44 +18,33 @@ struct PlainEnvelopeTests {
         #"{"jsonrpc":"2.0","id":1,"result":"text"}"#,
     ]
 
-    private static func agree(_ frame: Bytes, _ decoder: MessageDecoder) -> Bool {
-        let message = summary(decoder.decodeAnySpelling(frame))
-        let forItself =
-            decoder.decodeRequest(frame).map { Message.request(Request($0, in: frame)) }
-            ?? decoder.decodeReply(frame).map {
-                .result(id: .integer($0.number), value: $0.value(insteadOf: frame))
-            }
-        return summary(decoder.decode(frame)) == message && forItself.map { summary(.single($0)) == message } != false
+    private static func agree(_ frame: Bytes, _ reader: MessageReader) -> Bool {
+        summary(reader.read(frame)) == summary(reader.readAnySpelling(frame))
     }
 
-    @Test func `a request is read for itself, and nothing else is`() {
-        let requests = Self.usual.filter { MessageDecoder().decodeRequest(Bytes($0)) != nil }
-        #expect(requests == Self.usual.filter { $0.contains("method") })
-        // A ping: no call.
-        #expect(
-            MessageDecoder().decodeRequest(Bytes(#"{"jsonrpc":"2.0","method":"rpc.ping","params":[],"id":-1}"#)) == nil)
-    }
-
-    @Test func `a reply is read for itself, and nothing else is`() {
-        let replies = Self.usual.filter { MessageDecoder().decodeReply(Bytes($0)) != nil }
-        #expect(replies == Self.usual.filter { $0.contains("result") })
-        // Of a ping: no reply to a call.
-        #expect(MessageDecoder().decodeReply(Bytes(#"{"jsonrpc":"2.0","id":-1,"result":null}"#)) == nil)
+    /// Whether a message is read in a straight line.
+    private static func isOwn(_ text: String) -> Bool {
+        let frame = Bytes(text)
+        return frame.withUnsafeBytes { bytes in
+            guard var own = OwnSpelling(bytes, maximumDepth: 512), own.pass(#"{"jsonrpc":"2.0","#) else { return false }
+            return own.pass(#""method":""#) ? own.request() != nil : own.pass(#""id":"#) && own.result() != nil
+        }
     }
 
     @Test(arguments: usual)
     func `both ways agree about what we write ourselves`(text: String) {
-        #expect(Self.agree(Bytes(text), MessageDecoder()))
+        #expect(Self.agree(Bytes(text), MessageReader()))
         #expect(!summary(text)[0].hasPrefix("refused"))
     }
 
     @Test(arguments: usual)
-    func `the short way is taken`(text: String) throws {
-        let frame = Bytes(text)
-        try frame.withUnsafeBytes { bytes in
-            var plain = try #require(PlainEnvelope(bytes, maximumDepth: 512))
-            #expect(plain.message(in: frame) != nil)
-        }
+    func `the short way is taken`(text: String) {
+        #expect(Self.isOwn(text))
+    }
+
+    @Test func `a ping is neither a call nor a reply to one, and not read that way`() {
+        #expect(!Self.isOwn(#"{"jsonrpc":"2.0","method":"rpc.ping","params":[],"id":-1}"#))
+        #expect(!Self.isOwn(#"{"jsonrpc":"2.0","id":-1,"result":null}"#))
     }
 
     @Test(arguments: usual)
@@ -64,7 +53,7 @@ struct PlainEnvelopeTests {
             let beginning = Array(text.utf8.prefix(length))
             for end in ["", "}", " }", "1}", "}}"] {
                 let frame = (beginning + Array(end.utf8)).withUnsafeBytes { Bytes(copying: $0) }
-                #expect(Self.agree(frame, MessageDecoder()), "\(frame)")
+                #expect(Self.agree(frame, MessageReader()), "\(frame)")
             }
         }
     }
@@ -76,11 +65,11 @@ struct PlainEnvelopeTests {
             for byte in Array(" 0-19.eE\"\\,:[]{}x\n\u{1}".utf8) + [0xC3, 0xFF, 0] {
                 for changed in [bytes[..<at] + [byte] + bytes[(at + 1)...], bytes[..<at] + [byte] + bytes[at...]] {
                     let frame = Array(changed).withUnsafeBytes { Bytes(copying: $0) }
-                    if !Self.agree(frame, MessageDecoder()) { Issue.record("\(frame)") }
+                    if !Self.agree(frame, MessageReader()) { Issue.record("\(frame)") }
                 }
             }
             let shorter = Array(bytes[..<at] + bytes[(at + 1)...]).withUnsafeBytes { Bytes(copying: $0) }
-            if !Self.agree(shorter, MessageDecoder()) { Issue.record("\(shorter)") }
+            if !Self.agree(shorter, MessageReader()) { Issue.record("\(shorter)") }
         }
     }
 
@@ -96,7 +85,7 @@ struct PlainEnvelopeTests {
             #"{"jsonrpc":"2.0","method":"m","params":[1],"id":\#(number)}"#,
             #"{"jsonrpc":"2.0","id":\#(number),"result":1}"#,
             #"{"jsonrpc":"2.0","id":1,"result":\#(number)}"#,
-        ] { #expect(Self.agree(Bytes(text), MessageDecoder()), "\(text)") }
+        ] { #expect(Self.agree(Bytes(text), MessageReader()), "\(text)") }
     }
 
     @Test(arguments: 1...20)
@@ -112,12 +101,12 @@ struct PlainEnvelopeTests {
                 #"{"jsonrpc":"2.0","method":"m","params":{"a":[\#(number),"\#(number)"]},"id":\#(number)}"#,
                 #"{"jsonrpc":"2.0","id":\#(number),"result":1}"#, #"{"jsonrpc":"2.0","id":1,"result":\#(number)}"#,
                 #"{"jsonrpc":"2.0","id":1,"result":[\#(number)]}"#,
-            ] { #expect(Self.agree(Bytes(text), MessageDecoder()), "\(text)") }
+            ] { #expect(Self.agree(Bytes(text), MessageReader()), "\(text)") }
         }
     }
 
     @Test(arguments: 0...5)
     func `and about how deep a message may be`(depth: Int) {
-        for text in Self.usual { #expect(Self.agree(Bytes(text), MessageDecoder(maximumDepth: depth)), "\(text)") }
+        for text in Self.usual { #expect(Self.agree(Bytes(text), MessageReader(maximumDepth: depth)), "\(text)") }
     }
 }
