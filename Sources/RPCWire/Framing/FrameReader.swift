@@ -7,8 +7,10 @@ package struct FrameReader: Sendable {
     package private(set) var framing: Framing?
     /// How many frames have been whole.
     package private(set) var count = 0
+    /// Whether a frame has begun whose end has not come, as far as `next` has looked.
+    package private(set) var isInsideFrame = false
 
-    private var unread = ByteQueue()
+    private var unread = UnreadBytes()
     private var framer: (any Framer)?
     private var failure: FramingError?
     private var hasEnded = false
@@ -22,9 +24,6 @@ package struct FrameReader: Sendable {
         framer = framing?.framer
     }
 
-    /// Whether a frame has begun whose end has not come, as far as `next` has looked.
-    package var isInsideFrame: Bool { framer?.isInsideFrame ?? false }
-
     package mutating func append(_ bytes: Bytes) {
         if failure == nil { unread.append(bytes) }
     }
@@ -32,7 +31,8 @@ package struct FrameReader: Sendable {
     /// No more bytes come.
     package mutating func end() {
         hasEnded = true
-        if let rest = framer?.endOfLastFrame { append(rest) }
+        // The last line need not have an end.
+        if framing == .lines { append(Bytes("\n")) }
     }
 
     /// The next whole frame, or nil when more bytes are needed. Some peers send empty frames to keep a connection open; the
@@ -41,29 +41,30 @@ package struct FrameReader: Sendable {
         if let failure { throw failure }
         do throws(FramingError) {
             if framer == nil { try detectFraming() }
-            if let frame = try framer?.next(in: &unread, limits: limits) {
+            if !unread.isEmpty, let frame = try framer?.next(in: &unread, limits: limits) {
                 count &+= 1
+                isInsideFrame = false
                 return frame
             }
+            isInsideFrame = !unread.isEmpty
             if hasEnded, isInsideFrame { throw .cutOff }
             return nil
         } catch {
             failure = error
-            unread.removeAll()
+            unread = UnreadBytes()
             framer = nil
+            isInsideFrame = false
             throw error
         }
     }
 
     private mutating func detectFraming() throws(FramingError) {
         while framing == nil, !unread.isEmpty {
-            let (blanks, first) = unread.withFront { front in
-                let blanks = leadingBlanks(in: front)
-                return (blanks, blanks < front.count ? front[blanks] : nil)
-            }
-            unread.skip(blanks)
+            let blanks = leadingBlanks(in: unread.front)
             hasLeadingBlanks = hasLeadingBlanks || blanks > 0
-            guard let first else { continue }
+            let isBlank = blanks == unread.count
+            unread.skip(blanks)
+            guard !isBlank, let first = unread.front.first else { continue }
             let framing = try Framing.told(by: first, isFirst: !hasLeadingBlanks)
             (self.framing, framer) = (framing, framing.framer)
         }

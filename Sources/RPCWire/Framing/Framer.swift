@@ -3,27 +3,17 @@
 
 /// Cuts the bytes of one connection into frames, and puts frames around what is sent. Knows neither JSON nor sockets.
 protocol Framer: Sendable {
-    /// Takes the next whole frame from the front of the queue, as a view of the chunk that it lies in. Only a frame that came
-    /// in pieces is copied, once.
+    /// Takes the next whole frame from the front, as a view. A framer leaves the bytes of a frame there until it is whole.
+    /// - Parameter unread: not empty.
     /// - Returns: nil when more bytes are needed. A frame in which nothing stands is empty.
     /// - Throws: when it cannot be known where the next frame begins. The framer is not asked again then.
-    mutating func next(in queue: inout ByteQueue, limits: FrameLimits) throws(FramingError) -> Bytes?
-
-    /// Whether a frame has begun whose end has not come.
-    var isInsideFrame: Bool { get }
-
-    /// What completes a last frame that needs no end of its own, when no more bytes come.
-    var endOfLastFrame: Bytes? { get }
+    mutating func next(in unread: inout UnreadBytes, limits: FrameLimits) throws(FramingError) -> Bytes?
 
     /// Appends one whole frame.
     /// - Parameters:
     ///   - message: copied, or held until it has been sent if it is large (`SendBuffer.append`).
     ///   - isFirst: whether the frame tells the other end the framing: it begins a connection that this end has dialled.
     static func write(_ message: OutgoingMessage, into buffer: inout SendBuffer, isFirst: Bool)
-}
-
-extension Framer {
-    var endOfLastFrame: Bytes? { nil }
 }
 
 /// How messages are told apart in a stream of bytes.

@@ -1,43 +1,46 @@
 // Frames with headers in front of them: `Content-Length`, a blank line, then as many bytes.
 
 struct HeaderFramer: Framer {
-    /// As much as has come of the next headers: their lines, how many bytes those have, and the beginning of the next line.
+    /// What the lines of the next headers have said so far.
     private var block = HeaderBlock()
-    private var blockSize = 0
-    private var line = PartialFrame()
-    private var body: SizedBody?
+    /// Where the next line begins, or the body.
+    private var lineStart = 0
+    /// So many bytes have been looked at for the end of the line.
+    private var known = 0
+    /// Known when the headers are over.
+    private var bodyLength: Int?
 
-    var isInsideFrame: Bool { body != nil || blockSize > 0 || !line.isEmpty }
-
-    mutating func next(in queue: inout ByteQueue, limits: FrameLimits) throws(FramingError) -> Bytes? {
-        while !queue.isEmpty {
-            if let frame = body?.next(in: &queue) {
-                body = nil
-                return frame
-            }
-            guard body == nil, let length = try readHeader(in: &queue, limits) else { continue }
-            (block, blockSize) = (HeaderBlock(), 0)
-            guard length > 0 else { return .empty }
-            body = SizedBody(length: length)
+    mutating func next(in unread: inout UnreadBytes, limits: FrameLimits) throws(FramingError) -> Bytes? {
+        while bodyLength == nil {
+            guard try readLine(of: &unread, limits) else { return nil }
         }
-        return nil
+        guard let bodyLength, unread.has(lineStart + bodyLength) else { return nil }
+        unread.skip(lineStart)
+        self = HeaderFramer()
+        return unread.take(bodyLength)
     }
 
     /// Reads one line of the headers.
-    /// - Returns: the length of the body behind them, if the line was the last.
-    private mutating func readHeader(in queue: inout ByteQueue, _ limits: FrameLimits) throws(FramingError) -> Int? {
+    /// - Returns: false when its end has not come.
+    private mutating func readLine(of unread: inout UnreadBytes, _ limits: FrameLimits) throws(FramingError) -> Bool {
+        let limit = limits.maximumHeaderBlock
+        let end = unread.lineFeed(from: known, of: limit)
         // The line feed counts as well.
-        let room = limits.maximumHeaderBlock - blockSize - 1
-        let tooLarge = FramingError.headerBlockTooLarge(limit: limits.maximumHeaderBlock)
-        guard let line = try line.takeLine(from: &queue, room: room, otherwise: tooLarge) else { return nil }
-        guard let text = withoutCarriageReturn(line) else { throw .header(.noCarriageReturn) }
-        if text.isEmpty {
-            guard let length = block.contentLength else { throw .header(.noContentLength) }
-            return length
+        guard (end ?? unread.count) < limit else { throw .headerBlockTooLarge(limit: limit) }
+        guard let end else {
+            known = unread.count
+            return false
         }
-        try text.withUnsafeBytes { (text) throws(FramingError) in try block.read(text, limits: limits) }
-        blockSize += line.count + 1
-        return nil
+        let line = UnsafeRawBufferPointer(rebasing: unread.front[lineStart..<end])
+        guard line.last == UInt8(ascii: "\r") else { throw .header(.noCarriageReturn) }
+        if line.count == 1 {
+            guard let length = block.contentLength else { throw .header(.noContentLength) }
+            bodyLength = length
+        } else {
+            try block.read(UnsafeRawBufferPointer(rebasing: line.dropLast()), limits: limits)
+        }
+        (lineStart, known) = (end + 1, end + 1)
+        return true
     }
 
     static func write(_ message: OutgoingMessage, into buffer: inout SendBuffer, isFirst: Bool) {
@@ -48,4 +51,71 @@ struct HeaderFramer: Framer {
         case .shared(let bytes): buffer.append(shared: bytes)
         }
     }
+}
+
+/// The headers of one frame: their lines in, the length that they announce out. Strict on purpose: a web page that has reached
+/// this port through a rebound host name chooses the request line, and its browser adds a true Content-Length.
+private struct HeaderBlock: Sendable {
+    private(set) var contentLength: Int?
+    private var lines = 0
+
+    /// Reads one line without its CR LF.
+    mutating func read(_ line: UnsafeRawBufferPointer, limits: FrameLimits) throws(FramingError) {
+        lines += 1
+        guard lines <= limits.maximumHeaderLines else {
+            throw .tooManyHeaderLines(limit: limits.maximumHeaderLines)
+        }
+        guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else {
+            throw Self.isRequestLine(line) ? .http : .header(.noColon)
+        }
+        let name = UnsafeRawBufferPointer(rebasing: line[..<colon])
+        guard !name.isEmpty, name.allSatisfy(Self.isTokenCharacter) else {
+            throw Self.isRequestLine(line) ? .http : .header(.name)
+        }
+        let value = line[(colon + 1)...]
+        guard value.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == UInt8(ascii: "\t") }) else {
+            throw .header(.controlCharacter)
+        }
+        if Self.equal(name, "content-length") {
+            try readLength(value, limits: limits)
+        } else if !Self.equal(name, "content-type") {
+            throw .header(.unknownField)
+        }
+    }
+
+    private mutating func readLength(_ value: Slice<UnsafeRawBufferPointer>, limits: FrameLimits) throws(FramingError) {
+        guard contentLength == nil else { throw .header(.repeatedContentLength) }
+        let isBlank = { (byte: UInt8) in byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
+        var digits = value.drop(while: isBlank)
+        while let last = digits.last, isBlank(last) { digits.removeLast() }
+        guard (1...10).contains(digits.count) else { throw .header(.contentLength) }
+        var length: Int64 = 0
+        for byte in digits {
+            guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) else { throw .header(.contentLength) }
+            // Ten digits fit many times over.
+            length = length * 10 + Int64(byte - UInt8(ascii: "0"))
+        }
+        contentLength = try limits.checked(Int(clamping: length))
+    }
+
+    private static func isRequestLine(_ line: UnsafeRawBufferPointer) -> Bool {
+        line.suffix(8).starts(with: "HTTP/".utf8)
+    }
+
+    private static func equal(_ name: UnsafeRawBufferPointer, _ lowercase: StaticString) -> Bool {
+        guard name.count == lowercase.utf8CodeUnitCount else { return false }
+        return zip(name, UnsafeBufferPointer(start: lowercase.utf8Start, count: name.count)).allSatisfy { pair in
+            pair.0 == pair.1 || (pair.0 | 0x20 == pair.1 && isLetter(pair.0))
+        }
+    }
+
+    private static func isTokenCharacter(_ byte: UInt8) -> Bool {
+        isLetter(byte) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+            || "!#$%&'*+-.^_`|~".utf8.contains(byte)
+    }
+}
+
+/// Whether a byte is one of A to Z, in either case.
+func isLetter(_ byte: UInt8) -> Bool {
+    (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
 }
