@@ -2,6 +2,9 @@
 // `Framer`, each in one file with what it reads and what it writes.
 
 /// Cuts the bytes of one connection into frames, and puts frames around what is sent. Knows neither JSON nor sockets.
+///
+/// A framing with a state of its own, as WebSocket's mask and control frames, keeps it in its conformer. HTTP is no framing but
+/// a connection of another kind: its messages come with a method, a path and one answer each.
 protocol Framer: Sendable {
     /// Takes the next whole frame from the front, as a view. A framer leaves the bytes of a frame there until it is whole.
     /// - Parameter unread: not empty.

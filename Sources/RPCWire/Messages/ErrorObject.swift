@@ -7,7 +7,7 @@ package struct ErrorObject: Sendable {
     package var message: String
     /// JSON text.
     package var data: Bytes?
-    /// What has been run into, for counting; not part of the message.
+    /// The limit that was overrun, for counting. Not part of the message.
     package var limit: Limit?
 
     package init(code: Int, message: String, data: Bytes? = nil) {

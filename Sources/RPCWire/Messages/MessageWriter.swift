@@ -1,8 +1,9 @@
-// Writes messages around the values that somebody else writes: first an opening, then the value straight into the same
-// output, then the closing. Members stand in one order always; replies name their id before their result.
+// Writes messages around values that others write: first an opening, then the value straight into the same output, then the
+// closing. Members stand in one order always, which `OwnSpelling` expects: a reply names its id before its result.
 
 package import JSONCodec
 
+/// The one writer of messages, the mirror of `MessageReader`.
 package enum MessageWriter {
     // MARK: Requests and notifications
 
@@ -20,6 +21,7 @@ package enum MessageWriter {
         return String(decoding: output.bytes, as: UTF8.self)
     }
 
+    /// What stands behind the parameters.
     /// - Parameters:
     ///   - id: nil makes it a notification.
     ///   - timeout: in milliseconds; only for a peer that is known to be one of ours.
@@ -47,11 +49,11 @@ package enum MessageWriter {
         output.append(UInt8(ascii: "}"))
     }
 
-    /// Asks whether anybody is there; and the answer.
+    /// The question for a sign of life, and its answer.
     package static let ping: StaticString = #"{"jsonrpc":"2.0","method":"rpc.ping","id":-1}"#
     package static let pong: StaticString = #"{"jsonrpc":"2.0","id":-1,"result":null}"#
 
-    /// A whole notification that says how many requests and replies have come.
+    /// A whole notification that says how many requests and replies have been received.
     package static func writeReceipts(_ method: String, requests: Int64, replies: Int64, in output: JSONOutput) {
         openRequest(method: method, in: output)
         output.append(#"{"requests":"#)
@@ -61,6 +63,7 @@ package enum MessageWriter {
         output.append("}}")
     }
 
+    /// A whole notification that asks the other end to stop a call.
     package static func writeCancel(of id: Int64, in output: JSONOutput) {
         output.append(#"{"jsonrpc":"2.0","method":"$/cancelRequest","params":{"id":"#)
         output.append(id)
@@ -80,6 +83,7 @@ package enum MessageWriter {
         output.append(UInt8(ascii: "}"))
     }
 
+    /// A whole reply to a call that ended with an error.
     package static func writeFailure(id: RPCIdentifier, error: ErrorObject, in output: JSONOutput) {
         output.append(#"{"jsonrpc":"2.0","id":"#)
         id.append(to: output)

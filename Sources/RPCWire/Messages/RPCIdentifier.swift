@@ -1,5 +1,5 @@
-// The id of a call as its sender wrote it. Kept apart by type and spelling, so that 0, "0", 2^53 + 1, 1.0, UUIDs and
-// null alike go back exactly as they came.
+// The id of a request as its sender wrote it. Type and spelling are kept, so that 0, "0", 2^53 + 1, 1.0, UUIDs and null alike
+// go back exactly as they came.
 
 package import JSONCodec
 
@@ -10,7 +10,7 @@ package enum RPCIdentifier: Sendable {
     case number(String)
     case string(String)
 
-    /// The most bytes that a text may have, since calls are looked for by their ids.
+    /// The most bytes that a text may have. Calls are looked for by their ids, so that long ones would cost time.
     package static let longest = 1_024
 }
 
