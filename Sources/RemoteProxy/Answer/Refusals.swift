@@ -7,6 +7,12 @@ extension ErrorObject {
         ErrorObject(RPCError(.busy, limits.overrun(of: limit), outcome: .notExecuted))
     }
 
+    /// One text for every method, so that it does not tell which there are.
+    static let unauthenticated = ErrorObject(
+        RPCError(
+            .unauthenticated, "log in first: rpc.authenticate {\"token\": …} with a token that this server knows",
+            outcome: .notExecuted))
+
     static let repeated = ErrorObject(
         RPCError(
             .invalidRequest, "a call with this id came before and is not run again", outcome: .unknown))

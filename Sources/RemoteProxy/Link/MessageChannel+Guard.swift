@@ -220,11 +220,3 @@ extension MessageChannel {
 private struct ShownToken: Decodable {
     var token: String
 }
-
-extension ErrorObject {
-    /// One text for every method, so that it does not tell which there are.
-    static let unauthenticated = ErrorObject(
-        RPCError(
-            .unauthenticated, "log in first: rpc.authenticate {\"token\": …} with a token that this server knows",
-            outcome: .notExecuted))
-}
