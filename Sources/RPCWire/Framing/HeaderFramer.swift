@@ -25,8 +25,10 @@ struct HeaderFramer: Framer {
     private mutating func readLine(of unread: inout UnreadBytes, _ limits: FrameLimits) throws(FramingError) -> Bool {
         let limit = limits.maximumHeaderBlock
         let end = unread.lineFeed(from: known, of: limit)
-        // The line feed counts as well.
-        guard (end ?? unread.count) < limit else { throw .headerBlockTooLarge(limit: limit) }
+        // The line feed counts as well. A line of which nothing has come is over no limit.
+        guard (end ?? unread.count) < limit || unread.count == lineStart else {
+            throw .headerBlockTooLarge(limit: limit)
+        }
         guard let end else {
             known = unread.count
             return false

@@ -58,6 +58,10 @@ struct FrameLimitTests {
                 #expect(result == Cut(error: .headerBlockTooLarge(limit: 60)))
             }
         }
+        // Lines that fill the block are over no limit before more comes.
+        let full = block.replacing("\r\n\r\n", with: "xx\r\n")
+        #expect(cut(full, limits: Self.limits) == Cut())
+        #expect(cut(full + "\r", limits: Self.limits) == Cut(error: .headerBlockTooLarge(limit: 60)))
         let lines = String(repeating: "Content-Type:\r\n", count: 4)
         #expect(cut(lines, limits: Self.limits) == Cut(error: .tooManyHeaderLines(limit: 3)))
     }
