@@ -22,6 +22,24 @@ struct SignalTests {
         }
     }
 
+    /// In a process of its own, because the process has one table of signals.
+    @Test func `signals are heard by a thread that has taken the loop over`() async {
+        await #expect(processExitsWith: .success) {
+            let lent = try LentLoop()
+            let heard = Barrier()
+            let source = try SignalSource([.terminate], on: lent.loop) { _ in heard.open() }
+            await lent.loop.perform {}
+            let barrier = Barrier()
+            await lent.block(on: barrier)
+            // From a thread of Swift's pool, which blocks all signals.
+            lent.lookUntilReplaced()
+            await lent.loop.perform { _ = raise(SIGTERM) }
+            _ = await blocking { heard.wait() }
+            barrier.open()
+            source.close()
+        }
+    }
+
     @Test func `a write to a closed connection is an error, not the end of the process`() async throws {
         let (near, far) = try Socket.pair()
         far.close()

@@ -39,20 +39,25 @@ package final class SignalSource: Sendable {
         for signal in signals {
             try SystemCall.make("sigaction") { system_watch_signal(signal.rawValue, writer) }
         }
+        SystemThread.heardSignals.bitwiseOr(heard, ordering: .relaxed)
         loop.submit { [self] in begin() }
     }
 
     /// Gives the signals back their usual meaning.
     package func close() {
         guard !isClosed.exchange(true, ordering: .relaxed) else { return }
+        SystemThread.heardSignals.bitwiseAnd(~heard, ordering: .relaxed)
         for signal in signals { _ = system_default_signal(signal.rawValue) }
         loop.submit { [self] in end() }
     }
 
+    /// The signals as `SystemThread` counts them.
+    private var heard: UInt64 { signals.reduce(0) { $0 | 1 << UInt64($1.rawValue) } }
+
     private func begin() {
         guard !isClosed.load(ordering: .relaxed) else { return }
-        // Threads inherit what is blocked, and those of Swift's own pool block everything: one at least must listen.
-        for signal in signals { system_unblock_signal(signal.rawValue) }
+        // One thread at least must listen: this one, and each that may take the loop over from it.
+        SystemThread.hearSignals()
         do throws(SystemError) {
             registration.value = try loop.register(self, reader, .reading)
         } catch {

@@ -1,6 +1,7 @@
 // A detached thread with a name that shows in debuggers and in `top -H`.
 
 import CSystem
+import Synchronization
 
 package enum SystemThread {
     /// A number that no other living thread has, never 0: the address of a structure, and so a multiple of eight.
@@ -8,6 +9,17 @@ package enum SystemThread {
 
     /// How many processors the calling thread may run on.
     static var processors: Int { Int(system_processors()) }
+
+    /// The signals that a thread lets through which starts from now on, one bit each. Threads inherit what is blocked, and those of
+    /// Swift's own pool block everything.
+    static let heardSignals = Atomic<UInt64>(0)
+
+    /// Lets the signals of `heardSignals` through on the calling thread.
+    static func hearSignals() {
+        let heard = heardSignals.load(ordering: .relaxed)
+        guard heard != 0 else { return }
+        for number in 1..<64 where heard & 1 << UInt64(number) != 0 { system_unblock_signal(Int32(number)) }
+    }
 
     /// - Parameter name: cut to 15 bytes.
     package static func start(name: String, _ body: @escaping @Sendable () -> Void) throws(SystemError) {
@@ -33,6 +45,7 @@ package enum SystemThread {
 
         func run() {
             pthread_setname_np(pthread_self(), name)
+            SystemThread.hearSignals()
             body()
         }
     }
