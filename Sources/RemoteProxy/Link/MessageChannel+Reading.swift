@@ -23,6 +23,8 @@ extension MessageChannel {
         var waiting = WaitingFrames()
         /// The loop is about to look whether they may.
         var isBeginning = false
+        /// Reading has paused for one turn since a request could not begin.
+        var hasPaused = false
         /// The other end says no more, and its last calls have not been given their time yet.
         var hasEnded = false
         /// The other end asked for a report while requests waited, which were not counted in it: it gets another one behind them.
@@ -51,6 +53,15 @@ extension MessageChannel {
             if !input.waiting.isEmpty, let limit = overrunByWaiting { return pauseReading(limit) }
             guard budget > 0 else { return readLater() }
             budget -= 1
+            let mayBegin = input.waiting.isEmpty && link.nextRequest == .now
+            if mayBegin {
+                input.hasPaused = false
+            } else if input.waiting.isEmpty, !input.hasPaused {
+                // Requests that are soon over are read when those before them are, and so need not be kept. A turn later the
+                // rest is read in any case, since there may be replies among it.
+                input.hasPaused = true
+                return readLater()
+            }
             do {
                 guard let frame = try frames.next() else {
                     looked()
@@ -60,8 +71,7 @@ extension MessageChannel {
                 if link.half.life.isGreeting { noteFraming() }
                 // It says nothing, but has taken time.
                 if frame.isEmpty { continue }
-                // A request that waits is soon over. The rest is read a turn later in any case, since there may be replies among it.
-                guard take(consume frame, by: link) else { return readLater() }
+                take(consume frame, by: link, mayBegin)
                 if link.half.life.isGreeting, !saysHello { _ = link.half.life.greeted() }
             } catch {
                 guard input.waiting.isEmpty else {
@@ -75,18 +85,15 @@ extension MessageChannel {
     }
 
     /// Hands on what is in a frame, or keeps it for later.
-    /// - Returns: false when it is the first one that waits.
     @inline(__always)
-    private func take(_ frame: consuming Bytes, by link: Link) -> Bool {
+    private func take(_ frame: consuming Bytes, by link: Link, _ mayBegin: Bool) {
         let size = frame.count
-        if mayBegin(link) || gate.login.isLocked {
-            link.accept(messages.read(consume frame), size: size, over: self)
-            return true
+        if mayBegin || gate.login.isLocked {
+            return link.accept(messages.read(consume frame), size: size, over: self)
         }
         let message = messages.read(copy frame)
         guard passesWaiting(message) else { return keepWaiting(frame) }
         link.accept(message, size: size, over: self)
-        return true
     }
 
     private func readLater() {
@@ -154,17 +161,11 @@ extension MessageChannel {
 // MARK: requests that wait
 
 extension MessageChannel {
-    /// Whether a request that is read now may begin now.
-    @inline(__always)
-    private func mayBegin(_ link: Link) -> Bool { input.waiting.isEmpty && link.nextRequest == .now }
-
-    /// - Returns: false when others wait already.
     @inline(never)
-    private func keepWaiting(_ frame: Bytes) -> Bool {
+    private func keepWaiting(_ frame: Bytes) {
         let isFirst = input.waiting.isEmpty
         changeWaiting { $0.append(frame) }
         if isFirst { beginWaiting() }
-        return !isFirst
     }
 
     /// Whether a message is handled although requests wait that came before it: all but requests, and of the protocol's own
