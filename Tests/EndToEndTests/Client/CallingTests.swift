@@ -29,6 +29,7 @@ import Testing
             counter.note("second")
             try #require(await counter.next() == 1)
             try #require(await counter.increment(by: 5) == 6)
+            try await until { try await counter.notes().count == 2 }
             try #require(await counter.notes() == ["first", "second"])
         }
     }
