@@ -51,6 +51,27 @@ struct ChannelEndTests {
         }
     }
 
+    @Test func `a channel that moves while it is read leaves all that follows to the one in its place`() async throws {
+        try await withLoop { loop in
+            let other = try EventLoop(name: "other")
+            defer { other.shutdown() }
+            let (nearSocket, farSocket) = try Socket.pair()
+            let near = SocketChannel(nearSocket, on: loop, remoteAddress: "far")
+            let far = SocketChannel(farSocket, on: loop, remoteAddress: "near")
+            near.open(RecordingReceiver(on: loop))
+            let text = String(repeating: "0123456789abcdef", count: 1 << 16)
+            near.append(text)
+            near.close()
+            let second = RecordingReceiver(on: other)
+            let first = RecordingReceiver(on: loop) { _ in far.moved(to: other)?.open(second) }
+            far.open(first)
+            _ = await second.waitForEnd()
+            #expect(first.record.ends.isEmpty)
+            let isWhole = first.text + second.text == text + "\n"
+            #expect(isWhole && !first.text.isEmpty)
+        }
+    }
+
     @Test func `an abort from inside a delivery is the last that the receiver hears`() async throws {
         try await withLoop { loop in
             let (nearSocket, farSocket) = try Socket.pair()

@@ -14,9 +14,10 @@ package final class Listener: Sendable {
 
     /// How many connections are taken in one turn.
     private static let acceptsPerTurn = 64
-    /// How many descriptors there must be beside those of the listener when it begins: one for a connection, and five that
-    /// Swift's thread pool may open, without which it ends the process: a queue, its wake-up, and a timer for each clock.
-    private static let leastRoom = 6
+    /// How many descriptors there must be beside those of the listener when it begins: one for a connection, two for the loop that
+    /// watches others, and six that Swift's thread pool may open, without which it ends the process: a queue, its wake-up, a timer
+    /// for each clock, and a file with which it looks at its own threads.
+    private static let leastRoom = 9
     /// How long nothing is accepted when the system has no room.
     private static let pause = Duration.milliseconds(100)
 

@@ -92,7 +92,9 @@ package final class SocketChannel: ByteChannel, @unchecked Sendable {
     package func abort() { end(.local) }
 
     package func moved(to loop: any Loop) -> (any ByteChannel)? {
-        guard let other = loop as? EventLoop, !state.hasReadEnd, outgoing.withLock({ $0.isIdle && $0.finish(.local) })
+        // Ended at once: one that finishes would read on, and what it reads is the other's.
+        guard let other = loop as? EventLoop, !state.hasReadEnd,
+            outgoing.withLock({ $0.phase == .open && $0.isIdle && $0.end(.local) })
         else { return nil }
         if let registration = state.registration { eventLoop.deregister(registration) }
         state.registration = nil

@@ -29,6 +29,7 @@ package struct Life: Sendable, Hashable {
     // Asked with every message; comparing the phases of another module goes through a table.
     @inlinable package var isGreeting: Bool { if case .greeting = phase { true } else { false } }
     @inlinable package var isDraining: Bool { if case .draining = phase { true } else { false } }
+    @inlinable package var isOver: Bool { if case .over = phase { true } else { false } }
     /// Whether the session goes on when its channel is lost.
     @inlinable package var isResumable: Bool { grace != nil }
 

@@ -71,6 +71,8 @@ struct Admission {
         _ id: RPCIdentifier?, isPost: Bool, bytes: Int, deadline: Instant, in half: inout AnswererHalf,
         runner: RequestRunner, at now: Instant
     ) -> Judgement {
+        // Its channel may still be open for a moment.
+        if half.life.isOver { return .draining }
         // One small request of a session that has none may always begin, or a few sessions could keep all others out.
         if !isPost, let limit = overrunInAll, half.calls.count > 0 || bytes >= Self.fewBytes { return busy(limit) }
         if id != nil, runner.isOverloaded(forLinkWith: waiting, at: now) { return busy(.maximumWait) }

@@ -257,8 +257,8 @@ extension Link {
     ) {
         guard channel?.mayAnswer(answer.count) != false else { return }
         if let batch {
-            // It would be kept for no reader, and after the end of the session nothing would let go of it.
-            guard channel != nil else { return }
+            // After the end of the session nothing would let go of it.
+            guard !half.life.isOver else { return }
             let collected = batch.add(answer)
             half.calls.held.batchesKeep(collected.change)
             admission.tellBytes(of: &half)

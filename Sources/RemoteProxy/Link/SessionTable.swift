@@ -11,23 +11,17 @@ package final class SessionTable: Sendable {
             /// Grows from one session to the next.
             let number: Int
             /// Nil while a channel serves the link; otherwise when it was lost, a number that grows from one loss to the next.
-            var left: (at: Int, owner: Identity?)?
+            var leftAt: Int?
         }
 
         var entries: [String: Entry] = [:]
         var (additions, losses) = (0, 0)
         var isClosed = false
+        var unclaimed = UnclaimedSessions()
 
         /// Takes out the session that has waited longest for its client: of this owner, or if none of theirs waits, of all.
         mutating func takeOldestUnclaimed(of owner: Identity?) -> Link? {
-            var oldest: (id: String, isOwn: Bool, at: Int)?
-            for (id, entry) in entries {
-                guard let left = entry.left else { continue }
-                let isOwn = left.owner == owner
-                if oldest.map({ isOwn == $0.isOwn ? left.at < $0.at : isOwn }) != false {
-                    oldest = (id, isOwn, left.at)
-                }
-            }
+            let oldest = unclaimed.takeFirst(preferring: owner) { [entries] in entries[$0.id]?.leftAt == $0.leftAt }
             return oldest.flatMap { entries.removeValue(forKey: $0.id)?.link }
         }
     }
@@ -88,7 +82,7 @@ package final class SessionTable: Sendable {
         guard id.utf8.count == Link.lengthOfID else { return nil }
         return state.withLock { state in
             guard let link = state.entries[id]?.link, link.identity == identity else { return nil }
-            state.entries[id]?.left = nil
+            state.entries[id]?.leftAt = nil
             return link
         }
     }
@@ -96,15 +90,19 @@ package final class SessionTable: Sendable {
     /// A channel serves the link.
     func claimed(_ link: Link) {
         let id = link.id
-        state.withLock { $0.entries[id]?.left = nil }
+        state.withLock { $0.entries[id]?.leftAt = nil }
     }
 
     /// The link has lost its channel.
     func left(_ link: Link) {
         let (id, owner) = (link.id, link.identity)
         state.withLock { state in
+            guard state.entries[id] != nil else { return }
             state.losses += 1
-            state.entries[id]?.left = (state.losses, owner)
+            state.entries[id]?.leftAt = state.losses
+            state.unclaimed.append(.init(id: id, leftAt: state.losses), of: owner, among: state.entries.count) {
+                state.entries[$0.id]?.leftAt == $0.leftAt
+            }
         }
     }
 
@@ -118,7 +116,7 @@ package final class SessionTable: Sendable {
     package func close() {
         let links = state.withLock { state in
             state.isClosed = true
-            defer { state.entries = [:] }
+            defer { (state.entries, state.unclaimed) = ([:], UnclaimedSessions()) }
             return state.entries.values.sorted { $0.number < $1.number }.map(\.link)
         }
         for link in links { link.loop.submit { link.endWithChannel() } }
@@ -127,5 +125,48 @@ package final class SessionTable: Sendable {
     /// The list of tokens has been replaced. Reaches the sessions that wait for their clients, besides all others.
     package func judgeAgain() {
         for link in all { link.loop.submit { link.endIfRevoked() } }
+    }
+}
+
+/// Which session has waited longest for its client. Looking through all sessions would cost each new one too much when there are
+/// as many as there may be. A session that its client has claimed keeps its place, and is passed over.
+struct UnclaimedSessions: Sendable {
+    struct Place: Sendable, Hashable {
+        let id: String
+        /// Grows from one loss to the next.
+        let leftAt: Int
+    }
+
+    /// Oldest first.
+    private var lines: [Identity?: ArraySlice<Place>] = [:]
+
+    /// How many places there are; for tests.
+    var count: Int { lines.values.reduce(0) { $0 + $1.count } }
+
+    /// - Parameters:
+    ///   - sessions: how many there are. When a line has many more places, those that were given up are removed.
+    ///   - isWaiting: whether the session of a place still waits.
+    mutating func append(_ place: Place, of owner: Identity?, among sessions: Int, _ isWaiting: (Place) -> Bool) {
+        lines[owner, default: []].append(place)
+        guard let line = lines[owner], line.count > 2 * sessions + 16 else { return }
+        lines[owner] = ArraySlice(line.filter(isWaiting))
+    }
+
+    /// Takes out the oldest of this owner, or if there is none, of all.
+    mutating func takeFirst(preferring owner: Identity?, _ isWaiting: (Place) -> Bool) -> Place? {
+        if let own = takeFirst(of: owner, isWaiting) { return own }
+        for other in lines.keys { passOver(in: other, isWaiting) }
+        let oldest = lines.min { ($0.value.first?.leftAt ?? .max) < ($1.value.first?.leftAt ?? .max) }
+        return oldest.flatMap { takeFirst(of: $0.key, isWaiting) }
+    }
+
+    private mutating func takeFirst(of owner: Identity?, _ isWaiting: (Place) -> Bool) -> Place? {
+        passOver(in: owner, isWaiting)
+        return lines[owner]?.popFirst()
+    }
+
+    private mutating func passOver(in owner: Identity?, _ isWaiting: (Place) -> Bool) {
+        while let first = lines[owner]?.first, !isWaiting(first) { lines[owner]?.removeFirst() }
+        if lines[owner]?.isEmpty == true { lines[owner] = nil }
     }
 }
