@@ -1,4 +1,4 @@
-// Failover: calls go to the first of several subjects that answers, and from then on to that one.
+// Failover: calls go to the first of several subjects that answers, and stay with it.
 
 import RPCSockets
 package import RPCWire
@@ -6,11 +6,11 @@ import Synchronization
 
 final class FailoverSubject<Service: Sendable>: EndSubject, PassingSubject {
     private let members: [any Subject<Service>]
-    /// The members' objects at the other end of a connection, which may be missing.
+    /// The remote end of each member; nil for a member without one.
     private let ends: [RemoteEnd?]
-    /// The ends of all members; nil when one of them has no client, as at the other end of a server's connection.
+    /// The ends of all members; nil if a member has no client. A proxy that a server has for its caller has none.
     private let dialled: [RemoteEnd]?
-    /// What one call may take, all attempts together, in nanoseconds: the longest timeout of the members' clients. Nil when
+    /// How long one call may take, with all its attempts, in nanoseconds: the longest timeout of the members' clients. Nil if
     /// no member has an end.
     private let timeout: Int64?
     private let clock: any Loop
@@ -49,7 +49,7 @@ final class FailoverSubject<Service: Sendable>: EndSubject, PassingSubject {
         let scope = CallScope.current
         let deadline = deadline(in: scope)
         if let holder = holder(in: scope) { return try await attempt(at: holder, until: deadline, question) }
-        /// What has become of the work in the attempts so far.
+        /// The outcome of the attempts so far.
         var earlier = RPCError.Outcome.notExecuted
         while true {
             let start = current.load(ordering: .relaxed)
@@ -58,7 +58,7 @@ final class FailoverSubject<Service: Sendable>: EndSubject, PassingSubject {
                 let (index, isLast) = ((start + step) % members.count, step == members.count)
                 if isLast {
                     if let failure { throw failure.after(earlier) }
-                    // None can be reached. When one of the clients is connected, the call begins anew.
+                    // No member can be reached. The call starts again when one of the clients is connected.
                     if let dialled, try await RemoteEnd.waitForOne(of: dialled, until: deadline, on: clock) { break }
                     if let end = ends[index], clock.now >= deadline { throw end.outOfTime.after(earlier) }
                 }
@@ -87,7 +87,7 @@ final class FailoverSubject<Service: Sendable>: EndSubject, PassingSubject {
         }
     }
 
-    /// Asks one member within the deadline. A call to a remote end ends when that becomes unreachable.
+    /// Asks one member within the deadline. A call to a remote end fails when that end becomes unreachable.
     private func attempt<Answer: Sendable>(
         at index: Int, isLast: Bool = false, until deadline: Instant,
         _ question: (any Subject<Service>) async throws -> Answer
@@ -104,14 +104,14 @@ final class FailoverSubject<Service: Sendable>: EndSubject, PassingSubject {
         return timeout.map { min(clock.now.advanced(byNanoseconds: $0), given) } ?? given
     }
 
-    /// The member that the task holds at its remote end. Only that one is the holder's alone.
+    /// The member whose remote end the task holds. A hold is good for that member only.
     private func holder(in scope: CallScope?) -> Int? {
         guard let scope, !scope.rights.isEmpty else { return nil }
         return ends.firstIndex { $0?.isHeld(in: scope) ?? false }
     }
 
-    /// Whether another member may answer instead: this one has not run the call, or running it twice is the same as once,
-    /// and the failure is not of the call's own making.
+    /// Whether to ask another member after this failure. This one must not have run the call, unless running it twice does no
+    /// harm. The failure must not be the call's own fault.
     private static func isWorthAskingAnother(after error: RPCError, isRepeatable: Bool) -> Bool {
         switch error.code {
         case .denied, .invalidArguments, .requestTooLarge: false
@@ -125,23 +125,24 @@ final class FailoverSubject<Service: Sendable>: EndSubject, PassingSubject {
 }
 
 extension ServiceProxy {
-    /// A proxy for the first of several that answers. It stays with the one that answered last. Another is asked, in the
-    /// order of the list, when that one cannot be reached or its failure's outcome is `.notExecuted`, or `.unknown` for
-    /// methods marked `@ReadOnly` or `@Idempotent`. Of failures that another would repeat, such as `.denied`, it throws
-    /// the first.
+    /// Makes a proxy for the first of several objects that answers. It stays with the object that answered last.
     ///
-    /// A call in flight whose connection is lost waits only until an attempt to connect has failed, or the server turns
-    /// out to have been started anew. Then it is asked of another, or ends with `.connectionLost`, `.unknown` if it was
-    /// sent and its method is not marked. A server that does not answer a ping counts as unreachable at once. If the
-    /// first attempt to connect succeeds, the session goes on and the call is answered as ever.
+    /// It asks another object, in the order of the list, if that one cannot be reached or the outcome of its failure is
+    /// `.notExecuted`. For methods marked `@ReadOnly` or `@Idempotent`, `.unknown` is enough. A failure that another
+    /// object would repeat, such as `.denied`, is thrown at once.
     ///
-    /// All attempts of a call together take no longer than the calling task's deadline and the longest `timeout` of the
-    /// clients. If none can be reached, the call waits for the first that can be, until then.
+    /// If the connection of a running call is lost, the call waits for one attempt to connect. If that succeeds, the
+    /// session continues and the call is answered as usual. If it fails, or the server was restarted, another object is
+    /// asked. A call that was sent and is not marked instead ends with `.connectionLost`, `.unknown`. A server that does
+    /// not answer a ping counts as unreachable at once.
     ///
-    /// A post goes to the first that is connected. What is called under `exclusively` goes to the one that is held. A
-    /// remote object inside a lazy proxy that has not been made is not seen to be unreachable, and is waited for.
+    /// All attempts of a call together end by the task's deadline, or after the longest `timeout` of the clients. If no
+    /// object can be reached, the call waits until then for the first that can be.
     ///
-    /// Meant for objects that share their state: one does not know what another was told.
+    /// A post goes to the first object that is connected. Calls inside `exclusively` go to the object that is held. A
+    /// lazy proxy that has not made its remote object yet counts as reachable, so calls wait for it.
+    ///
+    /// The objects should share their state: one object does not know what was sent to another.
     public static func failover(_ proxies: [Self]) -> Self {
         failover(proxies, clock: EventLoop.shared)
     }

@@ -1,5 +1,5 @@
-// The file of a cache. It is read at the beginning. Each write keeps what other processes have added meanwhile. The functions
-// block, so they run on a thread that may, one at a time.
+// Reads and writes the file of a cache. A cache reads it once, at the beginning. Each write keeps the records that other
+// processes have added since. The functions block: call them on a thread that may block, one at a time.
 
 import JSONCodec
 import RPCSockets
@@ -12,7 +12,7 @@ struct CacheFile: Sendable {
     private static let patience = Duration.seconds(2)
 
     private let file: ReplaceableFile
-    /// Gets what went wrong, in words for people.
+    /// Gets each problem as a text for people.
     private let report: @Sendable (String) -> Void
 
     init(_ path: String, report: @escaping @Sendable (String) -> Void) {
@@ -33,10 +33,10 @@ struct CacheFile: Sendable {
         }
     }
 
-    /// Writes the records, and those found in the file that are later or others.
-    /// - Parameter clock: read while no other process can write. Otherwise a record of that process could seem to be from the
-    ///   future.
-    /// - Returns: the records in the file now. Nil when nothing was written.
+    /// Writes these records, and those in the file that are later or have other names.
+    /// - Parameter clock: read under the file's lock. Otherwise a record that another process writes meanwhile could seem to be
+    ///   from the future.
+    /// - Returns: all records that are now in the file; nil if nothing was written.
     func write(_ records: CacheRecords, clock: () -> Int64) -> CacheRecords? {
         do {
             return try file.locked(patience: Self.patience) { () throws(SystemError) in
@@ -54,7 +54,7 @@ struct CacheFile: Sendable {
         }
     }
 
-    /// Under the lock: otherwise another process could have mended the file just before it is set aside.
+    /// Needs the lock: otherwise another process could replace a damaged file just before this one sets it aside.
     private func readOrSetAside() throws(SystemError) -> [CacheRecord] {
         guard let contents = try file.read(atMost: Self.largest) else { return [] }
         if let records = Self.records(of: contents) { return records }
@@ -75,19 +75,19 @@ struct CacheFile: Sendable {
         return head(of: output.bytes) + output.bytes
     }
 
-    /// Nil for contents that are damaged or no cache.
+    /// Returns nil if the contents are damaged, or are not those of a cache.
     static func records(of contents: [UInt8]) -> [CacheRecord]? {
-        // A file that was made and never written to.
+        // The file was made, but never written to.
         if contents.isEmpty { return [] }
         let body = contents.dropFirst(headLength)
         guard contents.starts(with: head(of: body)) else { return nil }
         return try? body.withUnsafeBytes { try decodeJSON([CacheRecord].self, from: $0) }
     }
 
-    /// The checksum is FNV-1a. It protects from accidents, not from a forger, which could write a correct file as well.
+    /// The checksum is FNV-1a. It detects accidents. It does not stop a forger, which can compute it too.
     private static func head(of body: some Sequence<UInt8>) -> [UInt8] {
         let sum = body.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
-        // Always of the same length.
+        // The bit set makes the checksum the same length every time.
         return Array("RemoteProxy cache \(String(sum | 1 << 63, radix: 16))\n".utf8)
     }
 }

@@ -1,19 +1,19 @@
-// The results that a cache has in its file: JSON, by their names.
+// The results in the file of a cache: JSON, each under its name.
 
-/// One result in the file.
+/// One result in the file of a cache.
 struct CacheRecord: Sendable, Codable {
     /// `Service.method`, followed by the arguments as canonical JSON.
     let name: String
     let json: String
-    /// When it came from the real object, in nanoseconds of the wall clock.
+    /// When the object returned it, in nanoseconds of the wall clock.
     var written: Int64
-    /// When it was last asked for.
+    /// When a call last asked for it.
     var used: Int64
 
     /// The name without the arguments.
     var method: Substring { name.prefix { $0 != "[" } }
 
-    /// Its part of `maximumBytes`.
+    /// The bytes that count towards `maximumBytes`.
     var size: Int { name.utf8.count + json.utf8.count }
 }
 
@@ -36,7 +36,7 @@ struct CacheRecords: Sendable {
     /// Adds records that fit. Of two records with the same name the later one stays.
     mutating func merge(_ others: some Sequence<CacheRecord>, at time: Int64) {
         for var record in others where record.size <= maximumBytes {
-            // A time in the future: the clock has been set back since. Any other record counts as later.
+            // Written in the future: the clock has been set back since. The record then counts as older than any other.
             if record.written > time { record.written = .min }
             if let own = records[record.name], own.written >= record.written { continue }
             record.used = min(record.used, time)

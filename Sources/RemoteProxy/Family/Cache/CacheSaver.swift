@@ -1,39 +1,39 @@
-// When a cache writes its file: at once after a change, and then not before a pause is over. One write at a time.
+// Decides when a cache writes its file: at once after a change, but not before the pause after the last write. One write at a time.
 
 import RPCSockets
 import RPCWire
 
-/// What a cache needs from the system.
+/// What a cache uses of the system.
 struct CacheEnvironment: Sendable {
     /// For deadlines and pauses.
     var loop: any Loop
-    /// Where results are fetched. Nil for where tasks run anyway.
+    /// Where results are fetched. Nil for the default executor.
     var executor: (any TaskExecutor)?
     /// Nanoseconds since 1970.
     var wallTime: @Sendable () -> Int64
-    /// Runs work that blocks, and returns before it has run.
+    /// Runs work that blocks. Returns before the work has run.
     var block: @Sendable (_ work: @escaping @Sendable () -> Void) -> Void
 
     static let system = CacheEnvironment(
         loop: EventLoop.shared, executor: nil, wallTime: { WallClock.now },
         block: { work in
-            // Where no thread can be had, a loop that is late is better than a file that is never written.
+            // Without a thread the work delays a loop. That is better than a file that is never written.
             do { try SystemThread.start(name: "cache file", work) } catch { EventLoop.shared.submit(work) }
         })
 }
 
 final class CacheSaver: Sendable {
-    /// Writes the file and says whether that went well. It keeps the cache, so that a cache that is let go with a write
-    /// ahead still finds it all in the file at the next launch.
+    /// Writes the file and returns whether that succeeded. The closure retains the cache. So a cache that is released before
+    /// a write has everything in its file at the next launch.
     typealias Write = @Sendable () -> Bool
 
     private struct State {
         /// Whether something has changed since the last write began.
         var isChanged = false
-        /// Whether the last write failed. It is repeated with the next change or `save`, not by itself.
+        /// Whether the last write failed. The next change or `save` repeats it; no timer does.
         var hasFailed = false
         var isWriting = false
-        /// Whether a write is ahead, or the file is left alone after one.
+        /// Whether a write is due, or the pause after one is not over.
         var isBusy = false
     }
 
@@ -57,7 +57,7 @@ final class CacheSaver: Sendable {
         if begins { writeSoon(write) }
     }
 
-    /// Returns when all changes until now have been written, or could not be: then false. Does not wait for the pause.
+    /// Returns true when all changes until now have been written, and false if they could not be. Does not wait for the pause.
     func save(_ write: @escaping Write) async -> Bool {
         guard state.withLock({ $0.isChanged || $0.hasFailed || $0.isWriting }) else { return true }
         return await withUnsafeContinuation { continuation in
@@ -78,8 +78,8 @@ final class CacheSaver: Sendable {
         }
     }
 
-    /// Writes, unless another write has left nothing to do since this one was decided. A process that has saved may end, and would
-    /// cut off a needless write.
+    /// Writes, unless another write has already saved every change. A process may end right after `save`, which would
+    /// interrupt a needless write.
     private func writeNow(_ write: Write) -> Bool {
         file.withLock { _ in
             let isNeeded = state.withLock { state in

@@ -1,39 +1,39 @@
-// The results of one cached proxy, the calls that wait for them and the listeners that hear what becomes of them. Knows no
-// results' types: `CachingSubject` brings them.
+// Holds the results of one cached proxy, the calls that wait for them, and the listeners that get updates. It does not know the
+// types of results: `CachingSubject` does.
 
 import RPCSockets
 import RPCWire
 
-/// Gets each result that has come, and with a failure each that is still shown because no new one could be fetched. Gets nil
-/// at the end of the cache.
+/// Gets each new result. With a failure it gets the result that calls still return, because no new one could be fetched.
+/// Gets nil when the cache ends.
 typealias CacheListener = @Sendable (_ result: (any CachedResult)?, _ failure: (any Error)?) -> Void
 
 final class CacheStore: Sendable {
     typealias Fetched = Swift.Result<any CachedResult, any Error>
 
-    /// What a call does for which no result can be shown at once.
+    /// What a call has to do if no result can be returned at once.
     enum Answer {
-        /// It looks again: the result has come meanwhile.
+        /// Look again: the result has arrived meanwhile.
         case again
-        /// It decodes a record from the file, gives the result to `adopt`, and looks again.
+        /// Decode the record from the file, pass the result to `adopt`, and look again.
         case read(CacheRecord)
-        /// It waits until the file has been read, and looks again.
+        /// Wait until the file has been read, and look again.
         case load(WaitingTask<Void>)
-        /// It waits for the result, and fetches it unless another call does.
+        /// Wait for the result. Fetch it too if `isFetching`; otherwise another call fetches it.
         case wait(WaitingTask<Fetched>, isFetching: Bool)
     }
 
     private struct State {
         var table: CacheTable
-        /// What the file has.
+        /// The records of the file.
         var records: CacheRecords
         /// The results being fetched, with the calls that wait for each.
         var fetchings: [CacheKey: WaitingLine<Fetched>] = [:]
-        /// How many results are being fetched behind callers.
+        /// How many results are being fetched in the background.
         var refreshes = 0
         /// The calls that wait for the file. Nil when it has been read.
         var loading: WaitingLine<Void>?
-        /// Nothing is fetched behind callers before this time.
+        /// Nothing is fetched in the background before this time.
         var pausedUntil: Instant?
         var listeners: [Int: (key: CacheKey, hear: CacheListener)] = [:]
         var lastListener = 0
@@ -45,7 +45,7 @@ final class CacheStore: Sendable {
     let policy: CachePolicy
     let environment: CacheEnvironment
     private let file: CacheFile?
-    /// Logs what went wrong. The same problem is not logged twice in a row.
+    /// Logs a problem. The same problem is not logged twice in a row.
     private let report: @Sendable (String) -> Void
     private let saver: CacheSaver
     private let state: Lock<State>
@@ -78,13 +78,13 @@ final class CacheStore: Sendable {
 
     // MARK: finding
 
-    /// The result in the place, if it may be shown. The caller compares its key, which takes no lock.
+    /// Returns the result at this place, if it may be returned to a call. The caller compares the key, outside the lock.
     func look(at place: Int) -> (result: any CachedResult, isFresh: Bool)? {
         let time = environment.wallTime()
         return state.withLock { $0.table.find(at: place, time) }
     }
 
-    /// For a call to which no result can be shown.
+    /// Decides what a call has to do if `look` found no result for it.
     func find(_ method: Int, _ arguments: some MethodArguments) -> Answer {
         let key = CacheKey(method, arguments)
         let name = file == nil ? nil : (try? arguments.canonicalJSON).map { "\(service).\(methods[method])\($0)" }
@@ -93,14 +93,14 @@ final class CacheStore: Sendable {
             if let task = state.loading?.join() { return .load(task) }
             let isThere = state.table[key.place]?.key == key
             if isThere, state.table.find(at: key.place, time) != nil { return .again }
-            // A result that is too old has a record that is as old.
+            // A result that is too old has a record of the same age, so decoding that would not help.
             if !isThere, let name, let record = state.records[name] { return .read(record) }
             let isFetching = state.fetchings[key] == nil
             return .wait(state.fetchings[key, default: WaitingLine()].join(), isFetching: isFetching)
         }
     }
 
-    /// For a call that has shown a result that is not fresh. True if it has to fetch a new one.
+    /// Asks whether a call that returned a stale result has to fetch a new one.
     func refresh(_ key: CacheKey) -> Bool {
         let now = environment.loop.now
         return state.withLock { state in
@@ -114,7 +114,7 @@ final class CacheStore: Sendable {
 
     // MARK: fetching
 
-    /// How fetching ended.
+    /// Ends fetching with a result or an error.
     func end(_ key: CacheKey, with fetched: Fetched) {
         let (time, now) = (environment.wallTime(), environment.loop.now)
         var failure: (any Error)?
@@ -132,10 +132,10 @@ final class CacheStore: Sendable {
         for task in waiting { _ = task.end(with: fetched) }
     }
 
-    /// A task that fetched behind a caller has ended, however long that took.
+    /// Ends a fetch in the background, however long it took.
     func refreshIsOver() { state.withLock { $0.refreshes -= 1 } }
 
-    /// - Returns: what ends the listening.
+    /// - Returns: a closure that removes the listener.
     func listen(to key: CacheKey, _ listener: @escaping CacheListener) -> @Sendable () -> Void {
         let number = state.withLock { state in
             state.lastListener += 1
@@ -148,8 +148,8 @@ final class CacheStore: Sendable {
 
     // MARK: the file
 
-    /// A record has been decoded.
-    /// - Parameter result: nil when it is no result.
+    /// Stores a result that was decoded from a record.
+    /// - Parameter result: nil if the record could not be decoded.
     func adopt(_ result: (any CachedResult)?, from record: CacheRecord) {
         let time = environment.wallTime()
         state.withLock { state in
@@ -180,7 +180,7 @@ final class CacheStore: Sendable {
         }
     }
 
-    /// Puts results into JSON and writes the file, on a thread that may block. No call waits for that.
+    /// Encodes results as JSON and writes the file, on a thread that may block. No call waits for it.
     private func write() -> Bool {
         let new = state.withLock { $0.table.unnamed }.compactMap { result in json(of: result).map { (result, $0) } }
         let (made, records) = state.withLock { state in

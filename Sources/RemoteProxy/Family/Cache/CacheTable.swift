@@ -1,23 +1,23 @@
-// The results that a cache has in memory: how old they are, and which have to go.
+// Holds the results that a cache has in memory: knows how old they are, and removes those used longest ago.
 
 import RPCWire
 
-/// Results by their places. Times are those of the wall clock, since ages outlive the process.
+/// Results by their places. Times are those of the wall clock, because results may be older than the process.
 struct CacheTable {
     private struct Entry {
         let result: any CachedResult
         let written: Int64
         var used: Int64
-        /// The name of its record. Nil until it has been put into one.
+        /// The name of its record; nil until the result has been encoded as one.
         var name: String?
     }
 
     private let freshFor: Int64
     private let staleFor: Int64
     private let maximumEntries: Int
-    /// By `CacheKey.place`. Of two results with the same place only one is here.
+    /// By `CacheKey.place`. If two results have the same place, only the later one is kept.
     private var entries: [Int: Entry] = [:]
-    /// The latest time of use. Two uses never have the same.
+    /// The latest time of use. No two uses have the same time.
     private var lastUse = Int64.min
 
     init(_ policy: CachePolicy) {
@@ -28,28 +28,28 @@ struct CacheTable {
 
     var count: Int { entries.count }
 
-    /// The result in the place, which may be another's, however old it is.
+    /// The result at this place, however old. It may belong to another key with the same place.
     subscript(place: Int) -> (any CachedResult)? { entries[place]?.result }
 
-    /// The result in the place if it may be shown, and whether it is as good as new.
+    /// Returns the result at this place, if a call may return it, and whether it is fresh.
     mutating func find(at place: Int, _ time: Int64) -> (result: any CachedResult, isFresh: Bool)? {
         guard let index = entries.index(forKey: place) else { return nil }
         entries.values[index].used = nextUse(time)
         let entry = entries.values[index]
         let (age, overflow) = time.subtractingReportingOverflow(entry.written)
-        // A time in the future: the clock has been set back since, and the age is unknown.
+        // Written in the future: the clock has been set back since, so the age is unknown.
         guard age >= 0, !overflow else { return (entry.result, false) }
         if age < freshFor { return (entry.result, true) }
         return age - freshFor < staleFor ? (entry.result, false) : nil
     }
 
-    /// Keeps a result.
-    /// - Parameter record: the record that it was read from, unless it has just come.
+    /// Stores a result.
+    /// - Parameter record: the record that it was decoded from; nil if it has just been fetched.
     mutating func store(_ result: any CachedResult, from record: CacheRecord? = nil, at time: Int64) {
         entries[result.key.place] = Entry(
             result: result, written: record?.written ?? time, used: nextUse(time), name: record?.name)
         guard count > maximumEntries else { return }
-        // A tenth more is removed than has to be, so that the next results need no search.
+        // Removes a tenth more than it must, so that the next results need no search.
         let surplus = count - (maximumEntries - maximumEntries / 10)
         for (place, _) in entries.sorted(by: { $0.value.used < $1.value.used }).prefix(surplus) { entries[place] = nil }
     }
@@ -61,10 +61,10 @@ struct CacheTable {
 
     // MARK: the file
 
-    /// The results that have not been put into records.
+    /// The results that have no records yet.
     var unnamed: [any CachedResult] { entries.values.filter { $0.name == nil }.map(\.result) }
 
-    /// Makes the record of a result, if that is still here.
+    /// Makes the record of a result, if the table still holds it.
     mutating func makeRecord(of result: any CachedResult, as name: String, _ json: String) -> CacheRecord? {
         let place = result.key.place
         guard let entry = entries[place], entry.result === result else { return nil }
@@ -72,12 +72,12 @@ struct CacheTable {
         return CacheRecord(name: name, json: json, written: entry.written, used: entry.used)
     }
 
-    /// When the results that have records were used.
+    /// When each result that has a record was last used.
     var uses: [(name: String, time: Int64)] {
         entries.values.compactMap { entry in entry.name.map { ($0, entry.used) } }
     }
 
-    /// Removes the results whose records are gone, or have been replaced by later ones of other processes.
+    /// Removes each result whose record was removed, or was replaced by a later one from another process.
     mutating func follow(_ records: CacheRecords) {
         entries = entries.filter { _, entry in
             guard let name = entry.name else { return true }

@@ -1,21 +1,21 @@
-// The cached proxy, and what a program can ask of it.
+// Makes cached proxies, and lets a program listen to one and save it.
 
 extension ServiceProxy {
-    /// A proxy that answers at once with what was seen last time and fetches anew behind the caller, for the next time.
+    /// Makes a proxy that returns the last known result at once, and fetches a new one in the background for the next call.
     ///
-    /// The first call of a method with certain arguments goes through; calls made meanwhile wait for the same answer.
-    /// Later calls get what was seen, however long the real object takes and whether it can be reached or not, until
-    /// that is older than the policy allows. A failure never takes the place of a result. What is fetched is fetched
-    /// once for all that ask, with a time limit of its own and on behalf of the caller that caused it: put a guard
-    /// around the cache, not into it. Calls made inside `exclusively` go through to the object.
+    /// The first call of a method with certain arguments goes to the object. Calls made meanwhile wait for the same
+    /// answer. Later calls get the last known result until it is older than the policy allows, even if the object is
+    /// slow or cannot be reached. A failure never replaces a result. Calls made inside `exclusively` go to the object.
     ///
-    /// Two calls ask for the same if all their arguments are equal: by `==` where their types are `Hashable`, and else
-    /// by the JSON that they would travel as, which takes longer. Nothing is put into JSON besides, but for a file.
+    /// Each result is fetched once for all calls that ask for it, with a time limit of its own. It is fetched on behalf
+    /// of the caller that caused it. So put a guard around the cache, not inside it.
     ///
+    /// Two calls ask for the same result if all their arguments are equal. Arguments are compared with `==` if their
+    /// types are `Hashable`, and otherwise as JSON, which takes longer. Only a cache with a file encodes anything else.
     /// - Parameters:
-    ///   - place: `.memory` or `.file(path)`. A file is read when the proxy is made; calls wait until it has been.
+    ///   - place: `.memory` or `.file(path)`. A file is read when the proxy is made. Calls wait until it has been read.
     ///   - methods: The methods to cache. Nil means all that are marked `@ReadOnly`.
-    ///   - policy: How long results are shown, and how many are kept.
+    ///   - policy: How long results are returned, and how many are kept.
     public func cached(
         in place: CachePlace, methods: [MethodName]? = nil, _ policy: CachePolicy = CachePolicy()
     ) -> Self {
@@ -38,25 +38,25 @@ extension ServiceProxy {
         return Self(subject: CachingSubject(next: proxySubject, store: store))
     }
 
-    /// What becomes of a cached result from now on: each one that comes from the real object, and each failure to get
-    /// one. Ends with the cache.
+    /// The updates of a cached result from now on: each new result, and each failure to fetch one. The sequence ends with
+    /// the cache.
     ///
     /// ```swift
     /// show(try await feed.load())
     /// for await update in try feed.updates(of: FeedProxy.Methods.load) { show(update.value) }
     /// ```
     ///
-    /// A reader that does not keep up misses the oldest updates, never the newest. Put the cache around what is lazy, counted or
-    /// late-bound: inside, it is found only while the object is there; inside `failover` it is not.
-    /// - Throws: `RPCError` with the code `.unimplemented` when the method is not cached.
+    /// A slow reader misses the oldest updates, never the newest. Put the cache around a lazy, counted or late-bound proxy.
+    /// Inside one, the cache is found only while the object exists. Inside `failover` it is never found.
+    /// - Throws: `RPCError` with the code `.unimplemented` if the method is not cached.
     public func updates<Result>(
         of method: Method<ProxiedService, NoArguments, Result>
     ) throws -> AsyncStream<CacheUpdate<Result>> {
         try updates(of: method, NoArguments())
     }
 
-    /// The same for one of the results of a method with arguments.
-    /// - Throws: `RPCError` with the code `.unimplemented` when the method is not cached.
+    /// The updates of a method with arguments, for one set of arguments.
+    /// - Throws: `RPCError` with the code `.unimplemented` if the method is not cached.
     public func updates<Arguments, Result>(
         of method: Method<ProxiedService, Arguments, Result>, _ arguments: Arguments
     ) throws -> AsyncStream<CacheUpdate<Result>> {
@@ -85,24 +85,24 @@ extension ServiceProxy {
         return stream
     }
 
-    /// Returns when all that the cache has seen until now is in its file. Worth waiting for before a short-lived program
-    /// ends; otherwise the file is written by itself, soon after each change. The cache is found where `updates(of:)`
-    /// finds it.
-    /// - Returns: False when the file could not be written, which the log explains.
+    /// Returns when everything that the cache holds is in its file. Call it before a short-lived program ends. Otherwise
+    /// there is no need: the cache writes the file soon after each change. The cache is found where `updates(of:)` finds
+    /// it.
+    /// - Returns: False if the file could not be written. The log says why.
     @discardableResult
     public func saveCache() async -> Bool {
         await proxySubject.layer(CachingSubject<ProxiedService>.self)?.store.save() ?? true
     }
 }
 
-/// What became of fetching a result.
+/// How an attempt to fetch a result ended.
 public enum CacheUpdate<Result: Sendable>: Sendable {
-    /// It has come from the real object, and is what callers get from now on.
+    /// The object returned a new result. Calls get it from now on.
     case refreshed(Result)
-    /// It could not be fetched, for this reason; callers go on getting the one they have seen.
+    /// No new result could be fetched, because of the error. Calls still get this older one.
     case stale(Result, any Error)
 
-    /// What callers get now.
+    /// The result that calls get now.
     public var value: Result {
         switch self {
         case .refreshed(let value), .stale(let value, _): value

@@ -1,13 +1,13 @@
-// One result in memory: with its types, and with the method and arguments that it is the result of.
+// One result in memory, with its types, its method and its arguments.
 
 import JSONCodec
 
-/// A method with its arguments: names one result.
+/// Identifies one result: a method with its arguments.
 struct CacheKey: Sendable, Hashable {
-    /// The index in the list of methods that are cached.
+    /// The index of the method in the list of cached methods.
     let method: Int
     let arguments: any Sendable & Hashable
-    /// Where the result stands in the table. Two keys rarely have the same place, but they may.
+    /// The result's place in the table. Two keys may have the same place, but rarely do.
     let place: Int
 
     init(_ method: Int, _ arguments: some MethodArguments) {
@@ -30,10 +30,10 @@ struct CacheKey: Sendable, Hashable {
     }
 }
 
-/// A result without its types, which only the calls know that ask for it.
+/// A result whose types are hidden. Only the calls that ask for it know them.
 protocol CachedResult: AnyObject, Sendable {
     var key: CacheKey { get }
-    /// The name of the arguments in the file, and the value.
+    /// Encodes the arguments, which name the result in the file, and the value.
     func json() throws -> (arguments: String, value: String)
 }
 

@@ -1,4 +1,4 @@
-// A subject that returns the last known result at once, and fetches a new one behind the caller.
+// A subject that returns the last known result at once, and fetches a new one in the background.
 
 import JSONCodec
 import RPCWire
@@ -7,13 +7,13 @@ struct CachingSubject<Service: Sendable>: WrappingSubject {
     let next: any Subject<Service>
     let store: CacheStore
 
-    /// How long after its deadline a fetch is given up. Most objects end by themselves at the deadline, with a better error.
+    /// How long after its deadline a fetch is given up. Most objects end at the deadline themselves, with a better error.
     private static var patience: Duration { .milliseconds(100) }
 
     func call<Arguments, Result>(
         _ method: Method<Service, Arguments, Result>, _ arguments: Arguments
     ) async throws -> Result {
-        // A caller that holds the object exclusively sees it as it is.
+        // A caller that holds the object exclusively must see its present state.
         guard let number = store.methods.firstIndex(of: method.signature.name), CallScope.current?.hasHold != true
         else {
             return try await next.call(method, arguments)
@@ -27,9 +27,9 @@ struct CachingSubject<Service: Sendable>: WrappingSubject {
                 if let key, store.refresh(key) { fetch(key, true, method, arguments) }
                 return result.value
             }
-            // A result for arguments that are not equal to themselves would never be found again.
+            // Arguments that are not equal to themselves, such as NaN, would never be found again.
             guard arguments == arguments else { return try await next.call(method, arguments) }
-            // It may wait for the call of another caller.
+            // The call may wait for another call to fetch the result.
             method.progress?.note(.unknown)
             switch store.find(number, arguments) {
             case .again: continue
@@ -45,9 +45,9 @@ struct CachingSubject<Service: Sendable>: WrappingSubject {
         }
     }
 
-    /// Calls the next subject in a task of its own, which no caller's cancellation or deadline ends: its result is for
-    /// all that ask.
-    /// - Parameter isRefresh: whether the caller has been shown an older result.
+    /// Calls the next subject in a task of its own. No caller's cancellation or deadline ends it, because other calls may
+    /// want the result too.
+    /// - Parameter isRefresh: whether the call has already returned an older result.
     private func fetch<Arguments, Result>(
         _ key: CacheKey, _ isRefresh: Bool, _ method: Method<Service, Arguments, Result>, _ arguments: Arguments
     ) {

@@ -1,25 +1,25 @@
-// The guarded proxy: a policy is asked about each call and post before it goes on.
+// The guarded proxy: it asks a policy about each call and post before passing it on.
 
 import RPCSockets
 package import RPCWire
 
 struct GuardedSubject<Service: Sendable>: WrappingSubject, SelectiveSubject, HoldableSubject {
-    /// Posts that wait for a policy that takes its time.
+    /// Posts that wait for a policy that decides asynchronously.
     private struct WaitingPosts {
         var count = 0
-        /// Delivers the last of them, after those before it.
+        /// Delivers the last waiting post, after those before it.
         var last: Task<Void, Never>?
     }
 
     private static var mostPosts: Int { 1_000 }
-    /// How long a policy may take when the call has no deadline.
+    /// How long a policy may take if the call has no deadline.
     private static var patience: Duration { .seconds(30) }
 
     let next: any Subject<Service>
     private let policy: Policy
-    /// Whether a method is judged. All others pass.
+    /// Whether the policy is asked about a method. All other methods pass.
     private let isJudged: @Sendable (MethodSignature) -> Bool
-    /// The method that the policy sees when the subject is taken for several calls.
+    /// The method that the policy is asked about when the subject is taken with `exclusively`.
     private let hold: MethodSignature
     private let clock: any Loop
     private let posts = Lock(WaitingPosts())
@@ -45,7 +45,7 @@ struct GuardedSubject<Service: Sendable>: WrappingSubject, SelectiveSubject, Hol
         return try await next.call(method, arguments)
     }
 
-    /// A policy that takes its time judges all posts later, so that they are delivered in their order.
+    /// If the policy decides asynchronously, all posts wait for it, so that they are delivered in order.
     func post<Arguments>(_ post: Post<Service, Arguments>, _ arguments: Arguments, now: (Service) -> Void) {
         let request = isJudged(post.signature) ? request(post.signature, arguments) : nil
         if let decideNow = policy.decideNow {
@@ -54,7 +54,7 @@ struct GuardedSubject<Service: Sendable>: WrappingSubject, SelectiveSubject, Hol
             return
         }
         let deliver = kept(post, arguments)
-        // Judged on behalf of its sender, in the policy's own time.
+        // Judged on behalf of the sender, but not within its deadline.
         let scope = CallScope.current?.later
         let isKept = keep { [self] in
             if let request, await !isAllowed(request, in: scope) { return }
@@ -68,7 +68,7 @@ struct GuardedSubject<Service: Sendable>: WrappingSubject, SelectiveSubject, Hol
     func takeHold(for lease: Duration) async throws -> Hold {
         if isJudged(hold) {
             let verdict = try await verdict(on: AccessRequest(method: hold, arguments: nil))
-            // The caller sees the error of a subject that has no lock.
+            // A silent denial looks like a subject that has no lock.
             if verdict == .denySilently, policy.counted(verdict) != .allow { throw RPCError.cannotBeHeld }
             try enforce(verdict, on: hold)
         }
@@ -102,13 +102,13 @@ struct GuardedSubject<Service: Sendable>: WrappingSubject, SelectiveSubject, Hol
         }
     }
 
-    /// Of a post that has waited for its turn to be judged.
+    /// Judges a post that had to wait for those before it.
     private func isAllowed(_ request: AccessRequest, in scope: CallScope?) async -> Bool {
         let verdict = try? await CallScope.with(scope, { try await self.verdict(on: request) })
         return policy.counted(verdict ?? .deny("the policy could not be asked")) == .allow
     }
 
-    /// A policy that takes its time is asked in a task of its own, so that the call ends in time whatever the policy does.
+    /// An asynchronous policy runs in a task of its own. So the call ends in time, whatever the policy does.
     private func verdict(on request: AccessRequest) async throws -> Policy.Verdict {
         if let decideNow = policy.decideNow { return decideNow(request) }
         let answer = WaitingTask<Policy.Verdict>()
@@ -119,7 +119,7 @@ struct GuardedSubject<Service: Sendable>: WrappingSubject, SelectiveSubject, Hol
                 _ = answer.end(with: .deny("the policy could not be asked"))
             }
         }
-        // Does nothing if the policy has decided.
+        // Has no effect if the policy has decided.
         defer { asking.cancel() }
         let deadline = clock.deadline(orAfter: Self.patience)
         if let verdict = try await answer.wait(until: deadline, on: clock) { return verdict }
@@ -128,7 +128,7 @@ struct GuardedSubject<Service: Sendable>: WrappingSubject, SelectiveSubject, Hol
             outcome: .notExecuted)
     }
 
-    /// Delivers a post after those before it. False when too many are waiting: the post is not kept.
+    /// Delivers a post after those before it. Returns false, without keeping it, if too many are waiting.
     private func keep(_ deliver: @escaping @Sendable () async -> Void) -> Bool {
         posts.withLock { waiting in
             guard waiting.count < Self.mostPosts else { return false }
@@ -144,24 +144,24 @@ struct GuardedSubject<Service: Sendable>: WrappingSubject, SelectiveSubject, Hol
 }
 
 extension ServiceProxy {
-    /// Lets through what the policy allows. Around it, not inside: `.locked().guarded(by: policy)` asks first and locks
-    /// then.
+    /// Makes a proxy that passes on only what the policy allows. The guard goes around other layers:
+    /// `.locked().guarded(by: policy)` asks the policy first and locks then.
     ///
-    /// A denied call throws `RPCError` with the code `.denied`, or `.unimplemented` if it is denied silently, and the
-    /// outcome `.notExecuted`; a denied post vanishes. `policy.deniedCalls` counts both. Of a policy that asks, up to
-    /// 1,000 posts wait for its verdict in their order; more are denied. Taking the subject with `exclusively` is judged
-    /// like a call of a method that changes something.
+    /// A denied call throws `RPCError` with the outcome `.notExecuted` and the code `.denied`, or `.unimplemented` if it
+    /// is denied silently. A denied post vanishes. `policy.deniedCalls` counts both. If the policy decides
+    /// asynchronously, up to 1,000 posts wait for it, in order; more are denied. `exclusively` is judged like a method
+    /// that changes something.
     public func guarded(by policy: Policy) -> Self { guarded(by: policy) { _ in true } }
 
     package func guarded(by policy: Policy, clock: any Loop) -> Self { guarded(by: policy, clock: clock) { _ in true } }
 
-    /// The same before some methods only: the others, and `exclusively`, pass.
+    /// Asks the policy about these methods only. All others pass, and so does `exclusively`.
     public func guarded(by policy: Policy, methods: [MethodName]) -> Self {
         let names = Set(methods.map(\.name))
         return guarded(by: policy) { names.contains($0.name) }
     }
 
-    /// The same before all methods but some, which pass.
+    /// Asks the policy about all methods except these, which pass.
     public func guarded(by policy: Policy, except methods: [MethodName]) -> Self {
         let names = Set(methods.map(\.name))
         return guarded(by: policy) { !names.contains($0.name) }

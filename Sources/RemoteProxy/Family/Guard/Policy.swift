@@ -1,4 +1,4 @@
-// Which callers may call which methods. A guarded subject asks a policy with each call and post.
+// Policies decide which callers may call which methods. A guarded subject asks one about each call and post.
 
 import Synchronization
 
@@ -8,24 +8,24 @@ import Synchronization
 /// server.export(ledger.guarded(by: .readOnly.or(.role("teller"))))
 /// ```
 ///
-/// Judged before the arguments reach the subject. A denied call throws `RPCError` with the code `.denied` and the
-/// outcome `.notExecuted`; a denied post vanishes.
+/// The policy is asked before the arguments reach the subject. A denied call throws `RPCError` with the code
+/// `.denied` and the outcome `.notExecuted`. A denied post vanishes.
 public final class Policy: Sendable {
-    /// What becomes of a call.
+    /// Says what happens to a call.
     public enum Verdict: Sendable, Hashable {
-        /// It goes on to the subject.
+        /// The call goes to the subject.
         case allow
-        /// It is refused, and its caller is told why.
+        /// The call is refused. Its error gives this reason.
         case deny(String)
-        /// It is refused as if there were no such method: with the code `.unimplemented`.
+        /// The call is refused as if the method did not exist: with the code `.unimplemented`.
         case denySilently
     }
 
-    /// Decides in place. Nil for a policy that decides in its own time: calls then wait within their deadlines, and posts in
-    /// their order.
+    /// Decides synchronously. Nil for a policy that decides asynchronously: calls then wait within their deadlines, and posts
+    /// in order.
     let decideNow: (@Sendable (AccessRequest) -> Verdict)?
     let decide: @Sendable (AccessRequest) async throws -> Verdict
-    /// Whether requests are to come with their arguments: putting those into a request may allocate.
+    /// Whether requests carry their arguments. Copying those into a request may allocate.
     let readsArguments: Bool
     private let denials = Atomic(0)
 
@@ -42,18 +42,18 @@ public final class Policy: Sendable {
         self.init(now: decide, readsArguments: readsArguments) { decide($0) }
     }
 
-    /// A policy that decides at once, in the task of the call.
+    /// Makes a policy that decides synchronously, in the task of the call.
     public convenience init(_ decide: @escaping @Sendable (AccessRequest) -> Verdict) {
         self.init(readsArguments: false, decide)
     }
 
-    /// A policy that has to ask first. Each call waits for its verdict until its deadline, 30 s if it has none.
-    /// A policy that throws denies. Posts wait too and keep their order, so none of them is synchronous any more.
+    /// Makes a policy that decides asynchronously. Each call waits for the verdict until its deadline, or for 30 s if it has none.
+    /// If the closure throws, the call is denied. Posts wait too and keep their order, so they are no longer synchronous.
     public static func asking(_ decide: @escaping @Sendable (AccessRequest) async throws -> Verdict) -> Policy {
         Policy(now: nil, later: decide)
     }
 
-    /// How many calls and posts have been denied by the guards that were given this very policy.
+    /// How many calls and posts have been denied by guards with this policy.
     public var deniedCalls: Int { denials.load(ordering: .relaxed) }
 
     /// Counts a verdict that denies.
@@ -63,35 +63,34 @@ public final class Policy: Sendable {
     }
 }
 
-/// A call or a post that a policy is to judge.
+/// Describes a call or post that a policy has to judge.
 public struct AccessRequest: Sendable {
-    /// What is called: its service, its name, its shape and whether it only reads. Taking the subject for several calls
-    /// is judged as the method `rpc.hold`.
+    /// The method: its service, its name, its shape and whether it only reads. For `exclusively` it is `rpc.hold`.
     public let method: MethodSignature
     let arguments: (any MethodArguments)?
 
     /// The service that is called.
     public var service: String { method.service }
 
-    /// The caller; nil for a call that begins in this process. To be read while the policy judges, not later.
+    /// The caller; nil for a call that begins in this process. Read it only while the policy decides.
     public var caller: Caller? { Caller.current }
 
-    /// The identity that the caller has proved, if any. To be read while the policy judges, not later.
+    /// The identity that the caller has proved, if any. Read it only while the policy decides.
     public var identity: Identity? { caller?.identity }
 }
 
 extension Policy {
-    /// Allows what both allow. The first denial is the verdict; the other policy is then not asked.
+    /// Allows what both policies allow. After a denial by the first, the other is not asked.
     public func and(_ other: Policy) -> Policy {
         followed(by: other) { $0 == .allow }
     }
 
-    /// Allows what one of them allows. If both deny, the verdict is the other's.
+    /// Allows what at least one of the policies allows. If both deny, the verdict is that of the other.
     public func or(_ other: Policy) -> Policy {
         followed(by: other) { $0 != .allow }
     }
 
-    /// The same, with every denial a silent one.
+    /// Allows the same, and denies everything else silently.
     public var silently: Policy {
         let hush: @Sendable (Verdict) -> Verdict = { $0 == .allow ? .allow : .denySilently }
         if let decideNow { return Policy(readsArguments: readsArguments) { hush(decideNow($0)) } }

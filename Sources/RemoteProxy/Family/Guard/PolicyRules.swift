@@ -1,4 +1,4 @@
-// Ready-made policies: by caller, by method, by arguments. Each access makes a policy with a count of its own.
+// Ready-made policies: by caller, by method, by arguments. Each access makes a new policy, which counts its own denials.
 
 extension Policy {
     /// Allows nothing. For methods that must not be called: `guarded(by: .nobody, methods: [.erase])`.
@@ -16,7 +16,7 @@ extension Policy {
         }
     }
 
-    /// Allows calls that begin in this process. A call that a subject makes while it serves a caller is the caller's.
+    /// Allows calls that begin in this process. A call that a subject makes while it serves a caller counts as the caller's.
     public static var thisProcess: Policy {
         Policy { $0.caller == nil ? .allow : .deny("it is for this process only") }
     }
