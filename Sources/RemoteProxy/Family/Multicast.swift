@@ -1,50 +1,52 @@
-// The multicast proxy: one delegate that is many.
+// The multicast proxy: one delegate that stands for many.
 
 import RPCSockets
 import RPCWire
 
 extension ServiceProxy {
-    /// A proxy that delivers each post to all of its receivers, in the order in which they were added.
+    /// Makes a proxy that delivers each post to all of its receivers, in the order in which they were added.
     ///
     /// ```swift
     /// screen.delegate = LoginDelegateProxy.multicast([coordinator, analytics])
     /// ```
     ///
-    /// Instances of classes are held weakly, as delegates are: one that is gone is forgotten. Proxies and other values are held,
-    /// since the multicast may be their only owner. So a `.weak(_:)` or a remote proxy can be a receiver too. A
-    /// proxy for a ``Caller`` leaves when the caller's session is over, one for an object at the other end of an ``RPCClient``
-    /// when the client is closed; but not from behind a lazy, late-bound, counted or failover proxy.
-    /// Receivers that are here are called one after the other, on the actor of the caller; what one does harms no other.
+    /// Instances of classes are held weakly, as delegates are; one that is gone is removed. Proxies and other values are
+    /// held strongly, since the multicast may be their only owner. So a `.weak(_:)` or a remote proxy can be a receiver.
     ///
-    /// Calls throw `RPCError` with the code `.unimplemented`, `.notExecuted`: there would be as many results as
-    /// receivers.
+    /// A proxy for a ``Caller`` is removed when the caller's session is over. A proxy for an object at the other end of an
+    /// ``RPCClient`` is removed when the client is closed. Neither is noticed behind a lazy, late-bound, counted or
+    /// failover proxy. Receivers in this process are called one after the other, on the caller's actor; no receiver's
+    /// failure affects another.
+    ///
+    /// Calls throw `RPCError` with the code `.unimplemented`, `.notExecuted`: each receiver would have a result of its
+    /// own.
     public static func multicast(_ receivers: [ProxiedService]) -> Self {
         Self(subject: MulticastSubject(receivers.map(member)))
     }
 
-    /// Adds a receiver to this multicast proxy. An instance of a class is one receiver however often it is added. A proxy for a
-    /// caller whose session is over is not added.
-    /// - Returns: by what it is removed. The only way for a receiver that is a proxy or another value.
-    /// - Throws: `RPCError` with the code `.unimplemented` when this is not a multicast proxy.
+    /// Adds a receiver to this multicast proxy. An instance of a class is one receiver, however often it is added. A proxy for
+    /// a caller whose session is over is not added.
+    /// - Returns: the membership for `remove`. A receiver that is a proxy or another value can only be removed with it.
+    /// - Throws: `RPCError` with the code `.unimplemented` if this is not a multicast proxy.
     @discardableResult
     public func add(_ receiver: ProxiedService) throws -> MulticastMembership {
         try multicastSubject().add(Self.member(receiver))
     }
 
-    /// Removes a receiver that is an instance of a class. Another is no receiver, so nothing happens.
-    /// - Throws: `RPCError` with the code `.unimplemented` when this is not a multicast proxy.
+    /// Removes a receiver that is an instance of a class. Does nothing for any other.
+    /// - Throws: `RPCError` with the code `.unimplemented` if this is not a multicast proxy.
     public func remove(_ receiver: ProxiedService) throws {
         let identity = ObjectIdentifier(receiver as AnyObject)
         try multicastSubject().remove { $0.identity == identity }
     }
 
     /// Removes the receiver that was added with this membership.
-    /// - Throws: `RPCError` with the code `.unimplemented` when this is not a multicast proxy.
+    /// - Throws: `RPCError` with the code `.unimplemented` if this is not a multicast proxy.
     public func remove(_ membership: MulticastMembership) throws {
         try multicastSubject().remove { $0.membership === membership }
     }
 
-    /// How many receivers this multicast proxy has that are not gone; nil when it is not one.
+    /// How many receivers this multicast proxy has, without those that are gone; nil if it is not a multicast proxy.
     public var receiverCount: Int? { proxySubject.layer(MulticastSubject<ProxiedService>.self)?.count }
 
     private func multicastSubject() throws -> MulticastSubject<ProxiedService> {
@@ -60,8 +62,8 @@ extension ServiceProxy {
     }
 
     private static func member(_ receiver: ProxiedService) -> MulticastSubject<ProxiedService>.Member {
-        // A proxy is a class where its protocol asks for one, but still a value in all but name.
-        // Asked of `Any`, which knows what is inside.
+        // A proxy may be an instance of a class, if its protocol requires one, but counts as a value.
+        // `type(of:)` gets an `Any`, so that it returns the type of the value inside.
         if !(receiver is any ServiceProxy<ProxiedService>), type(of: receiver as Any) is AnyClass {
             let object = receiver as AnyObject
             return .init(receiver: .object(WeakObject(unseen: object)), identity: ObjectIdentifier(object))
@@ -70,23 +72,23 @@ extension ServiceProxy {
     }
 }
 
-/// That a receiver belongs to a multicast proxy: by what it is removed.
+/// Identifies a receiver of a multicast proxy, for `remove`.
 public final class MulticastMembership: Sendable {}
 
-/// One subject that stands for many: what is posted to it goes to each of them.
+/// A subject that delivers each post to all of its members.
 final class MulticastSubject<Service: Sendable>: EndSubject, SelectiveSubject {
-    /// One of the many. A class, so that the size of a list of them does not depend on the service: finding out costs more
-    /// than a post.
+    /// A receiver. It is a class, so that the size of a list of members does not depend on the service. Finding that size
+    /// costs more than a post.
     final class Member: Sendable {
         enum Receiver: Sendable {
-            /// An object that something else keeps.
+            /// An object that the multicast holds weakly.
             case object(WeakObject<Service>)
-            /// A proxy or another value, which only the multicast may have.
+            /// A proxy or another value, which the multicast holds strongly.
             case value(any Subject<Service>)
         }
 
         let receiver: Receiver
-        /// Which object it is; nil for a value.
+        /// Identifies the object; nil for a value.
         let identity: ObjectIdentifier?
         let membership = MulticastMembership()
 
@@ -101,12 +103,12 @@ final class MulticastSubject<Service: Sendable>: EndSubject, SelectiveSubject {
     }
 
     private struct Members {
-        /// By their numbers, which count up. The second is what has to be kept to hear when the member is closed.
+        /// The members by their numbers, which count up. A `watch` has to be kept to learn that the member's end is closed.
         var entries: [Int: (member: Member, watch: (any AnyObject & Sendable)?)] = [:] {
             didSet { ordered = nil }
         }
         var lastNumber = 0
-        /// All of them in the order in which they were added. Nil after a change.
+        /// All members in the order in which they were added; nil after a change.
         private var ordered: [Member]?
 
         mutating func inOrder() -> [Member] {
@@ -123,10 +125,10 @@ final class MulticastSubject<Service: Sendable>: EndSubject, SelectiveSubject {
         for member in members { _ = add(member) }
     }
 
-    // The watches keep the members, and the members the watches.
+    // The watches retain the members, and the members the watches.
     deinit { remove { _ in true } }
 
-    /// Throws: there is no telling whose result it should be.
+    /// Throws: a call can have one result only.
     func call<Arguments, Result>(
         _ method: Method<Service, Arguments, Result>, _ arguments: Arguments
     ) async throws -> Result {
@@ -137,7 +139,7 @@ final class MulticastSubject<Service: Sendable>: EndSubject, SelectiveSubject {
             outcome: .notExecuted)
     }
 
-    /// Posts to the present members. One that comes or goes while this runs changes nothing.
+    /// Posts to the members of this moment. Members added or removed meanwhile make no difference.
     func post<Arguments>(_ post: Post<Service, Arguments>, _ arguments: Arguments, now: (Service) -> Void) {
         var isAnyGone = false
         var present: [Member] = []
@@ -156,11 +158,10 @@ final class MulticastSubject<Service: Sendable>: EndSubject, SelectiveSubject {
 
     var count: Int { members.withLock { $0.entries.values.count { !$0.member.isGone } } }
 
-    /// An object is a member once, however often it is added. A proxy for a caller whose session is over, or through a client
-    /// that is closed, is none.
-    /// - Returns: by what it is removed.
+    /// Adds a member, an object only once. A proxy is not added if its caller's session is over, or its client is closed.
+    /// - Returns: the membership for removing it.
     func add(_ member: Member) -> MulticastMembership {
-        // First of all: a new object may be where one was that is gone.
+        // Comes first: a new object may have the address of one that is gone.
         if member.identity != nil { remove(where: \.isGone) }
         let (number, known) = members.withLock { members -> (Int, Member?) in
             if let identity = member.identity,
@@ -177,7 +178,7 @@ final class MulticastSubject<Service: Sendable>: EndSubject, SelectiveSubject {
         return member.membership
     }
 
-    /// A member at an end that is closed can never be reached again.
+    /// Removes a member when its end is closed, because it can never be reached again.
     private func watch(_ end: RemoteEnd, of number: Int) {
         let watch = end.whenClosed { [members] in Self.remove(number, from: members) }
         guard let watch else { return Self.remove(number, from: members) }
@@ -190,7 +191,7 @@ final class MulticastSubject<Service: Sendable>: EndSubject, SelectiveSubject {
     }
 
     func remove(where isRemoved: (Member) -> Bool) {
-        // What goes is let go outside the lock: its end may come back for it.
+        // Members are released outside the lock: their deinitialisers may call this subject.
         let before = members.withLock { members in
             defer { members.entries = members.entries.filter { !isRemoved($0.value.member) } }
             return members.entries

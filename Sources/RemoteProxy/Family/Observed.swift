@@ -1,9 +1,9 @@
-// Observing: every call and post is reported when it is over, with how long it took and how it ended.
+// Observing: reports every call and post when it is over, with its duration and its outcome.
 
 import RPCSockets
 package import RPCWire
 
-/// One call or post, seen from the place in the stack where `observed` stands.
+/// Describes one call or post, as seen from the place of `observed` among the layers.
 public struct CallEvent: Sendable {
     /// How it ended.
     public enum Outcome: Sendable {
@@ -11,22 +11,22 @@ public struct CallEvent: Sendable {
         case returned
         /// With an error: the subject's, an `RPCError`, or `CancellationError`.
         case threw(any Error)
-        /// It was a post, which reports no end.
+        /// It was a post, whose end is not known.
         case posted
     }
 
-    /// What was called; `rpc.hold` when the subject was taken with `exclusively`.
+    /// What was called; `rpc.hold` for `exclusively`.
     public let method: MethodSignature
     /// The caller at the other end; nil for a call that began in this process.
     public let caller: Caller?
-    /// How long the subject took. For a post, how long its caller was kept waiting.
+    /// How long the subject took. For a post, how long its caller had to wait.
     public let duration: Duration
     /// How it ended.
     public let outcome: Outcome
 }
 
 extension CallEvent: CustomStringConvertible {
-    /// What happened in one line: the method, the caller, the end and the duration.
+    /// The event in one line: the method, the caller, the outcome and the duration.
     public var description: String {
         let origin = caller.map { " for \($0.address)" } ?? ""
         let end =
@@ -41,10 +41,10 @@ extension CallEvent: CustomStringConvertible {
 
 struct ObservedSubject<Service: Sendable>: WrappingSubject, HoldableSubject {
     let next: any Subject<Service>
-    /// How taking the subject for several calls is called.
+    /// The method that stands for taking the subject with `exclusively`.
     let hold: MethodSignature
     let report: @Sendable (CallEvent) -> Void
-    /// Fresh at every reading, unlike a loop's clock: a call that runs on the loop itself takes time too.
+    /// Returns the present time at each call. A loop's clock does not: it stands still while a call runs on the loop.
     let clock: @Sendable () -> Instant
 
     func call<Arguments, Result>(
@@ -59,7 +59,7 @@ struct ObservedSubject<Service: Sendable>: WrappingSubject, HoldableSubject {
         tell(post.signature, since: began, .posted)
     }
 
-    /// Reports how long a hold was waited for, and whether it was had. Calls under the hold are reported like others.
+    /// Reports how long the caller waited for a hold, and whether it got one. Calls under the hold are reported like others.
     func takeHold(for lease: Duration) async throws -> Hold {
         try await observe(hold) { try await next.hold(for: lease) }
     }
@@ -83,13 +83,13 @@ struct ObservedSubject<Service: Sendable>: WrappingSubject, HoldableSubject {
 }
 
 extension ServiceProxy {
-    /// Reports every call when it has ended, and every post when it has been handed on. The one place where logs,
-    /// metrics and traces plug in; where it stands in the stack decides what it sees: outside `retrying` one event for
-    /// all attempts, inside one for each.
+    /// Reports every call when it has ended, and every post when it has been passed on. Use it for logs, metrics and
+    /// traces. Its place among the layers matters: outside `retrying` it reports one event for all attempts, inside one
+    /// event for each.
     ///
-    /// Taking the subject with `exclusively` is reported as the method `rpc.hold`, with the time it was waited for, and
-    /// so is each call made under the hold. Asking `supports` is no call and is not reported.
-    /// - Parameter report: Runs in the task of the call, which goes on when it returns: keep it short.
+    /// `exclusively` is reported as the method `rpc.hold`, with the time that the caller waited. Each call under the hold
+    /// is reported too. `supports` is not a call, and is not reported.
+    /// - Parameter report: Runs in the task of the call, which continues when it returns: keep it short.
     public func observed(_ report: @escaping @Sendable (CallEvent) -> Void) -> Self {
         observed(clock: { MonotonicClock.now }, report)
     }

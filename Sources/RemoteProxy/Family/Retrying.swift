@@ -1,20 +1,19 @@
-// Retrying: a call that failed for a while is made again, if that cannot run anything twice, within the deadline and
-// within what all calls together may be tried again.
+// Retrying: repeats a failed call, if that cannot run anything twice, within its deadline and within a budget for all calls.
 
 import RPCSockets
 package import RPCWire
 
-/// When a failed call is tried again, for `retrying`.
+/// Says when `retrying` repeats a failed call.
 public struct RetryPolicy: Sendable {
     /// Attempts in all, the first one included.
     public var maximumAttempts = 4
-    /// The longest wait after the first failure; it doubles with each one. The actual wait is a random part of it.
+    /// The longest wait after the first failure. It doubles with each failure. The actual wait is a random part of it.
     public var base: Duration = .milliseconds(50)
-    /// The longest wait of all.
+    /// The longest wait after any failure.
     public var limit: Duration = .seconds(2)
-    /// What a call may take, all attempts and waits together, when it has no deadline.
+    /// How long a call without a deadline may take, with all attempts and waits.
     public var timeout: Duration = .seconds(30)
-    /// The failures that may pass by themselves. A second attempt would not change others.
+    /// The failures that may be temporary. Others are not retried.
     public var codes: Set<RPCError.Code> = [.busy, .unavailable, .connectionLost, .deadlineExceeded]
 
     /// All defaults.
@@ -51,7 +50,7 @@ struct RetryingSubject<Service: Sendable>: WrappingSubject {
         scope.deadline = deadline
         var (error, failures) = (first, 1)
         while let end = endOfWait(after: error, isRepeatable, failures: failures, before: deadline) {
-            // Ends by its deadline alone.
+            // Only the time ends this wait.
             _ = try await WaitingTask<Void>().wait(until: end, on: clock)
             do {
                 return try await scope.entered { try await next.call(method, arguments) }
@@ -62,7 +61,7 @@ struct RetryingSubject<Service: Sendable>: WrappingSubject {
         throw error
     }
 
-    /// When to try again; nil when the failure stands.
+    /// When to try again; nil if the failure is final.
     private func endOfWait(
         after error: RPCError, _ isRepeatable: Bool, failures: Int, before deadline: Instant
     ) -> Instant? {
@@ -71,22 +70,23 @@ struct RetryingSubject<Service: Sendable>: WrappingSubject {
         let now = clock.now
         let backoff = Backoff(base: policy.base, limit: policy.limit)
         let end = now.advanced(by: backoff.delay(afterFailures: failures - 1, chance: chance()))
-        // Last, because only a retry that is made is paid for.
+        // The budget is asked last, so that it pays only for retries that are made.
         return end < deadline && budget.withdraw(at: now) ? end : nil
     }
 }
 
 extension ServiceProxy {
-    /// Makes a failed call again, after a wait that grows, when that cannot run anything twice: any method if the
-    /// failure's outcome is `.notExecuted`, methods marked `@ReadOnly` or `@Idempotent` if it is `.unknown`, none if it
-    /// is `.executed`. Never past the deadline: then, or when the attempts are used up, the latest failure is thrown,
-    /// with the outcome `.unknown` if an earlier attempt may have run. Errors other than `RPCError` are answers. Posts
-    /// are not retried.
+    /// Repeats a failed call after a growing wait, if that cannot run anything twice. The outcome of the failure decides:
+    /// after `.notExecuted` any method is repeated, after `.unknown` only methods marked `@ReadOnly` or `@Idempotent`,
+    /// after `.executed` none.
     ///
-    /// All proxies of one client share a budget of retries: one for five calls, and ten a second. So retries do not bring down a
-    /// server in trouble. A proxy that does not show its client here, such as a lazy one, has a budget of its own.
+    /// When the deadline or the number of attempts is reached, the latest failure is thrown. Its outcome is `.unknown` if
+    /// an earlier attempt may have run. Errors other than `RPCError` count as answers. Posts are not retried.
     ///
-    /// - Parameter methods: Methods that are not marked and may be repeated all the same.
+    /// All proxies of one client share a budget of retries: one for five calls, and ten a second. So retries do not overload
+    /// a server in trouble. A proxy whose client is not visible here, such as a lazy one, has a budget of its own.
+    ///
+    /// - Parameter methods: Methods that may be repeated although they are not marked.
     public func retrying(_ policy: RetryPolicy = RetryPolicy(), repeating methods: [MethodName] = []) -> Self {
         retrying(policy, repeating: methods, clock: EventLoop.shared, chance: { .random(in: 0..<1) })
     }

@@ -1,13 +1,13 @@
-// A time limit for each call: what `withTimeout` says around several calls, said once for a proxy. And the subject behind it,
-// which changes what calls inherit.
+// A time limit for each call of a proxy, where `withTimeout` limits several calls together. Also the subject behind it, which
+// changes the scope that calls inherit.
 
 import RPCSockets
 package import RPCWire
 
 extension ServiceProxy {
-    /// Gives each call at most `timeout`, less if the caller has less. What waits further in gives up then: a call to the
-    /// other end throws `.deadlineExceeded`, or `.unavailable` if there was no connection. So do the calls that a local
-    /// object makes in turn. Local work is not interrupted. Posts pass unchanged, since nothing waits for them.
+    /// Gives each call at most `timeout`, or less if its caller has less. A call to the other end then throws
+    /// `.deadlineExceeded`, or `.unavailable` if there was no connection. The limit also applies to the calls that a local
+    /// object makes in turn. Local work is not interrupted. Posts pass unchanged, since no caller waits for them.
     ///
     /// Inside `retrying` it limits each attempt, outside all of them together.
     public func with(timeout: Duration) -> Self { with(timeout: timeout, clock: EventLoop.shared) }
@@ -22,9 +22,9 @@ extension ServiceProxy {
 
 struct ScopedSubject<Service: Sendable>: WrappingSubject, PassingSubject {
     let next: any Subject<Service>
-    /// Whether posts are made in the scope too.
+    /// Whether posts get the new scope too.
     var includesPosts = false
-    /// The scope for what is called in the present one. Nil to leave that as it is.
+    /// Makes the scope for calls from the present one. Returns nil to leave it unchanged.
     let scope: @Sendable (CallScope?) -> CallScope?
 
     func ask<Answer: Sendable>(

@@ -1,15 +1,15 @@
 // Weak references: a subject that does not keep its object alive, and a reference for protocols that `@Service` does not take.
 
-/// Forwards to an object for as long as something else keeps it. Afterwards calls throw `RPCError` with the code
+/// Forwards to an object without keeping it alive. When the object is gone, calls throw `RPCError` with the code
 /// `.subjectGone`, `.notExecuted`, and posts vanish.
 public struct WeakSubject<Service: Sendable>: Subject {
     private let object: WeakObject<Service>
 
     /// Made by generated code.
-    /// - Parameter object: gives the object, which it refers to weakly; nil when that is gone.
+    /// - Parameter object: returns the object, which the closure refers to weakly; nil if it is gone.
     public init(_ object: @escaping @Sendable () -> Service?) { self.object = WeakObject(object) }
 
-    /// Calls the object, which stays until the call has ended.
+    /// Calls the object, which is kept alive until the call has ended.
     public func call<Arguments, Result>(
         _ method: Method<Service, Arguments, Result>, _ arguments: Arguments
     ) async throws -> Result {
@@ -23,7 +23,7 @@ public struct WeakSubject<Service: Sendable>: Subject {
         return try await method(on: object, arguments)
     }
 
-    /// Delivers the post if the object is still there.
+    /// Delivers the post if the object still exists.
     public func post<Arguments>(_ post: Post<Service, Arguments>, _ arguments: Arguments, now: (Service) -> Void) {
         if let object = object.value { now(object) }
     }
@@ -31,13 +31,13 @@ public struct WeakSubject<Service: Sendable>: Subject {
 
 extension WeakSubject: EndSubject {}
 
-/// A weak reference to an object, seen as the service that it is.
+/// A weak reference to an object, which is typed as its service.
 final class WeakObject<Service: Sendable>: Sendable {
     private let load: @Sendable () -> Service?
 
     init(_ load: @escaping @Sendable () -> Service?) { self.load = load }
 
-    /// - Parameter object: an instance of a class that is the service, which only its type at run time tells.
+    /// - Parameter object: an instance of a class that conforms to the service. Only its dynamic type shows that.
     convenience init(unseen object: AnyObject) {
         let reference = Reference(object)
         self.init { reference.object as? Service }
@@ -47,15 +47,15 @@ final class WeakObject<Service: Sendable>: Sendable {
     var value: Service? { load() }
 }
 
-/// `@unchecked Sendable`: the object is a service, which is, and the reference to it does not change.
+/// `@unchecked Sendable`: the object is a service, which is `Sendable`, and the reference never changes.
 private final class Reference: @unchecked Sendable {
     weak let object: AnyObject?
 
     init(_ object: AnyObject) { self.object = object }
 }
 
-/// Refers to an object without keeping it. Conform it to a protocol of yours, and it stands in for the object wherever
-/// that protocol is asked for:
+/// Refers to an object without keeping it alive. Conform it to a protocol of yours, and use it wherever that protocol is
+/// needed:
 ///
 /// ```swift
 /// protocol ListCell: AnyObject {                // generics, closures: not for @Service

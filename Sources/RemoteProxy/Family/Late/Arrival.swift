@@ -1,58 +1,58 @@
-// Whether the object of a lazy, counted or late-bound proxy is there, what waits for it and what uses it. A machine without
-// locks, tasks or clocks: events and times come in, and `step` says what is to be done then. `LateSubject` drives it.
+// Keeps the state of a lazy, counted or late-bound proxy: whether its object exists, which calls and posts wait for it, and how
+// many users it has. A state machine without locks, tasks or clocks. `LateSubject` feeds it events and does what `step` says.
 
 import RPCWire
 
-/// The object of a late subject, with what is to be done when it goes.
+/// The object of a late subject, with the closure to run when it is let go.
 struct LateObject<Service: Sendable>: Sendable {
     let subject: any Subject<Service>
     var whenLetGo: @Sendable () async -> Void = {}
 }
 
-/// What is to be done after an event.
+/// What the driver has to do after an event.
 enum LateStep {
     case nothing
     case make
-    /// `gone` has to be called when the object in `leaving` is gone.
+    /// Let the object in `leaving` go, and call `gone` afterwards.
     case letGo
-    /// `look` has to be called at this time.
+    /// Call `look` at this time.
     case look(at: Instant)
 }
 
-/// What waits for the object is let through in rounds: the posts that have gathered, then the calls. So no call overtakes a
-/// post that was made before it, and a stream of posts keeps no call waiting.
+/// Calls and posts that wait for the object run in rounds: first the posts, then the calls. So no call overtakes an earlier
+/// post, and many posts cannot delay a call for ever.
 struct Arrival<Service: Sendable> {
     typealias Turn = Swift.Result<any Subject<Service>, any Error>
 
     private enum Stage {
         case absent
         case making
-        /// The object is there, and those that waited for it go first.
+        /// The object exists. The calls and posts that waited for it run first.
         case settling(LateObject<Service>)
         case settled(LateObject<Service>)
-        /// The object is being let go. The next one is made when that is over.
+        /// The object is being let go. The next one is made after that.
         case leaving(LateObject<Service>)
     }
 
-    /// What a call or a post does now.
+    /// What an arriving call or post has to do.
     enum Entry {
         case go(any Subject<Service>)
-        /// A call waits.
+        /// The call waits.
         case wait(WaitingTask<Turn>)
-        /// A post is kept, or refused because as many are kept as may be.
+        /// The post is kept, or refused because the limit of kept posts is reached.
         case kept, refused
     }
 
-    /// Those whose turn it is: first the posts, in order, then the calls.
+    /// One round: the posts run first, in order, then the calls.
     struct Round {
         let subject: any Subject<Service>
         let posts: [KeptPost<Service>]
         let calls: [WaitingTask<Turn>]
     }
 
-    /// Whether the object is made when it is wanted, and not bound.
+    /// Whether this proxy makes its object. Otherwise the program binds one.
     private let isMade: Bool
-    /// How long the object stays without users. Nil for ever.
+    /// How long the object stays without users; nil for ever.
     private let keepingAlive: Duration?
     /// How many posts are kept.
     private let limit: Int
@@ -60,15 +60,15 @@ struct Arrival<Service: Sendable> {
     private var line = WaitingLine<Turn>()
     private var posts: [KeptPost<Service>] = []
     private(set) var refusedPosts = 0
-    /// Calls and posts, from their coming to their end, and those that hold the object without calling it. Means nothing
-    /// where the object stays for ever: users need not leave there.
+    /// The calls and posts that have not ended, and other holders of the object. Not exact if the object stays for ever, because
+    /// users need not leave then.
     private(set) var users = 0
     /// The sessions among the users.
     private var sessions: Set<ObjectIdentifier> = []
-    /// Whether a user has come since the object was made, or could not be.
+    /// Whether a user has arrived since the object was made, or since making it failed.
     private var isWanted = false
     private var unusedSince = Instant(nanoseconds: 0)
-    /// Whether `look` is going to be called.
+    /// Whether a call of `look` is scheduled.
     private var isWatched = false
 
     init(limit: Int, isMade: Bool = true, keepingAlive: Duration? = nil) {
@@ -77,7 +77,7 @@ struct Arrival<Service: Sendable> {
         self.limit = limit
     }
 
-    /// The object, while it is there.
+    /// The object, while it exists.
     var subject: (any Subject<Service>)? {
         switch stage {
         case .absent, .making, .leaving: nil
@@ -90,13 +90,13 @@ struct Arrival<Service: Sendable> {
 
     // MARK: users
 
-    /// A user comes that does not call at present. It leaves later.
+    /// Adds a user that does not call at present. It has to leave later.
     mutating func join() {
         users += 1
         isWanted = true
     }
 
-    /// A session comes, which is a user until it is over. False when it is one already.
+    /// Adds a session, which is a user until it is over. Returns false if it is a user already.
     mutating func join(session: ObjectIdentifier) -> Bool {
         guard sessions.insert(session).inserted else { return false }
         join()
@@ -107,14 +107,14 @@ struct Arrival<Service: Sendable> {
         if sessions.remove(session) != nil { leave(at: now) }
     }
 
-    /// A call comes. It leaves later, also when it has given up waiting.
+    /// Adds a call. It has to leave later, even if it has given up waiting.
     mutating func enter() -> Entry {
         join()
         if case .settled(let object) = stage { return .go(object.subject) }
         return .wait(line.join())
     }
 
-    /// A post comes. Unless it was refused it leaves later. One that is refused has the object made too, for the next one.
+    /// Adds a post. It has to leave later, unless it is refused. A refused post causes the object to be made too, for later ones.
     mutating func post(_ post: () -> KeptPost<Service>) -> Entry {
         if case .settled(let object) = stage {
             join()
@@ -137,8 +137,8 @@ struct Arrival<Service: Sendable> {
 
     // MARK: the object
 
-    /// The object could not be made, and the next user has it tried again.
-    /// - Returns: the calls to be told.
+    /// Notes that the object could not be made. The next user causes another attempt.
+    /// - Returns: the calls that get the error.
     mutating func fail(droppingPosts: Bool) -> [WaitingTask<Turn>] {
         (stage, isWanted) = (.absent, false)
         if droppingPosts {
@@ -148,7 +148,7 @@ struct Arrival<Service: Sendable> {
         return line.takeAll()
     }
 
-    /// The object is there. False when there is one already.
+    /// Takes the object. Returns false if there is one already.
     mutating func arrive(_ object: LateObject<Service>) -> Bool {
         switch stage {
         case .settling, .settled: return false
@@ -157,7 +157,7 @@ struct Arrival<Service: Sendable> {
         return true
     }
 
-    /// Those that are to be let through next. Nil when none is left: then everything may go in.
+    /// Returns the calls and posts to run next. Nil if none wait: from then on they run at once.
     mutating func nextRound(at now: Instant) -> Round? {
         guard case .settling(let object) = stage else { return nil }
         let round = Round(subject: object.subject, posts: posts, calls: line.takeAll())
@@ -167,13 +167,13 @@ struct Arrival<Service: Sendable> {
         return nil
     }
 
-    /// It is time to see whether the object has been unused for long enough.
+    /// Notes that the scheduled time has come to see whether the object is still unused.
     mutating func look() { isWatched = false }
 
-    /// The former object is gone.
+    /// Notes that the former object is gone.
     mutating func gone() { (stage, isWanted) = (.absent, users > 0) }
 
-    /// What is to be done now. Asked after each event.
+    /// Says what to do now. Call it after each event.
     mutating func step(at now: Instant) -> LateStep {
         if case .absent = stage, isMade, isWanted {
             (stage, isWanted) = (.making, false)

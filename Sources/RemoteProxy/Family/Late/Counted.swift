@@ -1,27 +1,29 @@
-// The counted proxy: its object is there while it is held, by a session, a handle or a call.
+// The counted proxy: its object exists while a session, a handle or a call holds it.
 
 import RPCSockets
 package import RPCWire
 
 extension ServiceProxy {
-    /// A proxy for an object that exists while it is held: made for the first holder, let go when the last one has left, and
-    /// made again for the next.
+    /// Makes a proxy for an object that exists while it is held. The object is made for the first holder, let go after the last
+    /// one has left, and made again for the next.
     ///
     /// ```swift
     /// server.export(RoomProxy.counted { Room() } whenLast: { room in print("the room is empty") })
     /// ```
     ///
-    /// A holder is a session, from its first call or post until it is over; a `handle()`, until its last copy is gone;
-    /// or a call made here without a handle, while it runs. Calls wait until the object is there, within their
-    /// deadlines; posts are kept in order. When making fails, all that wait get an `RPCError`,
-    /// `.notExecuted`: the one that `make` threw, or one with the code `.unavailable` and what it threw as `underlying`;
-    /// posts are dropped, and the next call has it tried again.
+    /// A session holds the object from its first call or post until the session is over. A `handle()` holds it until its
+    /// last copy is gone. A call made in this process without a handle holds it while the call runs. Calls wait for the
+    /// object within their deadlines; posts are kept in order.
+    ///
+    /// If the object cannot be made, all waiting calls throw an `RPCError` with the outcome `.notExecuted`. It is the one
+    /// that `make` threw, or one with the code `.unavailable` and the thrown error as `underlying`. Kept posts are
+    /// dropped. The next call causes another attempt.
     ///
     /// - Parameters:
     ///   - timeout: how long a call without a deadline of its own waits for the object.
-    ///   - maximumKeptPosts: how many posts are kept while there is no object; further ones are not delivered.
-    ///   - make: makes the object. Runs on its own: no holder's deadline or cancellation reaches it.
-    ///   - whenLast: gets the object when nothing holds it any more. The next one is made when this has returned.
+    ///   - maximumKeptPosts: how many posts are kept while the object does not exist. Further posts are dropped.
+    ///   - make: makes the object, in a task of its own. No holder's deadline or cancellation reaches it.
+    ///   - whenLast: gets the object after its last holder has left. The next object is made after this has returned.
     public static func counted(
         timeout: Duration = .seconds(30), maximumKeptPosts: Int = 10_000,
         make: @escaping @Sendable () async throws -> ProxiedService,
@@ -48,13 +50,13 @@ extension ServiceProxy {
             })
     }
 
-    /// A holder of the object that is `.counted` in this proxy: the same proxy, which keeps the object for as long as
-    /// there is a copy of it. The object is made now if it is not there. A proxy that counts nothing gives itself; so
-    /// does one that counts inside `failover`, or inside an object that has not been made or bound yet.
+    /// Returns a holder of the object of this `.counted` proxy: the same proxy, which keeps the object until its last copy is
+    /// gone. The object is made now if it does not exist. A proxy that is not counted returns itself. So does one that is
+    /// counted inside `failover`, or inside an object that has not been made or bound yet.
     public func handle() -> Self {
         for case let late as LateSubject<ProxiedService> in proxySubject.layers where late.kind.isCounted {
             let handle = CountedHandle(late)
-            // For a caller the scope has to say that the handle holds the object, and not the caller's session.
+            // The scope of a call must say that the handle holds the object, and not the caller's session.
             return Self(
                 subject: ScopedSubject(next: proxySubject, includesPosts: true) { scope in
                     guard var scope, scope.caller != nil else { return nil }
@@ -66,7 +68,7 @@ extension ServiceProxy {
     }
 }
 
-/// One holder of a counted object, from its making to its end.
+/// A holder of a counted object, until it is released.
 private final class CountedHandle<Service: Sendable>: Sendable {
     let counted: LateSubject<Service>
 
@@ -78,7 +80,7 @@ private final class CountedHandle<Service: Sendable>: Sendable {
     deinit { counted.leave() }
 }
 
-/// That the task calls through a handle on the counted object.
+/// Marks a task that calls through a handle on the counted object.
 struct HandleRight: Right {
     let object: ObjectIdentifier
 }

@@ -1,11 +1,11 @@
-// The late-bound virtual proxy: there before its object.
+// The late-bound virtual proxy, which exists before its object.
 
 import RPCSockets
 package import RPCWire
 
 extension ServiceProxy {
-    /// A proxy that is there before its object, for objects that need each other: give the proxy to the one that is made
-    /// first, and `bind(to:)` it once the other one is there.
+    /// Makes a proxy before its object exists, for two objects that need each other. Give the proxy to the first object, then
+    /// `bind(to:)` it when the second one has been made.
     ///
     /// ```swift
     /// let view = FeedViewProxy.unbound()
@@ -13,9 +13,9 @@ extension ServiceProxy {
     /// try view.bind(to: FeedViewProxy.weak(screen))   // or each would keep the other
     /// ```
     ///
-    /// Until then calls wait, and throw `RPCError` with the code `.deadlineExceeded`, `.notExecuted`, when their deadline
-    /// or the timeout comes first. Posts are kept and are delivered in order when the proxy is bound; what is called or
-    /// posted later does not overtake them.
+    /// Until then calls wait. At their deadline or the timeout they throw `RPCError` with the code `.deadlineExceeded`,
+    /// `.notExecuted`. Posts are kept, and delivered in order when the proxy is bound. Later calls and posts do not
+    /// overtake them.
     ///
     /// - Parameters:
     ///   - timeout: How long a call may wait if its deadline is not earlier.
@@ -32,10 +32,10 @@ extension ServiceProxy {
         return Self(subject: LateSubject(kind, on: loop, executor: executor))
     }
 
-    /// Gives an unbound proxy its object, once and for all. Returns without waiting for the posts that were kept.
+    /// Gives an unbound proxy its object, once. Returns without waiting for the kept posts.
     ///
     /// The proxy keeps the object. Where the object in turn keeps the proxy, bind it to `.weak(object)`.
-    /// - Throws: `BindingError` when the proxy has an object already, is not made by `unbound`, or would be bound to
+    /// - Throws: `BindingError` if the proxy has an object already, was not made by `unbound`, or would be bound to
     ///   itself.
     public func bind(to object: ProxiedService) throws(BindingError) {
         guard let late = proxySubject.layer(LateSubject<ProxiedService>.self), !late.makesObject else {
@@ -50,13 +50,13 @@ extension ServiceProxy {
         }
     }
 
-    /// How many posts were dropped, because as many as may be waited for the object of this lazy or late-bound proxy.
+    /// How many posts this lazy or late-bound proxy has dropped, because too many were waiting for its object.
     public var refusedPosts: Int { proxySubject.layer(LateSubject<ProxiedService>.self)?.refusedPosts ?? 0 }
 }
 
-/// Why a proxy was not bound: a mistake of the program, not of a peer.
+/// Says why a proxy was not bound. It is a mistake in the program, not of a peer.
 public struct BindingError: Error, CustomStringConvertible {
-    /// What is wrong and what would be right.
+    /// What is wrong, and what would be right.
     public let description: String
 
     init(_ description: String) { self.description = description }

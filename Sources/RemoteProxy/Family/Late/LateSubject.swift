@@ -1,5 +1,5 @@
-// A subject whose object comes later: it is bound by the program, or made for the first user. Drives `Arrival`: lock, feed
-// the event, unlock, act.
+// A subject whose object comes later: the program binds it, or the first user causes it to be made. It drives `Arrival`: takes
+// the lock, feeds the event, releases the lock, and acts.
 
 import RPCSockets
 import RPCWire
@@ -8,26 +8,26 @@ final class LateSubject<Service: Sendable>: EndSubject, PassingSubject, Holdable
     typealias Object = LateObject<Service>
     private typealias Turn = Arrival<Service>.Turn
 
-    /// What makes a lazy, a late-bound and a counted proxy differ.
+    /// The settings in which lazy, late-bound and counted proxies differ.
     struct Kind: Sendable {
         let service: String
         /// How long a call waits for the object.
         var timeout: Duration
-        /// How many posts are kept while there is no object, and how the program calls that limit.
+        /// How many posts are kept while there is no object, and the name of that limit in the program's code.
         var limit: Int
         var limitName = "limit"
-        /// How long the object stays without users. Nil for ever.
+        /// How long the object stays without users; nil for ever.
         var keepingAlive: Duration?
-        /// Whether sessions and handles are users too, and posts are dropped when the object cannot be made.
+        /// Whether sessions and handles count as users, and kept posts are dropped if the object cannot be made.
         var isCounted = false
     }
 
     let kind: Kind
-    /// Makes the object when it is wanted. Nil when it is to be bound.
+    /// Makes the object; nil if the program binds it.
     private let make: (@Sendable () async throws -> Object)?
     private let loop: any Loop
-    /// Where objects are made and kept posts are delivered. The ordinary pool, except in tests: a costly object would keep the
-    /// loop's thread busy.
+    /// Where objects are made and kept posts are delivered. That is the ordinary pool, except in tests: making a costly object
+    /// would keep the loop's thread busy.
     private let executor: (any TaskExecutor)?
     private let arrival: Lock<Arrival<Service>>
     private let timer = Lock<(any LoopTimer)?>(nil)
@@ -45,10 +45,10 @@ final class LateSubject<Service: Sendable>: EndSubject, PassingSubject, Holdable
 
     deinit { timer.withLock { $0 }?.cancel() }
 
-    /// Whether it makes its object, and so cannot be bound.
+    /// Whether this subject makes its object, and so cannot be bound.
     var makesObject: Bool { make != nil }
     var refusedPosts: Int { arrival.withLock { $0.refusedPosts } }
-    /// How many use the object: for tests.
+    /// The number of users, for tests.
     var users: Int { arrival.withLock { $0.users } }
     var arrived: (any Subject<Service>)? { arrival.withLock { $0.subject } }
 
@@ -62,7 +62,7 @@ final class LateSubject<Service: Sendable>: EndSubject, PassingSubject, Holdable
         return try await question(subject)
     }
 
-    /// The object is used for as long as it is held.
+    /// The hold counts as a user of the object until it ends.
     func takeHold(for lease: Duration) async throws -> Hold {
         let subject = try await enter()
         do {
@@ -105,7 +105,7 @@ final class LateSubject<Service: Sendable>: EndSubject, PassingSubject, Holdable
         }
     }
 
-    /// A counted object is waited for until the caller's deadline, another one no longer than the timeout.
+    /// Calls wait for a counted object until the caller's deadline, for any other no longer than the timeout.
     private var deadline: Instant {
         let given = loop.deadline(orAfter: kind.timeout)
         return kind.isCounted ? given : min(given, loop.now.advanced(by: kind.timeout))
@@ -121,7 +121,7 @@ final class LateSubject<Service: Sendable>: EndSubject, PassingSubject, Holdable
 
     // MARK: users
 
-    /// One more user, until `leave`.
+    /// Adds a user. It stays one until `leave`.
     func join() { feed { $0.join() } }
 
     func leave() {
@@ -130,10 +130,10 @@ final class LateSubject<Service: Sendable>: EndSubject, PassingSubject, Holdable
         feed { $0.leave(at: now) }
     }
 
-    /// The calling session is a user from its first call or post to its end.
+    /// Makes the calling session a user, from its first call or post to its end.
     private func joinSession() {
         guard let scope = CallScope.current, let caller = scope.caller else { return }
-        // What is called through a handle is the handle's use, whatever session it is done for.
+        // A call through a handle counts for the handle, whatever session causes it.
         let isThroughHandle = scope.rights.contains { ($0 as? HandleRight)?.object == ObjectIdentifier(self) }
         let session = caller.sessionIdentifier
         guard !isThroughHandle, feed({ $0.join(session: session) }) else { return }
@@ -145,19 +145,19 @@ final class LateSubject<Service: Sendable>: EndSubject, PassingSubject, Holdable
 
     // MARK: the object
 
-    /// The object is there. False when there was one already.
+    /// Takes the object. Returns false if there was one already.
     func arrive(_ object: Object) -> Bool {
         guard arrival.withLock({ $0.arrive(object) }) else { return false }
         letThrough()
         return true
     }
 
-    /// Read only where it matters how long the object has been unused.
+    /// The clock is read only if it matters how long the object has been unused.
     private var now: Instant {
         kind.keepingAlive == nil || kind.keepingAlive == .zero ? Instant(nanoseconds: 0) : loop.now
     }
 
-    /// Tells the machine of an event, and does what is to be done then.
+    /// Feeds the machine an event, then does what its `step` says.
     private func feed<Answer>(_ event: (inout Arrival<Service>) -> Answer) -> Answer {
         let now = now
         var step = LateStep.nothing
@@ -176,7 +176,7 @@ final class LateSubject<Service: Sendable>: EndSubject, PassingSubject, Holdable
         return answer
     }
 
-    /// On no thread of a caller: the end of a costly object takes its time.
+    /// Runs in a task of its own, not on a caller's thread: releasing a costly object takes time.
     private func letGo() {
         detached { [self] in
             await arrival.withLock { $0.leaving }?.whenLetGo()
@@ -184,8 +184,8 @@ final class LateSubject<Service: Sendable>: EndSubject, PassingSubject, Holdable
         }
     }
 
-    /// Makes the object for all that wait: without the deadline, caller or cancellation of one of them. The task keeps this
-    /// subject, so that kept posts are delivered although the proxy is gone.
+    /// Makes the object in a task of its own, without any caller's deadline or cancellation. The task retains this subject, so
+    /// that kept posts are delivered even if the proxy has been released.
     private func startMaking() {
         guard let make else { return }
         detached { [self] in
@@ -200,8 +200,8 @@ final class LateSubject<Service: Sendable>: EndSubject, PassingSubject, Holdable
         }
     }
 
-    /// What making the object threw, for the calls that waited for it and have not run. An `RPCError` keeps its code; others
-    /// become the cause of one, since a server sends messages to its clients.
+    /// The error for the calls that waited for an object that could not be made. An `RPCError` keeps its code. Any other error
+    /// becomes the cause of an `RPCError`, because a server sends its clients the messages of those.
     private func notMade(_ error: any Error) -> RPCError {
         guard var error = error as? RPCError else {
             return RPCError(
@@ -220,7 +220,7 @@ final class LateSubject<Service: Sendable>: EndSubject, PassingSubject, Holdable
         }
     }
 
-    /// Only a task can get to the actor that a post belongs to.
+    /// Delivers a round in a task: only a task can switch to the actor of a post.
     private func deliver(_ round: Arrival<Service>.Round) {
         detached { [self] in
             for post in round.posts {

@@ -1,29 +1,29 @@
-// The lazy virtual proxy: its object is made when it is first wanted.
+// The lazy virtual proxy: its object is made when it is first needed.
 
 import RPCSockets
 package import RPCWire
 
 extension ServiceProxy {
-    /// A proxy whose object is made by the first call or post.
+    /// Makes a proxy whose object is made by the first call or post.
     ///
     /// ```swift
     /// server.export(LedgerProxy.lazy { try await Ledger.open(path) })
     /// ```
     ///
-    /// The object is made once, however many call first. They wait, each until its own deadline or the timeout, and then
-    /// throw `RPCError` with the code `.deadlineExceeded`, `.notExecuted`. Posts are kept and are delivered in order
-    /// before any call that came after them.
+    /// The object is made once, however many calls need it at first. Each waits until its deadline or the timeout. Then it
+    /// throws `RPCError` with the code `.deadlineExceeded`, `.notExecuted`. Posts are kept. They are delivered in order,
+    /// before any later call.
     ///
-    /// When the object cannot be made, all that wait get an `RPCError`, `.notExecuted`: the one that `make` threw, or one
-    /// with the code `.unavailable` and what it threw as `underlying`. Posts are kept, and the next call or post tries
-    /// again.
+    /// If the object cannot be made, all waiting calls throw an `RPCError` with the outcome `.notExecuted`. It is the one
+    /// that `make` threw, or one with the code `.unavailable` and the thrown error as `underlying`. Posts stay kept. The
+    /// next call or post causes another attempt.
     ///
-    /// Making is a task of its own, without deadline: it is not cancelled when a caller is, and goes on when all callers
-    /// have given up, for the next one. The object lives as long as the proxy, or until it has been idle.
+    /// The object is made in a task of its own, without a deadline. Cancelling a caller does not cancel it, and it
+    /// continues for later calls. The object lives as long as the proxy, or until it has been unused for `keepingAlive`.
     ///
     /// - Parameters:
-    ///   - keepingAlive: How long the object is kept without a call in it. After that it is let go, and the next call
-    ///     has it made again. Nil keeps it as long as the proxy.
+    ///   - keepingAlive: How long the object is kept without a call. Then it is let go, and the next call causes a new
+    ///     one to be made. Nil keeps it as long as the proxy.
     ///   - timeout: How long a call may wait for the object if its deadline is not earlier.
     ///   - limit: How many posts are kept. Further ones are dropped and counted in `refusedPosts`.
     ///   - make: Makes the object. May itself return a proxy.

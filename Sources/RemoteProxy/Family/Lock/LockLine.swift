@@ -1,22 +1,22 @@
-// The order of turns before a lock: one at a time, or readers together, first come first served. A machine without locks or
-// tasks: arrivals and departures come in, decisions go out. `SubjectLock` drives it.
+// Orders the turns at a lock: one at a time, or readers together, first come, first served. A state machine without locks or
+// tasks of its own. `SubjectLock` drives it.
 
 struct LockLine<Waiter> {
     enum Access: Sendable {
-        /// Side by side with others that read.
+        /// Together with other readers.
         case reading
         /// Alone.
         case changing
-        /// Alone, but not for one task: the tasks of the holder come and go.
+        /// Alone, for a hold. It belongs to no task, since several tasks may call under it.
         case holding
     }
 
     enum Entry {
-        /// Inside, until `leave`.
+        /// The task is inside, until `leave`.
         case entered
-        /// Others are in the way: `join`.
+        /// Other tasks are inside or wait: call `join`.
         case mustWait
-        /// The task is inside already and would wait for itself.
+        /// The task is inside already, and would wait for itself.
         case isInside
         case isClosed
     }
@@ -27,25 +27,25 @@ struct LockLine<Waiter> {
         let waiter: Waiter
     }
 
-    /// Stands for the task of a post or of a hold, which have none.
+    /// Stands for the task of a post or a hold, which has none.
     static var noTask: Int { 0 }
 
-    /// The tasks that are inside.
+    /// The tasks inside.
     private var inside: [Int] = []
     private var areReading = false
-    /// Those that wait, by their tickets.
+    /// The waiting places, by their tickets.
     private var places: [Int: Place] = [:]
     private var lastTicket = 0
-    /// No ticket before this one waits any more.
+    /// No ticket below this one is waiting.
     private var nextTicket = 1
     private(set) var isClosed = false
 
-    /// Whether none is inside and none waits.
+    /// Whether no task is inside and none waits.
     var isEmpty: Bool { inside.isEmpty && places.isEmpty }
 
     mutating func enter(_ access: Access, by task: Int) -> Entry {
         if isClosed { return .isClosed }
-        // Those that wait are not overtaken, or readers could keep a writer out for ever.
+        // A reader does not overtake a waiting task. Otherwise readers could keep a writer out for ever.
         if places.isEmpty, fits(access) {
             admit(access, task)
             return .entered
@@ -68,7 +68,7 @@ struct LockLine<Waiter> {
         inside.removeLast()
     }
 
-    /// Takes in the first that waits, if the way is free. To be asked again until it says nil.
+    /// Lets the first waiting place in, if nothing is in its way. Call it again until it returns nil.
     mutating func next() -> Place? {
         guard !places.isEmpty else { return nil }
         while places[nextTicket] == nil { nextTicket += 1 }
@@ -78,11 +78,11 @@ struct LockLine<Waiter> {
         return place
     }
 
-    /// One that waits has given up. Nothing when it waits no more.
+    /// Removes a place that has given up. Does nothing if it waits no more.
     mutating func withdraw(_ ticket: Int) { places[ticket] = nil }
 
-    /// Lets none come any more. Posts, which have no task, still get their turn.
-    /// - Returns: those that get none, in order.
+    /// Lets no further task in. Posts, which have no task, still get their turn.
+    /// - Returns: the tasks that will get no turn, in order.
     mutating func close() -> [Waiter] {
         isClosed = true
         let refused = places.filter { $0.value.task != Self.noTask }

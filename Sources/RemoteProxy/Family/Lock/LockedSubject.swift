@@ -1,10 +1,9 @@
-// The locked proxy: one call at a time, in the order in which they came, or several for one caller.
+// The locked proxy: one call at a time in the order of arrival, or several calls for one caller that holds the subject.
 
 import RPCSockets
 package import RPCWire
 
-/// Calls and posts come in, each goes on when its turn has come. Which lock they take turns with depends on the holds of
-/// the calling task.
+/// Passes each call and post on when its turn comes. The holds of the calling task decide which lock it takes its turn at.
 struct LockedSubject<Service: Sendable>: WrappingSubject, HoldableSubject {
     let next: any Subject<Service>
     let lock: SubjectLock
@@ -37,7 +36,7 @@ struct LockedSubject<Service: Sendable>: WrappingSubject, HoldableSubject {
 }
 
 extension CallScope {
-    /// The lock that the running task takes turns with: the innermost of its holds on this one, or the lock itself.
+    /// The lock at which the running task takes its turns: its innermost hold on this lock, or the lock itself.
     fileprivate static func lock(for lock: SubjectLock) -> SubjectLock {
         guard let rights = current?.rights, !rights.isEmpty else { return lock }
         var innermost = lock
@@ -46,7 +45,7 @@ extension CallScope {
     }
 }
 
-/// A hold on a lock. Calls under it take turns with the lock inside.
+/// A hold on a lock. Calls under it take turns at the lock inside.
 private struct LockRight: Right {
     let lock: SubjectLock
     let inside: SubjectLock
@@ -54,15 +53,15 @@ private struct LockRight: Right {
     var isHold: Bool { true }
 }
 
-/// How `.locked` lets calls in, and what waiting for a turn may cost.
+/// Sets how `.locked` lets calls in, and how long they may wait.
 public struct Locking: Sendable {
-    /// Methods marked `@ReadOnly` run side by side with each other; every other call runs alone.
+    /// Whether methods marked `@ReadOnly` run together. Every other call runs alone.
     public var readersTogether = false
     /// How long a call waits for its turn when it has no deadline of its own. 30 s.
     public var timeout: Duration = .seconds(30)
     /// The longest lease of a hold. 10 minutes.
     public var maximumLease: Duration = .seconds(600)
-    /// How many posts are kept while others have the subject; further ones are not delivered. 10,000.
+    /// How many posts are kept while the subject is in use. Further ones are dropped. 10,000.
     public var maximumKeptPosts = 10_000
 
     /// The defaults: one call at a time.
@@ -71,7 +70,7 @@ public struct Locking: Sendable {
     /// One call at a time.
     public static var oneAtATime: Locking { Locking() }
 
-    /// One call at a time, but those of methods marked `@ReadOnly` together.
+    /// One call at a time, except that methods marked `@ReadOnly` run together.
     public static var readersTogether: Locking {
         var locking = Locking()
         locking.readersTogether = true
@@ -80,12 +79,12 @@ public struct Locking: Sendable {
 }
 
 extension ServiceProxy {
-    /// The same, but with one call at a time on the subject: the others wait in the order in which they came, until
-    /// their deadlines. Put it directly around what is not to be disturbed, inside guards.
+    /// Makes a proxy that lets one call at a time through to the subject. Others wait in order of arrival, until their
+    /// deadlines. Put it directly around the object to protect, inside guards.
     ///
-    /// A call that runs out of time while it waits throws `.deadlineExceeded`, `.notExecuted`; a cancelled one throws
-    /// `CancellationError` at once. A subject that calls itself through its own lock gets `.busy` instead of waiting for
-    /// ever. A post is delivered at once when nothing is in the way, and else when its turn comes.
+    /// A call that runs out of time while it waits throws `.deadlineExceeded`, `.notExecuted`. A cancelled one throws
+    /// `CancellationError` at once. A subject that calls itself through its own lock gets `.busy`, since it would wait
+    /// for ever. A post is delivered at once if nothing is in the way, and otherwise when its turn comes.
     public func locked(_ locking: Locking = .oneAtATime) -> Self {
         locked(locking, clock: EventLoop.shared)
     }
@@ -97,8 +96,8 @@ extension ServiceProxy {
                 readersTogether: locking.readersTogether))
     }
 
-    /// Holds the subject while the body runs: calls that the body makes through this proxy go ahead, all others wait
-    /// within their deadlines. Works with every proxy that has `.locked()` in its stack, here or at the other end.
+    /// Holds the subject while the body runs. Calls that the body makes through this proxy run; all others wait within their
+    /// deadlines. Works with every proxy that has `.locked()` among its layers, in this process or at the other end.
     ///
     /// ```swift
     /// try await ledger.exclusively(lease: .seconds(10)) {
@@ -107,13 +106,13 @@ extension ServiceProxy {
     /// }
     /// ```
     ///
-    /// The hold ends with the body, with the session over which it was asked for, or with its lease, whichever comes
-    /// first. Calls made under it then throw `.holdEnded`, `.notExecuted`; one that is running runs on, and the next in
-    /// line has the subject after it. Child tasks of the body hold too, and take turns among themselves.
+    /// The hold ends with the body, with the session that asked for it, or with its lease, whichever is first. Later calls
+    /// under it throw `.holdEnded`, `.notExecuted`. A call that is running continues, and the next in line has the
+    /// subject after it. Child tasks of the body share the hold, and take turns.
     ///
-    /// - Parameter lease: how long others may be kept waiting at most.
-    /// - Throws: what the body throws; `RPCError` when the subject was not to be had within the deadline of the calling
-    ///   task, or cannot be held at all; `CancellationError` soon after the calling task is cancelled while it waits.
+    /// - Parameter lease: how long other calls may be kept waiting at most.
+    /// - Throws: what the body throws; `RPCError` if the task's deadline came first or the subject cannot be held;
+    ///   `CancellationError` soon after the calling task is cancelled while it waits.
     public func exclusively<Result>(
         lease: Duration = .seconds(30), _ body: () async throws -> Result
     ) async throws -> Result {

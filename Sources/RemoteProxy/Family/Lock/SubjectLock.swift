@@ -1,15 +1,15 @@
-// The driver of `LockLine`: calls, posts and holds take their turns with a subject.
+// Drives `LockLine`: calls, posts and holds take turns at a subject.
 
 import RPCSockets
 import RPCWire
 
-/// A lock before a subject. A hold is a lock inside another one: what is called under it takes turns there, and the hold leaves
-/// the outer lock when it is closed and the last turn under it is over.
+/// A lock in front of a subject. A hold is a lock inside another one: calls under the hold take turns there. The hold leaves
+/// the outer lock when it is closed and its last turn is over.
 final class SubjectLock: Sendable {
-    /// A waiter is told whether it is inside. If not, the lock is a hold that has ended.
+    /// A waiting task gets true when it is inside, and false if the lock is a hold that has ended.
     typealias Line = LockLine<WaitingTask<Bool>>
 
-    /// What a task that is inside has and gives back.
+    /// The turn of a task that is inside. The task has to give it to `leave`.
     struct Turn: Sendable {
         let access: Line.Access
         let task: Int
@@ -18,14 +18,14 @@ final class SubjectLock: Sendable {
     private struct State {
         var line = Line()
         var keptPosts = 0
-        /// The hold that is inside.
+        /// The hold that is inside, if any.
         var hold: SubjectLock?
         var lease: (any LoopTimer)?
         /// Whether this is a hold that has left the outer lock.
         var isOver = false
 
         /// Enters, or takes a place in the line.
-        /// - Parameter mostPosts: of a post, how many may wait. Where as many do, it gets no place.
+        /// - Parameter mostPosts: for a post, how many may wait. If as many do, the post gets no place.
         mutating func enter(_ turn: Turn, mostPosts: Int? = nil) -> (
             Line.Entry, (task: WaitingTask<Bool>, ticket: Int)?
         ) {
@@ -36,7 +36,7 @@ final class SubjectLock: Sendable {
             return (entry, (task, line.join(turn.access, by: turn.task, task)))
         }
 
-        /// The next that is to be let in, and whether the last has just left a closed hold.
+        /// Returns the next place to let in, and whether the last turn under a closed hold has just ended.
         mutating func next() -> (Line.Place?, ends: Bool) {
             let next = line.next()
             let ends = !isOver && line.isClosed && line.isEmpty
@@ -47,7 +47,7 @@ final class SubjectLock: Sendable {
 
     private let options: Locking
     private let clock: any Loop
-    /// For a hold, the lock that it is inside.
+    /// For a hold, the lock around it.
     private let outer: SubjectLock?
     private let state = Lock(State())
 
@@ -57,8 +57,8 @@ final class SubjectLock: Sendable {
         self.outer = outer
     }
 
-    /// Returns when the calling task is inside. It then has to `leave`.
-    /// - Throws: `RPCError` at the deadline, when the task is inside already, or when this is a hold that has ended;
+    /// Returns when the calling task is inside. The task then has to `leave`.
+    /// - Throws: `RPCError` at the deadline, if the task is inside already, or if this is a hold that has ended;
     ///   `CancellationError` as soon as the task is cancelled.
     func enter(_ access: Line.Access) async throws -> Turn {
         let turn = Turn(access: access, task: Self.currentTask)
@@ -76,7 +76,7 @@ final class SubjectLock: Sendable {
         return turn
     }
 
-    /// The address of the running task. Its hash would do too, but takes as long to find as the lock itself.
+    /// The address of the running task. A task's hash would identify it too, but takes as long to find as the lock itself.
     private static var currentTask: Int {
         withUnsafeCurrentTask { task in task.map { unsafeBitCast($0, to: Int.self) } ?? Line.noTask }
     }
@@ -91,17 +91,17 @@ final class SubjectLock: Sendable {
             }
             if !isInside { throw RPCError.holdEnded }
         } catch {
-            // Those behind may have waited for this one only.
+            // Places behind it may have waited for this one only.
             advance { $0.line.withdraw(ticket) }
             throw error
         }
     }
 
-    /// Lets the next ones in.
+    /// Ends a turn and lets the next places in.
     func leave(_ turn: Turn) { advance { $0.line.leave(turn.access, by: turn.task) } }
 
-    /// Delivers a post at once if nothing is in the way, else later and in its turn.
-    /// - Returns: why it is not delivered at all. Nil if it is.
+    /// Delivers a post at once if nothing is in the way, and otherwise when its turn comes.
+    /// - Returns: why it is dropped; nil if it is not.
     func post(now: () -> Void, later: () -> @Sendable () async -> Void) -> String? {
         let turn = Turn(access: .changing, task: Line.noTask)
         let (entry, place) = state.withLock { $0.enter(turn, mostPosts: options.maximumKeptPosts) }
@@ -127,7 +127,7 @@ final class SubjectLock: Sendable {
         return nil
     }
 
-    /// Takes the subject and returns a lock inside this one, for what is called under the hold.
+    /// Takes the subject and returns a lock inside this one, for calls under the hold.
     func hold(for lease: Duration) async throws -> SubjectLock {
         guard lease <= options.maximumLease else {
             throw RPCError(
@@ -137,7 +137,7 @@ final class SubjectLock: Sendable {
         }
         _ = try await enter(.holding)
         let hold = SubjectLock(options, clock: clock, outer: self)
-        // It keeps the hold, and is cancelled by `close`.
+        // The timer retains the hold. `close` cancels it.
         let timer = clock.schedule(at: clock.now.advanced(by: lease)) { hold.close() }
         hold.state.withLock { $0.lease = timer }
         let isClosed = state.withLock { state in
@@ -148,8 +148,8 @@ final class SubjectLock: Sendable {
         return hold
     }
 
-    /// Ends a hold: calls that wait under it get an error, its posts are still delivered, and when the last is out the
-    /// next one has the subject. Any number of times.
+    /// Ends a hold. Calls that wait under it get an error, and its posts are still delivered. When the last has ended, the
+    /// next in line has the subject. May be called more than once.
     func close() {
         let (refused, inner, lease) = state.withLock { state in
             (state.line.close(), state.hold, state.lease.take())
@@ -160,7 +160,7 @@ final class SubjectLock: Sendable {
         advance { _ in }
     }
 
-    /// Changes the state, and lets those in that this makes way for.
+    /// Changes the state, then lets each place in that can now enter.
     private func advance(_ change: (inout State) -> Void) {
         var (next, ends) = state.withLock { state in
             change(&state)
@@ -169,7 +169,7 @@ final class SubjectLock: Sendable {
         while let place = next {
             let isIn = place.waiter.end(with: true)
             (next, ends) = state.withLock { state in
-                // One that has given up meanwhile is not inside after all.
+                // This task has given up meanwhile, so it is not inside.
                 if !isIn { state.line.leave(place.access, by: place.task) }
                 return state.next()
             }
