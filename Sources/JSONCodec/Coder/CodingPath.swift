@@ -1,7 +1,7 @@
-// Where a value stands inside the one being coded. A step is noted with every value and turned into a coding key only
-// when an error or the user asks for the path.
+// Describes where a value lies inside the one being coded. Each value notes a step. The step becomes a coding key only when an
+// error or the user asks for the path.
 
-/// A coding key for what the user has no key type for: an index, `super`, or a name of the text.
+/// A coding key where the user has no key type: an index, `super`, or a name from the text.
 struct JSONPathKey: CodingKey {
     let stringValue: String
     let intValue: Int?
@@ -22,12 +22,12 @@ struct JSONPathKey: CodingKey {
     static let superKey = JSONPathKey("super")
 }
 
-/// One step of a path, copied without cost.
+/// One step of a path, which is cheap to copy.
 enum PathStep {
-    /// The value is the same one as the frame around it, met again through a single-value container.
+    /// No step: the value is the one that the frame around it has, coded again through a single-value container.
     case none
     case index(Int)
-    /// A member whose name stands in the text, at a distance from its first byte.
+    /// A member whose name lies in the text, at this distance from its first byte.
     case name(Int, length: Int, any CodingKey.Type)
 
     /// `isQuoted` says that the name may contain escapes.

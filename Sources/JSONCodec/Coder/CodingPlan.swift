@@ -1,17 +1,17 @@
-// How values of a type are coded: by the type's own code, or straight from and to the text. Looked up once for each type.
+// Decides how values of a type are coded: by the type's own code, or directly from and to the text. Decided once for each type.
 
-/// How values of a type are coded. `Direct` codes an array or a dictionary without containers in between.
+/// How values of a type are coded. `Direct` codes an array or a dictionary without containers.
 enum CodingPlan<Direct> {
     /// By the type's own `init(from:)` or `encode(to:)`.
     case ordinary
-    /// An array of values that are one token each.
+    /// An array whose values are one token each.
     case tokens(any JSONPrimitive.Type, Direct)
     case direct(Direct)
     /// In the form that Foundation's coder gives to one of its own types.
     case foundation(FoundationType)
 }
 
-/// Remembers one thing for each type.
+/// Remembers one value for each type.
 struct TypeTable<Value> {
     private var entries: UnsafeMutablePointer<(type: UInt, value: Value)?>
     private var capacity = 64

@@ -1,5 +1,5 @@
-// Foundation's coders give some of Foundation's own types another form than their `encode(to:)` does. These types are
-// known here by name, so that programs without them do not link Foundation.
+// The types of Foundation that its coders write in another form than `encode(to:)` does. They are recognised by their names
+// here, so that programs without them do not link Foundation.
 
 enum FoundationType {
     case data

@@ -1,21 +1,21 @@
-// The types that are one JSON token each. Containers code them without an encoder or decoder in between.
+// The types that are one JSON token each. Containers read and write them directly, without an encoder or decoder.
 
 protocol JSONPrimitive: Codable {
-    /// False for what JSON has no text for: NaN and the infinities.
+    /// False for NaN and the infinities, which JSON cannot write.
     var hasJSONText: Bool { get }
     func write(to output: inout OutputBuffer)
-    /// The value at the cursor, which is moved behind it; nil, with the cursor unmoved, if it is of another kind or
+    /// Reads the value at the cursor and moves behind it. Returns nil, with the cursor unmoved, if the value has another kind or
     /// does not fit.
     static func read(_ reader: inout JSONReader) throws(JSONError) -> Self?
 
-    /// Makes an array of the values of the array at the cursor. False, with nothing made and the cursor unmoved, if it is
-    /// anything else: what is wrong is for a decoder to explain.
+    /// Reads the array at the cursor into `place`. Returns false on any fault, with nothing made and the cursor unmoved. A
+    /// decoder then explains the fault.
     static func readArray(_ reader: inout JSONReader, into place: UnsafeMutableRawPointer) -> Bool
-    /// Writes an array of such values. False, with nothing written, if one of them has no text.
+    /// Writes an array of such values. Returns false, with nothing written, if JSON cannot write one of them.
     static func write(arrayAt place: UnsafeRawPointer, to output: inout OutputBuffer) -> Bool
 }
 
-// Inlined into each conformance, so that each type has code of its own.
+// Inlined into each conformance, so that each type gets its own code.
 extension JSONPrimitive {
     @inline(__always) var hasJSONText: Bool { true }
 
@@ -40,7 +40,7 @@ extension JSONPrimitive {
             reader.position &+= 1
             return []
         }
-        // Most arrays are short, and find their memory in one piece.
+        // Most arrays are short and fit into one piece of memory.
         var values: [Self] = []
         values.reserveCapacity(8)
         while true {

@@ -1,25 +1,25 @@
-// The standard library puts each keyed container into a box on the heap. A frame keeps a box for each type of key and hands
-// it out again if it is not held any more, which saves a fifth of coding a small object. The names go with the type of key.
+// Reuses the heap box of a keyed container. A frame keeps one box for each key type, and uses it again when the user's code has
+// released the container. That saves a fifth of the time for a small object. Each key type also has its known names here.
 
 struct KeptContainers {
     private struct Entry {
         let type: ObjectIdentifier
         let names: UnsafeMutablePointer<KnownNames>
-        /// Owned here. Counted by hand, since it is looked at far more often than it changes.
+        /// Retained by hand: it is read far more often than it changes.
         var box: Unmanaged<KeptBox>?
         var isHandedOut = false
     }
 
     private static let capacity = 8
 
-    /// Containers made by this frame carry this number; another number is from an earlier use.
+    /// The number of this use of the frame. A container with another number belongs to an earlier use.
     private(set) var serial: UInt
-    /// Those of the type of key that was asked for last.
+    /// The known names of the key type that was asked for last.
     private(set) var names: UnsafeMutablePointer<KnownNames>
     private let entries = UnsafeMutablePointer<Entry>.allocate(capacity: Self.capacity)
     private var count = 0
     private var current = 0
-    /// A container was made whose holders cannot be counted.
+    /// Whether a container was made that is not tracked here, so that its references cannot be counted.
     private var madeOthers = false
     private var hasHandedOut = false
 
@@ -29,7 +29,7 @@ struct KeptContainers {
         names.initialize(to: KnownNames())
     }
 
-    /// The kept container for this type of key, unless it is still held elsewhere. The names are those of the type from here on.
+    /// Returns the kept container for this key type, unless it is still in use. Selects the names of the type.
     @inline(__always)
     mutating func kept<Container>(for keyType: Any.Type, _ type: Container.Type) -> Unmanaged<KeptContainer<Container>>?
     {
@@ -59,7 +59,7 @@ struct KeptContainers {
             (entries + count).initialize(to: Entry(type: key, names: names))
             count += 1
         } else {
-            // In place of another one.
+            // No entry is free, so the first one is replaced.
             current = 0
             if !isUnused(current) { madeOthers = true }
             entries[current].box?.release()
@@ -69,10 +69,10 @@ struct KeptContainers {
         }
     }
 
-    /// Keeps a new container for the type of key that was asked for last.
+    /// Keeps a new container for the key type that was asked for last.
     ///
-    /// The container must be one reference to a class instance and nothing else. That is known of the standard library only for
-    /// some compilers; for others nothing is kept.
+    /// The container must be a single object reference. The size is checked here. The rest is known only of the standard
+    /// libraries of some compilers; with others nothing is kept.
     @inline(never)
     mutating func keep<Container>(_ container: Container) {
         #if KNOWN_RUNTIME
@@ -95,10 +95,10 @@ struct KeptContainers {
         return box._withUnsafeGuaranteedRef { $0.isUnused }
     }
 
-    /// Whether all containers of this frame are out of the user's hands.
+    /// Whether the user's code holds no container of this frame any more.
     var areUnused: Bool { !madeOthers && (!hasHandedOut || (0..<count).allSatisfy { isUnused($0) }) }
 
-    /// Ends a use of the frame. If a container of it may still be held, the next use gets another number.
+    /// Ends a use of the frame. If a container of it may still be in use, the next use gets another number.
     @inline(__always)
     mutating func endUse(_ nextSerial: () -> UInt) {
         guard hasHandedOut || madeOthers else { return }
@@ -122,7 +122,7 @@ struct KeptContainers {
     }
 }
 
-/// A box in memory of its own, where its references can be counted.
+/// A box in memory of its own, whose references can be counted.
 class KeptBox {
     fileprivate let place: UnsafeMutablePointer<AnyObject>
 
@@ -140,7 +140,7 @@ class KeptBox {
     fileprivate final var isUnused: Bool { isKnownUniquelyReferenced(&place.pointee) }
 }
 
-/// The same with the container's type, which is slow to look up for a type of key.
+/// A box that knows the container's type. Finding that type from the key type would be slow.
 final class KeptContainer<Container>: KeptBox {
     fileprivate init(_ container: Container) { super.init(unsafeBitCast(container, to: AnyObject.self)) }
 

@@ -1,11 +1,11 @@
-// Value after value of a type reads and writes the same names, and mostly in the same order. So the names of a type of key
-// are remembered as they are written: next time a few comparisons find them, and a few steps write them.
+// Remembers the names of a key type as they are written. Values of one type have the same names, mostly in the same order. So a
+// few comparisons find the next name, and a few steps write it.
 
-/// The names met with one type of key. What is remembered is only ever a guess, and compared. No two of the names are equal.
+/// The names met with one key type. A remembered name is only a guess, and is always compared. No two names are equal.
 struct KnownNames {
     private var known: UnsafeMutablePointer<KnownName>?
     private(set) var count = 0
-    /// Keeps the memory of longer names, so that no other one can take its address.
+    /// Keeps the longer names alive, so that no other String can get the same address.
     private var names: [String] = []
 
     static let capacity = 32
@@ -18,10 +18,10 @@ struct KnownNames {
         return UnsafePointer(known + number)
     }
 
-    /// The number of a name, with which it is remembered from now on. Nil if there is no room for another one.
+    /// Remembers a name and returns its number. Nil if there is no room for another name.
     ///
     /// - Parameter text: the name as it is written, with its quotes and the colon.
-    /// - Parameter mark: of the text between the quotes.
+    /// - Parameter mark: the mark of the text between the quotes.
     @inline(never)
     mutating func number(of name: String, _ text: UnsafeBufferPointer<UInt8>, mark: UInt32) -> Int? {
         let known = known ?? .allocate(capacity: Self.capacity)
@@ -36,17 +36,17 @@ struct KnownNames {
 }
 
 struct KnownName {
-    /// What is longer is remembered, but written and compared the ordinary way.
+    /// Longer names are remembered too, but written and compared in the general way.
     static let longest = 24
 
-    /// Of the String that was asked for or written, which is kept.
+    /// The bits of the String that was asked for or written. `names` keeps it alive.
     private let bits: (UInt64, UInt64)
-    /// Of the text, with its quotes and the colon. 0 if it is too long, or where a String does not take 16 bytes.
+    /// The length of the text with its quotes and the colon. 0 if it is too long, or if a String does not take 16 bytes.
     let count: Int
     let mark: UInt32
-    /// Zeros behind its end.
+    /// The text, with zeros behind its end.
     private let text: InlineArray<3, UInt64>
-    /// The last eight bytes of the text, and where they begin; of a shorter text all of it.
+    /// The last eight bytes of the text; all of a shorter text. `last` is where they begin.
     private let end: UInt64
     private let last: Int
     private let mask: UInt64
@@ -65,18 +65,18 @@ struct KnownName {
         written.dropFirst(start).prefix(8).reversed().reduce(0) { $0 << 8 | UInt64($1) }
     }
 
-    /// Whether this is the name. Then its text can be written and compared; false also for a long one.
+    /// Whether this is the name, and its text can be written and compared. False also for a long name.
     @inline(__always)
     func isShort(_ name: String) -> Bool { count != 0 && bits == Self.bits(of: name) }
 
-    /// The bytes that a String consists of, not those of its text. Two Strings with the same are equal while both exist, however
-    /// a String is laid out; equal Strings may differ here.
+    /// The bytes of the String value itself, not those of its text. Two Strings with equal bits are equal while both exist,
+    /// whatever the layout. Equal Strings may have different bits.
     @inline(__always)
     private static func bits(of name: String) -> (UInt64, UInt64) {
         MemoryLayout<String>.size == 16 ? unsafeBitCast(name, to: (UInt64, UInt64).self) : (0, 0)
     }
 
-    /// Whether the name stands at this offset, in quotes and with a colon behind it.
+    /// Whether the name is at this offset of the text, in quotes and with a colon behind it.
     @inline(__always)
     func stands(at offset: Int, in reader: JSONReader) -> Bool {
         guard offset &+ last &+ 8 <= reader.count, EightBytes(reader.base, at: offset).word & mask == text[0],
@@ -85,7 +85,7 @@ struct KnownName {
         return count <= 16 || EightBytes(reader.base, at: offset &+ 8).word == text[1]
     }
 
-    /// Writes the text to where there is room for the longest.
+    /// Writes the text to a place with room for the longest one.
     @inline(__always)
     func write(to target: UnsafeMutablePointer<UInt8>) {
         let room = UnsafeMutableRawPointer(target)

@@ -1,20 +1,20 @@
-// Keeps the working memory of encoders and decoders from one use to the next. It is never freed: a container that a
-// type has kept beyond its coding still points into it, finds another serial number there, and fails cleanly.
+// Keeps the working memory of encoders and decoders for later uses. It is never freed: a container that the user's code has kept
+// for too long still points into it. The container finds another serial number there, and fails cleanly.
 
 import Synchronization
 
-/// Hands out pieces of memory, one at a time to each user.
+/// Lends pieces of memory, each to one user at a time.
 ///
-/// A class, since a global variable that is a value would be guarded against changes at each use.
+/// A class, because access to a global variable of a value type would be checked at each use.
 final class StatePool<State>: Sendable {
     private static var wordsPerCacheLine: Int { 8 }
 
-    /// One address for about every thread, each on its own cache line.
+    /// Addresses of free pieces, about one slot for each thread. Each slot has a cache line of its own.
     private let slots = InlineArray<64, Atomic<UInt>> { _ in Atomic(0) }
-    /// The addresses of what the slots have no room for.
+    /// Addresses of free pieces that found their slot taken.
     private let overflow = Mutex<[UInt]>([])
 
-    /// A piece, and the slot to give it back to: a thread whose stack crosses a boundary would otherwise find another one.
+    /// Takes a piece. Also returns its slot, for giving it back: the thread's stack may reach another slot's range meanwhile.
     @inline(__always)
     func take(_ make: () -> UnsafeMutablePointer<State>) -> (state: UnsafeMutablePointer<State>, slot: Int) {
         let slot = Self.slotOfThisThread()
@@ -32,7 +32,7 @@ final class StatePool<State>: Sendable {
         }
     }
 
-    /// Threads are told apart by where their stacks lie.
+    /// Threads are distinguished by the addresses of their stacks.
     @inline(__always)
     private static func slotOfThisThread() -> Int {
         var local: UInt8 = 0

@@ -1,14 +1,16 @@
-// Where skipped containers end. Looking ahead for a name passes over values that are decoded afterwards; remembering
-// their ends keeps nested look-aheads from walking the same text once for each level.
+// Remembers where skipped containers end. A decoder that looks for a name skips values, and decodes them later. Without this
+// memory each level of nesting would scan the same text again.
 
 struct ContainerEnds: ContainerNotes {
+    /// Sorted by `start`, so that `end(of:)` can search by halves.
     private var known: [(start: Int, end: Int)] = []
+    /// The numbers of the containers that are open at present.
     private var open: [Int] = []
-    /// Every container that starts in skipped text before this offset is known.
+    /// Every container that starts in skipped text before this offset is in `known`.
     private var frontier = 0
 
     mutating func removeAll() {
-        // Also when the first look ahead has thrown midway, and nothing before a frontier is known.
+        // `known` may be filled while `frontier` is still 0: the first look ahead may have thrown.
         guard !known.isEmpty else { return }
         known.removeAll(keepingCapacity: known.capacity < 4096)
         open.removeAll(keepingCapacity: true)

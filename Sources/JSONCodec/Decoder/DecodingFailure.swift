@@ -1,5 +1,5 @@
-// Everything that can be wrong with a value, said in `DecodingError`: where it stands, what was expected, what was
-// found. A text that is no JSON carries the reader's error as the underlying one.
+// Makes a `DecodingError` for each fault of a value: where it is, what was expected, what was found. If the text is not JSON, the
+// reader's error is the underlying one.
 
 extension DecodingError {
     static func malformed(_ error: JSONError) -> DecodingError {
@@ -7,7 +7,7 @@ extension DecodingError {
             Context(codingPath: [], debugDescription: "The text is not valid JSON: \(error)", underlyingError: error))
     }
 
-    /// A container or decoder was kept beyond the decoding that it belongs to.
+    /// A container or decoder was used after the decoding that it belongs to.
     static var outlived: DecodingError {
         .dataCorrupted(Context(codingPath: [], debugDescription: "A container was used after its value was decoded."))
     }
@@ -31,7 +31,7 @@ extension DecodingFramePointer {
     func mismatch(_ type: Any.Type, at key: (any CodingKey)? = nil) -> any Error {
         var reader = pointee.state.pointee.reader
         guard let kind = try? reader.peek(), let range = kind == .number ? try? reader.skipValue() : 0..<0 else {
-            // The whole text is checked after a failure, and says more.
+            // After a failure the whole text is checked, because an error of the text says more.
             return DecodingError.dataCorrupted(context("The text is not valid JSON.", at: key))
         }
         switch kind {

@@ -1,5 +1,5 @@
-// One value that is being decoded: where it stands in the text and how far it has been read. Frames lie in fixed
-// memory and are used again and again; decoders and containers point at them.
+// One value that is being decoded: where it is in the text, and how far it has been read. Frames have fixed addresses and are
+// reused; decoders and containers point at them.
 
 typealias DecodingFramePointer = UnsafeMutablePointer<DecodingFrame>
 
@@ -11,30 +11,30 @@ struct DecodingFrame {
     let state: DecodingStatePointer
     let index: Int
 
-    /// Names the current use of the frame. A container with another number is from an earlier one.
+    /// Identifies the present use of the frame. A container with another number belongs to an earlier use.
     var serial: UInt = 0
     var kind = Kind.unopened
-    /// There is no value: a super decoder was asked for a member that does not exist, and reads null.
+    /// Whether there is no value: a super decoder for a member that does not exist, which reads null.
     var isMissing = false
-    /// Made by `nestedContainer` or `superDecoder`, and in the user's hands until the value around it is decoded.
+    /// Whether `nestedContainer` or `superDecoder` made it. The user's code may hold it until the value around it is decoded.
     var isNested = false
-    /// A decoder or container was handed out whose copies cannot be counted.
+    /// Whether the user's code got a decoder or container whose copies cannot be counted.
     var isLoose = false
     var parent: DecodingFramePointer?
     var step = PathStep.none
     var storedKey: (any CodingKey)?
-    /// The path to here, once it has been asked for.
+    /// The path to this value; nil until something asks for it.
     var path: [any CodingKey]?
 
-    /// The value's first byte, and the byte behind it once that is known.
+    /// The value's first byte, and the byte behind the value once that is known.
     var start = 0
     var end: Int?
     /// How many containers are open around the value.
     var depth = 0
-    /// Object: where reading goes on. Array: the farthest place that an element was read to.
+    /// Object: where reading continues. Array: the farthest place to which an element was read.
     var cursor = 0
     var isFirst = true
-    /// Object: the cursor stands at the value of the last member of the list.
+    /// Object: whether the cursor is at the value of the last member in the list.
     var isAtValue = false
     var members = MemberList()
     /// The number of the name that is expected next.
@@ -53,7 +53,7 @@ struct DecodingFrame {
 }
 
 extension DecodingFramePointer {
-    /// Kept with the frame: a type that tries one thing after the other makes many errors at one place.
+    /// Kept in the frame, because a type that tries several forms makes many errors at one place.
     var codingPath: [any CodingKey] {
         if let known = pointee.path { return known }
         var outside: [DecodingFramePointer] = []
@@ -72,14 +72,14 @@ extension DecodingFramePointer {
         return path
     }
 
-    /// Asking an optional existential whether it is nil would copy it, so that is left to what goes with it.
+    /// Testing `storedKey` for nil would copy it. So the caller tests `isNested` before this call.
     @inline(never)
     func forgetKey() {
         pointee.storedKey = nil
         pointee.isNested = false
     }
 
-    /// Whether all containers and decoders of this frame are out of the user's hands.
+    /// Whether the user's code holds no container or decoder of this frame any more.
     var isUnused: Bool {
         guard !pointee.isLoose, pointee.kept.areUnused else { return false }
         return pointee.hold == nil || isKnownUniquelyReferenced(&pointee.hold)
@@ -87,7 +87,7 @@ extension DecodingFramePointer {
 
     // MARK: Opening
 
-    /// What the value is; the reader then stands at it.
+    /// The kind of the value. The reader is then at the value.
     @inline(__always)
     func peek() throws -> JSONKind {
         if pointee.isMissing { return .null }
@@ -96,11 +96,11 @@ extension DecodingFramePointer {
         return try state.read { reader throws(JSONError) in try reader.peek() }
     }
 
-    /// Opens the value as an object; more than one container may read the same object.
+    /// Opens the value as an object. Several containers may read the same object.
     @inline(__always)
     func openObject() throws {
         if pointee.kind == .object {
-            // With another type of key other names are known.
+            // Another key type has other known names.
             return pointee.members.forgetThatNamesDiffer()
         }
         let kind = try peek()
@@ -112,7 +112,7 @@ extension DecodingFramePointer {
         pointee.isFirst = true
         pointee.isAtValue = false
         pointee.nextName = 0
-        // It may be known from a value that was read through a single-value container.
+        // The end may be known if the value was also read through a single-value container.
         pointee.end = nil
         if state.pointee.isCareful { try readAhead() }
     }
@@ -120,7 +120,7 @@ extension DecodingFramePointer {
     /// Notes all members.
     func readAhead() throws { while try advance(remembering: true) {} }
 
-    /// Opens the value as an array and returns where its first element would stand.
+    /// Opens the value as an array and returns where its first element would be.
     func openArray() throws -> Int {
         let kind = try peek()
         guard kind == .array else { throw wrongContainer([Any].self, found: kind) }
@@ -151,7 +151,7 @@ extension DecodingFramePointer {
 
     // MARK: Tokens
 
-    /// The value of this type at the reader's cursor.
+    /// Reads the value of this type at the reader's cursor.
     @inline(__always)
     func read<Value: JSONPrimitive>(_ type: Value.Type, at key: @autoclosure () -> (any CodingKey)? = nil) throws
         -> Value
@@ -161,7 +161,7 @@ extension DecodingFramePointer {
         return value
     }
 
-    /// Whether null stands at the reader's cursor, which is then moved behind it.
+    /// Whether null is at the reader's cursor, which is then moved behind it.
     @inline(__always)
     func readNull() throws -> Bool {
         try pointee.state.read { reader throws(JSONError) in
@@ -173,7 +173,7 @@ extension DecodingFramePointer {
 
     // MARK: Finishing
 
-    /// Reads what is left of the value, so that all of it has been checked and its end is known.
+    /// Reads the rest of the value, so that all of it is checked and its end is known.
     @inline(__always)
     func finish() throws {
         guard pointee.end == nil, !pointee.isMissing else { return }

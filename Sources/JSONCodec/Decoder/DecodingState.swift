@@ -1,31 +1,31 @@
-// One decoding at work: receives a reader that stands at a value, lets a type read that value through decoders and
-// containers, and leaves the reader behind it.
+// The state of one decoding. It gets a reader at a value, lets a type read that value through decoders and containers, and leaves
+// the reader behind the value.
 
 typealias DecodingStatePointer = UnsafeMutablePointer<DecodingState>
 
 private let pool = StatePool<DecodingState>()
 
 struct DecodingState {
-    /// A type of the program may hold this many nested containers at once. The text of a peer cannot add to them.
+    /// A type of the program may hold this many nested containers at once. A peer's text cannot make it hold more.
     fileprivate static let maximumFrames = 1 << 16
 
     var reader: JSONReader
     fileprivate var frames: [DecodingFramePointer] = []
     fileprivate var top = -1
     private var lastSerial: UInt = 0
-    /// The first place where the text was found not to be JSON, whether or not the type cared.
+    /// The first place where the text is not JSON, even if the type ignored that error.
     fileprivate var malformed: JSONError? { didSet { isMalformed = malformed != nil } }
     fileprivate var isMalformed = false
     var sawDuplicate = false
-    /// Every object is read to its end before any of its members is decoded.
+    /// Whether every object is read to its end before any of its members is decoded.
     fileprivate(set) var isCareful = false
     fileprivate var ends = ContainerEnds()
     fileprivate var unescapedNames: [UnsafeMutableBufferPointer<UInt8>] = []
     fileprivate var plans = TypeTable<CodingPlan<any DirectlyDecoded.Type>>()
-    /// A place for an array on its way out, where it changes from the type that is known here to the caller's.
+    /// Holds an array on its way to the caller, while its static type changes from the known one to the caller's.
     fileprivate let array = UnsafeMutableRawPointer.allocate(
         byteCount: MemoryLayout<[Int]>.size, alignment: MemoryLayout<[Int]>.alignment)
-    /// Where this memory goes back to.
+    /// The slot of the pool that gets this memory back.
     fileprivate var slot = 0
 
     @inline(__always)
@@ -50,9 +50,8 @@ struct DecodingState {
 extension DecodingStatePointer {
     /// Decodes the value at the reader's cursor.
     ///
-    /// The first attempt takes each member where it meets it. Should that fail, or an object turn out to have two members
-    /// of one name, its result does not count: a second attempt checks the whole text first and takes the last of
-    /// duplicates.
+    /// The first attempt takes each member as soon as it is found. Its result does not count if it fails, or if an object has
+    /// two members of one name. The second attempt then checks the whole text first, and takes the last of duplicates.
     @inline(__always)
     func decodeDocument<Value: Decodable>(_ type: Value.Type) throws -> Value {
         let (start, depth) = (pointee.reader.position, pointee.reader.depth)
@@ -74,7 +73,7 @@ extension DecodingStatePointer {
         return try decode(type, in: nil, .none)
     }
 
-    /// Ends the use of this memory; containers that still point into it find another serial number.
+    /// Ends the use of this memory. Containers that still point into it find another serial number.
     @inline(__always)
     func giveBack() {
         reset()
@@ -101,7 +100,7 @@ extension DecodingStatePointer {
         let plan = pointee.plans.value(for: type) { Self.plan(for: type) }
         if case .ordinary = plan { return try decodeNaturally(type, in: parent, step) }
         if case .tokens(let token, _) = plan, token.readArray(&pointee.reader, into: pointee.array) {
-            // The plan was made for this very type.
+            // Safe: the array was made as a `Value`, since the plan was made for that type.
             return pointee.array.assumingMemoryBound(to: Value.self).move()
         }
         return try decode(type, by: plan, in: parent, step)
@@ -132,14 +131,14 @@ extension DecodingStatePointer {
     private static func read<Value, Known: DirectlyDecoded>(
         _ type: Value.Type, as known: Known.Type, in frame: DecodingFramePointer
     ) throws -> Value {
-        // The plan was made for this very type.
+        // Safe: `Known` and `Value` are the same type, since the plan was made for it.
         let value = try Known.decodeDirectly(in: frame)
         return withUnsafePointer(to: value) { place in
             UnsafeRawPointer(place).assumingMemoryBound(to: Value.self).pointee
         }
     }
 
-    /// By the type's own `init(from:)`.
+    /// Decodes with the type's own `init(from:)`.
     @inline(__always)
     func decodeNaturally<Value: Decodable>(
         _ type: Value.Type, in parent: DecodingFramePointer?, _ step: PathStep
@@ -156,7 +155,7 @@ extension DecodingStatePointer {
         }
     }
 
-    /// Completes the frames of a level and above, and leaves the reader behind the value of that level.
+    /// Completes the frames of this level and all above it. Leaves the reader behind the value of this level.
     @inline(__always)
     private func finish(downTo level: Int) throws {
         while pointee.top > level { try finishTop() }
@@ -166,7 +165,7 @@ extension DecodingStatePointer {
         end(downTo: level &- 1)
     }
 
-    /// Completes the topmost frame; the value around it need not read its text again.
+    /// Completes the topmost frame, so that the value around it need not read its text again.
     @inline(never)
     private func finishTop() throws {
         let frame = pointee.frames[pointee.top]
@@ -210,7 +209,7 @@ extension DecodingStatePointer {
         return frame
     }
 
-    /// A frame that stays in the user's hands. Those that are out of them make room first.
+    /// Adds a frame that the user's code may keep. Nested frames that are no longer in use are removed first.
     func pushNested(in parent: DecodingFramePointer, _ key: any CodingKey) throws -> DecodingFramePointer {
         let place = pointee.reader
         while pointee.top >= 0 {
@@ -249,7 +248,7 @@ extension DecodingStatePointer {
 
     // MARK: Text
 
-    /// Reads at the cursor. A text that is no JSON fails the whole decoding, even if the type passes over this error.
+    /// Reads at the cursor. If the text is not JSON, the whole decoding fails, even if the type ignores this error.
     @inline(__always)
     func read<Result>(_ body: (inout JSONReader) throws(JSONError) -> Result) throws -> Result {
         do throws(JSONError) { return try body(&pointee.reader) } catch { throw malformed(error) }
@@ -280,7 +279,7 @@ extension DecodingStatePointer {
         }
     }
 
-    /// Where a name lies without its escapes, as a distance from the text, and its length. Kept until the decoding ends.
+    /// Stores a name without its escapes until the decoding ends. Returns its distance from the text, and its length.
     @inline(__always)
     func place(of key: JSONKey) -> (Int, Int) {
         key.hasEscapes ? unescaped(key) : (key.text.start, key.length)

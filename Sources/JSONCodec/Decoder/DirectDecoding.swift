@@ -1,8 +1,8 @@
-// Arrays, dictionaries and Foundation's types, read without containers in between.
+// Reads arrays, dictionaries and Foundation's types without containers.
 
-/// Reads itself as its `init(from:)` would. The reader is left behind the value.
+/// Reads itself as its `init(from:)` would, and leaves the reader behind the value.
 protocol DirectlyDecoded {
-    /// Of an array of values that are one token each.
+    /// The element type of an array whose values are one token each; nil for other types.
     static var element: (any JSONPrimitive.Type)? { get }
     static func decodeDirectly(in frame: DecodingFramePointer) throws -> Self
 }
@@ -26,7 +26,7 @@ extension Dictionary: DirectlyDecoded where Key == String, Value: Decodable {
 
     static func decodeDirectly(in frame: DecodingFramePointer) throws -> [String: Value] {
         let state = frame.pointee.state
-        // An earlier duplicate must not fail the whole.
+        // In careful mode an earlier duplicate member must not make decoding fail.
         if state.pointee.isCareful { return try state.decodeNaturally(self, in: frame, .none) }
         let kind = try frame.peek()
         guard kind == .object else { throw frame.wrongContainer([String: Any].self, found: kind) }
@@ -81,7 +81,7 @@ func decodeFoundationValue<Value: Decodable>(
 
 private func make<Made: RangeReplaceableCollection<UInt8>>(_ type: Made.Type, of bytes: [UInt8]) -> Made { Made(bytes) }
 
-/// Lets a type make itself with its own `init(from:)` of the form that it has outside of Foundation's coder.
+/// Decodes a type with its own `init(from:)`, in the form that it has outside Foundation's coder.
 private func decodeNaturally<Value: Decodable>(
     _ type: Value.Type, from write: (inout OutputBuffer) -> Void
 ) throws -> Value {

@@ -1,9 +1,9 @@
-// The way into decoding: a value at a reader's cursor, or a whole document.
+// The entry points of decoding: a value at a reader's cursor, or a whole document.
 
-/// Decodes the value at a reader's cursor and moves behind it. Throws a `DecodingError`; if the text is not JSON at all, that
-/// is `dataCorrupted` with a `JSONError` as the underlying error.
+/// Decodes the value at a reader's cursor and moves behind it. Throws a `DecodingError`. If the text is not JSON, that is
+/// `dataCorrupted` with a `JSONError` as the underlying error.
 package func decodeJSON<Value: Decodable>(_ type: Value.Type, at reader: inout JSONReader) throws -> Value {
-    // Most arguments and results are one token, and need neither a decoder nor its state.
+    // Most arguments and results are one token. They need no decoder and no state.
     if type == Int.self, let token = token(Int.self, &reader) { return unsafeBitCast(token, to: type) }
     if type == String.self, let token = token(String.self, &reader) { return unsafeBitCast(token, to: type) }
     if type == Bool.self, let token = token(Bool.self, &reader) { return unsafeBitCast(token, to: type) }
@@ -16,7 +16,7 @@ package func decodeJSON<Value: Decodable>(_ type: Value.Type, at reader: inout J
     return try state.decodeDocument(type)
 }
 
-/// The token at the cursor; nil, with the cursor unmoved, for anything that a decoder should explain.
+/// Reads the token at the cursor. Returns nil, with the cursor unmoved, if the value is no such token. The decoder then explains it.
 private func token<Token: JSONPrimitive>(_ type: Token.Type, _ reader: inout JSONReader) -> Token? {
     let start = reader.position
     if let token = (try? Token.read(&reader)) ?? nil { return token }

@@ -102,7 +102,7 @@ struct KeyedDecoder<Key: CodingKey>: KeyedDecodingContainerProtocol {
     }
 }
 
-// The standard library's own methods for these types would be preferred to the generic ones. They look a member up three
+// Without these methods overload resolution would prefer the standard library's to the generic ones. Those look a member up three
 // times, and refuse integers of 128 bits.
 extension KeyedDecoder {
     func decode(_ type: Int128.Type, forKey key: Key) throws -> Int128 { try token(type, key) }
@@ -127,7 +127,7 @@ extension KeyedDecoder {
 }
 
 extension DecodingFramePointer {
-    /// The value of a member whose place the reader stands at.
+    /// Decodes the value of a member. The reader is at its place.
     @inline(__always)
     fileprivate func decode<Value: Decodable, Key: CodingKey>(
         _ type: Value.Type, forKey keyType: Key.Type, at place: Int
@@ -139,7 +139,7 @@ extension DecodingFramePointer {
         return value
     }
 
-    /// The name of a member; nil if a later one has the same.
+    /// The name of a member; nil if a later member has the same name.
     @inline(never)
     fileprivate func name(of number: Int) -> String? {
         let (state, member) = (pointee.state, pointee.members[number])

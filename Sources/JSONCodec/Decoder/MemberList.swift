@@ -1,24 +1,24 @@
-// The members of one object that were met so far: they are found by name here, and a name that comes twice is noticed.
+// Lists the members of one object that were met so far: finds them by name, and notices duplicate names.
 
 struct Member {
-    /// Where the name starts, as a distance from the text's first byte.
+    /// Where the name starts: its distance from the text's first byte.
     let name: Int
     let length: Int
-    /// Where the value is.
+    /// Where the value starts.
     let place: Int
     /// A quick mark of the name, equal for equal names.
     let mark: UInt32
 }
 
-/// Lives in a frame and is reused with it.
+/// Belongs to a frame and is reused with it.
 struct MemberList {
     private var members: UnsafeMutablePointer<Member>
     private(set) var count = 0
     private var capacity = Self.leastCapacity
     private var marksSeen: UInt64 = 0
-    /// No two of them are equal, since all are known names and none was expected twice.
+    /// Whether all names are known ones and none was expected twice. Then no two of them are equal.
     private var areKnown = true
-    /// For the names of large objects: the number of the last member of each. Hashed with a seed, since names come from a peer.
+    /// For large objects: the number of the last member of each name. Hashed with a seed, since the names come from a peer.
     private var numbers: [NameBytes: Int] = [:]
 
     private static let leastCapacity = 16
@@ -47,8 +47,8 @@ struct MemberList {
         members = .allocate(capacity: capacity)
     }
 
-    /// Adds a member whose name is the known one that was expected next. False, with nothing added, unless all before it are as
-    /// well: the usual case, in which nothing has to be compared.
+    /// Adds a member whose name is the known name that was expected next. Returns false, with nothing added, unless all members
+    /// before it were too. In this usual case no names need comparing.
     @inline(__always)
     mutating func appendKnown(_ member: Member) -> Bool {
         guard areKnown, count < capacity else { return false }
@@ -56,7 +56,7 @@ struct MemberList {
         return true
     }
 
-    /// Names that are known may be equal from here on.
+    /// Notes that known names may be equal from now on.
     mutating func forgetThatNamesDiffer() { areKnown = false }
 
     /// Adds a member and returns whether there is an earlier one of the same name.
@@ -107,7 +107,7 @@ struct MemberList {
         capacity *= 2
     }
 
-    /// Notes a member's number in place of that of an earlier one of the same name. Whether there is one.
+    /// Notes a member's number under its name, in place of an earlier one. Returns whether there was an earlier one.
     private mutating func enter(_ number: Int, in text: UnsafePointer<UInt8>) -> Bool {
         func name(_ number: Int) -> NameBytes {
             NameBytes(bytes: UnsafeRawBufferPointer(start: text + members[number].name, count: members[number].length))

@@ -1,8 +1,8 @@
-// Receives the name of a member and moves the reader to its value. In the usual order each member lies behind the last;
-// in any other the object is read ahead, and the members passed are noted.
+// Moves the reader to the value of the member with a given name. In the usual order each member is behind the last one. In any
+// other order the object is read ahead, and the skipped members are noted.
 
 extension DecodingFramePointer {
-    /// Goes on to the next member and notes its name. False behind the last one.
+    /// Moves to the next member and notes its name. Returns false behind the last member.
     func advance(remembering: Bool) throws -> Bool {
         if pointee.end != nil { return false }
         let state = pointee.state
@@ -34,11 +34,11 @@ extension DecodingFramePointer {
         if pointee.members.append(member, in: state.pointee.reader.base) { state.pointee.sawDuplicate = true }
     }
 
-    /// Puts the reader at the value of this member and returns its place; nil if the object has no such member.
+    /// Moves the reader to the value of this member and returns its place; nil if the object has no such member.
     ///
-    /// Members asked for in their order are found one behind the other. In any other order the object is read ahead as
-    /// far as it takes, each part of it once. Of duplicates the one found may not be the last: that is noticed when the
-    /// object is complete, and the document is then decoded again with care.
+    /// Members that are asked for in order are found one behind the other. In any other order the object is read ahead as far
+    /// as needed, each part of it once. Of duplicates the one found may not be the last. That is noticed when the object is
+    /// complete, and the document is then decoded again in careful mode.
     @inline(never)
     func find(_ name: String) throws -> Int? {
         if let place = findKnown(name) { return place }
@@ -62,7 +62,7 @@ extension DecodingFramePointer {
         return pointee.cursor
     }
 
-    /// Where the next name starts, behind a comma and at most one blank.
+    /// Where the next name starts: behind a comma and at most one blank.
     @inline(__always)
     private func nextName(from start: Int) -> Int? {
         let reader = pointee.state.pointee.reader
@@ -85,11 +85,11 @@ extension DecodingFramePointer {
         return place
     }
 
-    /// Expects the name of a member that was found next at the same place when the next value is decoded.
+    /// Notes the name of a member, so that it is expected next at the same place of the next value.
     @inline(never)
     private func remember(_ name: String, _ number: Int) {
         let member = pointee.members[number]
-        // Only what is written in the usual way: a name with its value right behind, and no escapes in it.
+        // Only for a name that is written in the usual way: without escapes, and with the value right behind it.
         guard member.name &+ member.length &+ 2 == member.place else { return }
         let start = pointee.state.pointee.reader.base + member.name - 1
         let text = UnsafeBufferPointer(start: start, count: member.length + 3)
@@ -117,7 +117,7 @@ extension DecodingFramePointer {
         return equalBytes(base + member.name, start, member.length)
     }
 
-    /// The value at this place has been read up to where the reader stands.
+    /// Notes that the value at this place has been read up to the reader's position.
     @inline(__always)
     func passed(_ place: Int) {
         guard pointee.isAtValue, pointee.cursor == place else { return }

@@ -1,7 +1,7 @@
-// The unkeyed container: reads the elements of its frame's array one behind the other. A copy of it goes its own way.
+// The unkeyed container: reads the elements of its frame's array one behind the other. A copy has its own position.
 
 struct UnkeyedDecoder: UnkeyedDecodingContainer {
-    /// Alive as long as any copy is, which tells the frame when it may be used again.
+    /// The copies of a container hold this object. The frame can be reused when none holds it any more.
     final class Hold {}
 
     private let frame: DecodingFramePointer
@@ -25,7 +25,7 @@ struct UnkeyedDecoder: UnkeyedDecodingContainer {
         return frame
     }
 
-    /// The elements are counted by reading ahead.
+    /// Counts the elements by reading ahead. That costs a scan of the rest.
     var count: Int? {
         guard let frame = try? live() else { return nil }
         let state = frame.pointee.state
@@ -47,7 +47,7 @@ struct UnkeyedDecoder: UnkeyedDecodingContainer {
         return !hasElement
     }
 
-    /// Puts the reader at the next element; false at the end.
+    /// Moves the reader to the next element. Returns false at the end.
     @inline(__always)
     private func moveToElement(_ frame: DecodingFramePointer) throws -> Bool {
         let state = frame.pointee.state
@@ -101,7 +101,7 @@ struct UnkeyedDecoder: UnkeyedDecodingContainer {
         return value
     }
 
-    // The standard library's own methods for these types would be preferred to the generic one, and refuse them.
+    // Without these methods the standard library's would be preferred to the generic one, and refuse the types.
     mutating func decode(_ type: Int128.Type) throws -> Int128 { try token(type) }
     mutating func decode(_ type: UInt128.Type) throws -> UInt128 { try token(type) }
 
@@ -124,7 +124,7 @@ struct UnkeyedDecoder: UnkeyedDecodingContainer {
         }
     }
 
-    /// What is made of the next element, which is read later or never. The one behind it is the next from here on.
+    /// Makes something from the next element and moves past it. The element itself is read later, or never.
     private mutating func nested<Made>(_ type: Made.Type, _ make: (ValueDecoder) throws -> Made) throws -> Made {
         let frame = try begin(type)
         let state = frame.pointee.state
@@ -138,10 +138,10 @@ struct UnkeyedDecoder: UnkeyedDecodingContainer {
 }
 
 extension DecodingFramePointer {
-    /// What the copies of a new unkeyed container hold.
+    /// Returns the object that the copies of a new unkeyed container hold.
     fileprivate func hold() -> UnkeyedDecoder.Hold {
         if isKnownUniquelyReferenced(&pointee.hold), let hold = pointee.hold { return hold }
-        // Of those that hold an earlier one nothing is known any more.
+        // The copies that hold the former object are no longer tracked.
         if pointee.hold != nil { pointee.isLoose = true }
         let hold = UnkeyedDecoder.Hold()
         pointee.hold = hold

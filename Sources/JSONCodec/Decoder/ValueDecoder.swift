@@ -1,4 +1,4 @@
-// What a type's `init(from:)` receives: the decoder of one value, which is also its single-value container.
+// The decoder that a type's `init(from:)` gets, for one value. It is also its single-value container.
 
 struct ValueDecoder: Decoder, SingleValueDecodingContainer {
     let frame: DecodingFramePointer
@@ -44,7 +44,7 @@ struct ValueDecoder: Decoder, SingleValueDecodingContainer {
         try read(type) { frame in try frame.pointee.state.decode(type, in: frame, .none) }
     }
 
-    /// Reads the value with the reader in front of it.
+    /// Moves the reader to the value and reads it.
     @inline(__always)
     private func read<Value>(_ type: Value.Type, _ body: (DecodingFramePointer) throws -> Value) throws -> Value {
         let frame = try live()
@@ -58,7 +58,7 @@ struct ValueDecoder: Decoder, SingleValueDecodingContainer {
         return value
     }
 
-    // The standard library's own methods for these types would be preferred to the generic one, and refuse them.
+    // Without these methods the standard library's would be preferred to the generic one, and refuse the types.
     func decode(_ type: Int128.Type) throws -> Int128 { try token(type) }
     func decode(_ type: UInt128.Type) throws -> UInt128 { try token(type) }
 }
