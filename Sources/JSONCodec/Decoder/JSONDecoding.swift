@@ -16,7 +16,7 @@ package func decodeJSON<Value: Decodable>(_ type: Value.Type, at reader: inout J
     return try state.decodeDocument(type)
 }
 
-/// Reads the token at the cursor. Returns nil, with the cursor unmoved, if the value is no such token. The decoder then explains it.
+/// Reads the token at the cursor. Returns nil, with the cursor unmoved, for any other value. The decoder then explains it.
 private func token<Token: JSONPrimitive>(_ type: Token.Type, _ reader: inout JSONReader) -> Token? {
     let start = reader.position
     if let token = (try? Token.read(&reader)) ?? nil { return token }

@@ -1,8 +1,8 @@
-// Arrays, dictionaries and Foundation's types, written without containers in between.
+// Writes arrays, dictionaries and Foundation's types without containers.
 
 /// Writes itself as its `encode(to:)` would.
 protocol DirectlyEncoded {
-    /// Of an array of values that are one token each.
+    /// The element type of an array whose values are one token each; nil for other types.
     static var element: (any JSONPrimitive.Type)? { get }
     func encodeDirectly(in frame: EncodingFramePointer) throws
 }
@@ -53,7 +53,7 @@ func encodeFoundationValue(_ value: some Encodable, as type: FoundationType, in 
         }
         Base64.write(bytes, to: &output.pointee)
     case .url:
-        // A URL codes itself as an object. That is written here as well, and translated.
+        // A URL encodes itself as an object. The object is written here first, and then replaced by a string.
         let start = output.pointee.count
         try frame.pointee.state.encodeNaturally(value, in: frame, .none)
         let natural = UnsafeRawBufferPointer(start: output.pointee.base + start, count: output.pointee.count &- start)
@@ -61,7 +61,7 @@ func encodeFoundationValue(_ value: some Encodable, as type: FoundationType, in 
         output.pointee.truncate(to: start)
         output.pointee.append(quoted: text)
     case .decimal:
-        // A Decimal's description is its number; only that of NaN is no JSON.
+        // The description of a Decimal is its number, except for NaN, which JSON cannot write.
         guard let text = (value as? any CustomStringConvertible)?.description, text != "NaN" else {
             throw frame.invalid(value, "Unable to encode Decimal.nan directly in JSON.")
         }

@@ -1,5 +1,5 @@
-// One value that is being encoded: what has been written of it, and where it stands. Frames lie in fixed memory and are
-// used again and again; encoders and containers point at them.
+// One value that is being encoded: what has been written of it, and where it is. Frames have fixed addresses and are reused;
+// encoders and containers point at them.
 
 typealias EncodingFramePointer = UnsafeMutablePointer<EncodingFrame>
 
@@ -10,10 +10,10 @@ struct EncodingFrame {
 
     let state: EncodingStatePointer
 
-    /// Names the current use of the frame. A container with another number is from an earlier one.
+    /// Identifies the present use of the frame. A container with another number belongs to an earlier use.
     var serial: UInt = 0
     var kind = Kind.empty
-    /// One of its elements or members is being written.
+    /// Whether one of its elements or members is being written.
     var isBusy = false
     var parent: EncodingFramePointer?
     var output: UnsafeMutablePointer<OutputBuffer>
@@ -21,21 +21,21 @@ struct EncodingFrame {
     var start = 0
     /// How many containers are open, this frame's own included.
     var depth = 0
-    /// Elements or members written.
+    /// How many elements or members have been written.
     var count = 0
     var step = PathStep.none
-    /// Of a nested container, which has no step.
+    /// The key of a nested container, which has no step.
     var storedKey: (any CodingKey)?
-    /// Containers and super encoders whose text is put in when this value is complete, and where a single byte stands for it until
-    /// then. The place is negative if the member was written again.
+    /// Containers and super encoders whose texts are inserted when this value is complete. Until then a single byte marks the
+    /// place of each. The place is negative if the member was written again.
     var nested: [(place: Int, frame: EncodingFramePointer)] = []
 
     /// The number of the name that is expected next, and which of the known names may have been written.
     var nextName = 0
     var written: UInt64 = 0
-    /// The other names that may have been written.
+    /// Names that may have been written and are not among the known ones.
     var otherNames: Set<String> = []
-    /// A name was written that may have been written before.
+    /// Whether a name was written that may have been written before.
     var isRepeated = false
     var kept: KeptContainers
 }
@@ -82,7 +82,7 @@ extension EncodingFramePointer {
 
     // MARK: Opening
 
-    /// Makes this value an object; more than one container may write to the same object.
+    /// Makes this value an object. Several containers may write to the same object.
     @inline(__always)
     func openObject() { open(.object, "{") }
 
@@ -103,7 +103,7 @@ extension EncodingFramePointer {
         }
     }
 
-    /// Another container writes to the same object, perhaps with another type of key. From here on no name counts as known.
+    /// Notes that another container writes to the same object, maybe with another key type. From now on no name counts as known.
     @inline(never)
     private func compareAllNames() {
         pointee.nextName = .max
@@ -113,7 +113,7 @@ extension EncodingFramePointer {
         }
     }
 
-    /// A reader inside the object, as far as that is written.
+    /// Returns a reader inside the object, over the part that is written.
     private func writtenObject() -> JSONReader {
         let (output, start) = (pointee.output, pointee.start)
         let text = UnsafeRawBufferPointer(start: output.pointee.base + start, count: output.pointee.count &- start)
@@ -139,7 +139,7 @@ extension EncodingFramePointer {
 
     // MARK: Failing
 
-    /// For what cannot throw: the next encoding call and the whole encoding fail.
+    /// Notes a failure in a function that cannot throw. The next encoding call fails, and so does the whole encoding.
     @inline(never)
     func fail(_ error: EncodingError) {
         if pointee.state.pointee.failure == nil { pointee.state.pointee.failure = error }
@@ -168,7 +168,7 @@ extension EncodingFramePointer {
 
     // MARK: Writing
 
-    /// Checks that a container may write to this frame now, which it has been made for if it is live.
+    /// Checks that a container may write to this frame now. If the container is live, the frame belongs to it.
     @inline(__always)
     func checkWritable(_ isLive: Bool) throws {
         guard isLive, !pointee.isBusy, pointee.state.pointee.failure == nil else { throw notWritable(isLive) }
@@ -182,7 +182,7 @@ extension EncodingFramePointer {
         return EncodingError.invalidValue("", EncodingError.Context(codingPath: [], debugDescription: text))
     }
 
-    /// Writes a value into the place that was begun for it. If that fails, the output is as it was at the mark.
+    /// Writes a value into the place that was begun for it. If that fails, the output is restored to the mark.
     @inline(__always)
     func encode<Value: Encodable>(_ value: Value, _ step: PathStep, from mark: (length: Int, count: Int)) throws {
         pointee.isBusy = true
@@ -212,7 +212,7 @@ extension EncodingFramePointer {
         pointee.count &+= 1
     }
 
-    /// Writes what stands before a member's value, and returns where the name lies.
+    /// Writes the text before a member's value, and returns where the name is.
     @inline(__always)
     @discardableResult
     func beginMember(_ name: String) -> Range<Int> {
@@ -222,7 +222,7 @@ extension EncodingFramePointer {
         guard let known = pointee.kept.names.pointee[number], known.pointee.isShort(name),
             pointee.written &>> UInt64(number) & 1 == 0
         else { return beginOtherMember(name) }
-        // Written over where there is none.
+        // The first member has no comma: the next byte is written over it.
         target.pointee = UInt8(ascii: ",")
         let comma = pointee.count > 0 ? 1 : 0
         known.pointee.write(to: target + comma)
@@ -234,7 +234,7 @@ extension EncodingFramePointer {
         return place &+ 1..<place &+ known.pointee.count &- 2
     }
 
-    /// The same for a name that is not the one expected next.
+    /// Does the same for a name that is not the one expected next.
     @inline(never)
     private func beginOtherMember(_ name: String) -> Range<Int> {
         let output = pointee.output
@@ -255,7 +255,7 @@ extension EncodingFramePointer {
         return place &+ 1..<end
     }
 
-    /// Ends a member whose value is written. Of two members of one name the later one stands.
+    /// Ends a member whose value is written. Of two members with one name the later one stays.
     @inline(__always)
     func endMember(_ name: String) {
         if pointee.isRepeated { removeEarlier(name) }
@@ -271,7 +271,7 @@ extension EncodingFramePointer {
         while let key = (try? reader.nextMember()) ?? nil, (try? reader.skipValue()) != nil {
             if key.matches(name) {
                 if let earlier { return remove(start &+ earlier.lowerBound..<start &+ earlier.upperBound) }
-                // With the comma before it. The first member has none, and goes with the one behind it.
+                // Removes the comma before the member too. The first member has none, so the comma behind it goes.
                 earlier = end == 1 ? end..<reader.position &+ 1 : end..<reader.position
             }
             end = reader.position
@@ -283,7 +283,7 @@ extension EncodingFramePointer {
         pointee.count -= 1
         for index in pointee.nested.indices {
             let place = pointee.nested[index].place
-            // A container in the member may still be written to, and has no place any more.
+            // A nested container of the removed member may still be written to, but has no place any more.
             if range.contains(place) { pointee.nested[index].place = -1 }
             if place >= range.upperBound { pointee.nested[index].place -= range.count }
         }
@@ -291,7 +291,7 @@ extension EncodingFramePointer {
 
     // MARK: Nested
 
-    /// The frame of a container or encoder whose text comes to stand here, whenever it is written before this value is complete.
+    /// Makes the frame of a nested container or encoder. Its text is inserted here, if it is written before this value is complete.
     func addNested(_ key: any CodingKey) -> EncodingFramePointer {
         let nested = pointee.state.nestedFrame()
         pointee.nested.append((pointee.output.pointee.count, nested))
@@ -306,12 +306,12 @@ extension EncodingFramePointer {
         pointee.nested.removeAll()
     }
 
-    /// Puts the texts of nested containers in.
+    /// Inserts the texts of nested containers.
     @inline(never)
     private func placeNested() {
         guard let first = pointee.nested.first(where: { $0.place >= 0 })?.place else { return dropNested() }
         let output = pointee.output
-        // Mostly nothing: enumerations write one nested container and nothing else.
+        // Mostly there is nothing behind: an enumeration writes one nested container only.
         let behind = Array(
             UnsafeBufferPointer(start: output.pointee.base + first + 1, count: output.pointee.count &- first &- 1))
         output.pointee.truncate(to: first)
@@ -328,7 +328,7 @@ extension EncodingFramePointer {
         dropNested()
     }
 
-    /// The value is complete.
+    /// Completes the value.
     @inline(__always)
     func close() {
         if !pointee.nested.isEmpty { placeNested() }

@@ -1,4 +1,4 @@
-// One encoding at work: receives a value from `JSONOutput`, lets it write itself through the containers of the open
+// The state of one encoding. It gets a value from `JSONOutput`, lets the value write itself through the containers of the open
 // frames, and leaves JSON in the output.
 
 typealias EncodingStatePointer = UnsafeMutablePointer<EncodingState>
@@ -7,23 +7,23 @@ private let pool = StatePool<EncodingState>()
 
 struct EncodingState {
     static let maximumDepth = 512
-    /// Values may wrap one another without a container between them; the stack bounds these as well.
+    /// Limits values that wrap one another without a container in between. The stack limits these as well.
     static let maximumFrames = 1024
 
     fileprivate var output: UnsafeMutablePointer<OutputBuffer>
-    /// Those of values inside one another, the outermost first.
+    /// The frames of the open values, the outermost first.
     fileprivate var frames: [EncodingFramePointer] = []
     fileprivate var top = -1
-    /// Frames for nested containers, each with an output of its own.
+    /// Unused frames for nested containers. Each has an output of its own.
     fileprivate var spare: [EncodingFramePointer] = []
     private var lastSerial: UInt = 0
-    /// The first failure in a place that cannot throw.
+    /// The first failure in a function that cannot throw.
     var failure: (any Error)?
     fileprivate var plans = TypeTable<CodingPlan<any DirectlyEncoded.Type>>()
-    /// Where this memory goes back to.
+    /// The slot of the pool that gets this memory back.
     fileprivate var slot = 0
 
-    /// Writes a whole document. What is written when this throws is for the caller to remove.
+    /// Writes a whole document. If this throws, the caller has to remove what was written.
     static func encode<Value: Encodable>(_ value: Value, into output: UnsafeMutablePointer<OutputBuffer>) throws {
         let (state, slot) = pool.take {
             let made = EncodingStatePointer.allocate(capacity: 1)
@@ -58,13 +58,13 @@ extension EncodingStatePointer {
 
     // MARK: Values
 
-    /// Writes a value behind what is written of the value around it.
+    /// Writes a value behind the written part of the value around it.
     @inline(__always)
     func encode<Value: Encodable>(_ value: Value, in parent: EncodingFramePointer?, _ step: PathStep) throws {
         let plan = pointee.plans.value(for: Value.self) { Self.plan(for: Value.self) }
         if case .ordinary = plan { return try encodeNaturally(value, in: parent, step) }
         if case .tokens(let token, _) = plan {
-            // The plan was made for this very type.
+            // Safe: the plan was made for the type of this value.
             if withUnsafePointer(to: value, { write(arrayAt: $0, of: token, in: parent) }) { return }
         }
         try encode(value, by: plan, in: parent, step)
@@ -77,7 +77,7 @@ extension EncodingStatePointer {
         return direct.element.map { .tokens($0, direct) } ?? .direct(direct)
     }
 
-    /// False, with nothing written, if something stands against it.
+    /// Returns false, with nothing written, if the array cannot be written this way.
     @inline(never)
     private func write(
         arrayAt place: UnsafeRawPointer, of token: any JSONPrimitive.Type, in parent: EncodingFramePointer?
@@ -104,13 +104,13 @@ extension EncodingStatePointer {
     private static func write<Value, Known: DirectlyEncoded>(
         _ value: Value, as type: Known.Type, in frame: EncodingFramePointer
     ) throws {
-        // The plan was made for this very type.
+        // Safe: `Known` and `Value` are the same type, since the plan was made for it.
         try withUnsafePointer(to: value) { place in
             try UnsafeRawPointer(place).assumingMemoryBound(to: Known.self).pointee.encodeDirectly(in: frame)
         }
     }
 
-    /// By the type's own `encode(to:)`.
+    /// Encodes with the type's own `encode(to:)`.
     @inline(__always)
     func encodeNaturally<Value: Encodable>(_ value: Value, in parent: EncodingFramePointer?, _ step: PathStep) throws {
         let frame = try push(in: parent, step)
@@ -120,7 +120,7 @@ extension EncodingStatePointer {
             pop(frame)
             throw error
         }
-        // A document of nothing is an error, a member of nothing an empty object.
+        // A document whose value writes nothing is an error. A member whose value writes nothing is an empty object.
         if frame.pointee.kind != .empty || parent != nil { frame.close() }
         pop(frame)
     }
@@ -157,7 +157,7 @@ extension EncodingStatePointer {
         return made
     }
 
-    /// A frame with an output of its own.
+    /// Returns a frame with an output of its own.
     func nestedFrame() -> EncodingFramePointer {
         if let frame = pointee.spare.popLast() { return frame }
         let output = UnsafeMutablePointer<OutputBuffer>.allocate(capacity: 1)

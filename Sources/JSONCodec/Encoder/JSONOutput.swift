@@ -1,9 +1,9 @@
-// Receives values and pieces of text, and keeps them as one growing run of JSON bytes until they are sent.
+// Collects values and pieces of text as one growing run of JSON bytes, until they are sent.
 
-/// Growable bytes that JSON is written to. Made once and reused; not for use from two threads at a time.
+/// A growing buffer that JSON is written to. Make it once and reuse it; do not use it from two threads at a time.
 ///
-/// Usable from inlined code as a whole: of any other `package` type, what is `@inlinable` is called from other modules
-/// all the same.
+/// `@usableFromInline` is needed for inlining: without it, other modules call the `@inlinable` members and do not inline
+/// them.
 @usableFromInline
 package final class JSONOutput {
     @usableFromInline let buffer: UnsafeMutablePointer<OutputBuffer>
@@ -31,10 +31,10 @@ package final class JSONOutput {
         buffer.pointee.letGoOfMuch()
     }
 
-    /// How much memory there is for what is written.
+    /// How many bytes the memory can hold.
     package var capacity: Int { buffer.pointee.capacity }
 
-    /// Gives its memory away, with what stands in it, and begins anew with little. It is given back to
+    /// Returns the memory with its contents, and starts again with a little memory. The caller has to give the memory to
     /// `LargeBlocks` later.
     package func takeMemory() -> UnsafeMutableRawBufferPointer { buffer.pointee.takeMemory() }
 
@@ -45,7 +45,7 @@ package final class JSONOutput {
     package func append(_ bytes: UnsafeRawBufferPointer) {
         bytes.withMemoryRebound(to: UInt8.self) { buffer.pointee.append($0) }
     }
-    /// In a few steps where the text is known.
+    /// Takes only a few steps if the text is known when compiling.
     @inlinable @inline(__always)
     package func append(_ text: StaticString) { buffer.pointee.append(text) }
     package func append(raw text: String) { buffer.pointee.append(raw: text) }
@@ -56,7 +56,7 @@ package final class JSONOutput {
     /// In decimal.
     package func append(_ integer: Int64) { buffer.pointee.append(integer: integer) }
 
-    /// Encodes a value at the end. When it throws an `EncodingError`, the output is as before.
+    /// Encodes a value at the end. If it throws an `EncodingError`, the output is unchanged.
     package func encode<Value: Encodable>(_ value: Value) throws {
         if Value.self == Int.self { return buffer.pointee.append(integer: unsafeBitCast(value, to: Int.self)) }
         if Value.self == String.self { return buffer.pointee.append(quoted: unsafeBitCast(value, to: String.self)) }

@@ -42,7 +42,7 @@ struct KeyedEncoder<Key: CodingKey>: KeyedEncodingContainerProtocol {
         frame.endMember(name)
     }
 
-    // The standard library's own methods for these types would be preferred to the generic one, and refuse them.
+    // Without these methods the standard library's would be preferred to the generic one, and refuse the types.
     func encode(_ value: Int128, forKey key: Key) throws { try token(value, forKey: key) }
     func encode(_ value: UInt128, forKey key: Key) throws { try token(value, forKey: key) }
 

@@ -40,7 +40,7 @@ struct UnkeyedEncoder: UnkeyedEncodingContainer {
         try frame.encode(value, .index(mark.count), from: mark)
     }
 
-    // The standard library's own methods for these types would be preferred to the generic one, and refuse them.
+    // Without these methods the standard library's would be preferred to the generic one, and refuse the types.
     func encode(_ value: Int128) throws { try token(value) }
     func encode(_ value: UInt128) throws { try token(value) }
 

@@ -1,4 +1,4 @@
-// What a type's `encode(to:)` receives: the encoder of one value, which is also its single-value container.
+// The encoder that a type's `encode(to:)` gets, for one value. It is also its single-value container.
 
 struct ValueEncoder: Encoder, SingleValueEncodingContainer {
     let frame: EncodingFramePointer
@@ -7,7 +7,7 @@ struct ValueEncoder: Encoder, SingleValueEncodingContainer {
     var codingPath: [any CodingKey] { isLive ? frame.codingPath : [] }
     var userInfo: [CodingUserInfoKey: Any] { [:] }
 
-    /// False for an encoder for which there was no place. A container of it fails at its first use.
+    /// False for an encoder that got no frame. A container of it fails at its first use.
     private var isLive: Bool {
         @inline(__always) get { frame.pointee.serial == serial && serial != 0 }
     }
@@ -59,7 +59,7 @@ struct ValueEncoder: Encoder, SingleValueEncodingContainer {
         frame.pointee.kind = .scalar
     }
 
-    // The standard library's own methods for these types would be preferred to the generic one, and refuse them.
+    // Without these methods the standard library's would be preferred to the generic one, and refuse the types.
     func encode(_ value: Int128) throws { try token(value) }
     func encode(_ value: UInt128) throws { try token(value) }
 }

@@ -1,4 +1,4 @@
-// Data as Foundation's coder writes it by default: a base64 string.
+// Reads and writes data as Foundation's coder does by default: as a base64 string.
 
 enum Base64 {
     private static let alphabet: StaticString = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
@@ -8,7 +8,7 @@ enum Base64 {
         if done == nil { Array(bytes).withUnsafeBufferPointer { write($0, to: &output) } }
     }
 
-    /// The alphabet's slash is escaped like any other.
+    /// Writes the slash of the alphabet as `\/`, like any other slash.
     private static func write(_ bytes: UnsafeBufferPointer<UInt8>, to output: inout OutputBuffer) {
         let target = output.reserve(bytes.count / 3 * 8 + 10)
         var to = 0
@@ -37,7 +37,7 @@ enum Base64 {
         output.commit(to)
     }
 
-    /// Nil unless the text is whole groups of four with proper padding, and nothing else.
+    /// Returns nil unless the text consists of whole groups of four characters with proper padding.
     static func bytes(of text: String) -> [UInt8]? {
         var text = text
         return text.withUTF8 { digits in
@@ -65,7 +65,7 @@ enum Base64 {
         }
     }
 
-    /// The six bits of each digit; 255 for what is none.
+    /// The value of each digit; 255 for bytes that are not digits.
     private static let values: [UInt8] = {
         var values = [UInt8](repeating: 255, count: 256)
         for sixBits in 0..<64 { values[Int(alphabet.utf8Start[sixBits])] = UInt8(sixBits) }

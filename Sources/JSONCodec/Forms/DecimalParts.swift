@@ -1,12 +1,12 @@
-// Decimal as Foundation's coder writes it, a JSON number with all its digits, and as it codes itself.
+// The two forms of a Decimal: a JSON number with all its digits, as in Foundation's coder, and the fields it encodes itself by.
 
-/// The fields that a Decimal codes itself by.
+/// The fields by which a Decimal encodes itself.
 struct DecimalParts {
     private var mantissa: UInt128
     private var exponent: Int
     private let isNegative: Bool
 
-    /// Nil for a number that no Decimal holds. Digits beyond the mantissa's are cut off.
+    /// Nil if no Decimal can hold the number. Digits that do not fit the mantissa are cut off.
     init?(_ number: JSONNumber, in base: UnsafePointer<UInt8>) {
         isNegative = number.isNegative
         (mantissa, exponent, _) = number.decimal(as: UInt128.self, in: base)

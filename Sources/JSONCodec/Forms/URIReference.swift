@@ -1,4 +1,4 @@
-// The parts of a URI reference, and section 5 of RFC 3986: what a reference means where a base URI stands.
+// Splits a URI reference into its parts, and resolves it against a base URI (RFC 3986, section 5).
 
 struct URIReference {
     private var scheme: Substring?
@@ -60,14 +60,14 @@ struct URIReference {
         return target
     }
 
-    /// This relative path in the folder of the base's path.
+    /// This relative path, resolved in the folder of the base's path.
     private func merged(with base: URIReference) -> Substring {
         if base.path.isEmpty { return base.authority == nil ? path : "/" + path }
         guard let slash = base.path.lastIndex(of: "/") else { return path }
         return base.path[...slash] + path
     }
 
-    /// Section 5.2.4 without its string surgery: dots name no segment, double dots take the last one away.
+    /// Removes dot segments (section 5.2.4): `.` names no segment, and `..` removes the last one.
     private static func withoutDots(_ path: Substring) -> Substring {
         guard path.contains(".") else { return path }
         let isRooted = path.hasPrefix("/")

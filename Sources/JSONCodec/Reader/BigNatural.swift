@@ -1,8 +1,8 @@
-// Whole numbers of any size: what powers of ten are computed with, and what decides between two neighbouring values.
+// Whole numbers of any size. They compute the powers of ten, and decide between two neighbouring floating-point values.
 
 /// A whole number, zero or greater, of as many bits as it needs.
 struct BigNatural: Comparable {
-    /// The lowest first. The highest is not zero.
+    /// The lowest word first. The highest word is not zero.
     private var words: [UInt64]
 
     init(_ value: UInt64) { words = value == 0 ? [] : [value] }

@@ -1,5 +1,5 @@
-// What is wrong with a text that is not JSON, and at which byte. Thrown by the reader alone; the decoder wraps it
-// into a DecodingError, so that a caller can tell a malformed text from one that does not fit the type.
+// Says why a text is not JSON, and at which byte. Only the reader throws it. The decoder wraps it into a DecodingError, so that
+// callers can distinguish malformed text from text that does not fit the type.
 
 package struct JSONError: Error, Equatable, CustomStringConvertible {
     package enum Reason: Equatable, Sendable {

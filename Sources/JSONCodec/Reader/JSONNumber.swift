@@ -1,13 +1,13 @@
-// The one scanner of numbers: from a number's first character to behind its last, with its value on the way.
+// Scans numbers: finds the end of a number and computes its value on the way. All readers of numbers use it.
 
-/// A number as it stands in a text, and its value for as long as nineteen digits hold it.
+/// A number in a text, with its value if it has at most nineteen digits.
 struct JSONNumber {
     let start: Int
     let end: Int
     let isNegative: Bool
-    /// Neither a fraction nor an exponent is written.
+    /// Whether it is written without a fraction and an exponent.
     let isInteger: Bool
-    /// More than nineteen digits are written, and `significand` is of no use.
+    /// Whether it is written with more than nineteen digits. Then `significand` is of no use.
     let isLong: Bool
     /// The value is ± significand × 10^exponent.
     let significand: UInt64
@@ -48,7 +48,7 @@ struct JSONNumber {
         (isLong, self.significand, self.exponent) = (digits > 19, significand, exponent)
     }
 
-    /// Eight digits at a time while so many bytes are left. Beyond nineteen digits in all the value is of no use.
+    /// Reads eight digits at a time while as many bytes are left. With more than nineteen digits the value is of no use.
     @inline(__always)
     private static func passDigits(
         _ base: UnsafePointer<UInt8>, _ at: inout Int, to end: Int, into value: inout UInt64
@@ -67,7 +67,7 @@ struct JSONNumber {
         }
     }
 
-    /// From the letter of an exponent to behind its last digit. A greater value than a number can need is cut down.
+    /// Reads from the letter of an exponent to behind its last digit. Very great exponents are lowered to a limit.
     @inline(never)
     private static func exponent(
         _ base: UnsafePointer<UInt8>, _ at: inout Int, to end: Int
@@ -92,7 +92,7 @@ struct JSONNumber {
 }
 
 extension JSONNumber {
-    /// The usual integer: at most eighteen digits and nothing else. Nil for any other number.
+    /// Reads an integer of at most eighteen digits, the usual case. Returns nil for any other number.
     @inline(__always)
     static func plainInteger(
         _ base: UnsafePointer<UInt8>, at start: Int, of count: Int
@@ -109,12 +109,12 @@ extension JSONNumber {
         return (isNegative ? 0 &- integer : integer, at)
     }
 
-    /// The offset behind a number of few digits, perhaps some behind a point, that begins at an offset before the bound. 0 for any
-    /// other. Behind the bound there are eight bytes of text.
+    /// Returns the offset behind a short number, maybe with a fraction, that begins before the bound. Returns 0 for any other.
+    /// At least eight bytes of text must follow the bound.
     @inline(__always)
     static func endOfPlain(_ base: UnsafePointer<UInt8>, _ start: Int, _ bound: Int) -> Int {
         let whole = base[start] == UInt8(ascii: "-") ? start &+ 1 : start
-        // A long one may be too long.
+        // A long number may need the general scanner.
         let bound = min(bound, start &+ 32)
         var at = endOfDigits(base, whole, bound)
         guard at > whole, at == whole &+ 1 || base[whole] != UInt8(ascii: "0") else { return 0 }
@@ -126,7 +126,7 @@ extension JSONNumber {
         return at < bound && base[at] | 0x20 != UInt8(ascii: "e") ? at : 0
     }
 
-    /// Perhaps somewhat behind the bound.
+    /// May return an offset slightly behind the bound.
     @inline(__always)
     private static func endOfDigits(_ base: UnsafePointer<UInt8>, _ start: Int, _ bound: Int) -> Int {
         var at = start
@@ -140,7 +140,7 @@ extension JSONNumber {
 }
 
 extension JSONNumber {
-    /// The integer of a type that the number is, if it is one: `5.0` and `1e2` are integers, `1.5` and `1e400` are none.
+    /// The number as an integer type, if it is such an integer: `5.0` and `1e2` are integers, `1.5` and `1e400` are not.
     @inline(__always)
     func integer<Integer: FixedWidthInteger>(as type: Integer.Type, in base: UnsafePointer<UInt8>) -> Integer? {
         guard !isLong, exponent == 0, significand <= UInt64(Int64.max) else { return longInteger(in: base) }
@@ -168,7 +168,7 @@ extension JSONNumber {
         return value <= Int128.min.magnitude ? Integer(exactly: Int128(truncatingIfNeeded: 0 &- value)) : nil
     }
 
-    /// The value as a significand and a power of ten. Digits that do not fit are cut off; it is exact if those are zeros.
+    /// The value as a significand and a power of ten. Digits that do not fit are cut off; the result is exact if those are zeros.
     func decimal<Significand: FixedWidthInteger & UnsignedInteger>(
         as type: Significand.Type, in base: UnsafePointer<UInt8>
     ) -> (significand: Significand, exponent: Int, isExact: Bool) {
@@ -188,7 +188,7 @@ extension JSONNumber {
         return (significand, exponent, isExact)
     }
 
-    /// All digits as one number, and the power of ten that it counts.
+    /// All digits as one number, and the power of ten by which to multiply it.
     func bigDecimal(in base: UnsafePointer<UInt8>) -> (BigNatural, exponent: Int) {
         var number = BigNatural(0)
         var exponent = writtenExponent(in: base)

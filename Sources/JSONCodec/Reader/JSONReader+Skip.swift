@@ -1,7 +1,7 @@
 // Walks over a whole value of any depth without recursion, checking every byte.
 
 extension JSONReader {
-    /// Moves behind the value at the cursor and returns its range. What lies in the range is valid JSON.
+    /// Moves behind the value at the cursor and returns its range. The bytes in the range are valid JSON.
     package mutating func skipValue() throws(JSONError) -> Range<Int> {
         let kind = try peek()
         let start = position
@@ -14,8 +14,8 @@ extension JSONReader {
         return start..<position
     }
 
-    /// Moves behind the value at the cursor and returns its range, however deep it is nested and even if half of a surrogate
-    /// pair stands in a string. All else that is wrong is thrown. The value is not to be decoded.
+    /// Moves behind the value at the cursor and returns its range. Allows any depth of nesting, and half a surrogate pair in a
+    /// string. Throws at any other fault. The value must not be decoded.
     package mutating func skipFlawedValue() throws(JSONError) -> Range<Int> {
         let limit = maximumDepth
         maximumDepth = .max
@@ -55,13 +55,13 @@ extension JSONReader {
         position &+= length
     }
 
-    /// The cursor stands at the opening bracket. Every container met, this one first, is told to `notes`.
+    /// Skips a container whose opening bracket is at the cursor. `notes` is told of each container met, this one first.
     @inline(__always)
     mutating func skipContainer(_ notes: inout some ContainerNotes) throws(JSONError) {
         let outside = depth
         var objects = OpenContainers()
         repeat {
-            // Here the cursor stands at the start of a value.
+            // Here the cursor is at the start of a value.
             let kind = try peek()
             switch kind {
             case .object:
@@ -75,7 +75,7 @@ extension JSONReader {
             default: try skipScalar(kind)
             }
             skipPlain(&objects, outside: outside, &notes)
-            // Close what ends here, and stop at the next value.
+            // Closes the containers that end here, and stops at the next value.
             while depth > outside {
                 let hasMore = try objects[depth &- outside] ? nextMember() != nil : nextElement()
                 if hasMore { break }
@@ -86,14 +86,14 @@ extension JSONReader {
 
     // MARK: The usual spelling
 
-    /// Walks on for as long as the text is what most texts are: no blanks, no escapes, only ASCII, no long strings. The cursor is
-    /// kept in a register meanwhile, which saves a fifth of the time. Anything else is left to the general walk, which judges it.
+    /// Walks on while the text is spelled in the usual way: no blanks, no escapes, only ASCII, no long strings. The cursor is then
+    /// kept in a register, which saves a fifth of the time. Any other text is left to the general walk, which checks it.
     ///
-    /// The cursor stands behind a value or an opening bracket, before and afterwards. It may also have closed the last of the
-    /// containers inside `outside` others.
+    /// Before and afterwards the cursor is behind a value or an opening bracket. Afterwards the last of the containers inside
+    /// `outside` others may also be closed.
     @inline(__always)
     private mutating func skipPlain(_ objects: inout OpenContainers, outside: Int, _ notes: inout some ContainerNotes) {
-        // Eight bytes can be looked at anywhere before the bound, and behind a quote at the bound itself.
+        // At any place before the bound eight bytes can be read. Behind a quote that is true at the bound itself.
         let (base, bound) = (base, count &- 9)
         var (at, depth, isFirst) = (position, depth, isFirst)
         var isObject = objects[depth &- outside]
@@ -123,7 +123,7 @@ extension JSONReader {
                 isFirst = false
                 continue
             }
-            // The brackets differ from the braces in this bit.
+            // A bracket differs from a brace in this bit only.
             let bracket = base[next]
             guard bracket | 0x20 == UInt8(ascii: "{"), depth < maximumDepth else { break }
             notes.opened(at: next)
@@ -136,8 +136,7 @@ extension JSONReader {
         (position, self.depth, self.isFirst) = (at, depth, isFirst)
     }
 
-    /// The offset behind the token that begins at an offset, eight bytes before the end of the text at least; 0 for anything
-    /// unusual.
+    /// Returns the offset behind the token at an offset; 0 for an unusual one. At least eight bytes must follow the offset.
     @inline(__always)
     private static func endOfPlainScalar(_ base: UnsafePointer<UInt8>, _ start: Int, _ bound: Int) -> Int {
         let first = base[start]
@@ -155,7 +154,7 @@ extension JSONReader {
     }
 }
 
-/// Learns where containers begin and end while they are skipped.
+/// Is told where containers begin and end while they are skipped.
 protocol ContainerNotes {
     mutating func opened(at offset: Int)
     mutating func closed(at offset: Int)
@@ -166,11 +165,11 @@ struct NoContainerNotes: ContainerNotes {
     @inline(__always) func closed(at offset: Int) {}
 }
 
-/// Which of the open containers are objects, one bit for each level.
+/// Knows which of the open containers are objects: one bit for each level.
 private struct OpenContainers {
     private static let near = 17 * 64
     private var bits = InlineArray<17, UInt64>(repeating: 0)
-    /// Beyond the usual limits, for flawed values of any depth.
+    /// The levels beyond the usual limit, which only flawed values have.
     private var deep: [Bool] = []
 
     subscript(level: Int) -> Bool {

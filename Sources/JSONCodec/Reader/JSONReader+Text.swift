@@ -1,7 +1,7 @@
-// Strings and names under the cursor: found and checked, and handed on where they stand.
+// Reads strings and names at the cursor: finds their ends, checks them, and returns their places in the text.
 
 extension JSONReader {
-    /// From the opening quote to behind the closing one; escapes, control characters and UTF-8 are checked.
+    /// Reads from the opening quote to behind the closing one. Checks escapes, control characters and UTF-8.
     @inline(__always)
     mutating func scanString() throws(JSONError) -> JSONText {
         let start = position &+ 1
@@ -13,14 +13,14 @@ extension JSONReader {
         return try scanLongString()
     }
 
-    /// The offset behind the closing quote of a string that is not long and has nothing in it to look at again: the usual case.
-    /// 0 for any other, and where less than nine bytes are left from the bound to the end of the text.
+    /// Returns the offset behind the closing quote of a short string of plain ASCII without escapes, the usual case. Returns 0
+    /// for any other, and if less than nine bytes follow the bound.
     @inline(__always)
     static func endOfPlainText(_ base: UnsafePointer<UInt8>, _ start: Int, _ bound: Int) -> Int {
         var at = start &+ 1
         while at <= bound {
             let eight = EightBytes(base, at: at)
-            // What is not ASCII stops as well.
+            // Stops at bytes above ASCII too.
             let stops = eight.stops | eight.word & EightBytes.highBits
             guard stops == 0 else {
                 at &+= EightBytes.count(before: stops)
@@ -36,7 +36,7 @@ extension JSONReader {
     private mutating func scanLongString() throws(JSONError) -> JSONText {
         let start = position &+ 1
         var at = start
-        /// Where what has no escapes began.
+        // The start of the present run without escapes.
         var run = start
         var hasEscapes = false
         var seen: UInt64 = 0

@@ -1,11 +1,11 @@
-// Receives bytes that claim to be JSON and walks over them value by value, refusing what RFC 8259 does not allow.
-// Hands ranges, keys, strings and integers to the envelope scanner, and whole values to `Decodable` types.
+// Walks over bytes that claim to be JSON, value by value, and throws at anything that RFC 8259 does not allow. Message readers get
+// ranges, keys, strings and integers from it; the decoder reads whole values with it.
 
 /// What kind of value stands at the cursor.
 package enum JSONKind: Sendable {
     case object, array, string, number, `true`, `false`, null
 
-    /// For messages.
+    /// The name in error messages.
     var name: String {
         switch self {
         case .object: "a dictionary"
@@ -18,11 +18,11 @@ package enum JSONKind: Sendable {
     }
 }
 
-/// A cursor over one JSON text. Does not own the memory: it is valid for as long as the bytes are.
+/// A cursor over one JSON text. It does not own the memory, and is valid as long as the bytes are.
 ///
-/// After an error the cursor's place is not defined; the text is to be given up.
+/// After an error the cursor's place is undefined: do not read on.
 package struct JSONReader {
-    /// Deeper limits than this are lowered to it: the kinds of the open containers are kept in as many bits.
+    /// Limits above this are lowered to it, because the kinds of the open containers are kept in as many bits.
     package static let deepestLimit = 1024
     package static let longestNumber = 1024
 
@@ -33,13 +33,13 @@ package struct JSONReader {
     package internal(set) var position = 0
     /// How many containers are open around the cursor.
     var depth = 0
-    /// Whether the cursor stands right behind the opening bracket of the innermost container.
+    /// Whether the cursor is right behind the opening bracket of the innermost container.
     var isFirst = false
-    /// Whether half of a surrogate pair in a string is passed over. A string that has one must not be unescaped.
+    /// Whether half a surrogate pair in a string is allowed. Such a string must not be unescaped.
     var passesLoneSurrogates = false
 
     package init(_ bytes: UnsafeRawBufferPointer, maximumDepth: Int = 512) {
-        // An empty text has no address; nothing is ever read from the stand-in.
+        // An empty text has no address. This stand-in is never read.
         let start = bytes.baseAddress ?? UnsafeRawPointer(bitPattern: 1).unsafelyUnwrapped
         base = start.assumingMemoryBound(to: UInt8.self)
         count = bytes.count
@@ -61,11 +61,11 @@ package struct JSONReader {
         isFirst = true
     }
 
-    /// Allows so many levels inside the containers that are open now. Those do not count. The most is `deepestLimit`, plus the
+    /// Allows this many levels inside the containers that are open now, which do not count. The most is `deepestLimit`, plus the
     /// few levels that this library writes around a value.
     package mutating func limitDepth(to levels: Int) { maximumDepth = depth &+ levels }
 
-    /// The kind of the next value. Skips white space, nothing more.
+    /// Returns the kind of the next value. Skips white space only.
     @inline(__always)
     package mutating func peek() throws(JSONError) -> JSONKind {
         switch try nextByte() {
@@ -87,7 +87,7 @@ package struct JSONReader {
         try enter()
     }
 
-    /// Moves to the next element, or behind the closing bracket and returns false.
+    /// Moves to the next element and returns true. Behind the last one it moves behind the closing bracket and returns false.
     package mutating func nextElement() throws(JSONError) -> Bool {
         let byte = try nextByte()
         if byte == UInt8(ascii: "]") {
@@ -108,7 +108,7 @@ package struct JSONReader {
         try enter()
     }
 
-    /// Moves to the value of the next member, or behind the closing brace and returns nil.
+    /// Moves to the value of the next member. Behind the last one it moves behind the closing brace and returns nil.
     package mutating func nextMember() throws(JSONError) -> JSONKey? {
         var byte = try nextByte()
         if byte == UInt8(ascii: "}") {
@@ -149,8 +149,8 @@ package struct JSONReader {
         return try scanString().string(in: base)
     }
 
-    /// The number at the cursor if it is written as an integer that an `Int64` holds. A fraction, an exponent, `-0` or
-    /// a greater number gives nil and leaves the cursor where it is: what is echoed must not change its spelling.
+    /// The number at the cursor, if it is spelled as an integer that fits an `Int64`. A fraction, an exponent, `-0` or a greater
+    /// number gives nil and does not move the cursor: an echoed number must keep its spelling.
     package mutating func readInt64() throws(JSONError) -> Int64? {
         guard try isAtNumber() else { throw unexpected(.number) }
         let start = position
@@ -166,21 +166,21 @@ package struct JSONReader {
         return integer
     }
 
-    /// Whether the next value is a number. The cursor then stands at it.
+    /// Whether the next value is a number. The cursor is then at it.
     @inline(__always)
     mutating func isAtNumber() throws(JSONError) -> Bool {
         let byte = try nextByte()
         return byte &- UInt8(ascii: "0") < 10 || byte == UInt8(ascii: "-")
     }
 
-    /// From the first character of a number to behind its last.
+    /// Reads from the first character of a number to behind its last.
     mutating func scanNumber() throws(JSONError) -> JSONNumber {
         let number = try JSONNumber(base, at: position, of: count)
         position = number.end
         return number
     }
 
-    /// The integer at the cursor if it is one of at most eighteen digits. Nil, with the cursor unmoved, for any other number.
+    /// Reads an integer of at most eighteen digits. Returns nil, with the cursor unmoved, for any other number.
     @inline(__always)
     mutating func plainInteger() -> Int64? {
         guard let (value, end) = JSONNumber.plainInteger(base, at: position, of: count) else { return nil }
@@ -188,7 +188,7 @@ package struct JSONReader {
         return value
     }
 
-    /// Refuses anything but white space behind the value.
+    /// Throws if anything but white space follows the value.
     package mutating func finish() throws(JSONError) {
         skipWhiteSpace()
         guard position >= count else { throw failure(.trailingBytes) }
@@ -196,7 +196,7 @@ package struct JSONReader {
 
     // MARK: Bytes
 
-    /// The next byte that is not white space; the cursor then stands at it.
+    /// Returns the next byte that is not white space. The cursor is then at it.
     @inline(__always)
     mutating func nextByte() throws(JSONError) -> UInt8 {
         if position < count {

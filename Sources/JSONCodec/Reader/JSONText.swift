@@ -1,4 +1,4 @@
-// Strings and names as they stand between their quotes: checked by the reader, and unescaped only when asked for.
+// Strings and names between their quotes. The reader has checked them; they are unescaped only when needed.
 
 struct JSONText {
     /// Offsets of the bytes between the quotes.
@@ -11,13 +11,13 @@ struct JSONText {
     func string(in base: UnsafePointer<UInt8>) -> String {
         let raw = UnsafeBufferPointer(start: base + start, count: end &- start)
         guard hasEscapes else {
-            // The scan has checked the bytes already.
+            // Safe: the scan has checked the bytes.
             return String(copying: UTF8Span(unchecked: raw.span, isKnownASCII: isASCII))
         }
         return String(unsafeUninitializedCapacity: raw.count) { unescape(raw, into: $0) }
     }
 
-    /// Escapes are never shorter than what they stand for, so the raw length is room enough.
+    /// An escape is never shorter than its character, so a target of the raw length is large enough.
     private func unescape(_ raw: UnsafeBufferPointer<UInt8>, into target: UnsafeMutableBufferPointer<UInt8>) -> Int {
         var from = 0
         var to = 0
@@ -57,7 +57,7 @@ struct JSONText {
         return to
     }
 
-    /// Four digits that the scan has checked.
+    /// The value of four digits that the scan has checked.
     private static func hex(_ raw: UnsafeBufferPointer<UInt8>, at offset: Int) -> UInt16 {
         var value: UInt16 = 0
         for index in offset..<offset &+ 4 { value = value &<< 4 | UInt16(hexDigit(raw[index]) ?? 0) }
@@ -74,17 +74,17 @@ struct JSONText {
     }
 }
 
-/// The name of a member where it stands in the text; a String is built only when one is asked for.
+/// The name of a member in the text. A String is made only when needed.
 package struct JSONKey {
     let base: UnsafePointer<UInt8>
     let text: JSONText
 
-    /// How many bytes it has as it is written.
+    /// The length in bytes, as written.
     package var length: Int { text.end &- text.start }
 
     package var hasEscapes: Bool { text.hasEscapes }
 
-    /// Its characters as one number, the first one lowest; 0 for a name of more than eight characters, or with escapes, or of none.
+    /// The characters as one number, the first one lowest. 0 if the name is empty, has more than eight characters, or has escapes.
     package var word: UInt64 {
         guard length <= 8, !text.hasEscapes else { return 0 }
         var word: UInt64 = 0
@@ -109,7 +109,7 @@ package struct JSONKey {
 
     @inline(never)
     private func matchesWithEscapes(_ name: UnsafeBufferPointer<UInt8>) -> Bool {
-        // A byte takes six characters at most. What is longer may be as long as a message, and is compared with several names.
+        // An escaped byte takes at most six characters. A name may be as long as a message, and is compared several times.
         guard length <= name.count &* 6 else { return false }
         return (try? string()).map { $0.utf8.elementsEqual(name) } ?? false
     }

@@ -1,16 +1,16 @@
-// Passes over long runs of text in which nothing stands that a string cannot simply contain, many bytes in one step. The
-// reader's and the writer's string loops come here when a text has turned out to be long.
+// Skips over long runs of text without special characters, many bytes in one step. The string loops of the reader and the writer
+// call it when a text turns out to be long.
 
 enum LongText {
-    /// How many bytes are looked at in one step, and after how many a text counts as long.
+    /// How many bytes are examined in one step, and from which length a text counts as long.
     private static let stride = 4 * Sixteen.scalarCount
     static let patience = 32
 
-    /// What one register of every machine holds. The compiler makes byte comparisons of these, and of anything wider calls.
+    /// Fits one register of every machine. Comparisons of wider vectors would be compiled to calls.
     private typealias Sixteen = SIMD16<UInt8>
     private typealias Marks = SIMDMask<SIMD16<Int8>>
 
-    /// Passes over whole strides. Answers where it stopped, and whether any byte had its high bit set.
+    /// Skips whole strides. Returns where it stopped, and whether any byte had its high bit set.
     @inline(never)
     static func passOver(_ base: UnsafePointer<UInt8>, from start: Int, to end: Int) -> (at: Int, seen: UInt64) {
         var at = start
@@ -26,7 +26,7 @@ enum LongText {
         return (at, halves[0] | halves[1])
     }
 
-    /// Copies whole strides in which nothing needs an escape, and answers where it stopped.
+    /// Copies whole strides in which no byte needs an escape. Returns where it stopped.
     @inline(never)
     static func copyClean(
         _ base: UnsafePointer<UInt8>, from start: Int, to end: Int, into target: UnsafeMutablePointer<UInt8>
@@ -51,15 +51,15 @@ enum LongText {
         UnsafeRawPointer(base).loadUnaligned(fromByteOffset: offset, as: Sixteen.self)
     }
 
-    /// A quote, a backslash, a control character. One comparison finds quotes and controls: with the second bit turned, 0x22
-    /// is 0x20 and the controls are below it still, and what was there comes to lie above.
+    /// Finds quotes, backslashes and control characters. With the second bit flipped, a quote is 0x20 and the control characters
+    /// are still below it. So one comparison finds both.
     @inline(__always)
     private static func stops(_ bytes: Sixteen) -> Marks {
         ((bytes ^ Sixteen(repeating: 2)) .<= Sixteen(repeating: 0x20))
             .| (bytes .== Sixteen(repeating: UInt8(ascii: "\\")))
     }
 
-    /// The same with the slash, which the writer escapes.
+    /// Finds the slash too, which the writer escapes.
     @inline(__always)
     private static func escapes(_ bytes: Sixteen) -> Marks {
         stops(bytes) .| (bytes .== Sixteen(repeating: UInt8(ascii: "/")))

@@ -29,7 +29,7 @@ private func equalShort(_ left: UnsafePointer<UInt8>, _ right: UnsafePointer<UIn
     return true
 }
 
-/// A mark that is equal for equal names and mostly differs for different ones.
+/// A hash that is equal for equal names, and mostly differs for different ones.
 @inline(__always)
 func markOfName(_ name: UnsafePointer<UInt8>, _ length: Int) -> UInt32 {
     var word = UInt64(truncatingIfNeeded: length) &<< 56

@@ -1,6 +1,6 @@
-// From a decimal number to the nearest floating-point value, by the algorithm of Eisel and Lemire.
+// Finds the floating-point value nearest to a decimal number, by the algorithm of Eisel and Lemire.
 
-/// A floating-point type whose values are made of bits here.
+/// A floating-point type whose values can be made from bits here.
 protocol DecimalReadable: BinaryFloatingPoint {
     static var format: BinaryFormat { get }
     init(bits: UInt64)
@@ -10,7 +10,7 @@ protocol DecimalReadable: BinaryFloatingPoint {
 struct BinaryFormat {
     let mantissaBits: Int
     let bias: Int
-    /// The powers of ten at which a number can lie exactly between two values.
+    /// The powers of ten at which a number can be exactly between two values.
     let ties: ClosedRange<Int>
 
     /// The exponent field of infinity.
@@ -29,7 +29,7 @@ extension Float: DecimalReadable {
 }
 
 extension BinaryFormat {
-    /// The bits of the value nearest to `significand` × 10^`exponent`; of two that are equally near, the even one.
+    /// The bits of the value nearest to `significand` × 10^`exponent`. Of two equally near values it is the even one.
     @inline(__always)
     func nearest(_ significand: UInt64, _ exponent: Int) -> UInt64 {
         // Below the range every number is nearer to zero than to the least value.
@@ -39,14 +39,14 @@ extension BinaryFormat {
         let product = Self.product(significand &<< UInt64(leadingZeros), PowersOfTen.bits(exponent), mantissaBits &+ 3)
         let (high, low) = (UInt64(truncatingIfNeeded: product &>> 64), UInt64(truncatingIfNeeded: product))
         let upperBit = Int(high &>> 63)
-        // One bit more than the mantissa and its hidden bit, to round by.
+        // One bit more than the mantissa and its hidden bit, for rounding.
         let shift = UInt64(upperBit &+ 61 &- mantissaBits)
         var mantissa = high &>> shift
         // The first term is the binary logarithm of the power of ten.
         var power = (217_706 &* exponent) &>> 16 &+ 63 &+ upperBit &- leadingZeros &+ bias
         if power <= 0 { return subnormal(mantissa, 1 &- power) }
         if low <= 1, ties.contains(exponent), mantissa & 3 == 1, mantissa &<< shift == high {
-            // Exactly between two values, and the lower one is even.
+            // The number is exactly between two values, and the lower one is even.
             mantissa &= ~1
         }
         mantissa = (mantissa &+ (mantissa & 1)) &>> 1
@@ -58,14 +58,14 @@ extension BinaryFormat {
         return mantissa & ~(1 &<< UInt64(mantissaBits)) | UInt64(power) &<< UInt64(mantissaBits)
     }
 
-    /// A value below the normal ones. When its rounding fills the hidden bit, that bit is the exponent of the least normal one.
+    /// A value below the normal ones. If rounding fills the hidden bit, that bit is the exponent of the least normal value.
     private func subnormal(_ mantissa: UInt64, _ distance: Int) -> UInt64 {
         guard distance < 64 else { return 0 }
         let shifted = mantissa &>> UInt64(distance)
         return (shifted &+ (shifted & 1)) &>> 1
     }
 
-    /// The upper 128 bits of a product of 64 and 128 bits, of which the first `precision` are exact.
+    /// The upper 128 bits of a product of 64 and 128 bits. The first `precision` of them are exact.
     @inline(__always)
     private static func product(_ factor: UInt64, _ power: UInt128, _ precision: Int) -> UInt128 {
         let first = factor.multipliedFullWidth(by: UInt64(truncatingIfNeeded: power &>> 64))
@@ -78,10 +78,10 @@ extension BinaryFormat {
 }
 
 extension JSONNumber {
-    /// The nearest value of a type. Nil beyond its finite values, and for a number that is not zero but rounds to zero.
+    /// The nearest value of a type. Nil for a number that is too great, and for one that is not zero but rounds to zero.
     @inline(__always)
     func floatingPoint<Value: DecimalReadable>(as type: Value.Type, in base: UnsafePointer<UInt8>) -> Value? {
-        // Few digits and a small power are exact, so that the one rounding of their product or quotient is the right one.
+        // Few digits and a small power are exact. Their product or quotient is then rounded only once, and correctly.
         if Value.self == Double.self, !isLong, significand <= 1 &<< 53, exponent >= -22, exponent <= 22 {
             let digits = Double(Int64(bitPattern: significand))
             let value = exponent < 0 ? digits / exactPowers[0 &- exponent] : digits * exactPowers[exponent]
@@ -110,8 +110,8 @@ extension JSONNumber {
         return isNegative ? -value : value
     }
 
-    /// Whether this number, which lies between a value and the next one, is to be rounded to the next one. Decided with all
-    /// digits, for the few numbers of more than nineteen digits where the first ones leave it open.
+    /// Whether a number between a value and the next one rounds to the next one. Uses all digits. Needed only for a few numbers of
+    /// more than nineteen digits, for which the first digits do not decide.
     private func isAbove(_ bits: UInt64, _ format: BinaryFormat, in base: UnsafePointer<UInt8>) -> Bool {
         var number: BigNatural
         let exponent: Int
@@ -119,7 +119,7 @@ extension JSONNumber {
         let field = Int(bits &>> UInt64(format.mantissaBits))
         let fraction = bits & (1 &<< UInt64(format.mantissaBits) &- 1)
         let mantissa = field == 0 ? fraction : fraction | 1 &<< UInt64(format.mantissaBits)
-        // The middle between the two, times two to this power.
+        // The middle between the two values, to be multiplied by two to this power.
         var middle = BigNatural(2 &* mantissa &+ 1)
         let power = max(field, 1) &- format.bias &- format.mantissaBits &- 1
         if exponent < 0 {

@@ -1,14 +1,14 @@
-// The powers of ten that decimal and binary floating point are turned into each other with.
+// The powers of ten for converting between decimal and binary floating point.
 
 /// For each power of ten that a `Double` needs, its first 128 bits without leading zeros.
 enum PowersOfTen {
     static let range = -342...324
 
-    /// The bits that reading a number takes: cut off, and one more where a short reciprocal is not exact.
+    /// The bits for reading a number: truncated, but rounded up where a short reciprocal is not exact.
     @inline(__always)
     static func bits(_ exponent: Int) -> UInt128 { table[exponent &- range.lowerBound] }
 
-    /// The bits rounded up, which writing a number takes.
+    /// The bits for writing a number: rounded up.
     @inline(__always)
     static func roundedUp(_ exponent: Int) -> UInt128 {
         bits(exponent) &+ (exponent < leastRoundedUp || exponent > greatestExact ? 1 : 0)
@@ -19,10 +19,10 @@ enum PowersOfTen {
     /// Five to this power has at most 128 bits, five to the next power has more.
     private static let greatestExact = 55
 
-    /// Computed when the first number needs it, in about a tenth of a millisecond.
+    /// Computed for the first number that needs it, in about a tenth of a millisecond.
     private static let table: [UInt128] = {
         var reciprocals: [UInt128] = []
-        // Enough bits for the least reciprocal to have 128. A quotient cut off in each step is the whole quotient cut off.
+        // With so many bits the least reciprocal still has 128. Truncating after each division gives the same as truncating once.
         var reciprocal = BigNatural(powerOfTwo: 1024)
         for exponent in 1...(0 - range.lowerBound) {
             reciprocal.divide(by: 5)

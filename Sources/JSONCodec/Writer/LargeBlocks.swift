@@ -1,13 +1,13 @@
-// Keeps large pieces of memory from one use to the next, for the whole process. The system has to clear and map new memory page
-// by page, which costs more than reading and writing a message of a mebibyte. A buffer that kept its own memory would keep it for
-// one connection, which may be idle for ever.
+// Keeps large blocks of memory for later uses, for the whole process. The system clears and maps new memory page by page, which
+// costs more than reading and writing a message of a mebibyte. A buffer that kept its own memory would keep it for one
+// connection, which may be idle for ever.
 
 import Synchronization
 
-/// Where the memory behind buffers comes from and goes to.
+/// Allocates and frees the memory of buffers.
 @usableFromInline
 package enum LargeBlocks {
-    /// Larger blocks come from here, others from the system. Buffers give larger blocks back when they are empty.
+    /// Larger blocks come from here, others from the system. Buffers return larger blocks when they are empty.
     @inlinable package static var least: Int { 64 << 10 }
     /// How much is kept at most in the whole process, as long as no block is larger than a quarter of it.
     package static let keptBytes = 16 << 20
@@ -16,11 +16,11 @@ package enum LargeBlocks {
 
     private static let shelf = BlockShelf(capacity: keptBytes, most: most)
 
-    /// At least so many bytes, not cleared.
+    /// Returns a block of at least this many bytes, not cleared.
     package static func allocate(_ count: Int) -> UnsafeMutableRawBufferPointer {
         guard count > least else { return .allocate(byteCount: count, alignment: 16) }
         if let kept = shelf.take(count) { return kept }
-        // Whole steps, so that messages of about one size fit into each other's memory and have room for an end.
+        // The size is a multiple of a step, so that messages of similar sizes can use each other's blocks.
         return .allocate(byteCount: (count / least + 1) * least, alignment: 16)
     }
 
@@ -29,14 +29,14 @@ package enum LargeBlocks {
     }
 }
 
-/// Blocks that are not in use. A thread that finds another one at it does without, and does not wait.
+/// Blocks that are not in use. A thread does not wait for another one's access: it continues without the shelf.
 ///
-/// There is always room for four like the last one. A server that answers a message with one as large has the one it received
-/// and the one it wrote, and the same of the message before until that is known to have arrived.
+/// There is always room for four blocks like the last one. A server that answers a large message with one of the same size
+/// has a block for each. It keeps those of the message before, until that answer is known to have arrived.
 final class BlockShelf: Sendable {
     private let capacity: Int
     private let most: Int
-    /// The oldest first.
+    /// The blocks, the oldest first.
     private let blocks = Mutex<[(address: UInt, count: Int)]>([])
 
     init(capacity: Int, most: Int) {
@@ -46,7 +46,7 @@ final class BlockShelf: Sendable {
 
     deinit { blocks.withLock { for (address, count) in $0 { Self.block(address, count)?.deallocate() } } }
 
-    /// The block that fits best, unless half of it would do.
+    /// Takes the block that fits best, unless half of it would be enough.
     func take(_ count: Int) -> UnsafeMutableRawBufferPointer? {
         let found = blocks.withLockIfAvailable { blocks -> (address: UInt, count: Int)? in
             var best: Int?
@@ -61,7 +61,7 @@ final class BlockShelf: Sendable {
         return found.flatMap { $0 }.flatMap { Self.block($0.address, $0.count) }
     }
 
-    /// Keeps a block that is not too large, in place of the oldest ones if need be.
+    /// Keeps a block that is not too large. Removes the oldest blocks if there is no room.
     func put(_ block: UnsafeMutableRawBufferPointer) {
         let (address, count) = (UInt(bitPattern: block.baseAddress), block.count)
         let (capacity, most) = (capacity, most)

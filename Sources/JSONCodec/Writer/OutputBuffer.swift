@@ -1,5 +1,4 @@
-// The growing memory behind `JSONOutput`. The encoder writes here through a raw pointer, so that a byte written costs
-// no reference counting.
+// The growing memory of `JSONOutput`. The encoder writes through a raw pointer to it, so that writing a byte counts no references.
 
 @usableFromInline
 struct OutputBuffer {
@@ -11,7 +10,7 @@ struct OutputBuffer {
 
     func deallocate() { LargeBlocks.deallocate(UnsafeMutableRawBufferPointer(start: base, count: capacity)) }
 
-    /// Room for this many more bytes; returns where they go. `commit` makes them part of the output.
+    /// Makes room for this many more bytes and returns their place. `commit` makes them part of the output.
     @inlinable @inline(__always)
     mutating func reserve(_ room: Int) -> UnsafeMutablePointer<UInt8> {
         if capacity &- count < room { grow(room) }
@@ -40,7 +39,7 @@ struct OutputBuffer {
     }
 
     mutating func append(raw text: String) {
-        // Of any string that Swift has made itself, without a copy to look at.
+        // Works without a copy for any string that Swift has made itself.
         if text.utf8.withContiguousStorageIfAvailable({ append($0) }) == nil { append(copyOf: text) }
     }
 
@@ -54,7 +53,7 @@ struct OutputBuffer {
         if length >= 0 && length < count { count = length }
     }
 
-    /// Takes out what stands here; what stands behind it moves up.
+    /// Removes a range. The bytes behind it move up.
     mutating func remove(_ range: Range<Int>) {
         (base + range.lowerBound).update(from: base + range.upperBound, count: count &- range.upperBound)
         count &-= range.count
@@ -63,7 +62,7 @@ struct OutputBuffer {
     @usableFromInline @inline(never)
     mutating func grow(_ room: Int) { move(to: max(capacity &* 2, count &+ room)) }
 
-    /// Gives the memory back when it is large; only for an empty buffer.
+    /// Frees the memory if it is large. Call it for an empty buffer only.
     @inline(__always)
     mutating func letGoOfMuch() {
         if capacity > LargeBlocks.least { move(to: Self.leastCapacity) }

@@ -1,9 +1,9 @@
-// Writes strings: quotes, and the escapes that Foundation writes by default.
+// Writes strings in quotes, with the escapes that Foundation writes by default.
 
 extension OutputBuffer {
     @inline(__always)
     mutating func append(quoted text: String) {
-        // Of any string that Swift has made itself, without a copy to look at.
+        // Works without a copy for any string that Swift has made itself.
         if text.utf8.withContiguousStorageIfAvailable({ append(quoted: $0) }) == nil { append(quotedCopy: text) }
     }
 
@@ -32,7 +32,7 @@ extension OutputBuffer {
         commit(clean &+ 2)
     }
 
-    /// The quotes, or what is written behind a short text and counts for nothing.
+    /// Room for the quotes, or for bytes that are written behind a short text and do not count.
     private static let roomAround = 8
 
     /// Copies up to the first byte that needs an escape and returns how many bytes that were.
@@ -51,7 +51,7 @@ extension OutputBuffer {
             at = LongText.copyClean(source, from: at, to: count, into: target)
         }
         guard at < count else { return at }
-        // What is left is less than eight bytes. With some of those before it, if there are any, it is eight once more.
+        // Less than eight bytes are left. Together with bytes before them, if there are any, they make eight again.
         guard count < 8 else { return copyLast(EightBytes(source, at: count &- 8), count &- 8, count, target) }
         return copyLast(EightBytes(source, count: count), 0, count, target)
     }
@@ -61,12 +61,12 @@ extension OutputBuffer {
         _ eight: EightBytes, _ at: Int, _ count: Int, _ target: UnsafeMutablePointer<UInt8>
     ) -> Int {
         UnsafeMutableRawPointer(target).storeBytes(of: eight.word.littleEndian, toByteOffset: at, as: UInt64.self)
-        // Behind a short text there are zeros, which are marked too.
+        // The zeros behind a short text are marked too.
         let marks = eight.escapes
         return marks == 0 ? count : min(count, at &+ EightBytes.count(before: marks))
     }
 
-    /// From the first byte that needs an escape to the closing quote.
+    /// Writes from the first byte that needs an escape to the closing quote.
     @inline(never)
     private mutating func appendEscaped(_ text: UnsafeBufferPointer<UInt8>) {
         var rest = text

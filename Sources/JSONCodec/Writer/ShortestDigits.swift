@@ -1,15 +1,15 @@
-// From a floating-point value to the fewest decimal digits that read back as the same value, by the Schubfach algorithm.
+// Finds the fewest decimal digits that read back as a given floating-point value, by the Schubfach algorithm.
 
-/// Decimal digits and the power of ten that they count. The digits may end with zeros.
+/// Decimal digits, and the power of ten by which to multiply them. The digits may end with zeros.
 struct ShortestDigits {
     let digits: UInt64
     let exponent: Int
 
-    /// Of a positive value of `mantissa` × 2^`power`, whose mantissa has its hidden bit.
+    /// Finds the digits of the positive value `mantissa` × 2^`power`, whose mantissa includes its hidden bit.
     ///
     /// - Parameter isLowerCloser: whether the next lower value is only half as far away as the next higher one.
     init(_ mantissa: UInt64, power: Int, isLowerCloser: Bool) {
-        // The interval that rounds to the value, in quarters of its last bit. Its ends belong to it if the mantissa is even.
+        // The interval of numbers that round to the value, in quarters of its last bit. Its ends count if the mantissa is even.
         let isOdd = mantissa & 1
         // The greatest power of ten that is not wider than the interval.
         let exponent = (power &* 1_262_611 &- (isLowerCloser ? 524_031 : 0)) &>> 22
@@ -21,7 +21,7 @@ struct ShortestDigits {
         let upper = Self.product(scale, (4 &* mantissa &+ 2) &<< shift) &- isOdd
 
         let short = value / 4
-        // One digit less, if exactly one such number lies in the interval.
+        // One digit less is enough if exactly one such number is in the interval.
         let shorter = short / 10
         if short >= 10 {
             let (isBelow, isAbove) = (lower <= 40 &* shorter, 40 &* shorter &+ 40 <= upper)
@@ -32,12 +32,12 @@ struct ShortestDigits {
         }
         let (isBelow, isAbove) = (lower <= 4 &* short, 4 &* short &+ 4 <= upper)
         let middle = 4 &* short &+ 2
-        // With both neighbours in the interval the nearer one, and of two equally near the even one.
+        // If both neighbours are in the interval, takes the nearer one. If both are equally near, takes the even one.
         let roundsUp = isBelow != isAbove ? isAbove : value > middle || value == middle && short & 1 == 1
         (digits, self.exponent) = (short &+ (roundsUp ? 1 : 0), exponent)
     }
 
-    /// The upper 64 bits of a product of 192 bits. The lowest is set if anything but zeros was cut off.
+    /// The upper 64 bits of a product of 192 bits. The lowest bit is set if anything but zeros was cut off.
     @inline(__always)
     private static func product(_ scale: UInt128, _ factor: UInt64) -> UInt64 {
         let below = UInt64(truncatingIfNeeded: scale).multipliedFullWidth(by: factor).high

@@ -54,7 +54,7 @@ extension OutputBuffer {
             isNegative: value.sign == .minus, isPlain: value.magnitude < 0x1p24)
     }
 
-    /// A whole number up to a bound, but not negative zero. False for any other value.
+    /// Writes a whole number up to a bound, except negative zero. Returns false for any other value.
     @inline(__always)
     private mutating func appendWhole(_ value: Double, upTo most: Double) -> Bool {
         guard value.magnitude <= most else { return false }
@@ -64,14 +64,14 @@ extension OutputBuffer {
         return true
     }
 
-    /// A value of one to four decimal places, the usual case. False for any other.
+    /// Writes a value of one to four decimal places, the usual case. Returns false for any other.
     ///
-    /// Two decimals of at most fifteen digits never read as the same value. So a decimal that reads as the value, without the
-    /// zeros at its end, is the shortest text.
+    /// Two decimals of at most fifteen digits never read as the same value. So a decimal that reads as the value is the shortest
+    /// text, once the zeros at its end are removed.
     private mutating func appendShort(_ value: Double) -> Bool {
         let magnitude = value.magnitude
         guard magnitude >= 0.001, magnitude < 10_000_000_000 else { return false }
-        // To the nearest whole number, without a call for it.
+        // Rounds to the nearest whole number, without a function call.
         let digits = UInt64(magnitude * 10_000 + 0.5)
         guard Double(digits) / 10_000 == magnitude else { return false }
         let (whole, fraction) = digits.quotientAndRemainder(dividingBy: 10_000)
@@ -84,8 +84,8 @@ extension OutputBuffer {
         return true
     }
 
-    /// A value of these bits that is no small whole number. A plain one has a fraction, and is written without an exponent unless
-    /// it is very small.
+    /// Writes the value of these bits, which is not a small whole number. A plain number has a fraction, and gets no exponent
+    /// unless it is very small.
     @inline(never)
     private mutating func append(mantissa: UInt64, field: Int, mantissaBits: Int, isNegative: Bool, isPlain: Bool) {
         if isNegative { append(UInt8(ascii: "-")) }
@@ -96,13 +96,13 @@ extension OutputBuffer {
             power: max(field, 1) &- bias &- mantissaBits, isLowerCloser: mantissa == 0 && field > 1)
         let start = count
         append(magnitude: shortest.digits, negative: 0)
-        // How many digits stand before the decimal point. Negative for zeros behind it.
+        // The number of digits before the decimal point; negative for zeros behind it.
         let point = shortest.exponent &+ count &- start
         while base[count &- 1] == UInt8(ascii: "0") { truncate(to: count &- 1) }
         if isPlain, point > 0 {
             insert(".", at: start &+ point)
         } else if isPlain, point > -4 {
-            // As many zeros as are needed, and the digits over the others.
+            // Inserts `0.` and as many zeros as needed before the digits.
             insert("0.0000", dropping: point &+ 4, at: start)
         } else {
             if count &- start > 1 { insert(".", at: start &+ 1) }
@@ -113,7 +113,7 @@ extension OutputBuffer {
         }
     }
 
-    /// Inserts all but the last characters of a text.
+    /// Inserts a text without its last characters.
     @inline(__always)
     private mutating func insert(_ text: StaticString, dropping dropped: Int = 0, at place: Int) {
         let length = text.utf8CodeUnitCount &- dropped
