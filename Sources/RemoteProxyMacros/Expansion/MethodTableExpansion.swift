@@ -1,4 +1,4 @@
-// The method table and the argument structs. The client, the server and every local proxy work from them.
+// Writes the method table and the argument structs, which the client, the server and every local proxy use.
 
 /// Writes the part of a proxy that describes its methods.
 struct MethodTableExpansion {
@@ -12,8 +12,8 @@ struct MethodTableExpansion {
     /// The list of all methods.
     var table: SourceText {
         let availability = model.requirements.flatMap(\.availability)
-        // A table that lists deprecated methods would warn, unless it were deprecated itself. It is reached through
-        // `ServiceProxy`, where that is not seen.
+        // The table lists deprecated methods, which would warn unless the table were deprecated too. It is used through
+        // `ServiceProxy`, where its own deprecation does not warn.
         let deprecation =
             availability.contains(where: \.isDeprecated)
             ? [#"@available(*, deprecated, message: "It lists deprecated methods.")"#] : []
@@ -28,7 +28,7 @@ struct MethodTableExpansion {
             """
     }
 
-    /// The description of the service, as the table names it.
+    /// The description of the service, as the table refers to it.
     private var description: String { "\(methodsName).\(model.descriptionName)" }
 
     /// A list that has a method only where it is available.
@@ -81,7 +81,7 @@ struct MethodTableExpansion {
             """
     }
 
-    /// The name, and what discovery tells about the method.
+    /// The name of the method, and what discovery tells about it.
     private func facts(of requirement: Requirement) -> String {
         var facts = [SwiftName.literal(requirement.wireName), "of: \(model.descriptionName)"]
         if !requirement.parameters.isEmpty {
@@ -97,8 +97,8 @@ struct MethodTableExpansion {
 
     /// The statements that call the real object.
     ///
-    /// A post is called through a value of an async function type. Whether it is isolated to an actor, and so needs
-    /// `await`, only the compiler knows. Converting it to that type is right either way and brings no warning.
+    /// A post is called through a value of an async function type. Only the compiler knows whether the post is isolated to an
+    /// actor, and so needs `await`. Converting it to that type is right in both cases and causes no warning.
     private func invocation(of requirement: Requirement) -> [String] {
         let parameters = requirement.parameters
         if requirement.isPost {
@@ -113,8 +113,8 @@ struct MethodTableExpansion {
         return requirement.result == nil ? [call, "return RemoteProxy.NoResult()"] : [call]
     }
 
-    /// `==` and `hash` are not synthesised: there may be arguments that have no `==`. Each argument is compared in a
-    /// statement of its own, since the compiler needs long for an expression that has many overloads in it.
+    /// `==` and `hash` are not synthesised, because an argument may have no `==`. Each argument is compared in a statement of its
+    /// own: a long expression with many overloads takes the compiler much time.
     private func argumentStruct(of requirement: Requirement) -> SourceText {
         let parameters = requirement.parameters
         let labelled = parameters.map { "\(SwiftName.label($0.name)): \($0.type.spelling)" }.joined(separator: ", ")

@@ -3,7 +3,7 @@
 // as the proxy, but not extensions that a macro wrote. A conformer in an extension prevents the wrong assumption.
 
 /// A type without values that has the proxy's witnesses without their bodies. It is generic, because the optimiser never
-/// assumes a generic type, even where the module has no other conformer.
+/// assumes a generic type to be the only conformer.
 struct OtherConformer {
     private let head: DeclarationHead
     private let proxy: String
@@ -54,7 +54,7 @@ struct OtherConformer {
         cursor.skip(to: "{")
         let signature = (declaration.modifiers + [cursor.source(since: start)]).joined(separator: " ")
         guard cursor.skipBrackets() else { return nil }
-        // It stands in the user's code and never runs: the type has no instance.
+        // The body is part of the user's program, but never runs: the type has no instance.
         let body = isClass ? "Swift.fatalError()" : "switch self {}"
         return """
             \(declaration.attributes.map(\.spelling))

@@ -39,7 +39,7 @@ struct ProxyExpansion {
     /// The first line of the proxy.
     func declaration(conforms: Bool = true) -> String {
         let modifiers = model.syntax.head.modifiers
-        // The extension around a protocol may say how accessible it is. The proxy then need not repeat it.
+        // The extension around a protocol may give its access. The proxy then need not repeat it.
         let access = ProtocolModel.Access(modifiers).map { $0 == .internal ? "" : "\($0.rawValue) " } ?? ""
         let isolation = modifiers.contains("nonisolated") ? "nonisolated " : ""
         let kind = model.isClass ? "final class" : "struct"
@@ -47,8 +47,8 @@ struct ProxyExpansion {
         return "\(access)\(isolation)\(kind) \(model.proxyName): \(conformance)RemoteProxy.ServiceProxy"
     }
 
-    /// The requirements of `ServiceProxy`. They are not isolated, whatever the protocol is: a proxy is made and passed on
-    /// anywhere.
+    /// The requirements of `ServiceProxy`. They are never isolated, even if the protocol is: a proxy can be made and passed on
+    /// everywhere.
     func subject(asService: String = "self") -> SourceText {
         let subject = "any RemoteProxy.Subject<\(model.service)>"
         return """
@@ -76,7 +76,7 @@ struct ProxyExpansion {
                 }
                 """
         } else if requirement.isPost {
-            // Isolated as the requirement is, so that an object on the same actor is called in place.
+            // Has the isolation of the requirement, so that an object on the same actor is called directly.
             let isolation = head.modifiers.contains("nonisolated") ? "nonisolated " : ""
             witness = """
                 \(access)\(isolation)func \(signature) {

@@ -1,4 +1,4 @@
-// Generated Swift: templates that look like what they generate.
+// Builds generated Swift source from templates that look like their result.
 
 /// Lines of source, written as one string with interpolations.
 ///

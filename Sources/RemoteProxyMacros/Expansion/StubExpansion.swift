@@ -1,7 +1,7 @@
-// Writes a proxy for a refused protocol. It compiles, repeats the protocol's own text, and does nothing. Without it the user
-// would read, beside the message about the protocol, an error at each use of the proxy.
+// Writes a stub for a refused protocol: a proxy that compiles, repeats the protocol's own text, and does nothing. Without it each
+// use of the proxy would cause an error beside the message about the protocol.
 
-/// Writes the stand-in for a proxy.
+/// Writes the stub of a proxy.
 struct StubExpansion {
     private let model: ProtocolModel
     private var syntax: ProtocolSyntax { model.syntax }
@@ -30,7 +30,7 @@ struct StubExpansion {
             """
     }
 
-    /// Qualified, since the protocol may have a requirement of that name.
+    /// Qualified by its module, since the protocol may have a requirement of that name.
     private static let nothing = "Swift.fatalError()"
 
     /// The model with an entry for each refused requirement too, since the user's code may name those methods.

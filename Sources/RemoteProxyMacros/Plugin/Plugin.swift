@@ -19,7 +19,7 @@ package enum Plugin {
 
 /// The pipe to the compiler. Reading ends when the compiler closes its side or breaks the framing.
 struct PluginChannel {
-    /// A longer message is not a protocol but a broken length.
+    /// A longer message means that the length is wrong.
     static let largestMessage: UInt64 = 1 << 30
 
     var input: Int32 = 0

@@ -1,11 +1,11 @@
-// Answers one message of the compiler with one message. Members of a request that are not declared here are ignored: a request
-// has more than the plugin needs, and each toolchain adds to it.
+// Answers one message of the compiler with one message. Undeclared members of a request are ignored: a request has more than the
+// plugin needs, and each toolchain adds members.
 
 private import JSONCodec
 
 /// Answers the compiler. Every message gets an answer: a compiler that waits for one hangs the user's build.
 enum PluginConversation {
-    /// The version whose messages these are.
+    /// The version of the compiler's plugin protocol.
     private static let protocolVersion = 7
 
     static func answer(to message: [UInt8]) -> [UInt8] {
@@ -38,7 +38,7 @@ enum PluginConversation {
     }
 }
 
-/// A request of the compiler. Exactly one member is there, and its name is the kind of request.
+/// A request of the compiler. It has exactly one member, whose name is the kind of request.
 struct HostMessage: Decodable {
     var getCapability: Nothing?
     var expandAttachedMacro: ExpansionRequest?

@@ -1,4 +1,4 @@
-// The attributes that matter to a proxy, and what they say.
+// Reads the attributes that matter to a proxy.
 
 /// `@Service(name: "Ledger", errors: Login.Failure.self)`. The compiler has checked the types of the arguments.
 struct ServiceAttribute {
@@ -6,8 +6,8 @@ struct ServiceAttribute {
     private(set) var name: String?
     /// The expression after `name:` if it is not a literal with a valid name.
     private(set) var refusedName: String?
-    /// The arguments of `errors:`. Each is an expression as spelled, and the type without `.self` and back-ticks, which is its
-    /// name on the wire.
+    /// The arguments of `errors:`. Each has the expression as spelled, and the type without `.self` and back-ticks. The type is
+    /// the error's name on the wire.
     private(set) var errors: [(expression: String, type: String)] = []
 
     init(_ source: String) {
@@ -54,7 +54,7 @@ struct Availability {
     /// Whether it has a condition that a method table cannot express, such as `unavailable`.
     private(set) var isUnsupported = false
 
-    /// Nil when the attribute is another one.
+    /// Nil if it is another attribute.
     init?(_ attribute: AttributeSyntax) {
         guard attribute.name == "available" else { return nil }
         spelling = attribute.spelling

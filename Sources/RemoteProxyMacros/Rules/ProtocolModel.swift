@@ -1,4 +1,4 @@
-// The result of the rules: the protocol as it is written, with everything else that the expansion needs to know.
+// The result of the rules: the protocol as written, with all other facts that the expansion needs.
 
 /// A protocol whose requirements can all be remote.
 struct ProtocolModel {
@@ -24,8 +24,9 @@ struct ProtocolModel {
     /// Inherited protocols from outside the standard library. Only the compiler knows their requirements.
     var inherited: [String] = []
     var requirements: [Requirement] = []
-    /// The names of the enum of methods, and of the service description in it.
+    /// The name of the generated enum of methods.
     var methodsName = "Methods"
+    /// The name of the service description in that enum.
     var descriptionName = "service"
 
     /// The name as the source spells it, and without back-ticks.
@@ -34,7 +35,7 @@ struct ProtocolModel {
     /// The service's name on the wire.
     var wireName: String { attribute.name ?? plainName }
     var proxyName: String { SwiftName.spelled(plainName + "Proxy") }
-    /// The type of the objects that a proxy stands for. Only a refused protocol needs the addition.
+    /// The type of the objects that a proxy stands for. Only a refused protocol needs `& Swift.Sendable`.
     var service: String { "any \(name)" + (isSendable ? "" : " & Swift.Sendable") }
     /// The access modifier of the proxy's members. Narrower access is that of the proxy, and needs no modifier.
     var memberAccess: String { access == .public || access == .package ? "\(access.rawValue) " : "" }
@@ -52,7 +53,7 @@ struct ProtocolModel {
             || ["proxySubject", "asService", "methodTable", "init", "self", "Self", "Type", "Protocol"].contains(name)
     }
 
-    /// The first name in a type that would mean one of these types inside a proxy. A name after a dot never does.
+    /// The first name in a type that would mean one of `memberTypes` inside a proxy. A name after a dot never does.
     static func hiddenType(in type: String) -> String? {
         let tokens = TokenCursor(type).tokens
         return tokens.indices.first { index in
@@ -69,20 +70,20 @@ struct Requirement {
     /// Other attributes of the requirement that its witness repeats.
     var attributes: [String] = []
     var availability: [Availability] = []
-    /// On the wire: the name, or for overloads the full name with labels.
+    /// The name on the wire: that of the requirement, or for overloads the full name with labels.
     var wireName = ""
     /// The name of its argument struct, spelled.
     var argumentsName = ""
 
-    /// Without back-ticks.
+    /// The name without back-ticks.
     var name: String { member.name }
-    /// As a declaration or an expression spells it.
+    /// The name as a declaration or an expression spells it.
     var spelling: String { SwiftName.spelled(name) }
     var parameters: [ParameterSyntax] { member.parameters }
-    /// The type as spelled; nil for none.
+    /// The type of the result as spelled; nil for none.
     var result: String? { member.valueType?.spelling }
     var isProperty: Bool { member.kind == .property }
-    /// Neither effects nor a result. All others are calls: `async throws`.
+    /// Whether it is a post: it has neither effects nor a result. All others are calls: `async throws`.
     var isPost: Bool { !isProperty && !member.effects.isPresent }
     /// The name of its entry among the generated methods, spelled.
     var entryName: String { SwiftName.spelled(wireName) }

@@ -69,9 +69,9 @@ struct ProtocolRules {
         }
     }
 
-    /// A protocol that no other module can see needs another conformer, or the optimiser of release builds overlooks its
-    /// proxy. At the top level `_OtherConformer` writes one. A nested protocol is refused instead: an extension of its
-    /// proxy would not find the names of the types around it.
+    /// If no other module can see a protocol, the optimiser of release builds overlooks its proxy, unless there is another
+    /// conformer. At the top level `_OtherConformer` writes one. A nested protocol is refused: an extension of its proxy
+    /// would not find the names of the types around it.
     private mutating func judgeVisibility(_ surroundings: [EnclosingScope]) {
         let isVisible = EnclosingScope.isVisible(syntax.head, model.access)
         if surroundings.isEmpty {
@@ -116,7 +116,7 @@ struct ProtocolRules {
         }
     }
 
-    /// Protocols of the standard library that ask for more than a proxy has.
+    /// Protocols of the standard library that require more than a proxy has.
     private static let demanding: Set<String> = [
         "AdditiveArithmetic", "AsyncIteratorProtocol", "AsyncSequence", "BidirectionalCollection", "BinaryInteger",
         "BitwiseCopyable", "CaseIterable", "Codable", "CodingKey", "Collection", "Comparable",
@@ -164,7 +164,7 @@ struct ProtocolRules {
 struct EnclosingScope {
     /// The access of the members, if it is an extension that gives one.
     let defaultAccess: ProtocolModel.Access?
-    /// Whether no other module sees its members. For an extension only the compiler knows.
+    /// Whether no other module sees its members. For an extension only the compiler knows that.
     let isHidden: Bool
 
     init(_ source: String) {

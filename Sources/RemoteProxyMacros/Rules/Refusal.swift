@@ -10,7 +10,7 @@ struct Refusal: Error, Equatable {
         "uses the type '\(type)', but every proxy has one of that name; write 'Module.\(type)' or rename yours"
     }
 
-    /// Why a type cannot travel; nil for one that can. The subject is a parameter, a result or a property.
+    /// Why a value of the type cannot be sent; nil if it can. The subject is a parameter, a result or a property.
     static func reason(against type: TypeSyntax) -> String? {
         switch type.shape {
         case .value: nil

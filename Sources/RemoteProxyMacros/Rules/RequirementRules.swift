@@ -145,7 +145,7 @@ struct RequirementRules {
             } else if attribute.name == "objc" {
                 throw refusal("cannot be @objc; remove it")
             } else if attribute.name == "discardableResult" || attribute.isMainActor && requirement.isPost {
-                // A call runs wherever its caller is; only a post needs its requirement's actor.
+                // A call runs wherever its caller runs. Only a post needs the actor of its requirement.
                 requirement.attributes.append(attribute.spelling)
             }
         }

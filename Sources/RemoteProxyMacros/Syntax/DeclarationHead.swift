@@ -1,9 +1,9 @@
-// What stands before the keyword of any declaration: documentation, attributes and modifiers.
+// Reads what precedes the keyword of any declaration: documentation, attributes and modifiers.
 
 /// `@name` or `@name(arguments)`.
 struct AttributeSyntax {
     var name: String
-    /// With the parentheses.
+    /// The arguments with the parentheses.
     var arguments: String?
     var offset: Int
 
@@ -11,7 +11,7 @@ struct AttributeSyntax {
 
     var isMainActor: Bool { ["MainActor", "Swift.MainActor", "_Concurrency.MainActor"].contains(name) }
 
-    /// Nil when no attribute stands there. The cursor may have moved all the same.
+    /// Nil if there is no attribute at the cursor, which may have moved all the same.
     init?(from cursor: inout TokenCursor) {
         guard cursor.isAt("@"), cursor.following.isName else { return nil }
         offset = cursor.offset

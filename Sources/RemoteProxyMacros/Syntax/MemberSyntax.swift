@@ -1,4 +1,4 @@
-// The members of a protocol as they are written, whether they can be remote or not.
+// Reads the members of a protocol as written, whether they can be remote or not.
 
 /// One member of a protocol.
 struct MemberSyntax {
@@ -20,9 +20,9 @@ struct MemberSyntax {
 
     let kind: Kind
     let head: DeclarationHead
-    /// Without back-ticks; for members without a name, their keyword.
+    /// The name without back-ticks. A member without a name has its keyword here.
     private(set) var name: String
-    /// Where the name stands: where a message about the member points.
+    /// The offset of the name, where a message about the member points.
     private(set) var offset: Int
     private(set) var hasGenerics = false
     private(set) var hasWhere = false
@@ -74,7 +74,7 @@ struct MemberSyntax {
         name = try cursor.name().plainName
     }
 
-    /// An operator's name is all signs up to the parameters.
+    /// Reads the name of a function. An operator's name is all signs up to the parameters.
     private mutating func readFunctionName(from cursor: inout TokenCursor) {
         let start = cursor.index
         offset = cursor.offset
@@ -84,7 +84,7 @@ struct MemberSyntax {
         name = SwiftName.plain(cursor.source(since: start))
     }
 
-    /// A directive takes its line; `#if` takes everything up to its `#endif`.
+    /// Skips the line of a directive; for `#if` everything up to its `#endif`.
     private func skipDirective(from cursor: inout TokenCursor) {
         var depth = name == "#if" ? 1 : 0
         while !cursor.isAtEnd, depth > 0 || !cursor.current.startsLine && !cursor.isAt("}") {
@@ -125,9 +125,9 @@ struct MemberSyntax {
 
 /// One parameter of a function.
 struct ParameterSyntax {
-    /// Without back-ticks; nil when a call has none.
+    /// The label without back-ticks; nil if calls have none.
     let label: String?
-    /// Without back-ticks; also the name on the wire. `_` for none.
+    /// The name without back-ticks, which is also the name on the wire; `_` for none.
     let name: String
     let type: TypeSyntax
     let isVariadic: Bool
@@ -191,7 +191,7 @@ struct AccessorSyntax {
     let keyword: String
     let modifiers: [String]
     let effects: EffectsSyntax
-    /// The whole of it, with even spacing.
+    /// The whole accessor, with even spacing.
     let source: String
 
     init(from cursor: inout TokenCursor) throws(ParsingFault) {

@@ -1,5 +1,5 @@
-// Reads a protocol as it is written, with all kinds of members, so that a refusal can name them. Nothing is judged here. After a
-// member that cannot be read, reading goes on with the next.
+// Reads a protocol as written, with all kinds of members, so that a refusal can name them. Judges nothing. If a member cannot be
+// read, reading continues with the next one.
 
 /// One protocol declaration.
 struct ProtocolSyntax {
@@ -16,14 +16,14 @@ struct ProtocolSyntax {
     private(set) var genericsOffset: Int?
     private(set) var whereOffset: Int?
     private(set) var members: [MemberSyntax] = []
-    /// Where the reader could not go on.
+    /// The offsets at which a member could not be read.
     private(set) var faults: [Int] = []
     /// Every name in the text. Generated names must differ from all of them.
     let words: Set<String>
 
     var plainName: String { SwiftName.plain(name) }
 
-    /// Nil when the source is something else.
+    /// Nil if the source is not a protocol.
     init?(_ source: String) {
         var cursor = TokenCursor(source)
         head = DeclarationHead(from: &cursor)
@@ -68,7 +68,7 @@ struct ProtocolSyntax {
                 members.append(try MemberSyntax(from: &cursor))
             } catch {
                 if faults.count >= Self.mostFaults { return }
-                // What was read as part of this member may be the next one.
+                // Part of the text that was read as this member may be the next one.
                 cursor = start
                 Self.skipToNextMember(&cursor)
                 faults.append(cursor.offset > error.offset ? error.offset : start.offset)
@@ -77,7 +77,7 @@ struct ProtocolSyntax {
         if !cursor.take("}") { faults.append(cursor.offset) }
     }
 
-    /// Goes on at the next line that begins like a member.
+    /// Skips to the next line that begins like a member.
     private static func skipToNextMember(_ cursor: inout TokenCursor) {
         cursor.advance()
         while !cursor.isAtEnd, !cursor.isAt("}"), !cursor.current.startsLine || !beginsMember(cursor.current) {

@@ -1,19 +1,19 @@
-// How a name is written in source, and how it reads without quotes or back-ticks.
+// Converts names between their spelling in source and their plain form.
 
 /// The spellings of a name.
 enum SwiftName {
-    /// Without back-ticks.
+    /// The name without back-ticks.
     static func plain(_ spelling: String) -> String {
         spelling.hasPrefix("`") && spelling.hasSuffix("`") && spelling.utf8.count > 2
             ? String(spelling.dropFirst().dropLast()) : spelling
     }
 
-    /// With back-ticks where a declaration or an expression needs them.
+    /// The name with back-ticks, if a declaration or an expression needs them.
     static func spelled(_ name: String) -> String {
         isWord(name) && !keywords.contains(name) && !expressionWords.contains(name) ? name : "`\(name)`"
     }
 
-    /// With back-ticks where a label needs them: most keywords do not.
+    /// The name with back-ticks, if a label needs them: most keywords do not.
     static func label(_ name: String) -> String {
         isWord(name) && !["inout", "let", "var"].contains(name) ? name : "`\(name)`"
     }
@@ -25,7 +25,7 @@ enum SwiftName {
             && !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains(first)
     }
 
-    /// As a string literal.
+    /// The text as a string literal.
     static func literal(_ text: String) -> String {
         var literal = "\""
         for scalar in text.unicodeScalars {

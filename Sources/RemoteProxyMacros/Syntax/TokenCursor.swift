@@ -3,7 +3,7 @@
 /// A word, literal or sign of Swift source, with its place.
 struct SwiftToken {
     enum Kind {
-        /// A name or a keyword; only its place tells which.
+        /// A name or a keyword. Only its place tells them apart.
         case word
         /// A name in back-ticks.
         case escapedWord
@@ -13,7 +13,7 @@ struct SwiftToken {
         case sign
         /// `#if` and the like.
         case directive
-        /// Anything that is no Swift token: an unclosed string, a control character.
+        /// Anything that is not a Swift token: an unclosed string, a control character.
         case unknown
         case end
     }

@@ -1,8 +1,8 @@
-// Reads any type of Swift by recursive descent. The result is its spelling, and what keeps its values from being sent.
+// Reads any type of Swift by recursive descent: its spelling, and why its values cannot be sent, if they cannot.
 
 /// A type as the source spells it.
 struct TypeSyntax {
-    /// What keeps the values of a type from being sent. The innermost fault of a nested type is the fault of the whole.
+    /// Why the values of a type cannot be sent. The innermost fault of a nested type is the fault of the whole.
     enum Shape: Equatable {
         case value
         case void
@@ -12,7 +12,7 @@ struct TypeSyntax {
         case existential
         /// `AsyncThrowingStream<…>` and `AsyncStream<…>`.
         case stream
-        /// With this attribute, or with a specifier such as `inout`, in front.
+        /// A type with this attribute, or with a specifier such as `inout`, in front.
         case specified(String)
     }
 
@@ -165,7 +165,7 @@ struct TypeSyntax {
         return shape
     }
 
-    /// A type inside another, where `Void` is no missing result but the empty tuple.
+    /// A type inside another one, where `Void` means the empty tuple and not a missing result.
     private static func inner(_ cursor: inout TokenCursor) throws(ParsingFault) -> Shape {
         let shape = try cursor.type().shape
         return shape == .void ? .tuple : shape
