@@ -4,7 +4,7 @@ import RPCSockets
 
 /// The user's choices.
 struct DemoOptions {
-    /// The running server to call; nil for one that the tour brings along.
+    /// The running server to call; nil to use one that the tour starts itself.
     private(set) var url: String?
     /// The text to print instead of playing.
     private(set) var answer: String?

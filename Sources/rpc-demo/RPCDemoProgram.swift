@@ -10,7 +10,7 @@ import RemoteProxy
 @main
 struct RPCDemoProgram {
     static func main() async {
-        // A tour that hangs has found a bug, and must not hide it by hanging.
+        // A tour that hangs has found a bug. Without this limit it would hide the bug by never ending.
         let watchdog = Task.detached {
             try await Task.sleep(for: .seconds(300))
             fail(1, "the tour has not come to its end within five minutes")

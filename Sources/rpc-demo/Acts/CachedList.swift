@@ -1,4 +1,4 @@
-// A list that opens at once with the contents of last time, and fetches the new ones in the background.
+// A list that opens at once with its last contents, and fetches the new ones in the background.
 
 import RPCServer
 import RPCSockets
@@ -40,7 +40,7 @@ let cachedListAct = Act(
         let later = try cached.updates(of: ContentsProxy.Methods.chapters)
         try await stage.open("server away", cached, showing: new)
         let reason = await later.compactMap(\.failure).first { _ in true }
-        // On a busy machine the time may be over before the connection is refused.
+        // On a busy machine the deadline may come before the connection is refused.
         let isAway = reason?.code == .unavailable || reason?.code == .deadlineExceeded
         try stage.show("no newer, because", isAway ? "the server is away" : nil, expecting: "the server is away")
     }
@@ -80,7 +80,7 @@ extension CacheUpdate {
     }
 }
 
-/// A real server would read from a disk far away.
+/// A slow server, as if it read from a distant disk.
 private actor SlowContents: Contents {
     static let delay = Duration.milliseconds(300)
 

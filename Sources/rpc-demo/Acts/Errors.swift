@@ -46,7 +46,7 @@ let cancellationAct = Act(
 ) { stage in
     let echo: any Echo = EchoProxy(stage.client)
     let task = Task { try await echo.later("never mind", afterMilliseconds: 10_000) }
-    // Long enough for the call to be on its way.
+    // By then the call should have been sent.
     try await Task.sleep(for: .milliseconds(50))
     try await stage.show("task.cancel()\ntry await task.value", throwing: { $0 is CancellationError }) {
         task.cancel()

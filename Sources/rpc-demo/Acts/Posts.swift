@@ -54,7 +54,7 @@ let callbackAct = Act(
     }
 }
 
-/// Finds its caller in the task that serves the call.
+/// Learns its caller from the task that serves the call.
 private struct AttentiveWaiter: Waiter {
     func order(_ dish: String) async throws -> String {
         guard let caller = Caller.current else { return "Here is your \(dish)." }

@@ -2,20 +2,20 @@
 
 import RemoteProxy
 
-/// Where the rows of a feed come from.
+/// Provides the rows of a feed.
 @Service
 protocol FeedLoader: Sendable {
     func load() async throws -> [String]
 }
 
-/// Where the rows are seen.
+/// Shows the rows.
 @MainActor
 @Service
 protocol FeedView: Sendable {
     func display(_ row: String)
 }
 
-/// Hears what happens on a login screen.
+/// Is told what happens on a login screen.
 @MainActor
 @Service
 protocol LoginDelegate: Sendable {
@@ -149,7 +149,7 @@ private struct MorningFeed: FeedLoader {
     func load() async throws -> [String] { ["rain", "tea"] }
 }
 
-/// Does not know how many delegates there are, or where.
+/// Does not know the number of its delegates, or their places.
 @MainActor
 private final class LoginScreen {
     private let delegate: any LoginDelegate

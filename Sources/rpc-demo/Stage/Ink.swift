@@ -1,9 +1,9 @@
-// Standard output in colours, and how values, errors and times are put into words.
+// Prints to standard output in colours, and turns values, errors and times into words.
 
 import RPCSockets
 import RemoteProxy
 
-/// Prints lines, in colours for a person at a terminal who has not refused them (no-color.org).
+/// Prints lines, with colours if a terminal shows them and the user has not refused them (no-color.org).
 struct Ink: Sendable {
     enum Style: Int { case plain, bold, dim, green = 32, cyan = 36 }
 
@@ -35,7 +35,7 @@ func spoken(_ value: Any) -> String {
 }
 
 extension Duration {
-    /// With the digits that matter: `0.21 ms`, `1.2 s`.
+    /// The duration with its significant digits: `0.21 ms`, `1.2 s`.
     var text: String {
         let microseconds = Int(self / .microseconds(1))
         if microseconds >= 1_000_000 { return "\(microseconds / 1_000_000).\(microseconds / 100_000 % 10) s" }
@@ -53,8 +53,8 @@ struct Difference: Error, CustomStringConvertible {
 /// Whether an error is this very one, of this very type.
 func typed<Failure: Error & Equatable>(_ failure: Failure) -> (any Error) -> Bool { { $0 as? Failure == failure } }
 
-/// Whether an error is an `RPCError` with this code and outcome. The outcome is nil where either end may be the first to
-/// notice, since they know different things.
+/// Whether an error is an `RPCError` with this code and outcome. Pass nil as the outcome if either end may notice the failure
+/// first, since the ends know different things.
 func rpc(_ code: RPCError.Code, _ outcome: RPCError.Outcome?) -> (any Error) -> Bool {
     { error in
         guard let error = error as? RPCError else { return false }

@@ -14,7 +14,7 @@ final class LineSocket: ByteReceiver {
         (lines, arrived) = AsyncStream.makeStream()
     }
 
-    /// - Throws: At once if no program listens there.
+    /// - Throws: At once if no program listens at the address.
     static func connect(to url: String, within limit: Duration = .seconds(20)) async throws -> LineSocket {
         let endpoint = try Endpoint(url)
         let stream = try await withCheckedContinuation { continuation in
