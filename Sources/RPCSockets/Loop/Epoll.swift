@@ -1,10 +1,11 @@
-// Which descriptors can go on: the system keeps the list of those that are watched, and tells only of the ready ones.
+// Waits for descriptors to become ready. The system keeps the list of watched ones, and reports only the ready ones.
 
 import CSystem
 import RPCWire
 import Synchronization
 
-/// The system's list, and a descriptor by which any thread ends a wait. All members but `wake` are called on the loop.
+/// The system's list of descriptors, and one more descriptor with which any thread ends a wait. All members but `wake` are
+/// called on the loop.
 final class Epoll {
     /// A tag that no registration has.
     private static let wakeUpTag = UInt64.max
@@ -95,7 +96,7 @@ final class Epoll {
     }
 }
 
-/// What can be done with a descriptor, and what code waits for being able to do, in the system's bits.
+/// The events of a descriptor: those that are waited for, or those that occurred. In the system's bits.
 struct Readiness: OptionSet {
     let rawValue: UInt32
 

@@ -1,4 +1,4 @@
-// How a loop goes on when its thread does not: loans, and another thread that takes over; and how tasks of the ordinary pool run
+// Lets a loop continue when its thread is blocked: loans, and the thread that takes over. Also runs tasks of the ordinary pool
 // on the loop's thread.
 
 package import RPCWire
@@ -52,7 +52,7 @@ extension EventLoop: Handoff {
 
     // MARK: another thread takes over
 
-    /// One look from another thread. Answers whether there is to be another one.
+    /// Checks the loop from another thread. Returns whether to check again.
     @discardableResult
     package func look() -> Bool {
         switch ownership.look(enough: Self.looksPerLoan + threadsAway.load(ordering: .relaxed)) {
@@ -104,7 +104,7 @@ extension EventLoop: Handoff {
         monitor?.hasRoom == true && threadsAway.load(ordering: .relaxed) == 0 && !state.isEnding
     }
 
-    /// Runs a job of the pool, or gives it back. Answers whether the loop is still this thread's.
+    /// Runs a job of the pool, or returns it to the pool. Returns whether this thread still has the loop.
     func host(_ job: UnownedJob) -> Bool {
         let begin = state.hosting.beginOfStay ?? now
         guard canHost, state.hosting.beginJob(stayingSince: begin) else {

@@ -1,5 +1,5 @@
-// What the loop's thread does, turn by turn: wait for events and deliver them, fire timers, run the queue, and send in one
-// write per channel what all of that has queued and not sent yet.
+// Runs the turns of the loop's thread: wait for events and deliver them, fire timers, run the queue. At the end of a turn each
+// channel sends in one write what is still queued.
 
 import RPCWire
 import Synchronization
@@ -9,13 +9,13 @@ extension EventLoop {
     private static let itemsPerTurn = 1_000
     private static let nanosecondsPerTurn: Int64 = 1_000_000
 
-    /// The life of a thread that begins where the loop had none.
+    /// Runs a thread for a loop that has none.
     func run() {
         ownership.begin(SystemThread.current)
         live()
     }
 
-    /// The life of a thread from when it has the loop until there is nothing left to do, or until it has lost the loop.
+    /// Runs turns until nothing is left to do, or until this thread has lost the loop.
     func live() {
         if state.hosting.hasThread { state.hosting.lostThread(at: MonotonicClock.now) }
         state.spin.isPossible = SystemThread.processors > 1
@@ -24,7 +24,7 @@ extension EventLoop {
         } while !isDone()
     }
 
-    /// False when the thread has lost the loop. Then it touches nothing of the loop any more.
+    /// Runs one turn. False when the thread has lost the loop: then it may touch nothing of the loop any more.
     private func turn() -> Bool {
         receive()
         fireTimers()
@@ -64,8 +64,8 @@ extension EventLoop {
             case .timer(let timer): state.timers.insert(timer)
             }
             let known = exchange(&state.time, with: nil)
-            // The clock is read seldom. A time that the item has read anyway counts, and an item that takes long is seen at the next
-            // tick of the system.
+            // The clock is read seldom. A time that the item has read anyway counts. An item that takes long is seen at the
+            // next tick of the system.
             if known ?? (count % 8 == 0 ? MonotonicClock.now : MonotonicClock.atLastTick) > end { break }
         }
         state.hosting.endStay()
@@ -123,11 +123,10 @@ extension EventLoop {
         deliverReady(count)
     }
 
-    /// Looks again and again without sleeping. A thread that posts something meanwhile need not wake the loop. False when
-    /// nothing has come.
+    /// Checks repeatedly without sleeping. A thread that posts meanwhile need not wake the loop. False when nothing was found.
     private func spin() -> Bool {
         var now = MonotonicClock.now
-        // An event that is there at once would have ended a sleep at once too: it says nothing of whether spinning pays.
+        // An event that is ready at once would have ended a sleep at once too. It does not tell whether spinning pays.
         if finds(at: now) { return true }
         let start = now
         var end = start.advanced(byNanoseconds: state.spin.time)
@@ -141,7 +140,7 @@ extension EventLoop {
         return hasFound
     }
 
-    /// Looks once, and delivers what has come. Answers whether there is something to do.
+    /// Checks once without waiting, and delivers the events. Returns whether there is something to do.
     private func finds(at now: Instant) -> Bool {
         state.time = now
         let count = epoll.wait(nanoseconds: 0)

@@ -1,5 +1,5 @@
-// A thread that waits on sockets, timers and work, and runs what becomes due: the `Loop` that real connections live on.
-// This file is what any thread may call, and how descriptors are watched; `EventLoop+Turn.swift` is what the thread does.
+// Runs a thread that waits for sockets, timers and work: the `Loop` of real connections. This file has the members that any
+// thread may call, and how descriptors are watched. `EventLoop+Turn.swift` has what the thread does.
 
 package import RPCWire
 import Synchronization
@@ -17,7 +17,7 @@ package final class EventLoop: Loop, @unchecked Sendable {
         var unflushed: ContiguousArray<any TurnEndWork> = []
         var spareList: ContiguousArray<any TurnEndWork> = []
         let readBuffer = ReadBuffer()
-        /// The time as the present piece of work has read it, if it has.
+        /// The time that the present piece of work has read; nil if it has read none.
         var time: Instant?
         var isEnding = false
     }
@@ -29,9 +29,9 @@ package final class EventLoop: Loop, @unchecked Sendable {
     let epoll = Epoll()
     let mailbox = Mailbox()
     let ownership = LoopOwnership()
-    /// Has another thread take the loop over when foreign code keeps its thread. Nil for a loop that waits for its thread.
+    /// Lets another thread take the loop when foreign code blocks its thread. Nil for a loop that waits for its thread.
     let monitor: HandoffMonitor?
-    /// After how many more looks that see no loan the monitor stops watching the loop.
+    /// After how many more looks without a loan the monitor stops watching the loop.
     let looksLeft = Atomic<UInt8>(0)
     /// How many threads have lost the loop and have not returned.
     let threadsAway = Atomic(0)

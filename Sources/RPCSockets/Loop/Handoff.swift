@@ -1,43 +1,43 @@
-// What a loop offers to the library for running code that is not the library's on its thread: subjects, and tasks that wait
-// for answers. Such code may block. The thread lends the loop before it runs any, and takes it back afterwards; another
-// thread takes the loop over when that lasts too long.
+// Lets subjects and callers run on a loop's thread, although they may block. The thread lends the loop before such code runs,
+// and takes it back afterwards. If that lasts too long, another thread takes the loop over.
 //
-// Two conformers: `EventLoop`, and the tests' `ManualLoop`. A runner or peer that was made without one has its loop for itself.
+// Two conformers: `EventLoop`, and the tests' `ManualLoop`. A `RequestRunner` or `Requester` without a `Handoff` never lends
+// its loop.
 
 package import RPCWire
 import Synchronization
 
 package protocol Handoff: AnyObject, Sendable {
-    /// Lends the loop. Until `takeBack` the calling code is not on the loop: neither for `isCurrent` nor for anything that may
-    /// be touched only there. Every job begins with the loop lent; work that was submitted never does. On the loop.
+    /// Lends the loop. Until `takeBack` the calling code is not on the loop: `isCurrent` is false, and the loop's values may
+    /// not be touched. A Swift task's job starts while the loop is lent. Submitted work starts while it is not. On the loop.
     func lend()
 
-    /// Takes the loop back, and answers whether that succeeded. If not, another thread has it: a task gets there by
-    /// `Task.yield`.
+    /// Takes the loop back. Returns false if another thread has it. A task then reaches the loop by `Task.yield`.
     func takeBack() -> Bool
 
-    /// When another thread took the loop over from the calling thread, which has failed to take it back.
+    /// When another thread was chosen to take the loop from the calling thread. Asked after `takeBack` has failed; nil if the
+    /// calling thread has lost no loop.
     var lostSince: Instant? { get }
 
-    /// Puts library code that is called by foreign code on the loop, if the calling thread has lent it, until `leave`. Nothing in
-    /// between may call out.
+    /// Puts library code that foreign code has called on the loop, until `leave`. Works only if the calling thread has lent the
+    /// loop. Nothing in between may call foreign code.
     func enter() -> LoopVisit
 
     func leave(_ visit: LoopVisit)
 
-    /// Resumes callers whose answers have come; `resume` does nothing else. Tasks of the ordinary pool may run on this thread
-    /// instead, soon after this. On the loop.
+    /// Resumes callers whose answers have arrived. `resume` does nothing else. Tasks of the ordinary pool may run on this
+    /// thread instead of the pool, soon after this call. On the loop.
     /// - Parameter peer: the peer whose only caller this is; nil when other callers wait as well.
     func answer(onlyOf peer: ObjectIdentifier?, _ resume: () -> Void)
 }
 
-/// How library code that foreign code has called stands to a loop.
+/// Where library code runs that foreign code has called: on the loop, or not.
 package enum LoopVisit: Sendable {
     /// It is not on the loop.
     case elsewhere
     /// It was on the loop before it asked.
     case atHome
-    /// It is on the loop until it leaves. Then the loan goes on, as old as it was.
+    /// It is on the loop until `leave`. Then the loan continues, with the mark that it had.
     /// - Parameter isHosted: whether the caller is a task of the ordinary pool, and not one that prefers the loop.
     case visiting(LoopOwnership.Loan, isHosted: Bool)
 
@@ -50,15 +50,20 @@ package enum LoopVisit: Sendable {
 
 /// Which thread has a loop, in one word. Threads come in by their numbers, and there is no clock and no loop in here.
 ///
-/// The number of the thread that has the loop, with a mark while that thread has lent it; 0 when no thread has it.
+/// The word is the number of the thread that has the loop, or 0 when no thread has it. While that thread has lent the loop, the
+/// lowest three bits hold the mark of the loan:
 ///
-/// Numbers of threads are multiples of eight. A thread that has lost the loop never gets it again, so its number cannot return
-/// while it believes that it has lent the loop.
+/// - 0: not lent. `lend` makes it 1. `takeBack` and `enter` return to 0; `leave` restores the mark.
+/// - 1 to 6: lent. Each `look` that sees the loan adds one.
+/// - 7: overdue. `takeBack` still succeeds; `enter` does not. `take` gives the loop to another thread.
+///
+/// Numbers of threads are multiples of eight, which leaves room for the mark. A thread that has lost the loop never gets it
+/// again. So its number cannot return while it believes that it has lent the loop.
 package final class LoopOwnership: LoopThread {
-    /// A loan that goes on when the thread that lent the loop leaves it again.
+    /// An interrupted loan. It continues when the thread that lent the loop calls `leave`.
     package struct Loan: Sendable { fileprivate let word: UInt }
 
-    // The mark of a loan: 1 when it begins, one more with each look that has seen it, up to `seenOften`.
+    // The mark of a loan: 1 when it begins, and one more for each look that has seen it, up to `seenOften`.
     private static let lent: UInt = 1
     private static let seenOften: UInt = 6
     /// Another thread is about to take the loop.
@@ -79,7 +84,8 @@ package final class LoopOwnership: LoopThread {
 
     func end() { word.store(0, ordering: .relaxed) }
 
-    /// Begins a loan. Called by the thread that has the loop. The next owner sees everything that this thread has done with it.
+    /// Begins a loan. Called by the thread that has the loop. Releasing: the next owner sees everything that this thread has
+    /// done with the loop.
     func lend() { word.store(word.load(ordering: .relaxed) | Self.lent, ordering: .releasing) }
 
     /// Ends a loan, for the thread that lent the loop or has it still. False when another thread has the loop.
@@ -115,7 +121,7 @@ package final class LoopOwnership: LoopThread {
         case overdue(UInt)
     }
 
-    /// Looks at the loop, and counts the look.
+    /// Checks whether the loop is lent, and counts this look.
     /// - Parameter enough: how many looks may see a loan before it is overdue; at most 6.
     func look(enough: Int) -> Sighting {
         let state = word.load(ordering: .relaxed)
@@ -124,7 +130,7 @@ package final class LoopOwnership: LoopThread {
         guard mark != Self.overdue else { return .overdue(thread) }
         let isEnough = mark >= min(UInt(enough), Self.seenOften)
         let next = thread | (isEnough ? Self.overdue : mark + 1)
-        // If this fails the thread goes on with the loop, as it should.
+        // If this fails, the loan has just ended: the thread has its loop back.
         guard word.compareExchange(expected: state, desired: next, ordering: .relaxed).exchanged else {
             return .notLent
         }

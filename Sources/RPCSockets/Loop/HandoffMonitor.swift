@@ -1,40 +1,40 @@
-// Has loops looked at whose threads run foreign code, and limits how many threads such code may keep at a time: for the loops
-// of one server, for example.
+// Checks loops whose threads run foreign code, and limits how many threads such code may block at a time. One server's loops
+// share a monitor, for example.
 //
-// A loop is looked at from its first loan on, for as long as looks keep seeing loans. So an idle process is never woken for it.
+// A loop is checked from its first loan on, until some checks in a row have seen no loan. So an idle process is never woken.
 
 package import RPCWire
 import Synchronization
 
 package final class HandoffMonitor: Sendable {
-    /// What the owner of the loops is told, on any thread.
+    /// Callbacks to the owner of the loops, on any thread.
     package struct Events: Sendable {
         /// Another thread has taken a loop over.
         package var tookOver: @Sendable () -> Void = {}
-        /// A loop has to wait for its thread: the limit that says so, if there is one, and the reason.
+        /// A blocked thread cannot be replaced: because of a limit, or for another reason.
         package var waits: @Sendable (Limit?, _ why: String) -> Void = { _, _ in }
 
         package init() {}
     }
 
     private struct Kept {
-        /// Threads that were replaced, or are about to be, since when.
+        /// The blocked threads, with the time of the decision to replace each.
         var threads: [UInt: Instant] = [:]
-        /// The owner has been told that no further thread may be kept.
+        /// Whether the owner has been told that no further thread may be replaced.
         var isFull = false
     }
 
-    /// How long a look is after the one before it, at least. A loan is overdue when two looks have seen it, and so after this time at
-    /// the earliest. That is longer than a thread usually waits for a processor.
+    /// The least time between two looks at a loop. A loan is overdue when at least two looks have seen it, so after this time
+    /// at the earliest. That is longer than a thread usually waits for a processor.
     private static let millisecondsBetweenLooks: Int64 = 4
-    /// The thread that looks after the loops of the whole process.
+    /// The thread that checks the loops of the whole process.
     private static let lookout = EventLoop(lateName: "rpc-watch")
 
     private let maximumBlockedThreads: Int
     private let events: Events
     private let looksBySelf: Bool
     private let kept = Lock(Kept())
-    /// Whether another thread may be kept; for frequent questions.
+    /// Whether another thread may be replaced. Asked often, so it takes no lock.
     private let room: Atomic<Bool>
 
     /// - Parameter looksBySelf: whether it looks by itself. In tests loops may be looked at only when the test says so.
@@ -45,7 +45,7 @@ package final class HandoffMonitor: Sendable {
         room = Atomic(maximumBlockedThreads > 0)
     }
 
-    /// Looks at a loop whose thread has just lent it, and goes on until a look says that it is enough. Looks come at whole
+    /// Starts checking a loop whose thread has just lent it, and continues until `look` returns false. Checks happen at whole
     /// milliseconds, so that the process is not woken for each of many loops.
     func watch(_ loop: EventLoop) {
         guard looksBySelf else { return }
@@ -55,13 +55,13 @@ package final class HandoffMonitor: Sendable {
     }
 
     var hasRoom: Bool { room.load(ordering: .relaxed) }
-    /// How many threads are kept; for tests.
+    /// How many threads are blocked and replaced; for tests.
     var keptThreads: Int { kept.withLock { $0.threads.count } }
 
-    /// Notes that a thread is to be replaced. Answers whether it may be.
+    /// Notes that a thread is to be replaced. Returns whether it may be.
     func admits(_ thread: UInt) -> Bool {
         let (isAdmitted, isNewlyFull) = kept.withLock { kept -> (Bool, Bool) in
-            // Its replacement is on its way.
+            // Its replacement has been requested already.
             guard kept.threads[thread] == nil else { return (false, false) }
             let wasFull = kept.isFull
             kept.isFull = kept.threads.count >= maximumBlockedThreads
@@ -87,7 +87,7 @@ package final class HandoffMonitor: Sendable {
         events.waits(nil, why)
     }
 
-    /// The thread goes on, before or after it was replaced.
+    /// The thread has returned from foreign code, before or after it was replaced.
     func returned(_ thread: UInt) {
         kept.withLock { kept in
             kept.threads[thread] = nil

@@ -1,25 +1,26 @@
-// Whether callers of the ordinary pool go on where their answers came in. Pure: when answers came and how long hosted jobs
-// stayed, whether the next ones are admitted.
+// Decides whether callers of the ordinary pool continue on the loop's thread that received their answers. Pure: the times of
+// answers and of hosted jobs in, a decision out.
 //
-// A caller that hardly does more than call again costs least on the loop's thread: no other thread has to be woken for it. One
-// that computes belongs where there are more processors, and one that sleeps belongs where it keeps no other caller waiting. So
-// each job earns some time, and pays for the time that it stays. When all is used up the loop hosts no jobs for a while, and
-// each time for longer. A caller that has been the only one for some time may stay longer without paying.
+// A caller that mostly calls again costs least on the loop's thread: no other thread has to be woken. A caller that computes
+// belongs on another processor. A caller that sleeps must not delay other callers. So each job earns some time, and pays for
+// the time that it stays. When the saved time is used up, the loop hosts no jobs for a pause. Pauses grow until all time is
+// saved again. A caller that has been alone for some time may stay longer without paying.
 
 import RPCWire
 
 package struct PoolCallerPolicy {
-    /// How much time may be saved, in nanoseconds. A single stay costs no more than this beside what the others of the same turn
-    /// have earned: a job that stays longer loses the loop to another thread anyway.
+    /// How much time may be saved, in nanoseconds. A single stay costs at most this much, plus what the other jobs of the same
+    /// turn have earned. A job that stays longer loses the loop to another thread anyway.
     static let mostSaved: Int64 = 2_000_000
-    /// How much is saved when jobs are hosted again.
+    /// How much time is saved when a pause ends.
     static let savedAtReturn: Int64 = 500_000
-    /// How long the job of an only caller may stay unpaid, in nanoseconds: a few times what waking another thread costs.
+    /// How long the job of a lone caller may stay without paying, in nanoseconds: a few times the cost of waking another
+    /// thread.
     static let longestAlone: Int64 = 200_000
     private static let proofOfBeingAlone = 4
-    /// How many times as long an only caller may take between its calls.
+    /// How many times as long a lone caller may take between its calls.
     private static let patienceWithOne: Int64 = 10
-    /// For how long no jobs are hosted, in nanoseconds: the first time, and at most.
+    /// How long a pause is, in nanoseconds: the first one, and at most.
     static let firstPause: Int64 = 16_000_000
     static let longestPause: Int64 = 2_048_000_000
 
@@ -40,7 +41,7 @@ package struct PoolCallerPolicy {
         self.longestLull = longestLull.nanoseconds
     }
 
-    /// Answers have come. Returns whether the callers that waited for them are to go on here.
+    /// Answers have arrived. Returns whether their callers continue on this thread.
     /// - Parameter peer: the peer whose only caller this is, if there are no others.
     mutating func admits(onlyOf peer: ObjectIdentifier?, at now: Instant) -> Bool {
         aloneInARow = peer != nil && peer == lastAlone ? aloneInARow + 1 : 0
@@ -50,12 +51,12 @@ package struct PoolCallerPolicy {
         return isHosting(at: now) && now < lastAnswer.advanced(byNanoseconds: lull)
     }
 
-    /// Whether one and the same caller has been the only one for some time.
+    /// Whether the same peer has had the only caller for some time.
     private var isAlone: Bool { aloneInARow >= Self.proofOfBeingAlone }
 
     func isHosting(at now: Instant) -> Bool { now >= hostsFrom }
 
-    /// Jobs have gone that stayed so many nanoseconds in all.
+    /// Jobs have ended that stayed so many nanoseconds together.
     mutating func left(at now: Instant, after stay: Int64, jobs: Int = 1) {
         let stay = isAlone ? max(0, stay - Self.longestAlone) : stay
         let most = Self.mostSaved + earned * Int64(jobs - 1)
@@ -64,7 +65,7 @@ package struct PoolCallerPolicy {
         if saved < 0 { pause(at: now) }
     }
 
-    /// A job has kept the thread for so long that another thread has the loop.
+    /// A job has blocked the thread, and another thread has taken the loop.
     mutating func lostThread(at now: Instant) { pause(at: now) }
 
     private mutating func pause(at now: Instant) {
@@ -76,8 +77,8 @@ package struct PoolCallerPolicy {
 
 /// The jobs of the pool that a loop's thread runs.
 struct Hosting {
-    /// Jobs that follow each other directly are one stay, and pay for it together: to read the clock for each is a part of a
-    /// call that can be measured.
+    /// Jobs that follow each other directly are one stay and pay together. Reading the clock for each job would cost a
+    /// measurable part of a call.
     private static let mostJobsPerStay = 8
 
     var policy: PoolCallerPolicy
@@ -91,7 +92,7 @@ struct Hosting {
 
     init(_ policy: PoolCallerPolicy) { self.policy = policy }
 
-    /// Answers whether the job may run here.
+    /// Returns whether the job may run here.
     /// - Parameter begin: when its stay began, or now.
     mutating func beginJob(stayingSince begin: Instant) -> Bool {
         if jobs == Self.mostJobsPerStay { endStay() }
@@ -108,13 +109,13 @@ struct Hosting {
     /// The next item of the queue is of another kind, or there is none.
     mutating func endStay() {
         guard let begin else { return }
-        // A job that has called may have gone on with something else, so the time is read now.
+        // The job may have gone on computing after its call, so the clock is read now.
         let end = MonotonicClock.now
         policy.left(at: end, after: begin.nanoseconds(to: end), jobs: jobs)
         (self.begin, jobs) = (nil, 0)
     }
 
-    /// A job has kept the thread, and another thread goes on.
+    /// A job has blocked the thread, and another thread has taken the loop.
     mutating func lostThread(at now: Instant) {
         (hasThread, begin, jobs) = (false, nil, 0)
         policy.lostThread(at: now)

@@ -1,6 +1,6 @@
-// Where tasks go that a thread makes ready for the ordinary pool: to the pool, or for a moment to the loop that has the thread.
-// Relies on the runtime's hook and on how jobs and executors lie in memory, and so is compiled only for a runtime that is
-// known to have them (Package.swift). Elsewhere all such tasks go to the pool, and only cost more.
+// Sends tasks that a thread makes ready to the ordinary pool, or for a moment to the loop of that thread. Relies on the
+// runtime's hook and on the memory layout of jobs and executors. So it is compiled only for runtimes that are known to have
+// them (Package.swift). On other runtimes all such tasks go to the pool, at a higher cost.
 
 #if KNOWN_RUNTIME
     import CSystem

@@ -1,23 +1,23 @@
-// Where a loop receives: one chunk for all its channels, used again as long as no view of it is kept. So
-// ten thousand idle connections need no memory of their own, and a busy one allocates nothing.
+// Holds the memory into which a loop receives: one chunk for all its channels. The chunk is used again when no view of it is
+// left. So ten thousand idle connections need no memory of their own, and a busy one allocates nothing.
 
 import RPCWire
 
 /// Touched only by the loop's thread.
 final class ReadBuffer {
     private static let usual = 64 << 10
-    /// What a channel in the middle of something big gets: sixteen times fewer system calls.
+    /// The room for a channel that receives much: sixteen times fewer system calls.
     private static let generous = 1 << 20
     /// With less room than this a read would cut messages in pieces.
     private static let least = 4 << 10
-    /// The kernel copies to a place that is not at such a step in three times the time, on some processors.
+    /// Reads begin at multiples of this: on some processors the kernel needs three times as long to copy to other addresses.
     private static let step = 16
 
     private var chunk = ByteChunk(capacity: ReadBuffer.usual)
     private var used = 0
     private var largeChunk: ByteChunk?
 
-    /// Reads once, and hands on what has come.
+    /// Reads once, and delivers the bytes.
     /// - Parameters:
     ///   - generously: whether the last read was so big that this one gets more room.
     ///   - receive: fills the room that it is given.

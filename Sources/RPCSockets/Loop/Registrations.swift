@@ -1,6 +1,6 @@
-// What a loop watches: descriptors, each with the object that is told when it can go on.
+// Holds the descriptors that a loop watches, each with the object that handles its events.
 
-/// Something that waits for a descriptor on a loop. All members are called on the loop.
+/// Handles the events of a descriptor. All members are called on the loop.
 protocol Selectable: AnyObject, Sendable {
     func ready(_ readiness: Readiness)
     /// The loop ends: let go of the descriptor soon.
@@ -10,7 +10,7 @@ protocol Selectable: AnyObject, Sendable {
 /// One descriptor that a loop watches.
 struct Registration {
     let descriptor: Int32
-    /// The slot in the lower half, how often it has been used in the upper.
+    /// The slot in the lower half; the number of former uses of the slot in the upper half.
     let tag: UInt64
 }
 

@@ -1,4 +1,4 @@
-// What a loop has to do next: its own queue, and the mailbox in which other threads leave work for it.
+// Holds the work of a loop: its own queue, and the mailbox to which other threads post.
 
 import RPCWire
 import Synchronization
@@ -20,12 +20,12 @@ enum LoopItem {
     var isHosted: Bool { if case .hosted = self { true } else { false } }
 }
 
-/// The items in the order they came.
+/// The items in the order in which they were added.
 struct RunQueue {
-    /// How many places may stand free at the front before they are given back, at least.
+    /// The least number of empty places at the front before they are removed.
     private static let mostFree = 1_024
 
-    /// Those that have been taken are nil.
+    /// Items that have been taken are nil.
     private var items: ContiguousArray<LoopItem?> = []
     private var first = 0
 
@@ -47,14 +47,15 @@ struct RunQueue {
     }
 }
 
-/// What other threads have posted and the loop has not fetched, and whether the loop's thread has to be started or woken for it.
+/// Items that other threads have posted and the loop has not fetched. Tells a posting thread whether to start or wake the
+/// loop's thread.
 struct Mailbox: ~Copyable {
     /// What a thread that has posted does next.
     enum Next { case nothing, wake, start }
 
     private struct State {
         var items: ContiguousArray<LoopItem> = []
-        /// Until when the loop sleeps at most, while it sleeps or is about to.
+        /// When the loop wakes by itself. Set while it sleeps or is about to; nil once a post wakes it.
         var sleepsUntil: Instant?
         var hasThread = false
         var isShutDown = false
@@ -99,8 +100,8 @@ struct Mailbox: ~Copyable {
         }
     }
 
-    /// Announces that the loop sleeps until then. False when something has been posted. Under the lock, so that a thread that
-    /// posts is either seen here or sees that it has to wake the loop.
+    /// Announces that the loop sleeps until then. False when something has been posted. The lock makes this safe: either the
+    /// loop sees the post here, or the posting thread sees that it has to wake the loop.
     func fallAsleep(until: Instant) -> Bool {
         state.withLock { state in
             guard state.items.isEmpty else { return false }
@@ -120,6 +121,6 @@ struct Mailbox: ~Copyable {
         }
     }
 
-    /// Answers whether this is the first time.
+    /// Returns whether this is the first call.
     func shutDown() -> Bool { state.withLock { !exchange(&$0.isShutDown, with: true) } }
 }

@@ -1,8 +1,8 @@
-// Whether a loop that has nothing to do spins for a moment before it sleeps, because being woken costs more than the wait. Pure:
-// how waits ended, whether to spin next time.
+// Decides whether an idle loop spins for a moment before it sleeps, because waking costs more than a short wait. Pure: how
+// waits ended in, whether to spin next time out.
 //
-// Spinning takes a processor, so it has to pay. It ends soon after it finds nothing, and begins when sleeps were so short that
-// spinning would have caught what ended them.
+// Spinning uses a processor, so it has to pay. It stops soon after it finds nothing. It begins after sleeps so short that
+// spinning would have caught the events that ended them.
 
 struct SpinPolicy {
     /// How long to spin at least, in nanoseconds.

@@ -1,13 +1,13 @@
-// The timers of one loop: each is work that waits for its time. They stand in a binary heap, in which cancelled timers stay
-// until they come up or the heap has grown to twice its size.
+// The timers of one loop, in a binary heap. Cancelled timers stay in the heap until they are due, or until the heap has doubled
+// in size.
 
 import RPCWire
 
-/// One piece of work that waits for its time. The work is taken once, to be run or to be dropped, so that firing and cancelling
-/// cannot both have it.
+/// Work that runs at its deadline. The work is taken once, to be run or to be dropped, so that firing and cancelling cannot
+/// both take it.
 final class ScheduledTimer: LoopTimer {
-    /// Not the function by itself: in a generic place it would be wrapped once more at each look. The wrappings of a timer that
-    /// waits for long would be too many for the stack to undo.
+    /// Not the function by itself: as a generic value it would be wrapped once more each time it is read. A timer that waits
+    /// for long would collect so many wrappers that unwrapping them overflows the stack.
     private struct Work {
         let run: @Sendable () -> Void
     }
@@ -21,7 +21,7 @@ final class ScheduledTimer: LoopTimer {
     }
 
     func cancel() {
-        // What the work holds on to is let go here and now, outside the lock.
+        // Releases the objects of the work here and now, outside the lock.
         _ = takeWork()
     }
 
@@ -37,10 +37,10 @@ final class ScheduledTimer: LoopTimer {
     var isCancelled: Bool { work.withLock { $0 == nil } }
 }
 
-/// The timers by their time, and those of the same time in the order in which they were set.
+/// The timers in the order of their deadlines. Timers with the same deadline keep the order in which they were set.
 struct TimerHeap {
     private struct Entry {
-        /// Of its own, so that comparing entries does not touch their timers, each of which is somewhere else in memory.
+        /// A copy, so that comparing entries does not touch their timers, each of which is elsewhere in memory.
         let deadline: Instant
         let sequence: UInt64
         let timer: ScheduledTimer
@@ -50,7 +50,7 @@ struct TimerHeap {
         }
     }
 
-    /// How large the heap grows before cancelled timers are looked for, at first.
+    /// The size at which cancelled timers are first removed.
     private static let firstTidying = 128
 
     private var entries: ContiguousArray<Entry> = []
@@ -77,7 +77,7 @@ struct TimerHeap {
         return first.timer
     }
 
-    /// The loop is not woken for a timer that is cancelled.
+    /// Removes cancelled timers from the front, so that the loop is not woken for them.
     mutating func dropCancelledFirst() {
         while let first = entries.first, first.timer.isCancelled { removeFirst() }
     }
