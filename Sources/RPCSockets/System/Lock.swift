@@ -19,8 +19,8 @@ package struct SystemMutex {
     static func unlock(_ place: UnsafeMutablePointer<Self>) { pthread_mutex_unlock(&place.pointee.mutex) }
 }
 
-/// A value that is only ever touched under its lock. Never call out from `withLock`: the code that is called may come back. Copies
-/// are the same lock.
+/// A value that is touched only under its lock. Never call foreign code from `withLock`: it may call back. Copies share the
+/// lock.
 ///
 /// `@unchecked Sendable`: the value is reached through the mutex before it and in no other way.
 @usableFromInline
@@ -43,8 +43,8 @@ package struct Lock<Value: ~Copyable>: @unchecked Sendable {
         place.withUnsafeMutablePointerToElements { $0 }.initialize(to: value)
     }
 
-    /// Runs `body` with the value, alone. Inlinable, because every call of every caller comes through here, from modules
-    /// to whom it would otherwise be a generic function called through its metadata.
+    /// Runs `body` with the value, while no other thread does. Inlinable, because every call takes locks: without inlining,
+    /// other modules would call a generic function through its metadata.
     @inlinable
     package func withLock<Result: ~Copyable, Failure: Error>(
         _ body: (inout sending Value) throws(Failure) -> sending Result
@@ -57,7 +57,7 @@ package struct Lock<Value: ~Copyable>: @unchecked Sendable {
     }
 }
 
-/// A value that many hold and none changes.
+/// An immutable value that several owners share.
 package final class Shared<Value: Sendable>: Sendable {
     package let value: Value
     package init(_ value: Value) { self.value = value }

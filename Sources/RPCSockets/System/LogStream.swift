@@ -1,4 +1,4 @@
-// Lines to a program's standard streams, and to logs that may have no reader.
+// Writes lines to a program's standard streams, and to logs that may have no reader.
 
 import CSystem
 
@@ -10,12 +10,12 @@ package enum StandardStream: Int32, Sendable {
     /// cannot be written is dropped, because there is no place left to report it.
     package func write(line: String) { writeLine(line, to: rawValue, waits: true) }
 
-    /// Whether a person is looking.
+    /// Whether the stream is a terminal.
     package var isTerminal: Bool { isatty(rawValue) == 1 }
 }
 
-/// A log that may have no reader: a full pipe would keep the thread that writes to it, which may be that of all connections.
-/// What finds no room is left out, and how much that was is said when there is room again.
+/// A log that may have no reader. A full pipe would block the writing thread, perhaps that of all connections. So lines without
+/// room are left out; their number is logged when there is room again.
 package final class LogStream: Sendable {
     package static let error = LogStream(StandardStream.error.rawValue)
 

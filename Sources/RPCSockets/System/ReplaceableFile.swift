@@ -1,5 +1,5 @@
-// A file that is always replaced as a whole: a reader gets the old contents or the new, wherever a
-// writer is cut off. Its writers, in this process or others, take turns by a lock file beside it. All of this blocks.
+// Replaces a file always as a whole: a reader gets the old contents or the new, even if a writer is interrupted. Writers of all
+// processes take turns by a lock file. All members block.
 
 import CSystem
 import RPCWire
@@ -9,7 +9,7 @@ package struct ReplaceableFile: Sendable {
 
     package init(_ path: String) { self.path = path }
 
-    /// The contents, or nil when there is no such file. What is no ordinary file is not touched and throws.
+    /// The contents, or nil when there is no such file. Throws if it is not an ordinary file, without touching it.
     package func read(atMost limit: Int) throws(SystemError) -> [UInt8]? {
         let file: FileDescriptor
         do {
@@ -36,7 +36,8 @@ package struct ReplaceableFile: Sendable {
             unlink(unfinished)
             throw error
         }
-        // The new name is durable when the folder is. Not every file system can do that, and the contents are safe.
+        // The rename is durable when the folder is synchronised. Not every file system can do that; the contents are safe
+        // without.
         try? FileDescriptor(folder, O_RDONLY).synchronize()
     }
 
@@ -45,7 +46,7 @@ package struct ReplaceableFile: Sendable {
         try SystemCall.make("rename") { rename(path, other) }
     }
 
-    /// Removes it with all that stands beside it because of it.
+    /// Removes the file with its lock file and its unfinished copy.
     package func remove() {
         for suffix in ["", ".new", ".lock"] { unlink(path + suffix) }
     }
@@ -54,7 +55,7 @@ package struct ReplaceableFile: Sendable {
     package func locked<Result>(
         patience: Duration, _ body: () throws(SystemError) -> Result
     ) throws(SystemError) -> Result {
-        // Without a name there would be a lock file, for nothing.
+        // An empty path would make a lock file named `.lock`.
         if path.isEmpty { throw SystemError("open", code: ENOENT) }
         let lock = try FileDescriptor(path + ".lock", O_RDWR | O_CREAT)
         let deadline = MonotonicClock.now.advanced(by: patience)

@@ -1,10 +1,10 @@
-// The way system calls are made: again when a signal got in between, "would block" as a value, all else an error.
+// Makes system calls: repeats a call that a signal interrupted, returns "would block" as a value, and throws other errors.
 
 import CSystem
 package import RPCWire
 
 enum SystemCall {
-    /// Makes a call that answers a negative number when it fails.
+    /// Makes a call that returns a negative number when it fails.
     @discardableResult
     static func make<Number: SignedInteger>(_ name: String, _ call: () -> Number) throws(SystemError) -> Number {
         while true {
@@ -26,7 +26,7 @@ enum SystemCall {
         }
     }
 
-    /// The descriptors that a call makes two of.
+    /// Makes a call that creates two descriptors.
     static func pair(
         _ name: String, _ call: (UnsafeMutablePointer<Int32>) -> Int32
     ) throws(SystemError) -> (Int32, Int32) {
@@ -36,7 +36,7 @@ enum SystemCall {
     }
 }
 
-/// What became of one send or receive.
+/// The result of one send or receive.
 enum Transfer {
     case bytes(Int)
     case wouldBlock
@@ -51,7 +51,7 @@ package enum MonotonicClock {
     package static var atLastTick: Instant { Instant(nanoseconds: read(CLOCK_MONOTONIC_COARSE)) }
 }
 
-/// The time of day, for what outlives the process. Nothing waits by it: it can be set, forward and back.
+/// The time of day, for data that outlives the process. No deadline uses it, since the clock can be set forward and back.
 package enum WallClock {
     /// Nanoseconds since the beginning of 1970.
     package static var now: Int64 { read(CLOCK_REALTIME) }

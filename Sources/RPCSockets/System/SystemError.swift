@@ -1,4 +1,4 @@
-// What fails, as one line for people: a system call, or what a program needs to begin.
+// Describes in one line for people what failed: a system call, or the setup of a program.
 
 import CSystem
 import RPCWire
@@ -19,8 +19,8 @@ package struct SystemError: Error, Hashable, CustomStringConvertible {
         "\(call): \(SystemError.names[code] ?? "errno \(code)") (\(String(cString: strerror(code)))\(limit))"
     }
 
-    /// How a channel ends that fails so. A peer that does not acknowledge in time has overrun the keepalive, which the system watches
-    /// as well.
+    /// The end of a channel on which this call failed. A peer that does not acknowledge in time has overrun the keepalive,
+    /// which the system watches too.
     var channelEnd: ChannelEnd { code == ETIMEDOUT ? .overrun(.keepaliveTimeout, description) : .failed(description) }
 
     /// The limit of the process that was met, as a shell calls it.
