@@ -60,9 +60,10 @@ extension SocketChannel: Selectable {
             return false
         }
         if isHungUp { return true }
-        if state.discards || state.receiver?.wantsMore != false {
+        let receiver = state.receiver
+        if state.discards || receiver?.wantsMore != false {
             guard pausesReading, isPeerSlow else { return true }
-            state.receiver?.pausedReading()
+            receiver?.pausedReading()
         }
         setInterest(state.interest.subtracting(.reading))
         return false
@@ -76,7 +77,9 @@ extension SocketChannel: Selectable {
     func drainReads() { read(atMost: 1_024, isHungUp: true) }
 
     private func deliver(_ bytes: Bytes) {
-        if !state.discards { state.receiver?.received(bytes) }
+        // Bound first: a call through `state` would keep the access to it open, in memory of its own.
+        guard !state.discards, let receiver = state.receiver else { return }
+        receiver.received(bytes)
     }
 
     /// The peer says no more. It may still read what is queued for it.
