@@ -47,12 +47,12 @@ package final class Link: @unchecked Sendable {
 
     // On the loop. Unchecked, because a check of each access costs a tenth of a call: one thread cannot be at a place twice
     // but by calling itself, and nothing here calls out before it has changed one of these.
-    /// What serves the link now.
+    /// The channel that serves the link now.
     @exclusivity(unchecked) private(set) var channel: MessageChannel?
     @exclusivity(unchecked) package internal(set) var half: AnswererHalf
     @exclusivity(unchecked) var admission: Admission
     @exclusivity(unchecked) var methods = MethodCache()
-    /// What the other end holds.
+    /// The objects that the other end holds.
     private(set) lazy var held = HeldObjects(context.exports, limit: settings.limits.maximumHolds)
     @exclusivity(unchecked) var posts = PostQueue()
     /// Admitted requests that wait until the other end has acknowledged answers.

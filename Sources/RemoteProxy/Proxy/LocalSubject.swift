@@ -15,7 +15,7 @@ struct LocalSubject<Service: Sendable>: EndSubject {
 }
 
 extension Method {
-    /// Runs the method on an object that is here, for a subject that stands at the end of a chain.
+    /// Runs the method on an object in this process, for a subject at the end of a chain.
     @inline(__always)
     func run(on object: Service, _ arguments: Arguments) async throws -> Result {
         progress?.begin(.executed)
@@ -32,15 +32,15 @@ extension Method {
 }
 
 extension Error {
-    /// The error as the caller of the object that has thrown it is to see it.
+    /// The error that the object's caller gets.
     var thrownByObject: any Error {
         guard var error = self as? RPCError, error.endedCall, error.outcome == .notExecuted else { return self }
-        // True of the call that the object made in turn, not of the one that it was called with.
+        // Not executed is true of the call that the object made, not of the call that it serves.
         error.outcome = .executed
         return error
     }
 
-    /// The error as the caller of a proxy, or of another part of this library, is to see it.
+    /// The error that the caller of a proxy, or of another part of this library, gets.
     package var thrownByProxy: any Error {
         guard var error = self as? RPCError else { return self }
         error.endedCall = true
