@@ -12,7 +12,7 @@ final class StatePool<State>: Sendable {
     /// Addresses of free pieces, about one slot for each thread. Each slot has a cache line of its own.
     private let slots = InlineArray<64, Atomic<UInt>> { _ in Atomic(0) }
     /// Addresses of free pieces that found their slot taken.
-    private let overflow = Mutex<[UInt]>([])
+    private let overflow = SpinLock<[UInt]>([])
 
     /// Takes a piece. Also returns its slot, for giving it back: the thread's stack may reach another slot's range meanwhile.
     @inline(__always)

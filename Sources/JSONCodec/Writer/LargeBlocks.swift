@@ -2,8 +2,6 @@
 // costs more than reading and writing a message of a mebibyte. A buffer that kept its own memory would keep it for one
 // connection, which may be idle for ever.
 
-import Synchronization
-
 /// Allocates and frees the memory of buffers.
 @usableFromInline
 package enum LargeBlocks {
@@ -37,7 +35,7 @@ final class BlockShelf: Sendable {
     private let capacity: Int
     private let most: Int
     /// The blocks, the oldest first.
-    private let blocks = Mutex<[(address: UInt, count: Int)]>([])
+    private let blocks = SpinLock<[(address: UInt, count: Int)]>([])
 
     init(capacity: Int, most: Int) {
         self.capacity = capacity
