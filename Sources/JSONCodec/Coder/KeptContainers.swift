@@ -36,11 +36,13 @@ struct KeptContainers {
         let key = ObjectIdentifier(keyType)
         if current >= count || entries[current].type != key { select(key) }
         let entry = entries + current
+        // The entry owns the box for as long as it exists, so a question needs no count.
         guard let box = entry.pointee.box,
             !entry.pointee.isHandedOut || box._withUnsafeGuaranteedRef({ $0.isUnused })
         else { return nil }
         entry.pointee.isHandedOut = true
         hasHandedOut = true
+        // `select` found the entry of this key type, and an entry's box is made for the container of its key type alone.
         return unsafeBitCast(box, to: Unmanaged<KeptContainer<Container>>.self)
     }
 
@@ -92,6 +94,7 @@ struct KeptContainers {
 
     private func isUnused(_ index: Int) -> Bool {
         guard entries[index].isHandedOut, let box = entries[index].box else { return true }
+        // The entry owns the box.
         return box._withUnsafeGuaranteedRef { $0.isUnused }
     }
 
@@ -142,6 +145,7 @@ class KeptBox {
 
 /// A box that knows the container's type. Finding that type from the key type would be slow.
 final class KeptContainer<Container>: KeptBox {
+    /// A keyed container is one class reference on the runtimes that `KNOWN_RUNTIME` stands for. Elsewhere none is kept.
     fileprivate init(_ container: Container) { super.init(unsafeBitCast(container, to: AnyObject.self)) }
 
     @inline(never)

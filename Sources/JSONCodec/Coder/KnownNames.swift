@@ -69,8 +69,8 @@ struct KnownName {
     @inline(__always)
     func isShort(_ name: String) -> Bool { count != 0 && bits == Self.bits(of: name) }
 
-    /// The bytes of the String value itself, not those of its text. Two Strings with equal bits are equal while both exist,
-    /// whatever the layout. Equal Strings may have different bits.
+    /// The bytes of the String value itself, not those of its text. Two Strings with equal bits are equal while both exist. That
+    /// holds for any layout of 16 bytes; for another size there are no bits. Equal Strings may have different bits.
     @inline(__always)
     private static func bits(of name: String) -> (UInt64, UInt64) {
         MemoryLayout<String>.size == 16 ? unsafeBitCast(name, to: (UInt64, UInt64).self) : (0, 0)

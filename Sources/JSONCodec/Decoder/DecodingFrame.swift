@@ -139,6 +139,7 @@ extension DecodingFramePointer {
         guard let kept = pointee.kept.kept(for: Key.self, KeyedDecodingContainer<Key>.self) else {
             return makeKeyedContainer()
         }
+        // The frame owns the box, and outlives this call.
         return kept._withUnsafeGuaranteedRef { $0.copy() }
     }
 

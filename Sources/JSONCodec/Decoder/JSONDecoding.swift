@@ -3,7 +3,7 @@
 /// Decodes the value at a reader's cursor and moves behind it. Throws a `DecodingError`. If the text is not JSON, that is
 /// `dataCorrupted` with a `JSONError` as the underlying error.
 package func decodeJSON<Value: Decodable>(_ type: Value.Type, at reader: inout JSONReader) throws -> Value {
-    // Most arguments and results are one token. They need no decoder and no state.
+    // Most arguments and results are one token. They need no decoder and no state. Each cast is to the type that was just compared.
     if type == Int.self, let token = token(Int.self, &reader) { return unsafeBitCast(token, to: type) }
     if type == String.self, let token = token(String.self, &reader) { return unsafeBitCast(token, to: type) }
     if type == Bool.self, let token = token(Bool.self, &reader) { return unsafeBitCast(token, to: type) }

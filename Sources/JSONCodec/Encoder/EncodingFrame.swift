@@ -127,6 +127,7 @@ extension EncodingFramePointer {
         guard let kept = pointee.kept.kept(for: Key.self, KeyedEncodingContainer<Key>.self) else {
             return makeKeyedContainer()
         }
+        // The frame owns the box, and outlives this call.
         return kept._withUnsafeGuaranteedRef { $0.copy() }
     }
 

@@ -102,6 +102,6 @@ struct Readiness: OptionSet {
 
     static var reading: Readiness { Readiness(rawValue: EPOLLIN.rawValue) }
     static var writing: Readiness { Readiness(rawValue: EPOLLOUT.rawValue) }
-    /// The connection is broken or over in both directions; reported whatever is waited for.
+    /// The connection is broken or over in both directions; reported also when neither reading nor writing is waited for.
     var isHungUp: Bool { rawValue & (EPOLLHUP.rawValue | EPOLLERR.rawValue) != 0 }
 }

@@ -49,7 +49,7 @@ package final class EventLoop: Loop, @unchecked Sendable {
         try epoll.open()
     }
 
-    /// A loop that is made even where the process has no descriptors. Whatever wants to watch one is told so, until there are
+    /// A loop that is made even where the process has no descriptors. Code that wants to watch one is told so, until there are
     /// some.
     init(lateName name: String, monitor: HandoffMonitor? = nil, hosting: PoolCallerPolicy = PoolCallerPolicy()) {
         self.name = name

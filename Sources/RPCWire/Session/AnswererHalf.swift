@@ -107,7 +107,7 @@ extension AnswererHalf {
         return nil
     }
 
-    /// Keeps an answer whatever there is already: the one that stands for another that is not kept.
+    /// Keeps an answer even at the limits: the one that stands for another that is not kept.
     package mutating func keepAnyway(_ answer: UnsafeRawBufferPointer) {
         replies.keep(answer, number: replies.last + 1)
     }

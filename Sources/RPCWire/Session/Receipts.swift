@@ -18,7 +18,7 @@ package struct Receipts: Sendable {
     @usableFromInline
     package enum Report: Sendable, Hashable {
         case notYet
-        /// With whatever is sent next.
+        /// With the next message that is sent.
         case along
         /// Even if there is nothing else to send.
         case atOnce

@@ -24,6 +24,6 @@ extension Token: CustomStringConvertible, CustomDebugStringConvertible, CustomRe
     public var description: String { "a token" }
     /// Nothing of the secret.
     public var debugDescription: String { description }
-    /// Nothing of the secret, for `dump` and for whatever prints a configuration.
+    /// Nothing of the secret, for `dump` and for code that prints a configuration.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -126,7 +126,7 @@ extension TokenList: CustomStringConvertible, CustomDebugStringConvertible, Cust
     public var description: String { entries.count == 1 ? "1 token" : "\(entries.count) tokens" }
     /// How many there are.
     public var debugDescription: String { description }
-    /// Nothing of the secrets, for `dump` and for whatever prints a configuration.
+    /// Nothing of the secrets, for `dump` and for code that prints a configuration.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 

@@ -5,7 +5,7 @@ import RPCSockets
 import RPCWire
 
 struct Admission {
-    /// When the next request may begin, whatever it is.
+    /// When the next request may begin, before anything is known of it.
     enum Turn {
         case now
         /// To be asked again in the loop's next turn.

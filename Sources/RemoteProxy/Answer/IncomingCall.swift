@@ -67,7 +67,7 @@ public struct _IncomingCall {
     func thrown(_ error: any Error) -> any Error { error.thrownByObject }
 }
 
-/// An object behind a reference, whatever it is. Opaque outside the library.
+/// An exported object of any type. Opaque outside the library.
 public final class _ExportedObject<Service: Sendable>: Sendable {
     @usableFromInline let service: Service
 

@@ -122,7 +122,7 @@ extension OutgoingCall {
 
 // MARK: how it ends
 
-/// A caller that waits for its call's end, which it then finds in the call. Whatever ends the call takes the waiter out of it
+/// A caller that waits for its call's end, which it then finds in the call. The code that ends the call takes the waiter out of it
 /// under the requester's lock and resumes it outside the lock: exactly once, because only one event can have taken it.
 typealias Waiter = UnsafeContinuation<Void, Never>
 

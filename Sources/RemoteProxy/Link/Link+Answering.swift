@@ -10,7 +10,7 @@ extension Link {
     /// The most bytes of a name that is looked at as a text. It may be as long as a message.
     private static var longestOtherName: Int { 1_024 }
 
-    /// When the next request may begin, whatever it is. Asked before each.
+    /// When the next request may begin, before anything is known of it. Asked before each.
     @inline(__always)
     var nextRequest: Admission.Turn {
         admission.turn(of: half, backlog: runner.backlog)
@@ -126,7 +126,7 @@ extension Link {
     }
 
     /// The channel that serves the link now. Not counted: an answer does not lose it, since a stream ends in a turn of
-    /// its own, whatever is done with it.
+    /// its own, also when the answer closes the channel.
     @inline(__always)
     private func withChannel(_ body: (MessageChannel?) -> Void) {
         guard let channel = channel.map({ Unmanaged.passUnretained($0) }) else { return body(nil) }

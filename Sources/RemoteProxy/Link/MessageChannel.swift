@@ -6,7 +6,7 @@ import Synchronization
 
 /// Frames messages for the other end of a connection, and hands the messages that come from there to its link.
 ///
-/// Whatever carries bytes in order can stand below it. Whatever carries whole messages can stand in its place: it offers the same
+/// Any carrier of ordered bytes can stand below it. Any carrier of whole messages can stand in its place: it offers the same
 /// verbs to the link and the requester, and calls `Link.accept` for each message that comes.
 ///
 /// `@unchecked Sendable`: what any thread may use is immutable or atomic. All else is touched on the loop's thread only, by
@@ -247,7 +247,7 @@ extension MessageChannel {
             && (link.half.life.isResumable || link.half.calls.count == 0)
     }
 
-    /// Another channel serves the link now. Whatever still comes over this one is too late.
+    /// Another channel serves the link now. Messages that still arrive over this one are too late.
     func replaced() {
         guard close() else { return }
         link.requester.ended(self, sent: .max, why: "another connection has taken its place", sessionGoesOn: true)

@@ -108,7 +108,7 @@ struct GuardedSubject<Service: Sendable>: WrappingSubject, SelectiveSubject, Hol
         return policy.counted(verdict ?? .deny("the policy could not be asked")) == .allow
     }
 
-    /// An asynchronous policy runs in a task of its own. So the call ends in time, whatever the policy does.
+    /// An asynchronous policy runs in a task of its own. So the call ends in time, even if the policy never decides.
     private func verdict(on request: AccessRequest) async throws -> Policy.Verdict {
         if let decideNow = policy.decideNow { return decideNow(request) }
         let answer = WaitingTask<Policy.Verdict>()

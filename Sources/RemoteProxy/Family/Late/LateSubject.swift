@@ -133,7 +133,7 @@ final class LateSubject<Service: Sendable>: EndSubject, PassingSubject, Holdable
     /// Makes the calling session a user, from its first call or post to its end.
     private func joinSession() {
         guard let scope = CallScope.current, let caller = scope.caller else { return }
-        // A call through a handle counts for the handle, whatever session causes it.
+        // A call through a handle counts for the handle, also when it is made for the caller of another session.
         let isThroughHandle = scope.rights.contains { ($0 as? HandleRight)?.object == ObjectIdentifier(self) }
         let session = caller.sessionIdentifier
         guard !isThroughHandle, feed({ $0.join(session: session) }) else { return }
