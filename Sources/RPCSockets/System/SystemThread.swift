@@ -5,7 +5,7 @@ import Synchronization
 
 package enum SystemThread {
     /// A number that no other living thread has, never 0: the address of a structure, and so a multiple of eight.
-    package static var current: UInt { UInt(pthread_self()) }
+    package static var current: UInt { system_thread() }
 
     /// How many processors the calling thread may run on.
     static var processors: Int { Int(system_processors()) }

@@ -3,11 +3,16 @@
 #define CSYSTEM_THREADS_H
 
 #include <pthread.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 // Declared by hand for the reason that Files.h gives.
 extern int pthread_setname_np(pthread_t thread, const char *name);
 extern int system_affinity(pid_t process, size_t size, unsigned long *set) __asm__("sched_getaffinity");
+
+/// The number of the calling thread. Not inlined: `pthread_self` is declared to return the same value each time, so the optimizer
+/// would keep the number while an async function waits, after which the function may run on another thread.
+uintptr_t system_thread(void);
 
 /// Starts a detached thread; answers 0 or an errno.
 static inline int system_start_thread(void *(*body)(void *), void *context) {
