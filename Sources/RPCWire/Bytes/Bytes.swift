@@ -1,23 +1,23 @@
-// Received bytes on their way up: a loop fills a chunk once, the framing cuts it into views, and each view keeps the
-// chunk alive. Nothing between the socket and the decoder copies.
+// Received bytes on their way from the socket to the decoder, without a copy. A loop fills a chunk once, the framing cuts the
+// chunk into views, and each view keeps the chunk alive.
 
 package import JSONCodec
 
-/// A piece of memory that one loop fills and all others only read.
+/// A piece of memory that one loop fills and all other code only reads.
 ///
-/// `@unchecked Sendable`: the loop writes only above the highest index that it has handed out as `Bytes`, and begins again
-/// only when there is no other reference to the chunk.
+/// `@unchecked Sendable`: the loop writes only behind the highest index that it has handed out as `Bytes`. It starts again at
+/// the beginning only when it holds the last reference to the chunk.
 @usableFromInline
 package final class ByteChunk: @unchecked Sendable {
     @usableFromInline package let memory: UnsafeMutableRawBufferPointer
 
-    /// At least of this capacity.
+    /// Makes a chunk that has at least this capacity.
     package init(capacity: Int) { memory = LargeBlocks.allocate(capacity) }
 
-    /// Of memory that came from `LargeBlocks` and has no other owner.
+    /// Takes over memory that came from `LargeBlocks` and has no other owner.
     init(_ memory: UnsafeMutableRawBufferPointer) { self.memory = memory }
 
-    /// Whether its memory is of those that `LargeBlocks` keeps.
+    /// Whether `LargeBlocks` keeps blocks of this size for reuse.
     @usableFromInline var isLarge: Bool { memory.count > LargeBlocks.least }
 
     deinit { LargeBlocks.deallocate(memory) }
@@ -34,7 +34,7 @@ package struct Bytes: Sendable {
         self.range = range.clamped(to: 0..<chunk.memory.count)
     }
 
-    /// The part between two offsets of another view, which has so many bytes.
+    /// The part between two offsets of another view. The view must have that many bytes: nothing is checked here.
     @inline(__always)
     init(start: Int, end: Int, of whole: consuming Bytes) {
         let first = whole.range.lowerBound
@@ -49,7 +49,7 @@ package struct Bytes: Sendable {
         range = 0..<bytes.count
     }
 
-    /// One behind the other, in memory of their own.
+    /// Copies both views, one behind the other, into a new chunk.
     package init(joining first: Bytes, _ second: Bytes) {
         chunk = ByteChunk(capacity: first.count + second.count)
         range = 0..<first.count + second.count
@@ -74,11 +74,11 @@ package struct Bytes: Sendable {
         return Bytes(chunk, range.lowerBound + clamped.lowerBound..<range.lowerBound + clamped.upperBound)
     }
 
-    /// The bytes, and what has to be kept for as long as they are looked at.
+    /// The bytes, and the chunk that must be kept for as long as the bytes are read.
     @inlinable package var parts: (text: UnsafeRawBufferPointer, chunk: ByteChunk?) { (memory, chunk) }
 
-    /// The bytes themselves, for as long as the view is kept. Code that runs for every call uses this: in another module a
-    /// closure costs more than most of what is done in it.
+    /// The bytes. Valid only while the view is kept. Code that runs for every call uses this and not `withUnsafeBytes`: in
+    /// another module a closure costs more than most of what is done in it.
     @inlinable package var memory: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: chunk.memory[range]) }
 
     @inlinable
@@ -94,8 +94,8 @@ extension Bytes: CustomStringConvertible {
 }
 
 extension Bytes {
-    /// Takes what was written together with its memory. Nil, with the output as it was, for what is small, and for what
-    /// would keep more memory than it fills.
+    /// Takes over the output's memory instead of copying the bytes. Nil for a small output, and for one that fills less than
+    /// half of its memory. Then the output is unchanged.
     package init?(takingLarge output: borrowing JSONOutput) {
         let count = output.count
         guard count > LargeBlocks.least, count >= output.capacity / 2 else { return nil }

@@ -1,27 +1,27 @@
-// The names of the limits that a peer can run into. Each is what the option is called, so that the reader of an error, a
-// log line or a counter knows what to turn.
+// The names of the limits that a peer can reach. Each name is also the name of the option that sets the limit. So the reader of
+// an error, a log line or a counter knows which option to change.
 
 package enum Limit: String, Sendable, Hashable, CaseIterable {
-    // How many may come, and how soon they must say what.
+    // How many connections are accepted, and how soon each must send something.
     case maximumConnections, maximumConnectionsPerAddress
     case firstByteTime, frameTime, idleTime
-    // Before the peer has logged in.
+    // What a peer may send and receive before it has logged in.
     case loginTime, loginInput, loginOutput
-    // How much they may ask for.
+    // How much work a peer may ask for.
     case maximumRequestsInFlight, maximumRequestsInAll, maximumBytesInFlight, maximumBytesInAll
     case maximumWait
     case maximumFrameSize, maximumHeaderBlock, maximumHeaderLines, maximumBatch, maximumDepth
     case maximumPings, maximumUnknownCancels
-    // What happens to a peer that does not read.
+    // When a peer does not read, or does not react.
     case pauseReading, maximumQueuedOutput, patience, keepaliveTimeout, halfCloseGrace
-    // What they may keep.
+    // How many threads the work for peers may block.
     case maximumBlockedThreads
-    // What is kept for them.
+    // How much is kept for peers that may come back.
     case maximumSessions, sessionGrace, maximumKeptReplies, maximumKeptReplyBytes, maximumKeptReplyBytesInAll,
         maximumHolds
-    // How long this end waits for them when it stops.
+    // How long this end waits for its peers when it stops.
     case grace
-    // How much is written down about all of them.
+    // How much is logged about all peers.
     case maximumLogLines
 }
 

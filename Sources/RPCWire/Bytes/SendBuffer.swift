@@ -1,25 +1,25 @@
-// Bytes on their way out, in one piece so that one system call sends them all: written at the end, sent from the start.
-// Behind that piece a large message may stand that is not copied for this.
+// A queue of bytes to send. They are in one piece of memory, so that one system call sends all of them. A large message may
+// stand behind that piece; it is not copied into it.
 
 internal import JSONCodec
 
-/// `@unchecked Sendable`: the memory belongs to one buffer, and a buffer to one owner.
+/// `@unchecked Sendable`: the memory belongs to one buffer, and the buffer has one owner.
 package struct SendBuffer: ~Copyable, @unchecked Sendable {
-    /// Every connection keeps two of these, and most of them say little.
+    /// Small, because every connection keeps two buffers, and most connections send little.
     private static let leastCapacity = 128
 
-    /// Memory that is kept when the buffer runs empty; more is given back, so that one big reply is not paid for by every
-    /// idle connection for ever.
+    /// How much memory an empty buffer keeps. It gives back more than this, so that one big reply does not cost every idle
+    /// connection memory for ever.
     private let keptCapacity: Int
     private var memory: UnsafeMutableRawBufferPointer?
     private var start = 0
     private var end = 0
-    /// What is left of a message that others may have as well, and that stands behind the rest.
+    /// The unsent part of a large message, which other owners may hold too. It stands behind `bytes`.
     private var shared: Shared?
 
     package init(keptCapacity: Int = 16 << 10) { self.keptCapacity = keptCapacity }
 
-    /// Elsewhere, since few of the many buffers ever have one.
+    /// In a separate object, because few of the many buffers ever hold such a message.
     private final class Shared: Sendable {
         let bytes: Bytes
 
@@ -31,7 +31,7 @@ package struct SendBuffer: ~Copyable, @unchecked Sendable {
     package var count: Int { end - start + (shared?.bytes.count ?? 0) }
     package var isEmpty: Bool { start == end && shared == nil }
 
-    /// What stands behind `bytes`, for as long as the buffer is left alone.
+    /// The bytes that stand behind `bytes`. Valid until the buffer is changed.
     package var sharedBytes: UnsafeRawBufferPointer {
         shared?.bytes.memory ?? UnsafeRawBufferPointer(start: nil, count: 0)
     }
@@ -47,7 +47,7 @@ package struct SendBuffer: ~Copyable, @unchecked Sendable {
         end += bytes.count
     }
 
-    /// A number, its highest byte first, and these bytes behind it.
+    /// Appends a number, with its highest byte first, and the bytes behind it.
     @inline(__always)
     package mutating func append(_ number: UInt32, _ bytes: UnsafeRawBufferPointer) {
         let room = reserve(4 + bytes.count)
@@ -61,13 +61,13 @@ package struct SendBuffer: ~Copyable, @unchecked Sendable {
         end += 1
     }
 
-    /// A message at the end, which is held and not copied for as long as nothing comes behind it.
+    /// Appends a message without copying it. The message is copied later if something is appended behind it.
     package mutating func append(shared message: Bytes) {
         reserve(0)
         if !message.isEmpty { shared = Shared(message) }
     }
 
-    /// Forgets the first bytes: they have been sent.
+    /// Removes the first bytes, because they have been sent.
     package mutating func removeFirst(_ count: Int) {
         let own = min(count, end - start)
         start += own
@@ -77,7 +77,7 @@ package struct SendBuffer: ~Copyable, @unchecked Sendable {
         shared = Shared(left[count - own..<left.count])
     }
 
-    /// Empties the buffer and keeps nothing. Call this instead of assigning a new buffer, for the reason that
+    /// Empties the buffer and gives all memory back. Call this instead of assigning a new buffer, for the reason that
     /// `KeptMessages.removeAll` gives.
     package mutating func letGo() {
         (start, end) = (0, 0)
@@ -95,7 +95,7 @@ package struct SendBuffer: ~Copyable, @unchecked Sendable {
         }
     }
 
-    /// Makes room for so many bytes at the end and answers where they go.
+    /// Makes room for `extra` bytes at the end, and returns where they go.
     @discardableResult
     @inline(__always)
     private mutating func reserve(_ extra: Int) -> UnsafeMutableRawPointer {
@@ -111,7 +111,7 @@ package struct SendBuffer: ~Copyable, @unchecked Sendable {
         }
         let count = end - start
         if let memory, start >= count, memory.count - count >= extra {
-            // More has been sent than is left, so that each byte is moved once at most on average.
+            // More has been sent than is left. So each byte is moved at most once on average.
             memory.copyMemory(from: bytes)
             (start, end) = (0, count)
             return reserve(extra)
@@ -125,11 +125,11 @@ package struct SendBuffer: ~Copyable, @unchecked Sendable {
     }
 }
 
-/// A message on its way into a buffer.
+/// A message that is about to be put into a buffer.
 package enum OutgoingMessage {
-    /// It is copied.
+    /// The buffer copies the bytes.
     case copied(UnsafeRawBufferPointer)
-    /// It is large and may belong to others as well. It is held and not copied, if nothing has to stand behind it.
+    /// A large message, which other owners may hold too. The buffer holds it without a copy, unless bytes follow behind it.
     case shared(Bytes)
 
     package var count: Int {
@@ -139,7 +139,7 @@ package enum OutgoingMessage {
         }
     }
 
-    /// The bytes, for as long as the message is kept.
+    /// The bytes. Valid only while the message is kept.
     var memory: UnsafeRawBufferPointer {
         switch self {
         case .copied(let bytes): bytes

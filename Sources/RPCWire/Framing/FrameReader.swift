@@ -1,23 +1,23 @@
-// Receives bytes as they come from a stream and hands on frames. Learns the framing from the first byte.
+// Takes bytes as they come from a stream and returns whole frames. The first byte tells the framing.
 
 package struct FrameReader: Sendable {
-    /// May be raised while the stream goes on, as when a peer has logged in.
+    /// May be raised while the stream goes on, for instance when a peer has logged in.
     package var limits: FrameLimits
-    /// Nil until the first byte has told it.
+    /// Nil until the first byte has told it, unless the framing was given.
     package private(set) var framing: Framing?
-    /// How many frames have been whole.
+    /// How many whole frames have been returned.
     package private(set) var count = 0
-    /// Whether a frame has begun whose end has not come, as far as `next` has looked.
+    /// Whether a frame has begun that is not complete yet. As of the last call of `next`.
     package private(set) var isInsideFrame = false
 
     private var unread = UnreadBytes()
     private var framer: (any Framer)?
     private var failure: FramingError?
     private var hasEnded = false
-    /// Whether white space came before the first byte that says something.
+    /// Whether white space came before the first other byte.
     private var hasLeadingBlanks = false
 
-    /// - Parameter framing: what the stream is known to speak; nil to be told by the first byte.
+    /// - Parameter framing: the framing of the stream, if it is known; nil to learn it from the first byte.
     package init(limits: FrameLimits = .init(), framing: Framing? = nil) {
         self.limits = limits
         self.framing = framing
@@ -28,15 +28,15 @@ package struct FrameReader: Sendable {
         if failure == nil { unread.append(bytes) }
     }
 
-    /// No more bytes come.
+    /// Says that no more bytes come. Completes the last line, but only if `next` has learned the framing before.
     package mutating func end() {
         hasEnded = true
-        // The last line need not have an end.
+        // The last line may lack its line feed.
         if framing == .lines { append(Bytes("\n")) }
     }
 
-    /// The next whole frame, or nil when more bytes are needed. Some peers send empty frames to keep a connection open; the
-    /// caller passes over them and counts how many. After an error the reader is finished and goes on throwing the same one.
+    /// Returns the next whole frame, or nil when more bytes are needed. Some peers send empty frames to keep a connection open.
+    /// The caller skips and counts those. After an error the reader is finished, and throws the same error at each call.
     package mutating func next() throws(FramingError) -> Bytes? {
         if let failure { throw failure }
         do throws(FramingError) {

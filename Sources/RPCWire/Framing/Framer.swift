@@ -1,34 +1,34 @@
-// The seam between messages and bytes: how messages are told apart in a stream. A framing is a case of `Framing` and a conformer of
-// `Framer`, each in one file with what it reads and what it writes.
+// Framings: how messages are separated in a stream of bytes. To add one, add a case to `Framing` and a conformer of `Framer`.
+// Each conformer is one file, which holds both its reading and its writing.
 
-/// Cuts the bytes of one connection into frames, and puts frames around what is sent. Knows neither JSON nor sockets.
+/// Cuts the bytes of one connection into frames, and puts sent messages into frames. Knows neither JSON nor sockets.
 ///
-/// A framing with a state of its own, as WebSocket's mask and control frames, keeps it in its conformer. HTTP is no framing but
-/// a connection of another kind: its messages come with a method, a path and one answer each.
+/// A framing that needs state, such as WebSocket with its mask and control frames, keeps it in its conformer. HTTP is not a
+/// framing but another kind of connection: its messages have a method, a path and one answer each.
 protocol Framer: Sendable {
-    /// Takes the next whole frame from the front, as a view. A framer leaves the bytes of a frame there until it is whole.
+    /// Takes the next whole frame from the front of the unread bytes, as a view. Leaves the bytes of an incomplete frame there.
     /// - Parameter unread: not empty.
-    /// - Returns: nil when more bytes are needed. A frame in which nothing stands is empty.
-    /// - Throws: when it cannot be known where the next frame begins. The framer is not asked again then.
+    /// - Returns: nil when more bytes are needed; an empty view for an empty frame.
+    /// - Throws: when the start of the next frame cannot be known. The framer is not called again then.
     mutating func next(in unread: inout UnreadBytes, limits: FrameLimits) throws(FramingError) -> Bytes?
 
-    /// Appends one whole frame.
+    /// Appends one whole frame to the buffer.
     /// - Parameters:
-    ///   - message: copied, or held until it has been sent if it is large (`SendBuffer.append`).
-    ///   - isFirst: whether the frame tells the other end the framing: it begins a connection that this end has dialled.
+    ///   - message: is copied, unless it is large: then it is held until it has been sent (`SendBuffer.append`).
+    ///   - isFirst: whether the frame begins a connection that this end has dialled, and so tells the peer the framing.
     static func write(_ message: OutgoingMessage, into buffer: inout SendBuffer, isFirst: Bool)
 }
 
-/// How messages are told apart in a stream of bytes.
+/// A way to separate messages in a stream of bytes.
 package enum Framing: UInt8, Sendable, Hashable, CaseIterable {
-    /// A 4-byte big-endian length, then JSON. What our own ends speak.
+    /// A 4-byte big-endian length, then JSON. Peers that run this library use it.
     case lengthPrefixed
     /// One JSON text per line.
     case lines
-    /// `Content-Length` headers, a blank line, then JSON, as language servers speak.
+    /// `Content-Length` headers, a blank line, then JSON. Language servers use it.
     case headers
 
-    /// A framer at the beginning of a connection.
+    /// A new framer, for the beginning of a connection.
     var framer: any Framer {
         switch self {
         case .lengthPrefixed: LengthFramer()
@@ -37,10 +37,10 @@ package enum Framing: UInt8, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// Appends one whole frame.
+    /// Appends one whole frame to the buffer.
     /// - Parameters:
-    ///   - message: for lines it must not hold a line feed; JSON text that this library writes never does.
-    ///   - isFirst: whether the frame tells the other end the framing: it begins a connection that this end has dialled.
+    ///   - message: must not contain a line feed if the framing is `lines`. JSON text that this library writes never does.
+    ///   - isFirst: whether the frame begins a connection that this end has dialled, and so tells the peer the framing.
     package func write(_ message: OutgoingMessage, into buffer: inout SendBuffer, isFirst: Bool = false) {
         switch self {
         case .lengthPrefixed: LengthFramer.write(message, into: &buffer, isFirst: isFirst)
@@ -49,11 +49,11 @@ package enum Framing: UInt8, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// Tells from the first byte of a connection what the peer speaks. HTTP must never pass for anything else: with it a web
-    /// page would talk to this port through the browser of its reader.
+    /// Finds the framing of a peer by the first byte of its connection. HTTP must never pass for a framing: otherwise a web
+    /// page could talk to this port through the browser of its reader.
     /// - Parameters:
     ///   - byte: the first byte that is not white space.
-    ///   - isFirst: whether no white space came before it. A line may be indented; nothing else may.
+    ///   - isFirst: whether no white space came before it. Only a line may have white space before it.
     static func told(by byte: UInt8, isFirst: Bool) throws(FramingError) -> Framing {
         switch byte {
         case UInt8(ascii: "{"), UInt8(ascii: "["): return .lines

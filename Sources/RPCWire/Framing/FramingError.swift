@@ -1,8 +1,8 @@
-// The limits of a frame, and why a stream of bytes cannot be cut into frames any further.
+// The limits for a frame, and the reasons why a stream of bytes cannot be cut into frames any more.
 
-/// How much a peer may send before a frame is whole. The error that a limit causes has its name and its value.
+/// How much a peer may send before a frame is complete. The error for a limit contains the limit's name and value.
 package struct FrameLimits: Sendable, Hashable {
-    /// Bytes of one frame, without its prefix, headers or line end.
+    /// Bytes of one frame, not counting its prefix, headers or line end.
     package var maximumFrameSize: Int
     /// Bytes of one header block, from its first name to the blank line.
     package var maximumHeaderBlock: Int
@@ -16,26 +16,26 @@ package struct FrameLimits: Sendable, Hashable {
         self.maximumHeaderLines = maximumHeaderLines
     }
 
-    /// Refuses the length of a frame over the limit as soon as it is known.
+    /// Returns the length of a frame, or throws if it is over the limit. Called as soon as the length is known.
     func checked(_ length: Int) throws(FramingError) -> Int {
         guard length <= maximumFrameSize else { throw .frameTooLarge(length: length, limit: maximumFrameSize) }
         return length
     }
 }
 
-/// Thrown by a framer. Nothing can be skipped: after any of these it is not known where the next frame begins, and the peer is
-/// told why before the connection is closed.
+/// Thrown by a framer. After any of these errors the start of the next frame is unknown, so nothing can be skipped. The peer is
+/// told the reason, and the connection is closed.
 package enum FramingError: Error, Sendable, Hashable {
-    /// An HTTP client, perhaps a browser that a web page has sent here.
+    /// The peer is an HTTP client, perhaps a browser that a web page has sent here.
     case http
-    /// The first byte begins none of the framings.
+    /// No framing begins with the first byte.
     case unrecognised(UInt8)
-    /// - Parameter length: what the peer declared; nil for a line, which declares nothing.
+    /// - Parameter length: the length that the peer declared; nil for a line, which declares none.
     case frameTooLarge(length: Int?, limit: Int)
     case headerBlockTooLarge(limit: Int)
     case tooManyHeaderLines(limit: Int)
     case header(HeaderFault)
-    /// No more bytes come, and the last frame is not whole.
+    /// The stream has ended inside a frame.
     case cutOff
 
     /// What is wrong with a header block.
@@ -52,7 +52,7 @@ package enum FramingError: Error, Sendable, Hashable {
 }
 
 extension FramingError {
-    /// The limit that was overrun, if it was one.
+    /// The limit that the peer exceeded; nil if the error has another cause.
     package var limit: Limit? {
         switch self {
         case .frameTooLarge: .maximumFrameSize
@@ -62,12 +62,13 @@ extension FramingError {
         }
     }
 
-    /// The bytes that are sent in place of an error to a peer that does not read JSON-RPC.
+    /// The bytes to send instead of a JSON-RPC error, for a peer that does not read JSON-RPC; nil for all others.
     package var plainAnswer: [UInt8]? {
         self == .http ? Array(Self.httpRefusal.utf8) : nil
     }
 
-    /// Sent as a line, whose end counts. No cross-origin header: a web page must not even learn what is listening here.
+    /// Sent as a line; the declared length includes its line feed. It has no cross-origin header, so that a web page cannot
+    /// even learn which service listens here.
     private static let httpRefusal = """
         HTTP/1.1 400 Bad Request\r
         Connection: close\r

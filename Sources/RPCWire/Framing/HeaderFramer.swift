@@ -1,13 +1,13 @@
-// Frames with headers in front of them: `Content-Length`, a blank line, then as many bytes.
+// Frames that begin with headers: `Content-Length`, a blank line, then that many bytes.
 
 struct HeaderFramer: Framer {
-    /// What the lines of the next headers have said so far.
+    /// What the header lines of the next frame have said so far.
     private var block = HeaderBlock()
-    /// Where the next line begins, or the body.
+    /// The offset at which the next line begins, or the body.
     private var lineStart = 0
-    /// So many bytes have been looked at for the end of the line.
+    /// The first `known` bytes have been searched for a line feed.
     private var known = 0
-    /// Known when the headers are over.
+    /// Nil until the headers are complete.
     private var bodyLength: Int?
 
     mutating func next(in unread: inout UnreadBytes, limits: FrameLimits) throws(FramingError) -> Bytes? {
@@ -20,12 +20,12 @@ struct HeaderFramer: Framer {
         return unread.take(bodyLength)
     }
 
-    /// Reads one line of the headers.
-    /// - Returns: false when its end has not come.
+    /// Reads one header line.
+    /// - Returns: false when the end of the line has not come.
     private mutating func readLine(of unread: inout UnreadBytes, _ limits: FrameLimits) throws(FramingError) -> Bool {
         let limit = limits.maximumHeaderBlock
         let end = unread.lineFeed(from: known, of: limit)
-        // The line feed counts as well. A line of which nothing has come is over no limit.
+        // The line feed counts too. A line without any byte so far cannot be over the limit.
         guard (end ?? unread.count) < limit || unread.count == lineStart else {
             throw .headerBlockTooLarge(limit: limit)
         }
@@ -55,13 +55,13 @@ struct HeaderFramer: Framer {
     }
 }
 
-/// The headers of one frame: their lines in, the length that they announce out. Strict on purpose: a web page that has reached
-/// this port through a rebound host name chooses the request line, and its browser adds a true Content-Length.
+/// The headers of one frame: takes their lines, and tells the length that they announce. Strict on purpose: a web page that has
+/// reached this port through a rebound host name chooses the request line, and its browser adds a valid Content-Length.
 private struct HeaderBlock: Sendable {
     private(set) var contentLength: Int?
     private var lines = 0
 
-    /// Reads one line without its CR LF.
+    /// Reads one line, given without its CR LF.
     mutating func read(_ line: UnsafeRawBufferPointer, limits: FrameLimits) throws(FramingError) {
         lines += 1
         guard lines <= limits.maximumHeaderLines else {
@@ -94,7 +94,7 @@ private struct HeaderBlock: Sendable {
         var length: Int64 = 0
         for byte in digits {
             guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) else { throw .header(.contentLength) }
-            // Ten digits fit many times over.
+            // Ten digits always fit.
             length = length * 10 + Int64(byte - UInt8(ascii: "0"))
         }
         contentLength = try limits.checked(Int(clamping: length))
@@ -117,7 +117,7 @@ private struct HeaderBlock: Sendable {
     }
 }
 
-/// Whether a byte is one of A to Z, in either case.
+/// Whether a byte is a letter A to Z, in either case.
 func isLetter(_ byte: UInt8) -> Bool {
     (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
 }

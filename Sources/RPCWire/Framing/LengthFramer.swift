@@ -1,8 +1,8 @@
-// Frames that begin with their length: four bytes, the highest first.
+// Frames that begin with their length: four bytes, the highest byte first.
 
 struct LengthFramer: Framer {
-    /// The longest message that a connection can begin with: the first byte of a longer length is not 0x00, which tells the
-    /// framing.
+    /// The longest message that may begin a connection. A longer one has a length whose first byte is not 0x00, and that byte
+    /// tells the framing.
     private static let longestFirstLength = 0xFF_FFFF
 
     mutating func next(in unread: inout UnreadBytes, limits: FrameLimits) throws(FramingError) -> Bytes? {
@@ -13,10 +13,10 @@ struct LengthFramer: Framer {
         return unread.take(length)
     }
 
-    /// The message has at most as many bytes as four bytes can tell; a session refuses to send long before that.
+    /// - Precondition: the length of the message fits into four bytes. A session refuses much shorter messages than that.
     static func write(_ message: OutgoingMessage, into buffer: inout SendBuffer, isFirst: Bool) {
         let nothing = UnsafeRawBufferPointer(start: nil, count: 0)
-        // An empty frame, which the receiver skips, begins with 0x00.
+        // Begin with an empty frame instead: its first byte is 0x00, and the receiver skips it.
         if isFirst, message.count > longestFirstLength { buffer.append(0, nothing) }
         switch message {
         case .copied(let bytes): buffer.append(UInt32(clamping: bytes.count), bytes)

@@ -1,16 +1,16 @@
-// Frames that are lines: each ends with a line feed, or with CR LF.
+// Frames that are lines. A line ends with a line feed, or with CR LF.
 
 struct LineFramer: Framer {
-    /// So many bytes of the next line have been looked at.
+    /// The first `known` bytes of the next line have been searched for a line feed.
     private var known = 0
 
     mutating func next(in unread: inout UnreadBytes, limits: FrameLimits) throws(FramingError) -> Bytes? {
         let limit = limits.maximumFrameSize
         let end = unread.lineFeed(from: known, of: limit)
-        // Of the bytes before the line feed the last may be a CR.
+        // The last byte before the line feed may be a CR, which does not count.
         let bytes = UnsafeRawBufferPointer(rebasing: unread.front.prefix(end ?? unread.count))
         let length = bytes.last == UInt8(ascii: "\r") ? bytes.count - 1 : bytes.count
-        // Without its length, also where that is known: the answer must not depend on how the bytes came in.
+        // The error never gives the length, even if it is known: it must not depend on how the bytes were split on their way.
         guard length <= limit else { throw .frameTooLarge(length: nil, limit: limit) }
         guard let end else {
             known = unread.count
@@ -24,7 +24,7 @@ struct LineFramer: Framer {
     }
 
     static func write(_ message: OutgoingMessage, into buffer: inout SendBuffer, isFirst: Bool) {
-        // Copied, since the line feed stands behind it.
+        // Always copied, because the line feed stands behind it.
         buffer.append(message.memory)
         buffer.append(UInt8(ascii: "\n"))
     }

@@ -1,28 +1,29 @@
-// Bytes that have come and have not been cut into frames yet. What a framer looks at lies in one piece.
+// Received bytes that are not cut into frames yet. The part that a framer reads lies in one piece of memory.
 
 internal import JSONCodec
 
-/// Chunks as they came, of which the first is the front. Framers look at the front and take frames from it as views. A frame that
-/// came in several chunks is copied into one, once: memory for that is made as its bytes come, not as its sender announces them.
+/// Received chunks. The first one is the front: framers read it, and take frames from it as views. A frame that came in several
+/// chunks is copied into one chunk, once. The memory for it grows with the bytes that came, not with the length that was
+/// announced.
 struct UnreadBytes: Sendable {
-    /// How much room is made for an announced frame, as a multiple of what has come of it. With reads of 64 KiB one of the first
-    /// two pieces makes the room for any frame up to the usual limit.
+    /// How much room is made for an announced frame, as a multiple of the bytes that have come. With reads of 64 KiB, one of
+    /// the first two reads makes the room for any frame up to the usual limit.
     private static let mostAhead = 32
 
     private var chunk: ByteChunk?
-    /// Where the front lies in its chunk.
+    /// The range of the front in its chunk.
     private var start = 0
     private var end = 0
-    /// Whether the chunk was made here, so that more may be written behind the front.
+    /// Whether this value has made the chunk. Then bytes may be written behind the front.
     private var isOwn = false
     private var rest: [Bytes] = []
 
     var isEmpty: Bool { start == end }
 
-    /// How many bytes the front has. Only when it has none there are no others.
+    /// How many bytes the front has. 0 only when no bytes are left at all.
     var count: Int { end - start }
 
-    /// The front, for as long as nothing is changed.
+    /// The bytes of the front. Valid until this value is changed.
     var front: UnsafeRawBufferPointer {
         guard let chunk else { return UnsafeRawBufferPointer(start: nil, count: 0) }
         return UnsafeRawBufferPointer(rebasing: chunk.memory[start..<end])
@@ -33,7 +34,7 @@ struct UnreadBytes: Sendable {
         if isEmpty { begin(bytes) } else { rest.append(bytes) }
     }
 
-    /// Removes and returns the first bytes, as a view. The front has as many.
+    /// Removes the first bytes of the front, and returns them as a view. The front must have that many.
     mutating func take(_ count: Int) -> Bytes {
         guard count > 0, let chunk else { return .empty }
         let taken = Bytes(chunk, start..<start + count)
@@ -41,28 +42,28 @@ struct UnreadBytes: Sendable {
         return taken
     }
 
-    /// Removes the first bytes. The front has as many.
+    /// Removes the first bytes of the front, which must have that many.
     mutating func skip(_ count: Int) {
         start += count
         guard start == end else { return }
         if rest.isEmpty {
-            // Nearly always. The chunk is let go as soon as it has been read.
+            // The usual case: the chunk has been read, so it is released at once.
             (chunk, start, end, isOwn) = (nil, 0, 0, false)
         } else {
             begin(rest.removeFirst())
         }
     }
 
-    /// Brings so many bytes of an announced frame to the front.
-    /// - Returns: false when there are not as many. All that there are lie in the front then, in memory of its own.
+    /// Brings the first `needed` bytes of an announced frame to the front.
+    /// - Returns: false when fewer bytes have come. Then all of them are in the front, in a chunk of this value's own.
     @inline(__always)
     mutating func has(_ needed: Int) -> Bool { count >= needed || gather(needed, isAnnounced: true) }
 
-    /// The offset of the first line feed in the front, to which all bytes up to it are brought.
+    /// Returns the offset of the first line feed, after bringing all bytes up to it to the front.
     /// - Parameters:
-    ///   - known: so many bytes are known to have none.
-    ///   - most: the most bytes that the line may have.
-    /// - Returns: nil when there is none. All bytes lie in the front then, in memory of its own.
+    ///   - known: the first `known` bytes of the front have no line feed.
+    ///   - most: how many bytes the line may have at most.
+    /// - Returns: nil when no line feed has come. Then all bytes are in the front, in a chunk of this value's own.
     mutating func lineFeed(from known: Int, of most: Int) -> Int? {
         if let offset = firstLineFeed(in: UnsafeRawBufferPointer(rebasing: front[known...])) { return known + offset }
         while let next = rest.first {
@@ -79,12 +80,12 @@ struct UnreadBytes: Sendable {
         (chunk, start, end, isOwn) = (bytes.chunk, bytes.range.lowerBound, bytes.range.upperBound, false)
     }
 
-    /// Brings so many bytes to the front, or as many as there are.
+    /// Brings `needed` bytes to the front, or as many as have come.
     /// - Parameter most: how many bytes the frame may have at most.
     @inline(never)
     @discardableResult
     private mutating func gather(_ needed: Int, of most: Int? = nil, isAnnounced: Bool) -> Bool {
-        // A copy of this value shares the chunk, and a chunk has one filler.
+        // A copy of this value shares the chunk, and only one owner may fill a chunk.
         let room = isOwn && isKnownUniquelyReferenced(&chunk) ? (chunk?.memory.count ?? 0) - start : 0
         var coming = count
         for piece in rest where coming < needed { coming = min(needed, coming + piece.count) }
@@ -102,7 +103,7 @@ struct UnreadBytes: Sendable {
         return count >= needed
     }
 
-    /// Copies the front into a chunk of its own.
+    /// Copies the front into a new chunk of this value's own.
     private mutating func move(to capacity: Int) {
         let larger = ByteChunk(capacity: capacity)
         larger.memory.copyMemory(from: front)
@@ -110,13 +111,13 @@ struct UnreadBytes: Sendable {
     }
 }
 
-/// The offset of the first line feed. Goes eight bytes at a time, since it looks at every byte of a line.
+/// Returns the offset of the first line feed. Compares eight bytes at a time, since it looks at every byte of a line.
 func firstLineFeed(in bytes: UnsafeRawBufferPointer) -> Int? {
     guard let base = bytes.baseAddress else { return nil }
     var at = 0
     while bytes.count &- at >= 8 {
         let word = EightBytes(base, at: at).word ^ EightBytes.ones &* 0x0A
-        // The high bit of every byte that was a line feed; borrows mark false ones only above a true one.
+        // Sets the high bit for every byte that is a line feed. A borrow can set a wrong bit, but only above a right one.
         let marks = (word &- EightBytes.ones) & ~word & EightBytes.highBits
         if marks != 0 { return at &+ EightBytes.count(before: marks) }
         at &+= 8
@@ -124,7 +125,7 @@ func firstLineFeed(in bytes: UnsafeRawBufferPointer) -> Int? {
     return bytes[at...].firstIndex(of: 0x0A)
 }
 
-/// How many bytes of JSON's white space the text begins with.
+/// How many bytes of JSON white space the text begins with.
 func leadingBlanks(in bytes: UnsafeRawBufferPointer) -> Int {
     bytes.firstIndex { !($0 == 0x20 || $0 == 0x09 || $0 == 0x0A || $0 == 0x0D) } ?? bytes.count
 }

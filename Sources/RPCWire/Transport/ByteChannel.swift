@@ -1,45 +1,46 @@
-// The seam between messages and sockets: a two-way channel of bytes with one ordered outgoing queue. It knows nothing of frames.
+// The protocols between messages and sockets: a two-way channel of bytes with one ordered outgoing queue. Knows no frames.
 //
-// A channel may stand around another one, as TLS does: it is the other one's receiver, and writes to it what it has encrypted.
+// A channel may wrap another one, as TLS does. Then it is the receiver of that channel, and writes the encrypted bytes to it.
 
 package protocol ByteChannel: AnyObject, Sendable {
-    /// The loop on which the receiver is told what happens.
+    /// The loop on which the receiver is called.
     var loop: any Loop { get }
 
-    /// The address of the other end, for logs and for `Caller`.
+    /// The address of the peer, for logs and for `Caller`.
     var remoteAddress: String { get }
 
-    /// The user who runs the other end, where the system knows.
+    /// The user who runs the peer; nil where the system does not know.
     var peerUser: UInt32? { get }
 
-    /// Whether bytes that arrive would be delivered. On the loop.
+    /// Whether arriving bytes would be delivered now. Called on the loop.
     var isReading: Bool { get }
 
-    /// Begins delivery. Called once.
+    /// Sets the receiver and begins delivery. Called once.
     func open(_ receiver: any ByteReceiver)
 
-    /// Puts bytes at the end of the outgoing queue, together: bytes of other threads come before or after them. Never blocks,
-    /// never calls out and never sends, so it is safe under the caller's own lock. When the channel has ended, nothing is queued.
-    /// - Parameter fill: appends the bytes to the queue, given the offset at which they begin. Called once at most.
-    /// - Returns: the offset of the first of these bytes among all that this end writes.
+    /// Puts bytes at the end of the outgoing queue, all together: other threads' bytes come before or after them. It never
+    /// blocks, sends or calls other code but `fill`, so a caller may hold its own lock. Queues nothing when the channel has
+    /// ended.
+    /// - Parameter fill: appends the bytes to the queue; is given the offset at which they begin. Called at most once.
+    /// - Returns: the offset of the first of these bytes among all bytes that this end writes.
     @discardableResult
     func write(_ fill: (_ queue: inout SendBuffer, _ offset: UInt64) -> Void) -> UInt64
 
-    /// Sends what is queued: on the loop at the end of the turn, elsewhere at once unless another thread already does.
+    /// Sends the queued bytes: on the loop at the end of the turn, elsewhere at once unless another thread is sending already.
     func flush(_ hint: FlushHint)
 
-    /// Reads on, after the receiver did not want more. On the loop.
+    /// Continues to read after the receiver's `wantsMore` was false. Called on the loop.
     func resumeReading()
 
-    /// Sends what is queued, then ends the channel in an orderly way, so that the peer can read the last bytes.
+    /// Sends the queued bytes, then ends the channel in an orderly way, so that the peer can read the last bytes.
     func close()
 
-    /// Ends the channel now. What is queued and not yet sent never will be.
+    /// Ends the channel now. Queued bytes that are not sent yet are never sent.
     func abort()
 
-    /// Gives the connection to a new channel on that loop, which waits to be opened. This channel then neither receives nor sends
-    /// any more, and tells its receiver nothing. On the loop, before anything has been written.
-    /// - Returns: nil when the connection has ended, or cannot live on that loop.
+    /// Gives the connection to a new channel on another loop. The new channel waits to be opened. This channel neither receives
+    /// nor sends any more, and tells its receiver nothing. Called on the loop, before anything has been written.
+    /// - Returns: nil when the connection has ended, or cannot move to that loop.
     func moved(to loop: any Loop) -> (any ByteChannel)?
 }
 
@@ -48,41 +49,41 @@ extension ByteChannel {
     package var isReading: Bool { true }
     package func flush() { flush(.more) }
 
-    /// Puts these bytes at the end of the outgoing queue. See above.
+    /// Puts these bytes at the end of the outgoing queue, as `write(_:)` with a closure does.
     @discardableResult
     package func write(_ bytes: UnsafeRawBufferPointer) -> UInt64 { write { queue, _ in queue.append(bytes) } }
 
     package func moved(to loop: any Loop) -> (any ByteChannel)? { nil }
 }
 
-/// What the code that flushes knows of what follows. A channel may ignore it.
+/// What the code that flushes knows about further output. A channel may ignore it.
 package enum FlushHint: Sendable {
-    /// There may be more to send in this turn of the loop.
+    /// More may be sent in this turn of the loop.
     case more
-    /// The calling code does nothing more in this turn. If no other code does either, what is queued can be sent at once, and
-    /// the rest of the turn is done while it travels.
+    /// The calling code does nothing more in this turn. If no other work is left, the channel can send at once, and the rest of
+    /// the turn runs while the bytes travel.
     case last
 }
 
 package protocol ByteReceiver: AnyObject, Sendable {
-    /// Bytes in the order in which they were sent. Called on the loop.
+    /// Bytes from the peer, in the order in which it sent them. Called on the loop.
     func received(_ bytes: Bytes)
 
-    /// Whether the channel should go on reading. A receiver that says no calls `resumeReading` when it can take more, so
-    /// that a peer that sends faster than it is served has to wait.
+    /// Whether the channel should continue to read. A receiver that returns false calls `resumeReading` when it can take more.
+    /// Meanwhile a peer that sends faster than it is served has to wait.
     var wantsMore: Bool { get }
 
-    /// Nothing more is read because the peer does not read what waits for it. Called on the loop.
+    /// Reading has paused because the peer does not read its waiting output. Called on the loop.
     func pausedReading()
 
-    /// The peer says no more but may still read, as `nc -N` does after its last line. Called on the loop, at most once.
-    /// - Returns: whether something is still to be said; then the channel stays open until `close` is called.
-    ///   Otherwise it ends when what is queued has been sent.
+    /// The peer sends no more but may still read, as `nc -N` after its last line. Called on the loop, at most once.
+    /// - Returns: whether this end still has something to send. If so, the channel stays open until `close`. If not, the
+    ///   channel ends when its queue has been sent.
     func peerFinished() -> Bool
 
-    /// The channel has ended, whichever end ended it. Called on the loop, exactly once after `open`, and last.
-    /// - Parameter sent: the offset up to which written bytes were handed to the system. A message that begins there or later
-    ///   provably never left.
+    /// The channel has ended, by either end. Called on the loop, exactly once after `open`, as the last call.
+    /// - Parameter sent: the offset up to which written bytes were handed to the system. A message that begins at this offset
+    ///   or later was certainly not sent.
     func ended(_ end: ChannelEnd, sentUpTo sent: UInt64)
 }
 
@@ -96,10 +97,10 @@ extension ByteReceiver {
 package enum ChannelEnd: Sendable, Equatable {
     /// This end called `close` or `abort`.
     case local
-    /// The peer closed in an orderly way. What had been queued before was still sent, if the peer took it.
+    /// The peer closed in an orderly way. Bytes queued before that were still sent, if the peer took them.
     case remote
-    /// The peer took too long to read or to acknowledge, or left too much unread: the limit, and what happened in words.
+    /// The peer was too slow to read or to acknowledge, or left too much unread. With the limit, and a description.
     case overrun(Limit, String)
-    /// The system reported a fault; the text names the system call and its errno.
+    /// The system reported a fault; the text has the system call and its errno.
     case failed(String)
 }
