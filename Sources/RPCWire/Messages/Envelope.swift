@@ -1,14 +1,14 @@
-// The members of one message while it is read, in any order and any spelling. Decides at the end what kind of message it is, and
-// what is wrong with it.
+// Reads the members of one message, in any order and any spelling. Decides at the end what kind of message it is, and what is
+// wrong with it.
 
 internal import JSONCodec
 
-/// A member that comes twice has the value that comes last.
+/// The members of one message. If a member occurs twice, the last value counts.
 struct Envelope: ~Copyable {
-    /// Where a value stands in the text. Its first byte tells what kind of value it is.
+    /// Where a value is in the text. The first byte of a value tells its kind.
     private typealias Value = Range<Int>
 
-    /// What keeps a value from being decoded, though its end was found and the rest of the message could be read.
+    /// A fault inside a value whose end was found all the same, so that the rest of the message could be read.
     private struct Flaw {
         let error: JSONError
         let isInParams: Bool
@@ -37,9 +37,9 @@ struct Envelope: ~Copyable {
     private var error: Value?
     private var flaw: Flaw?
 
-    /// Reads the value at the cursor, to its end even when it cannot be a message.
+    /// Reads the value at the cursor to its end, even if it cannot be a message.
     /// - Parameters:
-    ///   - text: what the reader reads. It has to outlive the envelope.
+    ///   - text: the text of the reader. It must outlive the envelope.
     ///   - maximumDepth: how many levels an argument or a result may have.
     init(_ reader: inout JSONReader, in text: UnsafeRawBufferPointer, maximumDepth: Int) throws(JSONError) {
         self.text = text
@@ -57,10 +57,10 @@ struct Envelope: ~Copyable {
             case .id: id = try reader.skipValue()
             case .timeout: timeout = try reader.skipValue()
             case .number: number = try reader.skipValue()
-            // The list of the arguments is a level around them.
+            // The list of arguments adds one level.
             case .params: params = try flawedValue(&reader, levels: maximumDepth + 1, isInParams: true)
             case .result: result = try flawedValue(&reader, levels: maximumDepth)
-            // An error and its data are two levels around what the subject has put there.
+            // The error object and its data add two levels around the subject's value.
             case .error: error = try flawedValue(&reader, levels: maximumDepth + 2)
             case nil: _ = try flawedValue(&reader, levels: maximumDepth)
             }
@@ -69,8 +69,8 @@ struct Envelope: ~Copyable {
 
     // MARK: Reading values
 
-    /// Reads a value of so many levels. A value that is deeper, or has half of a surrogate pair, is noted: the rest of the message
-    /// is read, so that its sender is answered under its id.
+    /// Reads a value that may have `levels` levels. A value that is deeper, or has half of a surrogate pair, is noted as the
+    /// flaw. The rest of the message is read all the same, so that its sender can be answered under its id.
     private mutating func flawedValue(
         _ reader: inout JSONReader, levels: Int, isInParams: Bool = false
     ) throws(JSONError) -> Value {
@@ -82,7 +82,7 @@ struct Envelope: ~Copyable {
         } catch {
             let found: JSONError
             switch error.reason {
-            // As it was set, without the levels around an argument or a result.
+            // Report the limit as it was set, without the levels around an argument or a result.
             case .tooDeep: found = JSONError(offset: error.offset, reason: .tooDeep(limit: maximumDepth))
             case .loneSurrogate: found = error
             default: throw error
@@ -110,16 +110,16 @@ struct Envelope: ~Copyable {
         guard let version, isString(version) else { return false }
         let text = bytes(version)
         if text.count == 5 { return text[1] == 0x32 && text[2] == 0x2E && text[3] == 0x30 }
-        // With escapes. A character takes six bytes at most.
+        // It has escapes, which take at most six bytes for each character.
         return text.count <= 2 + 3 * 6 && string(version) == "2.0"
     }
 
-    /// Some writers list every member they know, with null for those that do not apply.
+    /// Null counts as missing: some writers list all members that they know, with null for those that do not apply.
     private var hasMethod: Bool { if let method { !isNull(method) } else { false } }
 
     private var identifier: RPCIdentifier? { id.flatMap { RPCIdentifier(bytes($0)) } }
 
-    /// Nil for anything but a whole number: the member is not JSON-RPC's and may mean something else.
+    /// Nil if the value is not a whole number. The member is not part of JSON-RPC and may have another meaning there.
     private func wholeNumber(_ value: Value?) -> Int64? {
         guard let value else { return nil }
         var reader = JSONReader(bytes(value))
@@ -127,7 +127,7 @@ struct Envelope: ~Copyable {
         return number
     }
 
-    /// Where the parameters stand, empty when there are none. Nil for a value that cannot be parameters.
+    /// Where the parameters are. Empty if there are none; nil for a value that cannot be parameters.
     private var arguments: Range<Int>? {
         guard let params, !isNull(params) else { return 0..<0 }
         let first = text[params.lowerBound]
@@ -138,7 +138,8 @@ struct Envelope: ~Copyable {
 
     // MARK: The message
 
-    /// - Parameter frame: the one whose text was read.
+    /// Classifies the message.
+    /// - Parameter frame: the frame whose text was read.
     consuming func message(in frame: Bytes) -> Message {
         if !hasMethod, result != nil || error != nil { return reply(in: frame) }
         guard isObject else { return invalid("it must be an object") }
@@ -150,7 +151,7 @@ struct Envelope: ~Copyable {
         }
         guard let arguments else { return invalid("params must be an array or an object") }
         let (timeout, number) = (wholeNumber(timeout), wholeNumber(number))
-        // Between the quotes.
+        // Without the quotes.
         let name = method.lowerBound + 1..<method.upperBound - 1
         if let flaw, flaw.isInParams {
             let request = Request(
@@ -168,7 +169,8 @@ struct Envelope: ~Copyable {
                 id: identifier, in: frame, method: name, params: arguments, timeout: timeout, number: number))
     }
 
-    /// A reply that is not valid still ends its call, if it says which: the caller should not wait out its deadline.
+    /// Returns a reply. An invalid one still ends its call if it has an id, so that the caller need not wait until its
+    /// deadline.
     private func reply(in frame: Bytes) -> Message {
         guard let id = identifier else { return .ignored("a reply without an id") }
         let number: Int64? = if case .integer(let integer) = id { integer } else { nil }
@@ -180,7 +182,7 @@ struct Envelope: ~Copyable {
         let error = error.flatMap { isNull($0) ? nil : $0 }
         if let flaw {
             var object = flaw.object(code: ErrorCode.invalidReply, "the reply cannot be read")
-            // What an error that cannot be read says of the work is not known.
+            // The error may have said what became of the work, but it cannot be read.
             if error != nil { object.data = Bytes(#"{"outcome":"unknown"}"#) }
             return .failure(number: number, error: object)
         }
@@ -204,8 +206,8 @@ struct Envelope: ~Copyable {
 }
 
 extension Envelope {
-    /// The names that the members of a message may have, each as the number that its characters make, the first one lowest. One
-    /// comparison tells them apart instead of one for each character.
+    /// The names that members of a message may have. The raw value is the number that the characters form, with the first one
+    /// lowest. So one comparison tells a name, instead of one for each character.
     enum Name: UInt64, CaseIterable {
         case jsonrpc = 0x63_7072_6E6F_736A
         case method = 0x646F_6874_656D
@@ -222,7 +224,7 @@ extension Envelope {
                 self = name
                 return
             }
-            // A character takes six bytes at most. A longer name is not looked at, since there may be millions of members.
+            // A character takes six bytes at most. Longer names are not compared, since a message may have millions of members.
             guard key.hasEscapes, key.length <= 6 * 8, let name = Self.allCases.first(where: { key.matches($0.text) })
             else { return nil }
             self = name

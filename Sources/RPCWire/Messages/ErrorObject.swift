@@ -1,4 +1,4 @@
-// The error of a reply, as it stands on the wire, and the numbers that errors have.
+// The error of a reply as it is on the wire, and the codes that errors have.
 
 internal import JSONCodec
 
@@ -7,7 +7,7 @@ package struct ErrorObject: Sendable {
     package var message: String
     /// JSON text.
     package var data: Bytes?
-    /// The limit that was overrun, for counting. Not part of the message.
+    /// The limit that was exceeded, for the counters. Not part of the message.
     package var limit: Limit?
 
     package init(code: Int, message: String, data: Bytes? = nil) {
@@ -18,20 +18,20 @@ package struct ErrorObject: Sendable {
 }
 
 extension ErrorObject {
-    /// What a peer is told, under the id null, whose bytes cannot be cut into frames.
+    /// The error for a peer whose bytes cannot be cut into frames. It is sent under the id null.
     package init(_ error: FramingError) {
         let isTooLarge = if case .frameTooLarge = error { true } else { false }
         self.init(code: isTooLarge ? ErrorCode.requestTooLarge : ErrorCode.parseError, message: "\(error)")
     }
 
-    /// Reads the error of a reply, which is valid JSON; nil when it has no whole code or no message.
+    /// Reads the error of a reply that is valid JSON. Nil if the code is no whole number or missing, or if there is no message.
     init?(in text: Bytes) {
         var code: Int64?
         var message: String?
         var data: Bytes?
         let isRead = text.withUnsafeBytes { bytes in
             var reader = JSONReader(bytes)
-            // How deep it is was checked when the reply was read.
+            // The depth was checked when the reply was read.
             reader.limitDepth(to: JSONReader.deepestLimit + 2)
             do throws(JSONError) {
                 try reader.enterObject()
@@ -56,7 +56,7 @@ extension ErrorObject {
     }
 }
 
-/// Every error number that this library sends. `RPCError.Code` names those that a caller may meet.
+/// All error codes that this library sends. `RPCError.Code` names those that a caller may get.
 package enum ErrorCode {
     // JSON-RPC 2.0, section 5.1.
     package static let parseError = -32700
@@ -65,17 +65,17 @@ package enum ErrorCode {
     package static let invalidParams = -32602
     package static let internalError = -32603
 
-    // The language server protocol's.
+    // From the language server protocol.
     package static let cancelled = -32800
 
-    // As jsonrpsee numbers its limits.
+    // As the library jsonrpsee numbers its limits.
     package static let requestTooLarge = -32007
     package static let responseTooLarge = -32008
     package static let busy = -32009
     package static let batchTooLarge = -32010
     package static let batchReplyTooLarge = -32011
 
-    // Our own, in the range that the specification leaves to servers.
+    // This library's own, in the range that the specification reserves for servers.
     package static let unavailable = -32050
     package static let connectionLost = -32051
     package static let deadlineExceeded = -32052

@@ -1,23 +1,23 @@
-// Receives a frame and says what message is in it. Walks over it once from its first byte to its last: what is not JSON to the
-// end yields no message at all.
+// Reads the message in a frame. Walks over the frame once, from the first byte to the last. A frame that is not JSON to its end
+// yields no message.
 
 internal import JSONCodec
 
-/// The one parser of messages. A message is classified here and nowhere else.
+/// The only parser of messages. A message is classified here and nowhere else.
 package struct MessageReader: Sendable {
     private let maximumDepth: Int
     private let maximumBatch: Int
 
     /// - Parameters:
-    ///   - maximumDepth: how many levels an argument or a result may have. The message around it, a batch, and the list of the
-    ///     arguments do not count.
+    ///   - maximumDepth: how many levels an argument or a result may have. The message, a batch, and the list of arguments
+    ///     around it do not count.
     ///   - maximumBatch: how many messages a batch may have.
     package init(maximumDepth: Int = 512, maximumBatch: Int = 1_000) {
         self.maximumDepth = max(0, min(maximumDepth, JSONReader.deepestLimit))
         self.maximumBatch = maximumBatch
     }
 
-    /// The message that a frame holds, as views of the frame.
+    /// Returns the message in a frame, as views of the frame.
     package func read(_ frame: consuming Bytes) -> Message {
         if var own = OwnSpelling(frame.memory, maximumDepth: maximumDepth), own.pass(#"{"jsonrpc":"2.0","#) {
             if own.pass(#""id":"#) {
@@ -35,7 +35,7 @@ package struct MessageReader: Sendable {
         return readAnySpelling(frame)
     }
 
-    /// The same for a message in any spelling. Says what is wrong with it.
+    /// The same for a message in any spelling. The result says what is wrong with an invalid one.
     @inline(never)
     package func readAnySpelling(_ frame: Bytes) -> Message {
         frame.withUnsafeBytes { text in
@@ -76,7 +76,7 @@ package struct MessageReader: Sendable {
         return .batch(messages)
     }
 
-    /// The id in the parameters of a cancellation, which are `{"id":…}`. Parameters that are far longer than that are not read.
+    /// Returns the id in the parameters of a cancellation, which are `{"id":…}`. Does not read much longer parameters.
     package static func identifier(in params: Bytes) -> RPCIdentifier? {
         guard params.count <= 16 * RPCIdentifier.longest else { return nil }
         return params.withUnsafeBytes { text in

@@ -1,31 +1,31 @@
-// Writes messages around values that others write: first an opening, then the value straight into the same output, then the
-// closing. Members stand in one order always, which `OwnSpelling` expects: a reply names its id before its result.
+// Writes messages: first the opening, then the caller appends the value to the same output, then the closing. The members
+// always have the same order, which `OwnSpelling` relies on: a reply has its id before its result.
 
 package import JSONCodec
 
-/// The one writer of messages, the mirror of `MessageReader`.
+/// The only writer of messages; `MessageReader` is its counterpart.
 package enum MessageWriter {
     // MARK: Requests and notifications
 
-    /// Up to the parameters, which the caller appends as an array or an object.
+    /// Writes a request up to its parameters, which the caller appends as an array or an object.
     package static func openRequest(method: String, in output: JSONOutput) {
         output.append(#"{"jsonrpc":"2.0","method":"#)
         output.append(quoted: method)
         output.append(#","params":"#)
     }
 
-    /// The same as a text, for a method that is called again and again.
+    /// The same as a text, for a method that is called repeatedly.
     package static func opening(of method: String) -> String {
         let output = JSONOutput()
         openRequest(method: method, in: output)
         return String(decoding: output.bytes, as: UTF8.self)
     }
 
-    /// What stands behind the parameters.
+    /// Writes the end of a request, behind its parameters.
     /// - Parameters:
-    ///   - id: nil makes it a notification.
-    ///   - timeout: in milliseconds; only for a peer that is known to be one of ours.
-    ///   - number: of a notification; only for a peer that is known to be one of ours.
+    ///   - id: nil for a notification.
+    ///   - timeout: in milliseconds. Only for a peer that is known to run this library.
+    ///   - number: the number of a post. Only for a peer that is known to run this library.
     package static func closeRequest(id: Int64?, timeout: Int64?, number: Int64? = nil, in output: JSONOutput) {
         if let timeout {
             output.append(#","timeout":"#)
@@ -42,18 +42,18 @@ package enum MessageWriter {
         output.append(UInt8(ascii: "}"))
     }
 
-    /// A whole notification without parameters.
+    /// Writes a whole notification without parameters.
     package static func writeNotification(_ method: String, in output: JSONOutput) {
         output.append(#"{"jsonrpc":"2.0","method":"#)
         output.append(quoted: method)
         output.append(UInt8(ascii: "}"))
     }
 
-    /// The question for a sign of life, and its answer.
+    /// A ping, which asks the peer for a sign of life, and the answer to it.
     package static let ping: StaticString = #"{"jsonrpc":"2.0","method":"rpc.ping","id":-1}"#
     package static let pong: StaticString = #"{"jsonrpc":"2.0","id":-1,"result":null}"#
 
-    /// A whole notification that says how many requests and replies have been received.
+    /// Writes a whole notification that tells the peer how many requests and replies have been received.
     package static func writeReceipts(_ method: String, requests: Int64, replies: Int64, in output: JSONOutput) {
         openRequest(method: method, in: output)
         output.append(#"{"requests":"#)
@@ -63,7 +63,7 @@ package enum MessageWriter {
         output.append("}}")
     }
 
-    /// A whole notification that asks the other end to stop a call.
+    /// Writes a whole notification that asks the peer to stop a call.
     package static func writeCancel(of id: Int64, in output: JSONOutput) {
         output.append(#"{"jsonrpc":"2.0","method":"$/cancelRequest","params":{"id":"#)
         output.append(id)
@@ -72,7 +72,7 @@ package enum MessageWriter {
 
     // MARK: Replies
 
-    /// Up to the result, which the caller appends.
+    /// Writes a reply up to its result, which the caller appends.
     package static func openResult(id: RPCIdentifier, in output: JSONOutput) {
         output.append(#"{"jsonrpc":"2.0","id":"#)
         id.append(to: output)
@@ -83,7 +83,7 @@ package enum MessageWriter {
         output.append(UInt8(ascii: "}"))
     }
 
-    /// A whole reply to a call that ended with an error.
+    /// Writes a whole reply for a call that ended with an error.
     package static func writeFailure(id: RPCIdentifier, error: ErrorObject, in output: JSONOutput) {
         output.append(#"{"jsonrpc":"2.0","id":"#)
         id.append(to: output)
@@ -98,8 +98,9 @@ package enum MessageWriter {
         output.append("}}")
     }
 
-    /// JSON text that came from elsewhere may be spread over lines, which would end a message early where lines frame
-    /// messages. Outside strings a line feed means as much as a space, and inside it cannot stand.
+    /// Replaces the line feeds of JSON text from elsewhere by spaces: where lines frame messages, a line feed would end the
+    /// message early. This changes nothing, because JSON allows no line feed inside strings, and outside it means as much as a
+    /// space.
     private static func write(onOneLine text: Bytes, in output: JSONOutput) {
         text.withUnsafeBytes { bytes in
             var rest = bytes

@@ -1,9 +1,9 @@
-// A request or a result spelled exactly as `MessageWriter` spells it: the members in its order and nothing between them. Nearly
-// every message is, and is read here in a straight line. Any difference is left to `Envelope`, from the first byte of the message.
+// Reads a request or a result that is spelled exactly as `MessageWriter` spells it: with its order of members, and no blanks.
+// Nearly all messages are, so this is the fast path. Any other message is read by `Envelope`, from its first byte.
 
 internal import JSONCodec
 
-/// A cursor over one message. `MessageReader` passes over the opening and then asks for the parts behind it.
+/// A cursor over one message. `MessageReader` passes the opening, and then asks for the parts behind it.
 struct OwnSpelling {
     typealias RequestParts = (id: Int64?, method: Range<Int>, params: Range<Int>, timeout: Int64?, number: Int64?)
 
@@ -12,7 +12,7 @@ struct OwnSpelling {
     private let maximumDepth: Int
     private var at = 0
 
-    /// Nil when there is nothing to read.
+    /// Nil for an empty text.
     @inline(__always)
     init?(_ text: UnsafeRawBufferPointer, maximumDepth: Int) {
         guard let base = text.baseAddress else { return nil }
@@ -21,7 +21,8 @@ struct OwnSpelling {
         self.maximumDepth = maximumDepth
     }
 
-    /// The parts of a request; the parameters are empty when there are none. Nil for a message that `Envelope` is to read.
+    /// Returns the parts of a request, with an empty range if there are no parameters. Nil for a message that `Envelope` must
+    /// read.
     @inline(__always)
     mutating func request() -> RequestParts? {
         let start = at
@@ -44,7 +45,7 @@ struct OwnSpelling {
         return isAtEnd ? (id, method, params, timeout, number) : nil
     }
 
-    /// The parts of a result. Nil for a message that `Envelope` is to read.
+    /// Returns the parts of a result. Nil for a message that `Envelope` must read.
     @inline(__always)
     mutating func result() -> (id: Int64, value: Range<Int>)? {
         guard let id = passInteger(), pass(#","result":"#) else { return nil }
@@ -56,21 +57,21 @@ struct OwnSpelling {
         return (id, range(from: start))
     }
 
-    /// Whether only the brace is left that closes the message.
+    /// Whether only the closing brace of the message is left.
     @inline(__always)
     private var isAtEnd: Bool { at &+ 1 == count && byte == UInt8(ascii: "}") }
 
-    /// What the cursor has passed over since then.
+    /// The range from `start` to the cursor.
     @inline(__always)
     private func range(from start: Int) -> Range<Int> { Range(uncheckedBounds: (start, at)) }
 
-    /// The byte at the cursor. 0, which stands nowhere in JSON, behind the last.
+    /// The byte at the cursor; 0 behind the end. A 0 byte occurs nowhere in JSON.
     @inline(__always)
     private var byte: UInt8 { at < count ? base.load(fromByteOffset: at, as: UInt8.self) : 0 }
 
-    // MARK: Passing over; what returns false or nil may have moved the cursor, except `pass`
+    // MARK: Passing over text. A function that returns false or nil may have moved the cursor, except `pass`
 
-    /// This text, which has four bytes at least.
+    /// Passes this text, which must have at least four bytes. Does not move the cursor if another text is there.
     @inline(__always)
     mutating func pass(_ expected: StaticString) -> Bool {
         let length = expected.utf8CodeUnitCount
@@ -81,7 +82,7 @@ struct OwnSpelling {
         return true
     }
 
-    /// Compares a word at a time, the last one with some of the bytes before it once more.
+    /// Compares one word at a time. The last word overlaps the one before it.
     @inline(__always)
     private func stands<Word: FixedWidthInteger & BitwiseCopyable>(_ expected: StaticString, as _: Word.Type) -> Bool {
         let last = expected.utf8CodeUnitCount &- MemoryLayout<Word>.size
@@ -94,12 +95,12 @@ struct OwnSpelling {
         }
     }
 
-    /// Up to the closing quote, if all before it is ASCII without escapes and control characters.
+    /// Passes a name up to its closing quote. False if it has bytes that are not ASCII, escapes or control characters.
     @inline(__always)
     private mutating func passName() -> Bool {
         while at &+ 8 <= count {
             let eight = EightBytes(base, at: at)
-            // What is not ASCII stops as well.
+            // Bytes that are not ASCII stop the search too.
             let stops = eight.stops | eight.word & EightBytes.highBits
             guard stops == 0 else {
                 at &+= EightBytes.count(before: stops)
@@ -110,7 +111,7 @@ struct OwnSpelling {
         return false
     }
 
-    /// At most eighteen digits; few of them all at once.
+    /// Passes an integer of at most eighteen digits. Fewer than eight digits are read in one step.
     @inline(__always)
     private mutating func passInteger() -> Int64? {
         let eight = EightBytes(base, at: at, of: count)
@@ -121,7 +122,7 @@ struct OwnSpelling {
         return Int64(truncatingIfNeeded: eight.number(ofDigits: digits))
     }
 
-    /// The same one by one, for more than one.
+    /// The same, digit by digit, for longer integers.
     @inline(never)
     private mutating func passLongInteger() -> Int64? {
         guard byte != UInt8(ascii: "0") else { return nil }
@@ -136,7 +137,7 @@ struct OwnSpelling {
         return nil
     }
 
-    /// An array or an object. The range is empty when nothing is in it.
+    /// Passes an array or an object. Returns an empty range if nothing is in it.
     @inline(__always)
     private mutating func passParams() -> Range<Int>? {
         let start = at
@@ -149,7 +150,7 @@ struct OwnSpelling {
         return at &- start == 2 ? 0..<0 : range(from: start)
     }
 
-    /// An array of short integers, one at least.
+    /// Passes an array of at least one integer.
     @inline(__always)
     private mutating func passIntegers() -> Bool {
         guard byte == UInt8(ascii: "[") else { return false }
@@ -163,7 +164,7 @@ struct OwnSpelling {
         return true
     }
 
-    /// Any JSON value of at most this many levels, without blanks before it.
+    /// Passes any JSON value of at most `levels` levels that has no blanks before it.
     private mutating func passValue(levels: Int) -> Bool {
         guard byte > 0x20 else { return false }
         var reader = JSONReader(UnsafeRawBufferPointer(start: base, count: count), at: at, depth: 1)

@@ -1,21 +1,21 @@
-// The id of a request as its sender wrote it. Type and spelling are kept, so that 0, "0", 2^53 + 1, 1.0, UUIDs and null alike
-// go back exactly as they came.
+// The id of a request, as its sender wrote it. The answer must carry it unchanged, so type and spelling are kept: 0, "0", 1.0,
+// 2^53 + 1, UUIDs and null all differ.
 
 package import JSONCodec
 
 package enum RPCIdentifier: Sendable {
     case null
     case integer(Int64)
-    /// Any other number, as written.
+    /// Any other number, as it was written.
     case number(String)
     case string(String)
 
-    /// The most bytes that a text may have. Calls are looked for by their ids, so that long ones would cost time.
+    /// How many bytes a text may have. Finding a call compares ids, so long ones would cost time.
     package static let longest = 1_024
 }
 
 extension RPCIdentifier: Equatable {
-    /// Byte for byte: two strings may be equal and not be spelled alike.
+    /// Compares texts byte by byte: two strings may be equal in Swift and spelled differently.
     package static func == (one: RPCIdentifier, other: RPCIdentifier) -> Bool {
         switch (one, other) {
         case (.null, .null): true
@@ -28,10 +28,10 @@ extension RPCIdentifier: Equatable {
 }
 
 extension RPCIdentifier {
-    /// The id that every ping between ends of our own kind has. Calls have positive numbers.
+    /// The id of every ping between ends that run this library. Calls have positive numbers.
     package static let ofPing: Int64 = -1
 
-    /// How many bytes it has beside the message, as a text that its sender has chosen.
+    /// How many bytes of memory the id has besides the message: the length of a text that the sender has chosen.
     @inline(__always)
     var textCount: Int {
         switch self {
@@ -40,10 +40,11 @@ extension RPCIdentifier {
         }
     }
 
-    /// - Parameter text: of a JSON value that has been checked.
-    /// - Returns: nil for a value of a type or a length that an id may not have.
+    /// Reads an id.
+    /// - Parameter text: one JSON value that has been checked.
+    /// - Returns: nil for a value of another type, or for a text that is too long.
     init?(_ text: UnsafeRawBufferPointer) {
-        // A byte takes six characters at most.
+        // A byte of the text takes at most six bytes in JSON.
         guard text.count <= 2 + 6 * Self.longest else { return nil }
         var reader = JSONReader(text)
         switch try? reader.peek() {

@@ -1,8 +1,7 @@
-// The answering half of a conversation with another end: which of its requests have a place here, which answers are kept until
-// it has them, how far this end has come, and how the session goes on and ends. Pure: events in, effects out, time passed in.
-// `CallerHalf` is the mirror image.
+// The answering half of a link: which requests of the peer have a place here, which answers are kept until the peer has them,
+// and how the session goes on and ends. Pure: events in, effects out, time passed in. `CallerHalf` is its counterpart.
 //
-// The driver feeds one event at a time, on its loop, and does what is returned. Requests are known by their slots here.
+// The driver feeds one event at a time, on its loop, and does what is returned. A request is named by its slot here.
 
 @usableFromInline
 package struct AnswererHalf: ~Copyable {
@@ -11,27 +10,27 @@ package struct AnswererHalf: ~Copyable {
         package var requestBytes = Int.max
         package var keptReplies = Int.max
         package var keptReplyBytes = Int.max
-        /// The most bytes that a message may have, either way.
+        /// The most bytes that a message may have, in either direction.
         package var frameSize = Int.max
 
         package init() {}
     }
 
     private let limits: Limits
-    /// The requests that have a place. The driver tells the table directly what concerns nothing else here.
+    /// The requests that have a place. The driver calls the table directly where no other part of the half is concerned.
     @usableFromInline package var calls: IncomingCalls
-    /// How far this end has come with what the other end sends.
+    /// How much of what the peer sends has arrived here.
     @usableFromInline package var receipts = Receipts()
-    /// The answers that the other end may not have.
+    /// The answers that the peer may not have yet.
     @usableFromInline package private(set) var replies = KeptMessages()
-    /// How many bytes of them the totals of all sessions have been told of.
+    /// The part of `replies.byteCount` that has been reported to the totals of all sessions.
     private var toldReplyBytes = 0
     @usableFromInline package var life = Life()
-    /// When the driver will next report that time has passed.
+    /// When the driver's timer is due next and calls `expire`.
     @usableFromInline package private(set) var wakesAt = Instant.distantFuture
-    /// What the other end's calls may take unless they say otherwise, in milliseconds. Nil for one that never said hello.
+    /// The timeout of the peer's calls that name none, in milliseconds. Nil for a peer that has sent no hello.
     package private(set) var assumedTimeout: Int64?
-    /// The most bytes that a message to the other end may have.
+    /// The most bytes that a message to the peer may have.
     package private(set) var frameLimit: Int
 
     package init(_ limits: Limits) {
@@ -40,26 +39,26 @@ package struct AnswererHalf: ~Copyable {
         frameLimit = limits.frameSize
     }
 
-    /// The other end's calls may take so long unless they say otherwise, in milliseconds.
+    /// Sets the timeout of the peer's calls that name none, in milliseconds.
     package mutating func assume(timeout: Int64?) { assumedTimeout = timeout }
 
-    /// The other end takes no longer messages than this.
+    /// Sets the most bytes that the peer takes in a message.
     package mutating func limitFrames(to size: Int) { frameLimit = size }
 }
 
 // MARK: requests
 
 extension AnswererHalf {
-    /// When the other end stops waiting for the answer to a call, as far as it told.
+    /// When the peer stops waiting for the answer to a call, as far as the peer has told.
     /// - Parameters:
-    ///   - timeout: as the call has it, in milliseconds.
-    ///   - isOurKind: whether the other end says in its hello what its calls take.
+    ///   - timeout: the timeout in the call, in milliseconds.
+    ///   - isOurKind: whether the peer runs this library, and so has named the timeout of its calls in its hello.
     package func deadline(after timeout: Int64?, isOurKind: Bool, at now: Instant) -> Instant {
         guard let left = timeout ?? (isOurKind ? assumedTimeout : nil) else { return .distantFuture }
         return now.advanced(byMilliseconds: left)
     }
 
-    /// Whether a deadline is now the next one, so that the driver's timer is to be set anew.
+    /// Whether this deadline is now the next one. If so, the driver sets its timer to it.
     @inlinable @inline(__always)
     package mutating func isNextDue(_ deadline: Instant) -> Bool {
         guard deadline < wakesAt else { return false }
@@ -70,29 +69,30 @@ extension AnswererHalf {
     @usableFromInline
     mutating func noteNextDue(_ deadline: Instant) { wakesAt = deadline }
 
-    /// Time passed. The slots to stop; `wakesAt` is the next deadline.
+    /// Time has passed. Returns the slots to stop; `wakesAt` is then the next deadline.
     package mutating func expire(at now: Instant) -> [Int] {
         let due = calls.expire(at: now)
         wakesAt = calls.nextDeadline ?? .distantFuture
         return due
     }
 
-    /// The slots to stop when no answer is awaited any more. Posts of an end that has left in good order still run: it was told
-    /// that they have come.
+    /// Returns the slots to stop when the peer awaits no answer any more. If it has left in good order, its posts still run: it
+    /// was told that they have arrived.
     package mutating func stopAll() -> [Int] { life.hasLeft ? calls.peerLeft() : calls.sessionEnded() }
 }
 
 // MARK: answers
 
 extension AnswererHalf {
-    /// What each session may keep, however much the others do.
+    /// How many bytes each session may always keep, however much the other sessions keep.
     private static var little: Int { 4_096 }
 
-    /// An answer to a call that has run goes out. It is kept until the other end has it, if the session can go on.
+    /// Keeps the answer to a call that has run, until the peer has it. Called when the answer goes out, if the session can go
+    /// on.
     /// - Parameters:
-    ///   - shared: the same, if it lies in memory of its own: then it is not copied.
-    ///   - isFullInAll: whether all sessions together keep as much as they may. A single answer may be as long as an answer can be.
-    /// - Returns: the limit for which it is not kept, if there is one. The call had begun before there was too much.
+    ///   - shared: the same answer if it has memory of its own. Then it is not copied.
+    ///   - isFullInAll: whether all sessions together keep as much as they may. One answer may be as long as a message can be.
+    /// - Returns: the limit for which the answer is not kept; nil if it is kept. The call began before the limit was reached.
     package mutating func keep(
         _ answer: UnsafeRawBufferPointer, shared: Bytes? = nil, isFullInAll: Bool
     ) -> Limit? {
@@ -107,14 +107,14 @@ extension AnswererHalf {
         return nil
     }
 
-    /// Keeps an answer even at the limits: the one that stands for another that is not kept.
+    /// Keeps an answer even at the limits: the one that is sent instead of an answer that is not kept.
     package mutating func keepAnyway(_ answer: UnsafeRawBufferPointer) {
         replies.keep(answer, number: replies.last + 1)
     }
 
-    /// An answer to a request that never began goes out, or one that says what became of another. Nothing holds up what need not
-    /// begin, so a peer that acknowledges nothing could have any number of them kept.
-    /// - Returns: the limit for which the peer is to lose its way back, if there is one.
+    /// Keeps an answer to a request that never began, or an answer that says what became of another. Such requests need no
+    /// place, so a peer that acknowledges nothing could cause any number of these answers.
+    /// - Returns: the limit for which the peer must lose the way back to its session; nil if there is none.
     package mutating func keepRefusal(_ answer: UnsafeRawBufferPointer, isFullInAll: Bool) -> Limit? {
         replies.keep(answer, number: replies.last + 1)
         let kept = replies.byteCountOfSmall
@@ -123,11 +123,11 @@ extension AnswererHalf {
         return isFullInAll ? .maximumKeptReplyBytesInAll : nil
     }
 
-    /// Whether answers are kept that the other end may not have.
+    /// Whether answers are kept that the peer may not have yet.
     @inlinable package var keepsAnswers: Bool { life.isResumable && !replies.isEmpty }
 
-    /// The limit for which no call begins before some answers have been acknowledged. Where others keep too much, this session
-    /// may still keep little.
+    /// The limit for which no call may begin until the peer has acknowledged some answers. If the other sessions keep too much,
+    /// this one may still keep a little.
     package func overrunByReplies(isFullInAll: Bool) -> Limit? {
         guard keepsAnswers else { return nil }
         let kept = replies.byteCount
@@ -136,10 +136,11 @@ extension AnswererHalf {
         return replies.count >= limits.keptReplies ? .maximumKeptReplies : nil
     }
 
-    /// The other end has so many answers.
+    /// The peer has this many answers.
     package mutating func acknowledged(replies number: Int64) { replies.release(through: number) }
 
-    /// How many bytes of kept answers the totals are told of: not of every answer but of every few kilobytes. Nil for none.
+    /// Returns the change of the kept bytes that must be reported to the totals of all sessions. Nil for a change of less than
+    /// a few kilobytes, which is reported later.
     package mutating func takeNewsOfReplies() -> Int? {
         let change = replies.byteCount &- toldReplyBytes
         guard change.magnitude >= 4_096 || change < 0 && replies.isEmpty else { return nil }
@@ -147,8 +148,8 @@ extension AnswererHalf {
         return change
     }
 
-    /// Whether the other end can have come so far with what this one sends. Where no answers are kept none are counted.
-    /// - Parameter last: the highest number that a call or a post to the other end has had.
+    /// Whether these acknowledgements of the peer are possible. Answers are not checked in a session that keeps none.
+    /// - Parameter last: the highest number of a call or a post to the peer.
     package func canHave(requests: Int64, replies number: Int64, last: Int64) -> Bool {
         requests <= last && (number <= replies.last || !life.isResumable)
     }
@@ -157,22 +158,22 @@ extension AnswererHalf {
 // MARK: how the session goes on and ends
 
 extension AnswererHalf {
-    /// The session goes on over another channel. The other end has so many answers.
-    /// - Returns: the answers that it lacks.
+    /// The session goes on over another channel. The peer has this many answers.
+    /// - Returns: the answers that the peer lacks.
     package mutating func resumed(replies number: Int64) -> [Bytes] {
         life.resumed()
         replies.release(through: number)
         return replies.messages.map(\.message)
     }
 
-    /// There is no way back to the session, and no answer is kept any more.
+    /// Nothing leads back to the session any more, so it will end with its channel. Drops all kept answers.
     package mutating func endsWithChannel() {
         life.endsWithChannel()
         replies.removeAll()
     }
 
-    /// The session is over, and nothing is kept any more.
-    /// - Returns: the slots to stop; nil if it was over before.
+    /// Ends the session, and drops all that was kept.
+    /// - Returns: the slots to stop; nil if the session was over before.
     package mutating func close() -> [Int]? {
         guard life.end() else { return nil }
         replies.removeAll()

@@ -1,4 +1,4 @@
-// What an event of the calling half leaves to be done, and how a call ends that has no reply.
+// What the driver must do after an event of the calling half, and how a call without a reply ends.
 
 package struct CallerEffects {
     package struct Ended {
@@ -12,32 +12,32 @@ package struct CallerEffects {
         case post(Bytes, number: Int64)
     }
 
-    // Under the lock, in this order.
+    // To be done under the driver's lock, in this order.
 
     /// Calls that have new numbers.
     package var renumbered: [(id: Int64, handle: CallHandle)] = []
-    /// Calls that the other end is to be told to stop.
+    /// Calls that the peer must be told to stop, each with the stream to use.
     package var cancels: [(id: Int64, over: Int)] = []
-    /// What goes out over the current stream.
+    /// Messages to send over the current stream.
     package var sends: [Sent] = []
-    /// The end of this stream is to say which posts it has.
+    /// The peer must be asked over this stream which posts it has.
     package var reportOver: Int?
 
-    // After it.
+    // To be done after the lock is released.
 
-    /// Calls that have left the table, whose callers are told.
+    /// Calls that have left the table. Their callers must be told.
     package var ended: [Ended] = []
     /// Streams that take no new calls, and from which nothing is awaited any more.
     package var finished: [Int] = []
     package var lost = LostPosts()
     package var whyLost = ""
-    /// Posts that were lost because they were too late or too long when they could have been sent.
+    /// How many posts were too late or too long when they could have been sent, and so were lost.
     package var dropped = 0
-    /// Posts that were refused before, of which the log has not been told.
+    /// How many posts were refused before that the log has not been told of.
     package var untoldRefusals = 0
-    /// The last post that was pending when the half was closed is settled.
+    /// The last post that was pending when the half was closed has been acknowledged or lost.
     package var isSettled = false
-    /// When the driver's timer is to be due.
+    /// When the driver's timer must be due.
     package var wakeAt: Instant?
     package var wantsConnection = false
 
@@ -48,25 +48,25 @@ package struct CallerEffects {
     }
 }
 
-/// Why a call or post did not begin, or ended without a reply. The driver puts it into words.
+/// Why a call or a post did not begin, or ended without a reply. The driver turns it into an error text.
 package enum CallFailure: Error, Hashable {
     // It did not begin.
     case noTimeLeft
     case tooManyPending(most: Int)
     case tooManyPosts(mostBytes: Int)
     case tooLarge(Int, most: Int)
-    /// No connection can be had, and the call does not wait for one.
+    /// There is no connection, and the call does not wait for one.
     case unreachable(String)
 
     // It ended.
     case cancelled(wasSent: Bool)
     case closed(wasSent: Bool)
-    /// Its deadline came before it could be sent.
+    /// The deadline came before the call could be sent.
     case unavailable(String)
-    /// Its deadline came before its reply.
-    /// - Parameter why: why there is no connection any more over which the reply could have come.
+    /// The deadline came before the reply.
+    /// - Parameter why: why the connection is gone over which the reply could have come; nil if it is not gone.
     case deadlineExceeded(_ why: String?)
     case connectionLost(String)
-    /// The other end does not let this one in.
+    /// The peer refuses connections of this end.
     case turnedAway(String, wasSent: Bool)
 }

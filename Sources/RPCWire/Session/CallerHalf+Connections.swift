@@ -1,15 +1,15 @@
-// How connections and sessions come and go under the calling half, and how the half itself ends.
+// How the calling half takes up and loses connections and sessions, and how the half itself ends.
 
 extension CallerHalf {
-    /// How a connection begins: with a session of its own, or with one that goes on, of whose calls and posts the other end
-    /// has all up to a number.
+    /// How a connection begins: with a new session, or with one that goes on. In the latter case the peer has all calls and
+    /// posts up to the number `received`.
     package enum Beginning: Sendable, Hashable {
         case anew
         case resumed(received: Int64)
     }
 
-    /// A stream is ready: what waited goes out over it, in the order in which it was called.
-    /// - Returns: nil if the half is closed and nothing is to be sent any more.
+    /// A stream is ready. What has waited is sent over it, in the order in which it was called.
+    /// - Returns: nil if the half is closed and has nothing to send any more.
     package mutating func attach(
         _ stream: Int, _ beginning: Beginning, isOurKind: Bool, at now: Instant
     ) -> CallerEffects? {
@@ -27,7 +27,7 @@ extension CallerHalf {
             abandoned = abandoned.filter { $0 <= received }
             effects.cancels = abandoned.map { ($0, over: stream) }
         }
-        // They began before it was known what the other end takes.
+        // These calls began before the limit of the peer was known.
         let (longest, limit) = (longest, frameLimit)
         effects.ended += calls.withdrawWaiting { call, _ in call.length > longest }.map {
             CallerEffects.Ended(call: $0.handle, failure: .tooLarge($0.length, most: limit))
@@ -38,7 +38,7 @@ extension CallerHalf {
         return effects
     }
 
-    /// The session of the former connection is over, and no other connection has come.
+    /// The session of the former connection is over, and there is no other connection yet.
     package mutating func sessionEnded(_ why: String) -> CallerEffects {
         var effects = CallerEffects()
         hasSession = false
@@ -47,7 +47,7 @@ extension CallerHalf {
         return effects
     }
 
-    /// The other end takes no new calls over this stream. Nil when the stream had been replaced before.
+    /// The peer takes no new calls over this stream. Nil if another stream had replaced it before.
     package mutating func leave(_ stream: Int, because why: String) -> CallerEffects? {
         guard detach(stream, because: why) else { return nil }
         var effects = CallerEffects()
@@ -59,11 +59,11 @@ extension CallerHalf {
         return effects
     }
 
-    /// A stream has ended. If its session goes on its calls wait for the next connection. If not, those of which a byte had
-    /// left fail, except those that may be run twice; these and the others wait.
+    /// A stream has ended. If its session goes on, its calls wait for the next connection. If not, the calls of which a byte
+    /// had left fail, except those that may run twice. All others wait.
     /// - Parameters:
     ///   - sent: how many bytes of the stream had left.
-    ///   - isOurKind: of the stream that new calls go to, if there is one.
+    ///   - isOurKind: whether the peer of the stream for new calls, if there is one, runs this library.
     package mutating func lost(
         _ stream: Int, sent: UInt64, because why: String, sessionGoesOn: Bool, isOurKind: Bool, at now: Instant
     ) -> CallerEffects {
@@ -87,7 +87,8 @@ extension CallerHalf {
         return effects
     }
 
-    /// No new calls go over this stream; replies to those already sent may still come. False when it had been replaced.
+    /// New calls stop using this stream; replies to earlier calls may still come over it. False if the stream had been
+    /// replaced.
     @discardableResult
     package mutating func detach(_ stream: Int, because why: String) -> Bool {
         guard self.stream == stream else { return false }
@@ -96,16 +97,18 @@ extension CallerHalf {
         return true
     }
 
-    /// Why there is no connection now.
+    /// Sets the reason why there is no connection now.
     package mutating func unavailable(because why: String) { reason = why }
 
-    /// A connection is made and not of use yet. This is the reason for as long as no attempt has named another one.
+    /// A connection is made, but waits for its greeting. Sets this reason, unless an attempt to connect has already set
+    /// another.
     package mutating func waitsForGreeting(_ why: String) {
         if reason == nil { reason = why }
     }
 
-    /// No connection can be had for now: an attempt has failed, or the other end did not answer over the last one. Ends the
-    /// calls that do not wait for the next attempt. A call that was sent is cancelled if its session is resumed later.
+    /// There is no connection for now: an attempt has failed, or the peer did not answer over the last connection. Ends the
+    /// calls that do not wait for the next attempt. If such a call was sent, the peer is told to stop it once the session is
+    /// resumed.
     package mutating func unreachable(because why: String) -> CallerEffects {
         var effects = CallerEffects()
         guard stream == nil else { return effects }
@@ -115,21 +118,21 @@ extension CallerHalf {
         return effects
     }
 
-    /// The other end does not let this one in. Ends the calls that wait: the next attempt will be answered alike.
+    /// The peer refuses connections of this end. Ends the calls that wait, because the next attempt would be refused too.
     package mutating func turnedAway(because why: String) -> CallerEffects {
         var effects = CallerEffects()
         effects.end(calls.withdrawWaiting { _, _ in true }) { .turnedAway(why, wasSent: $0) }
         return effects
     }
 
-    /// Another session begins. Calls of the former one that may have arrived have no answer to wait for.
+    /// Another session begins. Calls that may have arrived in the former session get no answer any more, so they end.
     private mutating func restart(because why: String, _ effects: inout CallerEffects) {
         abandoned = []
         (effects.lost, effects.whyLost) = (posts.restarted(), why)
         effects.end(calls.restarted()) { _ in .connectionLost(why) }
     }
 
-    /// Sends the calls that wait, and the posts that the other end may not have, in the order of their numbers.
+    /// Sends the waiting calls, and the posts that the peer may not have, in the order of their numbers.
     private mutating func replay(isOurKind: Bool, at now: Instant, _ effects: inout CallerEffects) {
         var waiting = calls.waiting[...]
         let (messages, dropped) = posts.sendAll(at: now, longest: longest, isKept: isOurKind)
@@ -148,8 +151,8 @@ extension CallerHalf {
 // MARK: the end
 
 extension CallerHalf {
-    /// Takes no more calls and posts, and ends every pending call. Pending posts are still sent until `end`.
-    /// - Returns: nil if it is closed already.
+    /// Takes no more calls and posts, and ends all pending calls. Pending posts are still sent until `end`.
+    /// - Returns: nil if the half is closed already.
     package mutating func close() -> CallerEffects? {
         guard !isClosed else { return nil }
         isClosed = true
@@ -158,14 +161,14 @@ extension CallerHalf {
         posts.close()
         let removed = calls.removeAll()
         effects.end(removed) { .closed(wasSent: $0) }
-        // Without posts the end of the session cancels the calls.
+        // Without pending posts the session ends now, and that cancels the calls.
         guard posts.isSettling else { return effects }
         abandon(removed, &effects)
         effects.reportOver = stream
         return effects
     }
 
-    /// Lets go of all streams, and gives up the posts that are still pending.
+    /// Forgets all streams, and gives up the posts that are still pending.
     package mutating func end(because why: String) -> CallerEffects {
         var effects = CallerEffects()
         let reason = whyUnavailable

@@ -1,9 +1,9 @@
-// The calling half of a conversation with another end: which calls and posts may begin, under which numbers, what is sent
-// again over a new connection, and how every call ends. Pure: events in, effects out, time passed in.
+// The calling half of a link: which calls and posts may begin and under which numbers, what is sent again over a new
+// connection, and how each call ends. Pure: events in, effects out, time passed in. `AnswererHalf` is its counterpart.
 //
-// The driver feeds one event at a time under its lock. Still under the lock it appends the messages that the effects name
-// to the streams that they name, so that messages leave in the order of their numbers. Then it frees the lock and does the
-// rest. Streams are known by their numbers here, calls by their handles.
+// The driver feeds one event at a time, under its lock. Still under the lock it appends the messages of the effects to their
+// streams, so that messages leave in the order of their numbers. Then it frees the lock and does the rest. A stream is named by
+// its number here, a call by its handle.
 
 package struct CallerHalf: ~Copyable {
     package struct Limits: Sendable {
@@ -19,22 +19,22 @@ package struct CallerHalf: ~Copyable {
     private let limits: Limits
     var calls = OutgoingCalls()
     var posts: PendingPosts
-    /// Where new calls go; nil while there is no connection.
+    /// The stream for new calls; nil while there is no connection.
     package internal(set) var stream: Int?
-    /// Streams that take no new calls but still owe answers or acknowledgements.
+    /// Streams that take no new calls, but over which replies or acknowledgements may still come.
     var leaving: [Int] = []
-    /// New calls belong to a session, which may be without a connection now.
+    /// Whether new calls belong to a session that exists. It may be without a connection now.
     var hasSession = false
-    /// Calls that were sent and that no caller waits for any more. The other end may not know yet.
+    /// The numbers of calls that were sent and whose callers have given up. The peer may not know that yet.
     var abandoned: Set<Int64> = []
     package internal(set) var isClosed = false
-    /// There is no connection, and since the last one an attempt has failed or the other end did not answer.
+    /// Whether there is no connection, and since the last one an attempt has failed or the peer did not answer.
     package internal(set) var isUnreachable = false
-    /// Why there is no connection; nil while no attempt has said so.
+    /// Why there is no connection; nil if no reason is known.
     var reason: String?
-    /// The most bytes that a message to the other end may have.
+    /// The most bytes that a message to the peer may have.
     package private(set) var frameLimit: Int
-    /// When the driver will next report that time has passed.
+    /// When the driver's timer is due next and calls `expire`.
     package private(set) var wakesAt = Instant.distantFuture
 
     package init(_ limits: Limits) {
@@ -43,24 +43,24 @@ package struct CallerHalf: ~Copyable {
         frameLimit = limits.frameSize
     }
 
-    // MARK: what the driver and its owner ask
+    // MARK: queries
 
-    /// Calls that have not ended.
+    /// How many calls have not ended.
     package var pendingCalls: Int { calls.count }
-    /// Posts that the other end may not have.
+    /// How many posts the peer may not have.
     package var pendingPosts: Int { posts.count }
     /// How many posts were lost since `close`.
     package var lostPosts: Int { posts.lost }
     /// The highest number that a call or a post has had.
     package var lastNumber: Int64 { calls.lastNumber }
-    /// Why there is no connection, for callers that run out of time waiting for one.
+    /// Why there is no connection, for the errors of callers whose time is over while they wait for one.
     package var whyUnavailable: String { reason ?? "no connection was made" }
     package var untoldRefusals: Int { posts.untoldRefusals }
 
-    /// What a message may have besides its end, which has room for a number and a time.
+    /// How long a message may be without its end. 64 bytes are left for the end, which has a number and a time.
     var longest: Int { frameLimit - 64 }
 
-    /// The other end takes no longer messages than this; nil if it has named no limit.
+    /// Sets the most bytes that the peer takes in a message; nil if it has named no limit.
     package mutating func limitFrames(to size: Int?) {
         frameLimit = min(limits.frameSize, max(64, size ?? .max))
     }
@@ -72,12 +72,12 @@ extension CallerHalf {
     /// A call that has begun.
     package struct Begun {
         package let id: Int64
-        /// Its deadline is now the next one, so that the driver's timer is to be set anew.
+        /// Whether its deadline is now the next one. If so, the driver sets its timer to it.
         package let isNextDue: Bool
     }
 
-    /// A call begins. It waits until the driver says that it has been sent. Nothing is thrown here: the caller's stack has
-    /// frames that a debugger or a test library, which look at each error, cannot go through.
+    /// Begins a call, which then waits until the driver reports it by `sent`. Returns failures and never throws: debuggers and
+    /// test libraries look at each thrown error, and cannot walk some frames of the caller's stack.
     package mutating func call(_ call: OutgoingCalls.Call, at now: Instant) -> Result<Begun, CallFailure> {
         if isClosed { return .failure(.closed(wasSent: false)) }
         guard calls.count < limits.pendingCalls else {
@@ -92,19 +92,19 @@ extension CallerHalf {
         return .success(Begun(id: id, isNextDue: true))
     }
 
-    /// The driver has given the call to the stream. Answers whether it may have run for a session that is lost.
+    /// The driver has given the call to a stream. Returns whether it may also have run in a session that is lost.
     package mutating func sent(_ id: Int64, at place: StreamPlace) -> Bool { calls.sent(id, at: place) }
 
-    /// A reply came. Nil when no call waits for it there.
+    /// A reply has come. Nil if no call waits for it over this stream.
     package mutating func replied(to id: Int64, over stream: Int) -> CallHandle? {
-        // The answer to a call says that all posts before it have come.
+        // The answer to a call shows that all posts before it have arrived.
         if !posts.isEmpty, stream == self.stream { posts.release(through: id) }
         if let call = calls.replied(to: id, over: stream) { return call }
         if !abandoned.isEmpty { abandoned.remove(id) }
         return nil
     }
 
-    /// Streams that take no new calls and from which nothing is awaited any more; once each. After replies.
+    /// Returns, once each, the streams that take no new calls and from which nothing is awaited any more. Called after replies.
     package mutating func takeFinished() -> [Int] {
         guard !leaving.isEmpty else { return [] }
         let finished = leaving.filter { !posts.isPending(on: $0) && !calls.isWaiting(on: $0) }
@@ -112,7 +112,7 @@ extension CallerHalf {
         return finished
     }
 
-    /// The other end refused a call before any work because it is going away: the call tries the next connection.
+    /// The peer refused a call before any work because it is going away. The call waits for the next connection.
     package mutating func refused(_ id: Int64, over stream: Int) -> CallerEffects {
         var effects = CallerEffects()
         guard let call = calls.refused(id, over: stream) else { return effects }
@@ -136,7 +136,7 @@ extension CallerHalf {
         return effects
     }
 
-    /// Time passed: a deadline may be due.
+    /// Time has passed. Ends the calls whose deadlines are due.
     package mutating func expire(at now: Instant) -> CallerEffects {
         var effects = CallerEffects()
         let why = whyUnavailable
@@ -149,7 +149,7 @@ extension CallerHalf {
         return effects
     }
 
-    /// Tells the other end that no caller waits any more for the calls that were sent.
+    /// Has the peer told that no caller waits any more for these calls, as far as they were sent.
     mutating func abandon(_ removed: [OutgoingCalls.Removed], _ effects: inout CallerEffects) {
         effects.finished = takeFinished()
         for call in removed where call.wasSent {
@@ -158,7 +158,7 @@ extension CallerHalf {
                 effects.cancels.append((call.id, over: stream))
                 isOver = stream == self.stream
             }
-            // Until it is answered: if the connection is lost first, the other end is told again over the next one.
+            // Kept until it is answered: if the connection is lost first, the peer is told again over the next one.
             if isOver { rememberAbandoned(call.id) }
         }
     }
@@ -167,7 +167,7 @@ extension CallerHalf {
         if hasSession, abandoned.count < limits.pendingCalls { abandoned.insert(id) }
     }
 
-    /// While no connection can be had: ends the calls that do not wait for the next attempt.
+    /// Ends the calls that do not wait for the next attempt, if there is no connection for now.
     mutating func endUnreachable(_ effects: inout CallerEffects) {
         guard isUnreachable else { return }
         let why = whyUnavailable
@@ -186,10 +186,10 @@ extension CallerHalf {
 // MARK: posts
 
 extension CallerHalf {
-    /// A post begins: the driver gives it to the stream, or it is kept until there is one.
+    /// Begins a post. The driver gives it to the stream; without a stream it is kept until there is one.
     /// - Parameters:
-    ///   - message: without its end, which has the number.
-    ///   - isOurKind: whether the other end says which posts it has.
+    ///   - message: the message without its end, which has the number.
+    ///   - isOurKind: whether the peer runs this library, and so acknowledges posts.
     /// - Returns: its number.
     package mutating func post(
         _ message: UnsafeRawBufferPointer, until deadline: Instant, isOurKind: Bool
@@ -206,17 +206,18 @@ extension CallerHalf {
         return .success(number)
     }
 
-    /// A post was refused. Answers whether the log is told of it now: of the first of many that are refused for the same
-    /// reason, and of each that is at fault itself.
+    /// A post was refused. Returns whether the log is told now: for each post that is itself at fault, but only for the first
+    /// of many that are refused for another reason.
     package mutating func noteRefusal(_ failure: CallFailure) -> Bool {
         if case .tooLarge = failure { return true }
         return posts.noteRefusal()
     }
 
-    /// Posts are taken again. How many refused posts the log is to be told of, once there is room for that to stay so.
+    /// Returns how many refused posts the log must be told of. 0 until there is room for some time, so that posts are accepted
+    /// again.
     package mutating func takeUntoldRefusals() -> Int { posts.hasRoom ? posts.takeUntoldRefusals() : 0 }
 
-    /// The other end has all posts up to this number that it was given over this stream.
+    /// The peer has all posts up to this number that it was given over this stream.
     package mutating func acknowledged(posts number: Int64, over stream: Int) -> CallerEffects {
         var effects = CallerEffects()
         posts.acknowledged(number, over: stream)
@@ -225,6 +226,6 @@ extension CallerHalf {
         return effects
     }
 
-    /// The other end has left in good order and takes no more posts.
+    /// The peer has left in good order and takes no more posts. Pending posts are lost.
     package mutating func otherEndLeft() { _ = posts.loseAll() }
 }

@@ -1,17 +1,17 @@
-// The calls this end is running for its peer. Pure: events in, decisions out, time passed in.
+// The table of the calls that this end is running for its peer. Pure: events in, decisions out, time passed in.
 //
-// A call is *running* or *stopping* (cancelled or past its deadline, but its subject has not returned yet). It leaves
-// the table only when its subject has returned: a cancelled call keeps its place until then, or a peer that calls and
-// cancels without pause would run any number of subjects at once. `OutgoingCalls` is the mirror image.
+// A call is *running*, or *stopping*: cancelled or past its deadline, but its subject has not returned yet. It leaves the table
+// only when its subject has returned. Otherwise a peer that calls and cancels without pause could run any number of subjects at
+// once. `OutgoingCalls` is its counterpart.
 
 @usableFromInline
 package struct IncomingCalls: ~Copyable {
     package enum Admission: Sendable, Hashable {
-        /// Run it; the slot names it from now on.
+        /// Run the call. The slot names it from now on.
         case run(slot: Int)
-        /// Refuse it before any work: the peer has this many calls running, or this many bytes with them.
+        /// Refuse the call before any work: the peer has reached this limit of running calls, or of bytes with them.
         case busy(Limit, most: Int)
-        /// Refuse it before any work: this end is finishing.
+        /// Refuse the call before any work: this end is finishing.
         case draining
     }
 
@@ -21,31 +21,31 @@ package struct IncomingCalls: ~Copyable {
         case deadline
     }
 
-    /// One place, which may be free: then it belongs to a chain of free ones.
+    /// One slot of the table. Free slots form a chain.
     private struct Entry {
         enum State { case free, running, stopping(Stop) }
 
-        /// Nil for a post: it has no answer and cannot be cancelled by name.
+        /// Nil for a post, which has no answer and cannot be cancelled by its id.
         private(set) var id: RPCIdentifier?
         private(set) var state: State
         private(set) var deadline: Instant
-        /// What it holds; of a free place, which is the next free one.
+        /// How many bytes the call holds. In a free slot: the index of the next free slot.
         private var number: Int
-        /// What runs it, since it has begun.
+        /// The worker that runs the call; nil before it begins.
         private(set) var runner: Unmanaged<AnyObject>?
 
         init(_ id: RPCIdentifier?, bytes: Int, deadline: Instant) {
             (self.id, state, self.deadline, number) = (id, .running, deadline, bytes)
         }
 
-        /// Answers which place is free next.
+        /// Puts a call into a free slot, and returns the index of the next free slot.
         @inline(__always)
         mutating func fill(_ id: RPCIdentifier?, bytes: Int, deadline: Instant) -> Int {
             defer { self = Entry(id, bytes: bytes, deadline: deadline) }
             return number
         }
 
-        /// Nil if it is free already.
+        /// Frees the slot. Nil if it is free already.
         @inline(__always)
         mutating func clear(next free: Int) -> (bytes: Int, stop: Stop?)? {
             let ended: (bytes: Int, stop: Stop?)
@@ -58,7 +58,7 @@ package struct IncomingCalls: ~Copyable {
             return ended
         }
 
-        /// Answers whether it is still to be run.
+        /// Returns whether the call must still be run.
         @inline(__always)
         mutating func begin(by runner: Unmanaged<AnyObject>) -> Bool {
             if case .free = state { return false }
@@ -75,7 +75,7 @@ package struct IncomingCalls: ~Copyable {
     @usableFromInline let limit: Int
     @usableFromInline let byteLimit: Int
     private var entries: [Entry] = []
-    /// The first free place; -1 when there is none.
+    /// The first free slot; -1 if there is none.
     private var firstFree = -1
     private var isDraining = false
 
@@ -85,21 +85,21 @@ package struct IncomingCalls: ~Copyable {
     }
 
     @usableFromInline package private(set) var count = 0
-    /// What came with those that are here, and what is kept for them until they end.
+    /// The bytes that came with the calls of the table, and those that are kept for them until they end.
     @usableFromInline package var held = HeldBytes()
 
-    /// Whether the next call would be refused as one too many.
+    /// Whether the table would refuse the next call because of a limit.
     @inlinable
     package var isFull: Bool { count >= limit || held.count >= byteLimit }
 
-    /// Whether this end is finishing and nothing runs any more.
+    /// Whether this end is finishing and no call runs any more.
     package var isDrained: Bool { isDraining && count == 0 }
 
-    /// A request arrived.
-    /// - Parameter isPost: it waits until those before it have run. Then it finds a place in a full table too, and at an end
-    ///   that is finishing, since no caller could be told that it did not. Reading from the peer stops when posts wait.
-    /// - Parameter bytes: what of its message is kept for it, besides its name. The last one that finds a place may be of
-    ///   any length.
+    /// A request has arrived. Gives it a slot, or says why not.
+    /// - Parameter isPost: a post comes here after the posts before it have run. It gets a slot even in a full table and while
+    ///   this end is finishing, since no caller could be told of a refusal. Reading from the peer stops while posts wait.
+    /// - Parameter bytes: how many bytes of its message are kept for it, besides its id. The last request below the limit may
+    ///   be of any length.
     package mutating func start(
         _ id: RPCIdentifier?, isPost: Bool = false, bytes: Int = 0, deadline: Instant
     ) -> Admission {
@@ -108,7 +108,7 @@ package struct IncomingCalls: ~Copyable {
             guard count < limit else { return .busy(.maximumRequestsInFlight, most: limit) }
             guard held.count < byteLimit else { return .busy(.maximumBytesInFlight, most: byteLimit) }
         }
-        // A name may be as long as a message.
+        // An id may be as long as a message.
         let bytes = bytes &+ (id?.textCount ?? 0)
         count += 1
         held.begin(bytes)
@@ -121,18 +121,19 @@ package struct IncomingCalls: ~Copyable {
         return .run(slot: entries.count - 1)
     }
 
-    /// It is a call's turn. False when it has been told to stop while it waited.
-    /// - Parameter runner: what runs it, and is not counted here: it is there for as long as it does.
+    /// A call is about to run. False if it was told to stop while it waited.
+    /// - Parameter runner: the worker that runs it. No reference to it is counted here: it must live for as long as the call
+    ///   runs.
     package mutating func begin(slot: Int, by runner: Unmanaged<AnyObject>) -> Bool {
         entries.indices.contains(slot) && entries[slot].begin(by: runner)
     }
 
-    /// What runs the call; nil before it has begun.
+    /// The worker that runs the call; nil before the call has begun.
     package func runner(of slot: Int) -> Unmanaged<AnyObject>? {
         entries.indices.contains(slot) ? entries[slot].runner : nil
     }
 
-    /// The subject returned. Tells why it had been asked to stop, if it had.
+    /// The subject has returned, so the slot is free. Returns why the call had been told to stop; nil if it had not.
     package mutating func finish(slot: Int) -> Stop? {
         guard entries.indices.contains(slot), let ended = entries[slot].clear(next: firstFree) else { return nil }
         firstFree = slot
@@ -141,37 +142,37 @@ package struct IncomingCalls: ~Copyable {
         return ended.stop
     }
 
-    /// The peer cancelled a call. The slot to stop, or nil: unknown, finished or already stopping; ignored.
+    /// The peer has cancelled a call. Returns the slot to stop. Nil if the call is unknown, finished or already stopping.
     package mutating func cancel(_ id: RPCIdentifier) -> Int? {
         guard let slot = entries.firstIndex(where: { $0.isRunning && $0.id == id }) else { return nil }
         entries[slot].stop(.cancelled)
         return slot
     }
 
-    /// Time passed. The slots whose deadline is due and that must now stop.
+    /// Time has passed. Returns the slots whose deadlines are due and that must stop now.
     package mutating func expire(at now: Instant) -> [Int] {
         stop(.deadline) { $0.deadline <= now }
     }
 
-    /// The session is over: every call must stop, since its answer is not awaited.
+    /// The session is over. Returns the slots to stop: all of them, since no answer is awaited any more.
     package mutating func sessionEnded() -> [Int] {
         stop(.cancelled) { _ in true }
     }
 
-    /// The peer has left in good order: no answer is awaited, but what it posted still counts.
+    /// The peer has left in good order. Returns the slots to stop: no answer is awaited any more, but posts still run.
     package mutating func peerLeft() -> [Int] {
         stop(.cancelled) { $0.id != nil }
     }
 
-    /// This end is finishing: what runs goes on, no new call begins.
+    /// This end is finishing: running calls go on, and no new call begins.
     package mutating func drain() { isDraining = true }
 
-    /// The earliest deadline of a call that has not been told to stop.
+    /// The earliest deadline of the calls that have not been told to stop.
     package var nextDeadline: Instant? {
         entries.lazy.filter { $0.isRunning && $0.deadline < .distantFuture }.map(\.deadline).min()
     }
 
-    /// Whether a call with this name runs.
+    /// Whether a call with this id is in the table, running or stopping.
     package func isRunning(_ id: RPCIdentifier) -> Bool { entries.contains { $0.id == id } }
 
     package func isStopping(slot: Int) -> Bool {
@@ -191,33 +192,33 @@ package struct IncomingCalls: ~Copyable {
 @usableFromInline
 package struct HeldBytes: Sendable {
     @usableFromInline package private(set) var count = 0
-    /// How many of them are answers of batches that are not complete yet, or never will be.
+    /// How many of these bytes are answers in batches that are not complete, or never will be.
     private var batched = 0
-    /// How many the tally has been told of.
+    /// How many bytes the tally has been told of.
     @usableFromInline var told = 0
 
     package init() {}
 
-    /// A request begins that came with so many.
+    /// A request begins that holds this many bytes.
     mutating func begin(_ bytes: Int) { count &+= bytes }
 
-    /// It has ended.
+    /// A request has ended that held this many bytes.
     mutating func end(_ bytes: Int) { count &-= bytes }
 
-    /// Answers of batches that are not complete keep so many more, or less.
+    /// Answers in incomplete batches hold this many bytes more; less if it is negative.
     package mutating func batchesKeep(_ change: Int) {
         batched &+= change
         count &+= change
     }
 
-    /// No batch will be complete any more.
+    /// No batch will be completed any more.
     package mutating func dropBatches() { batchesKeep(-batched) }
 
-    /// Whether the tally is to be told, of which so many make a difference. Asked whenever a request begins or ends.
+    /// Whether the tally must be told, because enough bytes have changed. Asked whenever a request begins or ends.
     @inlinable
     package var hasNews: Bool { (count &- told).magnitude >= 4_096 || told != 0 && count == 0 }
 
-    /// The tally is told: so many more, or less.
+    /// Marks all as told, and returns how many bytes more, or less, the tally must count.
     package mutating func tell() -> Int {
         defer { told = count }
         return count &- told

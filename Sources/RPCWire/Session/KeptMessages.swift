@@ -1,40 +1,40 @@
-// What has been sent and may be wanted again: messages in the order of their numbers, kept until the other end says
-// that it has them. Pure. `Receipts` is the mirror image.
+// Keeps sent messages that may have to be sent again: in the order of their numbers, until the peer says that it has them.
+// Pure. `Receipts` is its counterpart.
 
 @usableFromInline
 package struct KeptMessages: ~Copyable, Sendable {
     private struct Entry {
         let number: Int64
-        /// Counted from the first byte that was ever kept in `bytes`.
+        /// Where its bytes end, counted from the first byte that was ever kept in `bytes`.
         let end: Int
-        /// Whether the message lies in memory of its own.
+        /// Whether the message is large and has memory of its own.
         let isShared: Bool
-        /// After it the message is not wanted any more, if it has not been sent by then.
+        /// When the message is no longer wanted, if it has not been sent by then.
         let deadline: Instant
-        /// It is not wanted any more, and has left the count; its bytes go with those before it.
+        /// Whether it is no longer wanted. It has left the count, but its bytes are removed only with those before it.
         var isDropped = false
     }
 
-    /// All messages but the large ones, one behind the other: memory is taken once and used again, not once per message.
+    /// All messages but the large ones, one behind the other. So memory is taken once and used again, not once per message.
     private var bytes = SendBuffer(keptCapacity: 64 << 10)
     private var entries: [Entry] = []
-    /// The large ones by their numbers. Beside the entries, so that nothing in those is counted.
+    /// The large messages by their numbers. They are not in the entries, so that an entry has no reference to count.
     private var shared: [Int64: Bytes] = [:]
-    /// How many bytes have been released, and how many entries that are still in the list.
+    /// How many bytes have been released, and how many released entries are still in the list.
     private var firstByte = 0
     private var firstEntry = 0
-    /// The number of the last message that was ever kept.
+    /// The highest number that was kept.
     package private(set) var last: Int64 = 0
 
     package init() {}
 
     @usableFromInline package private(set) var count = 0
     package private(set) var byteCount = 0
-    /// Of all but the large ones.
+    /// The bytes of all messages but the large ones.
     package var byteCountOfSmall: Int { bytes.count }
     @inlinable package var isEmpty: Bool { count == 0 }
 
-    /// Keeps a message, whose number is to be higher than all before.
+    /// Keeps a copy of a message. Ignores it unless its number is higher than all numbers before.
     package mutating func keep(
         _ message: UnsafeRawBufferPointer, number: Int64, deadline: Instant = .distantFuture
     ) {
@@ -43,7 +43,7 @@ package struct KeptMessages: ~Copyable, Sendable {
         add(Entry(number: number, end: firstByte + bytes.count, isShared: false, deadline: deadline), message.count)
     }
 
-    /// The same without a copy: for a large message that the sender has as well.
+    /// The same without a copy, for a large message that the sender holds as well.
     package mutating func keep(shared message: Bytes, number: Int64) {
         guard number > last else { return }
         shared[number] = message
@@ -59,14 +59,14 @@ package struct KeptMessages: ~Copyable, Sendable {
         byteCount += length
     }
 
-    /// As new, with all memory given back. Call this; do not assign a new value in the place of the old one.
+    /// Removes everything and gives all memory back. Call this; do not assign a new value in the place of the old one.
     ///
-    /// An assignment can leak the old value in release builds, by a bug of the compiler (seen with Swift 6.3.1). A
-    /// noncopyable struct has a `deinit`, or has a member with one, and is larger than four words. Its module is another
-    /// one, or another file where modules are not compiled as a whole, so that the `deinit` is not inlined. The place is
-    /// not checked for exclusive access: it is `@exclusivity(unchecked)`, a local variable, or behind a pointer. Then the
-    /// optimizer assigns by the type's value witness `assignWithTake`, which the compiler has made a mere copy of the bytes:
-    /// the `deinit` of what stood there never runs.
+    /// In release builds such an assignment can leak the old value, by a bug of the compiler (seen with Swift 6.3.1). It
+    /// concerns a noncopyable struct that has a `deinit`, or a member with one, and is larger than four words. The struct is
+    /// from another module, or from another file if modules are not compiled as a whole, so that the `deinit` is not inlined.
+    /// The place is not checked for exclusive access: it is `@exclusivity(unchecked)`, a local variable, or behind a pointer.
+    /// Then the optimizer assigns by the type's value witness `assignWithTake`. The compiler has made that a mere copy of the
+    /// bytes, so the `deinit` of the old value never runs.
     package mutating func removeAll() {
         bytes.letGo()
         entries = []
@@ -74,8 +74,8 @@ package struct KeptMessages: ~Copyable, Sendable {
         (firstByte, firstEntry, count, byteCount, last) = (0, 0, 0, 0, 0)
     }
 
-    /// The other end has everything up to this number.
-    /// - Returns: how many messages left the count.
+    /// The peer has all messages up to this number.
+    /// - Returns: how many messages have left the count.
     @discardableResult
     package mutating func release(through number: Int64) -> Int {
         let before = count
@@ -96,7 +96,7 @@ package struct KeptMessages: ~Copyable, Sendable {
         return before - count
     }
 
-    /// Drops the messages that are not to be sent any more, wherever they stand.
+    /// Drops the messages that need not be sent any more, wherever they are in the order.
     /// - Returns: how many.
     package mutating func drop(where isUnwanted: (_ length: Int, _ deadline: Instant) -> Bool) -> Int {
         let before = count
@@ -113,12 +113,12 @@ package struct KeptMessages: ~Copyable, Sendable {
         return before - count
     }
 
-    /// The numbers of the messages that are kept, up to this one.
+    /// The numbers of the kept messages, up to this one.
     package func numbers(through number: Int64) -> [Int64] {
         entries[firstEntry...].prefix { $0.number <= number }.filter { !$0.isDropped }.map(\.number)
     }
 
-    /// What is kept, and when each message stops being wanted.
+    /// The kept messages, with the times when they are no longer wanted.
     package var messages: [(number: Int64, message: Bytes, deadline: Instant)] {
         var start = firstByte
         return entries[firstEntry...].compactMap { entry in
@@ -130,8 +130,7 @@ package struct KeptMessages: ~Copyable, Sendable {
         }
     }
 
-    /// Lets go of the entries that were released once they are the greater part, so that each is moved once at most on
-    /// average.
+    /// Removes the released entries from the list once they are most of it. So each entry is moved at most once on average.
     private mutating func closeUp() {
         if firstEntry == entries.count {
             entries.removeAll(keepingCapacity: entries.capacity <= 1_024)

@@ -1,19 +1,19 @@
 // The table of the calls that this end has made and that have not ended. Pure: events in, decisions out, time passed in.
 //
-// A call is *waiting* for a connection, or *sent*: its bytes stand in the outgoing queue of a known stream, from a known
-// offset. It leaves the table exactly once: by its reply, its deadline, its caller's cancellation or the loss of its
-// session. Only the event that removes a call may tell its caller; every later event finds nothing and does nothing. When
-// a connection is lost and the session is not, its calls wait again under the same numbers, and the table remembers which
-// of them may have arrived. `IncomingCalls` is the mirror image.
+// A call is *waiting* for a connection, or *sent*: its bytes are in the outgoing queue of a known stream, from a known offset.
+// It leaves the table exactly once: by its reply, its deadline, its caller's cancellation or the loss of its session. Only the
+// event that removes a call may tell its caller; each later event finds no call and does nothing. If a connection is lost and
+// its session is not, the calls wait again under the same numbers. Then the table remembers which of them may have arrived.
+// `IncomingCalls` is its counterpart.
 
-/// What the driver knows one of its calls by: a word without a meaning here, so that an entry is copied at no cost.
+/// The driver's name for one of its calls. It has no meaning here, and copying it counts no references.
 package struct CallHandle: Sendable, Hashable {
     package let word: UInt
 
     package init(word: UInt) { self.word = word }
 }
 
-/// A position in one of the streams that serve this end one after the other.
+/// An offset in one of the streams that serve this end one after the other.
 package struct StreamPlace: Sendable, Hashable {
     package let stream: Int
     package let offset: UInt64
@@ -24,25 +24,25 @@ package struct StreamPlace: Sendable, Hashable {
     }
 }
 
-/// What becomes of a call when its connection is lost, or none can be had.
+/// What happens to a call when its connection is lost, or if there is no connection.
 package enum Persistence: Sendable, Hashable {
-    /// It waits for the next connection until its deadline, unless it may have arrived in a session that is lost.
+    /// It waits for the next connection until its deadline. It ends if it may have arrived in a session that is lost.
     case waits
-    /// The same, and running it twice is as good as once: it is sent again in another session.
+    /// The same, but it may run twice: it is sent again even if it may have arrived in a session that is lost.
     case waitsAndRepeats
-    /// Once no connection can be had it ends if it may have arrived, and waits otherwise.
+    /// While the peer cannot be reached: ends if it may have arrived, and waits otherwise.
     case endsIfSent
-    /// Once no connection can be had it ends, and does not begin.
+    /// While the peer cannot be reached: ends, and does not begin.
     case ends
 }
 
 package struct OutgoingCalls: Sendable {
-    /// A call as it enters the table.
+    /// A call that enters the table.
     package struct Call: Sendable {
         package let handle: CallHandle
         package let deadline: Instant
         package let persistence: Persistence
-        /// How long its message is, without its end.
+        /// The length of its message, without the end.
         package let length: Int
 
         package init(_ handle: CallHandle, length: Int, deadline: Instant, _ persistence: Persistence = .waits) {
@@ -50,13 +50,13 @@ package struct OutgoingCalls: Sendable {
         }
     }
 
-    /// What removing a call found out about it.
+    /// A call that has been removed from the table.
     package struct Removed {
         package let id: Int64
         package let handle: CallHandle
-        /// Whether its bytes were given to a stream, so that this end cannot say what became of it.
+        /// Whether its bytes were given to a stream. If so, this end cannot know what became of the call.
         package let wasSent: Bool
-        /// The stream over which its reply was awaited.
+        /// The stream over which its reply was awaited; nil if the call waited for a connection.
         package let stream: Int?
         package let length: Int
     }
@@ -64,9 +64,9 @@ package struct OutgoingCalls: Sendable {
     private struct Entry {
         var id: Int64
         let call: Call
-        /// Where it begins in which stream, once it has been given to one.
+        /// Where the call begins in its stream; nil while it waits for one.
         var place: StreamPlace?
-        /// A byte of it may have left over a stream that is gone.
+        /// Whether a byte of it may have left over a stream that is gone.
         var mayHaveArrived = false
 
         var isLost: Bool { mayHaveArrived && call.persistence != .waitsAndRepeats }
@@ -77,8 +77,9 @@ package struct OutgoingCalls: Sendable {
         }
     }
 
-    /// The last digits of a call's number say where it stands, so nothing is hashed. A power of two of places, at most half
-    /// of them taken; none before the first call. A number whose place is taken, by a call that takes long, is skipped.
+    /// The calls by their numbers: the last bits of a number are its index, so that nothing is hashed. The count is a power of
+    /// two, or 0 before the first call, and at most half of the places are taken. If a number's place is taken by a long call,
+    /// the number is skipped.
     private var entries: [Entry?] = []
     private var nextID: Int64 = 1
     package private(set) var count = 0
@@ -91,20 +92,20 @@ package struct OutgoingCalls: Sendable {
     /// How many places the table has; for tests.
     var placeCount: Int { entries.count }
 
-    /// The next number, for a post: it shares the numbers of the calls but not their table.
+    /// Returns the next number, for a post. Posts and calls share their numbers, but posts are not in the table.
     package mutating func takeNumber() -> Int64 {
         defer { nextID += 1 }
         return nextID
     }
 
-    /// A call begins and waits to be sent.
+    /// A call begins, and waits to be sent. Returns its number.
     package mutating func start(_ call: Call) -> Int64 {
         let id = takeNumberOfCall()
         enter(Entry(id: id, call: call))
         return id
     }
 
-    /// The call was given to a stream. Answers whether it may have arrived over one that is gone.
+    /// The call was given to a stream. Returns whether it may also have arrived over another stream that is gone.
     @discardableResult
     package mutating func sent(_ id: Int64, at place: StreamPlace) -> Bool {
         guard let index = index(of: id) else { return false }
@@ -112,35 +113,35 @@ package struct OutgoingCalls: Sendable {
         return entries[index]?.mayHaveArrived == true
     }
 
-    /// A reply arrived. Nil when no such call waits for one there: the peer's fault, or a late reply; ignored.
+    /// A reply has arrived. Nil if no call waits for it over this stream: the reply is late, or the peer is at fault.
     package mutating func replied(to id: Int64, over stream: Int) -> CallHandle? {
         index(of: id, sentOver: stream).flatMap { take($0)?.call.handle }
     }
 
-    /// The peer refused the call before any work because it is going away. The call waits for another connection, under a
-    /// new number, because higher numbers may have gone there already. Nil when no such call was sent.
+    /// The peer refused the call before any work because it is going away. The call waits for another connection, under a new
+    /// number, because higher numbers may have gone there already. Nil if no such call was sent.
     package mutating func refused(_ id: Int64, over stream: Int) -> (id: Int64, handle: CallHandle)? {
         index(of: id, sentOver: stream).flatMap { renumber($0) }
     }
 
-    /// The caller gave up. Nil when the call has already ended.
+    /// The caller has given up. Nil if the call has already ended.
     package mutating func withdraw(_ id: Int64) -> Removed? { index(of: id).flatMap { take($0)?.removed } }
 
-    /// Takes out those of the calls that wait for a connection which the body names.
+    /// Removes those of the calls without a place in a stream for which `matches` is true.
     package mutating func withdrawWaiting(
         where matches: (_ call: Call, _ mayHaveArrived: Bool) -> Bool
     ) -> [Removed] {
         removeAll { $0.place == nil && matches($0.call, $0.mayHaveArrived) }
     }
 
-    /// Time passed. Removes the calls whose deadline is due, in the order in which they were made.
+    /// Time has passed. Removes the calls whose deadlines are due, in the order in which they were made.
     package mutating func expire(at now: Instant) -> [Removed] {
         defer { releaseRoom() }
         return removeAll { $0.call.deadline <= now }
     }
 
-    /// A stream is gone after `sent` bytes, and its session with it. Removes the calls of which a byte had left, except
-    /// those that may be repeated. The others wait again, under new numbers, as if they had been refused.
+    /// A stream is gone after `sent` bytes, and its session is lost. Removes the calls of which a byte had left, except those
+    /// that may run twice. The others wait again under new numbers, as if they had been refused.
     package mutating func lost(
         stream: Int, sent: UInt64
     ) -> (removed: [Removed], renumbered: [(id: Int64, handle: CallHandle)]) {
@@ -158,7 +159,7 @@ package struct OutgoingCalls: Sendable {
         return (removed, renumbered)
     }
 
-    /// A stream is gone after `sent` bytes, but the session may go on: its calls wait, and `waiting` lists them.
+    /// A stream is gone after `sent` bytes, but its session may go on. Its calls wait again; `waiting` lists them.
     package mutating func interrupted(stream: Int, sent: UInt64) {
         for index in entries.indices {
             guard let place = entries[index]?.place, place.stream == stream else { continue }
@@ -167,7 +168,7 @@ package struct OutgoingCalls: Sendable {
         }
     }
 
-    /// The session goes on over another stream. The peer has all calls up to this number and answers them there.
+    /// The session goes on over another stream. The peer has all calls up to the number `received`, and answers them there.
     package mutating func resumed(over stream: Int, received: Int64) {
         for index in entries.indices {
             guard let entry = entries[index], entry.place == nil, entry.mayHaveArrived else { continue }
@@ -176,10 +177,10 @@ package struct OutgoingCalls: Sendable {
         }
     }
 
-    /// The session does not go on and another one begins. Removes the calls that may have arrived and may not be repeated.
+    /// Another session begins. Removes the calls that may have arrived in the former one and may not run twice.
     package mutating func restarted() -> [Removed] { removeAll { $0.place == nil && $0.isLost } }
 
-    /// The session ends. Removes every call.
+    /// The session ends. Removes all calls.
     package mutating func removeAll() -> [Removed] { removeAll { _ in true } }
 
     /// The calls that wait to be sent, in the order in which they were made.
@@ -203,7 +204,7 @@ package struct OutgoingCalls: Sendable {
 extension OutgoingCalls {
     private func home(_ id: Int64) -> Int { Int(truncatingIfNeeded: id) & (entries.count - 1) }
 
-    /// Where a call stands that has not ended.
+    /// The index of a call that has not ended.
     private func index(of id: Int64) -> Int? {
         guard count > 0 else { return nil }
         let index = home(id)
@@ -214,7 +215,7 @@ extension OutgoingCalls {
         index(of: id).flatMap { entries[$0]?.place?.stream == stream ? $0 : nil }
     }
 
-    /// The next number whose place is free.
+    /// Returns the next number whose place is free.
     private mutating func takeNumberOfCall() -> Int64 {
         if count * 2 >= entries.count { grow() }
         while entries[home(nextID)] != nil { nextID += 1 }
@@ -247,14 +248,14 @@ extension OutgoingCalls {
         entries.compactMap { entry in entry.flatMap { matches($0) ? $0.id : nil } }.sorted()
     }
 
-    /// The calls that had a place each have one each among twice as many as well.
+    /// Doubles the places. Two calls that had different places have different places in the larger table too.
     private mutating func grow() {
         let old = entries
         entries = Array(repeating: nil, count: max(16, old.count * 2))
         for case let entry? in old { entries[home(entry.id)] = entry }
     }
 
-    /// An empty table keeps no more places than these: each search for a deadline goes through all of them.
+    /// How many places an empty table keeps at most, because each search for a deadline looks at all of them.
     private static let mostPlacesKept = 1_024
 
     private mutating func releaseRoom() {

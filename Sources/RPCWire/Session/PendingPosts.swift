@@ -1,18 +1,19 @@
-// The posts that the other end may not have: those that wait for a connection, and those that were sent and not
-// acknowledged. Pure: events in, decisions out, time passed in.
+// The posts that the peer may not have: those that wait for a connection, and those that were sent and are not acknowledged.
+// Pure: events in, decisions out, time passed in.
 
 package struct PendingPosts: ~Copyable {
     private let byteLimit: Int
     private var kept = KeptMessages()
     /// The number of the last post that was given to a stream.
     private var lastGiven: Int64 = 0
-    /// The posts that went over a stream which takes no new calls, and are not acknowledged there. They are never sent again.
+    /// By stream: the posts that were sent over a stream which takes no new calls, and are not acknowledged. They are never
+    /// sent again.
     private var unsettled: [Int: [Int64]] = [:]
-    /// How many posts were refused since the log was last told of one; that one included.
+    /// How many posts were refused since the log was last told of one. Includes that one.
     private var refused = 0
-    /// How many posts were lost.
+    /// How many posts were lost; since `close`, if it was called.
     private(set) var lost = 0
-    /// No more posts are taken, and the owner is to be told when none is pending any more.
+    /// Whether no more posts are taken, and the owner must be told when none is pending any more.
     private(set) var isSettling = false
 
     init(byteLimit: Int) { self.byteLimit = byteLimit }
@@ -20,7 +21,7 @@ package struct PendingPosts: ~Copyable {
     /// How many posts are not sent yet, or not acknowledged.
     var count: Int { kept.count + unsettled.values.reduce(0) { $0 + $1.count } }
     var isFull: Bool { kept.byteCount >= byteLimit }
-    /// Whether an acknowledgement would release nothing.
+    /// Whether an acknowledgement over the current stream would release no post.
     var isEmpty: Bool { kept.isEmpty }
 
     /// Keeps a post until there is a connection, or until its deadline.
@@ -28,18 +29,18 @@ package struct PendingPosts: ~Copyable {
         kept.keep(message, number: number, deadline: deadline)
     }
 
-    /// A post goes out now.
-    /// - Parameter isKept: whether the other end will say that it has it.
+    /// A post is sent now.
+    /// - Parameter isKept: whether the peer will acknowledge it.
     mutating func send(_ message: UnsafeRawBufferPointer, number: Int64, isKept: Bool) {
         if isKept { kept.keep(message, number: number) }
         lastGiven = number
     }
 
-    /// All posts that are to be sent over a new connection, in order.
+    /// Returns all posts to send over a new connection, in order.
     /// - Parameters:
-    ///   - longest: how long a message to the other end may be.
-    ///   - isKept: whether the other end will say that it has them.
-    /// - Returns: how many were dropped besides, because they are too late or too long.
+    ///   - longest: how long a message to the peer may be.
+    ///   - isKept: whether the peer will acknowledge them.
+    /// - Returns: the posts, and how many others were dropped because they are too late or too long.
     mutating func sendAll(
         at now: Instant, longest: Int, isKept: Bool
     ) -> (messages: [(number: Int64, message: Bytes)], dropped: Int) {
@@ -51,17 +52,17 @@ package struct PendingPosts: ~Copyable {
         return (messages, dropped)
     }
 
-    /// The other end has all posts up to this number.
+    /// The peer has all posts up to this number.
     mutating func release(through number: Int64) { kept.release(through: number) }
 
-    /// The other end has all posts up to this number that it was given over this stream.
+    /// The peer has all posts up to this number that it was given over this stream.
     mutating func acknowledged(_ number: Int64, over stream: Int) {
         guard let given = unsettled[stream] else { return release(through: number) }
         let left = given.filter { $0 > number }
         unsettled[stream] = left.isEmpty ? nil : left
     }
 
-    /// A stream takes no new calls, but may still acknowledge what it was given. Answers whether something is pending there.
+    /// A stream takes no new calls, but may still acknowledge the posts that it was given. Returns whether it has such posts.
     mutating func leave(_ stream: Int) -> Bool {
         let given = kept.numbers(through: lastGiven)
         kept.release(through: lastGiven)
@@ -72,7 +73,7 @@ package struct PendingPosts: ~Copyable {
     /// Whether an acknowledgement may still come over a stream that takes no new calls.
     func isPending(on stream: Int) -> Bool { unsettled[stream] != nil }
 
-    /// A stream is gone. What was left and not acknowledged there is lost.
+    /// A stream is gone. Posts are lost that were sent over it, if it took no new calls and they are not acknowledged.
     mutating func ended(_ stream: Int) -> LostPosts {
         let lost = LostPosts(unacknowledged: unsettled.removeValue(forKey: stream)?.count ?? 0)
         self.lost += lost.count
@@ -86,13 +87,13 @@ package struct PendingPosts: ~Copyable {
         return lost
     }
 
-    /// No more posts are taken. Losses are counted from now.
+    /// Takes no more posts, and counts losses from now on.
     mutating func close() {
         lost = 0
         isSettling = count > 0
     }
 
-    /// All posts that are still pending are given up.
+    /// Gives up all posts that are still pending.
     mutating func loseAll() -> LostPosts {
         let pending = count
         kept.release(through: lastGiven)
@@ -104,14 +105,14 @@ package struct PendingPosts: ~Copyable {
         return lost
     }
 
-    /// Whether the last pending post is settled and the owner is to be told now; once.
+    /// Whether the owner must be told now that the last pending post is settled. True only once.
     mutating func takeSettled() -> Bool {
         guard isSettling, count == 0 else { return false }
         isSettling = false
         return true
     }
 
-    /// A post was refused for a reason that lies not in itself. Answers whether it is the first one, of which the log is told.
+    /// A post was refused, but is not itself at fault. Returns whether it is the first one, of which the log is told.
     mutating func noteRefusal() -> Bool {
         refused += 1
         return refused == 1
@@ -120,21 +121,21 @@ package struct PendingPosts: ~Copyable {
     /// How many refused posts the log has not been told of.
     var untoldRefusals: Int { max(0, refused - 1) }
 
-    /// The same; they count as told from now on.
+    /// The same, and marks them as told.
     mutating func takeUntoldRefusals() -> Int {
         defer { refused = 0 }
         return untoldRefusals
     }
 
-    /// Whether there is room again for some time, so that it is worth telling the log of refusals.
+    /// Whether there is room for some time. Before that, telling the log of refusals would be too early.
     var hasRoom: Bool { kept.byteCount <= byteLimit / 2 }
 }
 
-/// How many posts were lost by one event. A post reports nothing to its caller, so the log is told.
+/// How many posts were lost by one event. The log is told, because a post reports nothing to its caller.
 package struct LostPosts: Sendable, Hashable {
-    /// They were never given to a connection.
+    /// How many were never given to a connection.
     package var unsent = 0
-    /// They were given to a connection, and the other end has not said that it has them.
+    /// How many were given to a connection, and were not acknowledged by the peer.
     package var unacknowledged = 0
 
     package init(unsent: Int = 0, unacknowledged: Int = 0) {
@@ -143,7 +144,7 @@ package struct LostPosts: Sendable, Hashable {
 
     package var count: Int { unsent + unacknowledged }
 
-    /// "1 post was", "2 posts were"
+    /// Such as "1 post was" or "2 posts were".
     package static func text(_ count: Int) -> String { count == 1 ? "1 post was" : "\(count) posts were" }
 
     /// A line for the log.

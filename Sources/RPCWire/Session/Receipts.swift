@@ -1,12 +1,12 @@
-// How far this end has come with what the other end sends in a session, and when to tell it so, so that it need not
-// keep everything. Pure. `KeptMessages` is the mirror image.
+// Counts what has arrived from the peer in a session, and decides when to tell the peer, so that it need not keep all its
+// messages. Pure. `KeptMessages` is its counterpart.
 //
-// Within one stream requests come in the order of their numbers, and a stream loses nothing but its end: so one number
-// says what has come and what has not, and a request whose number is not higher has come before and never runs again.
+// One number is enough, because within a stream requests come in the order of their numbers, and a stream loses only its end. A
+// request whose number is not higher has come before and never runs again.
 
 @usableFromInline
 package struct Receipts: Sendable {
-    /// The highest number of a call or post that has come.
+    /// The highest number of the calls and posts that have come.
     @usableFromInline package private(set) var requests: Int64 = 0
     /// How many answers have come.
     @usableFromInline package private(set) var replies: Int64 = 0
@@ -14,23 +14,23 @@ package struct Receipts: Sendable {
     @usableFromInline var unreportedBytes = 0
     @usableFromInline var hasUnreportedPosts = false
 
-    /// Whether the other end is to be told now how far this end has come.
+    /// When the peer must be told how much has arrived here.
     @usableFromInline
     package enum Report: Sendable, Hashable {
         case notYet
-        /// With the next message that is sent.
+        /// With the next message that is sent anyway.
         case along
-        /// Even if there is nothing else to send.
+        /// At once, even if there is nothing else to send.
         case atOnce
     }
 
-    /// How much may come before it is reported: counted in messages, and in bytes.
+    /// How much may come before it is reported, in messages and in bytes.
     @inlinable package static var interval: Int { 64 }
     @inlinable package static var byteInterval: Int { 64 << 10 }
 
     package init() {}
 
-    /// A call came, or a post. False when it has come before. An answer reports a call by itself; a post has none.
+    /// A call or a post has come. False if it has come before. A call is reported by its answer, but a post has none.
     package mutating func request(_ number: Int64, isPost: Bool, bytes: Int) -> Bool {
         guard number > requests else { return false }
         requests = number
@@ -41,19 +41,19 @@ package struct Receipts: Sendable {
         return true
     }
 
-    /// An answer came.
+    /// An answer has come.
     package mutating func reply(bytes: Int) {
         replies += 1
         note(bytes)
     }
 
-    /// Asked with every message; comparing the reports of another module goes through a table.
+    /// Asked for each message. Match the result by pattern: `==` on another module's enum goes through a table.
     @inlinable package var report: Report {
         guard unreported >= Self.interval || unreportedBytes >= Self.byteInterval else { return .notYet }
         return hasUnreportedPosts || unreportedBytes >= Self.byteInterval ? .atOnce : .along
     }
 
-    /// The other end has been told.
+    /// The peer has been told.
     package mutating func reported() {
         (unreported, unreportedBytes, hasUnreportedPosts) = (0, 0, false)
     }

@@ -1,12 +1,12 @@
-// When a client dials, waits and dials again. Pure: events in, decisions out; time and chance passed in.
+// Decides when a client dials, waits and dials again. Pure: events in, decisions out; time and chance passed in.
 //
-// `closed` is the only final phase: a server that is away, however long, never ends a client. The first attempt after
-// the loss of a connection that was of use, or that lasted, is made at once; a server that takes connections only to
-// drop them is to be left in peace.
+// Only `closed` is final: no client ends because its server is away, however long. After the loss of a connection that was of
+// use, or that lasted, the first attempt is made at once. A server that only takes connections and drops them must be left in
+// peace, so the client waits first.
 
 package struct Reconnection {
     package enum Phase: Sendable, Hashable {
-        /// No connection has been asked for yet.
+        /// No connection has been needed yet.
         case idle
         case connecting
         case connected
@@ -17,7 +17,7 @@ package struct Reconnection {
     package enum Action: Sendable, Hashable {
         case nothing
         case dial
-        /// Dial again at this moment, unless told otherwise before.
+        /// Dial at this moment, unless the client is closed before.
         case wait(until: Instant)
     }
 
@@ -35,8 +35,8 @@ package struct Reconnection {
         return .dial
     }
 
-    /// The dialled connection is ready for calls. False when it came too late and must be dropped.
-    /// - Parameter isGreeted: the server has answered a hello. If not, it may take connections only to drop them.
+    /// The dialled connection is ready for calls. False if it is too late and must be dropped.
+    /// - Parameter isGreeted: whether the server has answered a hello. If not, it may take connections only to drop them.
     package mutating func connected(at now: Instant, isGreeted: Bool = true) -> Bool {
         guard phase == .connecting else { return false }
         phase = .connected
@@ -45,10 +45,10 @@ package struct Reconnection {
         return true
     }
 
-    /// The attempt failed or the connection was lost.
+    /// The attempt failed, or the connection was lost.
     /// - Parameters:
     ///   - chance: a random number in 0 ..< 1.
-    ///   - wasOfUse: something came over the connection besides its greeting.
+    ///   - wasOfUse: whether anything but its greeting came over the connection.
     package mutating func lost(at now: Instant, chance: Double, wasOfUse: Bool = false) -> Action {
         guard phase == .connected, wasOfUse || connectedAt.duration(to: now) >= backoff.base else {
             return left(at: now, chance: chance)
@@ -58,7 +58,7 @@ package struct Reconnection {
         return .dial
     }
 
-    /// The server says that it is going away, so that there is no hurry to come back; or an attempt failed.
+    /// The server says that it is going away, or an attempt failed. The client waits before it dials again.
     package mutating func left(at now: Instant, chance: Double) -> Action {
         guard phase == .connecting || phase == .connected else { return .nothing }
         let until = now.advanced(by: backoff.delay(afterFailures: failures, chance: chance))
@@ -74,7 +74,7 @@ package struct Reconnection {
         return .dial
     }
 
-    /// The owner closes the client. False when it was closed before.
+    /// The owner closes the client. False if it was closed before.
     package mutating func close() -> Bool {
         guard phase != .closed else { return false }
         phase = .closed
@@ -83,9 +83,9 @@ package struct Reconnection {
 }
 
 package struct Backoff: Sendable, Hashable {
-    /// The longest first wait.
+    /// The longest wait after the first failure. Each further failure doubles it.
     package var base: Duration
-    /// The longest wait of all.
+    /// The longest wait after any number of failures.
     package var limit: Duration
 
     package init(base: Duration = .milliseconds(100), limit: Duration = .seconds(10)) {
@@ -94,10 +94,10 @@ package struct Backoff: Sendable, Hashable {
     }
 
     /// - Parameters:
-    ///   - failures: how many attempts have failed in a row before this wait.
-    ///   - chance: a random number in 0 ..< 1; the wait is this part of the longest one.
+    ///   - failures: how many attempts in a row have failed before this wait.
+    ///   - chance: a random number in 0 ..< 1. The wait is this part of the longest wait.
     package func delay(afterFailures failures: Int, chance: Double) -> Duration {
-        // 2^30 times any sensible base is above any sensible limit; beyond it the product could overflow.
+        // 2^30 times any sensible base is above any sensible limit. With a larger factor the product could overflow.
         let factor = 1 << min(max(failures, 0), 30)
         let longest = base.nanoseconds.multipliedReportingOverflow(by: Int64(factor))
         let bound = longest.overflow ? limit.nanoseconds : min(longest.partialValue, limit.nanoseconds)
