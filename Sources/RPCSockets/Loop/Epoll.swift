@@ -1,24 +1,24 @@
-// Waits for descriptors to become ready. The system keeps the list of watched ones, and reports only the ready ones.
+// Waits for descriptors to become ready. The system keeps the list of the watched descriptors, and reports only the ready ones.
 
 import CSystem
 import RPCWire
 import Synchronization
 
-/// The system's list of descriptors, and one more descriptor with which any thread ends a wait. All members but `wake` are
+/// The system's list of descriptors, and one more descriptor by which any thread can end a wait. All members but `wake` are
 /// called on the loop.
 final class Epoll {
     /// A tag that no registration has.
     private static let wakeUpTag = UInt64.max
-    /// How long it waits at most while it has no descriptors, in milliseconds: nothing can wake it then.
+    /// The longest wait without descriptors, in milliseconds. Nothing can wake the loop then.
     private static let longestNap: Int32 = 10
 
     private var list: FileDescriptor?
     private var wakeUp: FileDescriptor?
-    /// The same for other threads; -1 until there is one.
+    /// The number of `wakeUp`, for other threads; -1 until it exists.
     private let wakeUpNumber = Atomic<Int32>(-1)
     private var events = [epoll_event](repeating: epoll_event(), count: 256)
 
-    /// Takes the two descriptors that are needed, unless they are there. Until that succeeds nothing can be watched.
+    /// Opens the two descriptors, unless they are open. Until that succeeds no descriptor can be watched.
     func open() throws(SystemError) {
         guard list == nil else { return }
         let list = FileDescriptor(try SystemCall.make("epoll_create1") { epoll_create1(Int32(EPOLL_CLOEXEC)) })
@@ -31,8 +31,8 @@ final class Epoll {
         wakeUpNumber.store(wakeUp.number, ordering: .relaxed)
     }
 
-    /// Watches a descriptor; `tag` comes back with every event, so that a closed and reused descriptor is not
-    /// mistaken for the new one.
+    /// Watches a descriptor. Each of its events has this tag. Descriptor numbers are reused, so the tag tells late events of a
+    /// closed descriptor from those of the new one.
     func add(_ descriptor: Int32, _ interest: Readiness, tag: UInt64) throws(SystemError) {
         try open()
         try control(EPOLL_CTL_ADD, descriptor, interest, tag)
@@ -47,13 +47,13 @@ final class Epoll {
         if let list { epoll_ctl(list.number, EPOLL_CTL_DEL, descriptor, &unused) }
     }
 
-    /// Waits until something is ready, `wake` is called or the time is over (nil: for ever); never longer than
-    /// asked by more than a millisecond.
+    /// Waits until a descriptor is ready, `wake` is called or the time is over; nil waits without a limit. Takes at most a
+    /// millisecond longer than that. May return early, without an event.
     /// - Returns: the number of events.
     func wait(nanoseconds: Int64?) -> Int {
         let milliseconds = Self.milliseconds(nanoseconds)
         guard let list else {
-            // Returns at once when that succeeds: `wake` may have found nothing a moment ago.
+            // If this succeeds, returns at once: `wake` may have been called just before, without a descriptor to write to.
             if (try? open()) == nil {
                 _ = poll(nil, 0, milliseconds < 0 ? Self.longestNap : min(milliseconds, Self.longestNap))
             }
@@ -61,18 +61,18 @@ final class Epoll {
         }
         let count = epoll_wait(list.number, &events, Int32(events.count), milliseconds)
         if count >= 0 { return Int(count) }
-        // The loop works out anew how long to wait. Any other error means that the loop's own descriptor is gone: a
-        // bug in this process, which no peer can bring about, and after which nothing here could be trusted.
+        // After EINTR the loop works out anew how long to wait. Any other error means that the loop's own descriptor is gone.
+        // No peer can cause that: it is a bug in this process, and nothing could be trusted afterwards.
         guard system_errno() == EINTR else { fatalError("\(SystemError("epoll_wait"))") }
         return 0
     }
 
-    /// One of the events of the last `wait`.
+    /// Returns one of the events of the last `wait`.
     func event(_ index: Int) -> (tag: UInt64, readiness: Readiness) {
         (events[index].data.u64, Readiness(rawValue: events[index].events))
     }
 
-    /// Ends the current or the next `wait`. The one member that any thread may call.
+    /// Ends the current or the next `wait`. Any thread may call this, and only this member.
     func wake() {
         let number = wakeUpNumber.load(ordering: .relaxed)
         guard number >= 0 else { return }
@@ -88,7 +88,7 @@ final class Epoll {
         try SystemCall.make("epoll_ctl") { epoll_ctl(list.number, operation, descriptor, &event) }
     }
 
-    /// Whole milliseconds, rounded up so that no wait ends just before its time; -1 is for ever.
+    /// Whole milliseconds; -1 for no limit. Rounded up, so that no wait ends just before its time.
     static func milliseconds(_ nanoseconds: Int64?) -> Int32 {
         guard let nanoseconds else { return -1 }
         guard nanoseconds > 0 else { return 0 }
@@ -96,12 +96,12 @@ final class Epoll {
     }
 }
 
-/// The events of a descriptor: those that are waited for, or those that occurred. In the system's bits.
+/// Events of a descriptor, in the system's bits: those to wait for, or those that have occurred.
 struct Readiness: OptionSet {
     let rawValue: UInt32
 
     static var reading: Readiness { Readiness(rawValue: EPOLLIN.rawValue) }
     static var writing: Readiness { Readiness(rawValue: EPOLLOUT.rawValue) }
-    /// The connection is broken or over in both directions; reported also when neither reading nor writing is waited for.
+    /// Whether the connection is broken, or over in both directions. Reported even if neither reading nor writing is watched.
     var isHungUp: Bool { rawValue & (EPOLLHUP.rawValue | EPOLLERR.rawValue) != 0 }
 }

@@ -1,13 +1,13 @@
-// Lets a loop continue when its thread is blocked: loans, and the thread that takes over. Also runs tasks of the ordinary pool
-// on the loop's thread.
+// Keeps a loop running while its thread is blocked: lends the loop, and lets another thread take it over. Also runs tasks of
+// the ordinary pool on the loop's thread.
 
 package import RPCWire
 import Synchronization
 
 extension EventLoop: Handoff {
-    /// The monitor stops watching the loop after so many looks in a row that see no loan.
+    /// After this many looks in a row without a loan, the monitor stops watching the loop.
     private static let quietLooks: UInt8 = 2
-    /// How many looks may see a loan before it is overdue, at least. Each thread that is away adds one: where threads are late
+    /// How many looks must see a loan before it is overdue, at least. Each thread that is away adds one. If threads are late
     /// because they compute, or because the machine is busy, more threads would make all of them later.
     private static let looksPerLoan = 2
 
@@ -17,8 +17,8 @@ extension EventLoop: Handoff {
         beWatched(by: monitor)
     }
 
-    /// Called after each loan, so that a look which comes later sees it. The monitor stops watching only at a look that comes some
-    /// milliseconds after the count was lowered.
+    /// Called when a loan has begun, so that a later look sees it. The monitor cannot stop too early: it stops only at a look
+    /// some milliseconds after the count was lowered.
     private func beWatched(by monitor: HandoffMonitor) {
         if looksLeft.load(ordering: .relaxed) < Self.quietLooks { askToBeWatched(by: monitor) }
     }
@@ -30,7 +30,7 @@ extension EventLoop: Handoff {
 
     package func takeBack() -> Bool {
         if monitor != nil, !ownership.takeBack(SystemThread.current) { return false }
-        // The foreign code may have taken long.
+        // The foreign code may have taken long, so the known time is too old.
         state.time = nil
         return true
     }
@@ -52,7 +52,7 @@ extension EventLoop: Handoff {
 
     // MARK: another thread takes over
 
-    /// Checks the loop from another thread. Returns whether to check again.
+    /// One look of the monitor, from another thread. Returns whether to look again.
     @discardableResult
     package func look() -> Bool {
         switch ownership.look(enough: Self.looksPerLoan + threadsAway.load(ordering: .relaxed)) {
@@ -68,14 +68,14 @@ extension EventLoop: Handoff {
         return true
     }
 
-    /// Whether there will be another look; for tests.
+    /// Whether the monitor will look again; for tests.
     var isWatched: Bool { looksLeft.load(ordering: .relaxed) > 0 }
 
     private func replace(_ thread: UInt) {
         guard let monitor, monitor.admits(thread) else { return }
         do throws(SystemError) {
             try SystemThread.start(name: name) { [self] in
-                // The first may have returned in the meantime.
+                // The first thread may have returned in the meantime.
                 guard ownership.take(from: thread, for: SystemThread.current) else { return monitor.returned(thread) }
                 threadsAway.add(1, ordering: .relaxed)
                 monitor.tookOver()
@@ -99,12 +99,12 @@ extension EventLoop: Handoff {
         PoolHook.collectJobs(of: resume, into: self)
     }
 
-    /// Whether another thread would take over if a hosted job kept this one.
+    /// Whether another thread would take over if a hosted job blocked this one.
     private var canHost: Bool {
         monitor?.hasRoom == true && threadsAway.load(ordering: .relaxed) == 0 && !state.isEnding
     }
 
-    /// Runs a job of the pool, or returns it to the pool. Returns whether this thread still has the loop.
+    /// Runs a job of the pool, or gives it back to the pool. Returns whether this thread still has the loop.
     func host(_ job: UnownedJob) -> Bool {
         let begin = state.hosting.beginOfStay ?? now
         guard canHost, state.hosting.beginJob(stayingSince: begin) else {

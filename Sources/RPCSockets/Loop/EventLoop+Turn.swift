@@ -1,15 +1,15 @@
-// Runs the turns of the loop's thread: wait for events and deliver them, fire timers, run the queue. At the end of a turn each
-// channel sends in one write what is still queued.
+// Runs the turns of the loop's thread. A turn waits for events and delivers them, fires timers, and runs the queue. At its end
+// each channel sends in one write what is still queued.
 
 import RPCWire
 import Synchronization
 
 extension EventLoop {
-    /// How much of the queue one turn runs before it looks at the sockets again.
+    /// How many items of the queue one turn runs before it looks at the sockets again, and for how long.
     private static let itemsPerTurn = 1_000
     private static let nanosecondsPerTurn: Int64 = 1_000_000
 
-    /// Runs a thread for a loop that has none.
+    /// Runs the loop on this thread. Called on a new thread, when the loop has none.
     func run() {
         ownership.begin(SystemThread.current)
         live()
@@ -24,7 +24,7 @@ extension EventLoop {
         } while !isDone()
     }
 
-    /// Runs one turn. False when the thread has lost the loop: then it may touch nothing of the loop any more.
+    /// Runs one turn. False if the thread has lost the loop; then it must not touch anything of the loop any more.
     private func turn() -> Bool {
         receive()
         fireTimers()
@@ -33,7 +33,7 @@ extension EventLoop {
         return true
     }
 
-    /// Whether nothing is left to do in this turn behind the present piece of work, and no channel waits for the end of the turn.
+    /// Whether the present piece of work is the last of this turn, and no channel waits for the end of the turn.
     var isAtEndOfTurn: Bool { state.queue.isEmpty && state.unflushed.isEmpty && !mailbox.hasMail }
 
     private func fireTimers() {
@@ -64,8 +64,8 @@ extension EventLoop {
             case .timer(let timer): state.timers.insert(timer)
             }
             let known = exchange(&state.time, with: nil)
-            // The clock is read seldom. A time that the item has read anyway counts. An item that takes long is seen at the
-            // next tick of the system.
+            // Reading the clock costs time, so it is read only for each eighth item. A time that the item has read itself
+            // counts too. For the other items the system's last tick is enough to see one that takes long.
             if known ?? (count % 8 == 0 ? MonotonicClock.now : MonotonicClock.atLastTick) > end { break }
         }
         state.hosting.endStay()
@@ -74,14 +74,14 @@ extension EventLoop {
 
     func flushChannels() {
         guard !state.unflushed.isEmpty else { return }
-        // Channels that are added meanwhile are for the next turn.
+        // Channels that are added from here on belong to the next turn.
         var channels = exchange(&state.unflushed, with: exchange(&state.spareList, with: []))
         for channel in channels { channel.turnEnds() }
         channels.removeAll(keepingCapacity: true)
         state.spareList = channels
     }
 
-    /// Whether the thread can go: only after `shutdown`, when nothing is left to do.
+    /// Whether the thread can end. Only after `shutdown`, when nothing is left to do.
     private func isDone() -> Bool {
         guard state.isEnding, state.queue.isEmpty, state.registrations.count == 0, state.unflushed.isEmpty else {
             return false
@@ -89,7 +89,7 @@ extension EventLoop {
         return mailbox.leave { ownership.end() }
     }
 
-    /// Ends everything that lives on the loop.
+    /// Ends everything on the loop: drops all timers, and tells all handlers.
     func end() {
         state.isEnding = true
         state.timers.removeAll()
@@ -100,7 +100,7 @@ extension EventLoop {
 // MARK: waiting
 
 extension EventLoop {
-    /// Waits until there is something to do, and delivers what has come. Spins before it sleeps where that is worthwhile.
+    /// Waits until there is something to do, and delivers the events. Spins before it sleeps if that is worthwhile.
     private func receive() {
         let spins = state.spin.isWorthwhile
         if spins, spin() { return }
@@ -112,7 +112,7 @@ extension EventLoop {
         let start = MonotonicClock.now
         let time = timeToSleep(from: start)
         let count = epoll.wait(nanoseconds: time)
-        // Any time that was known is older than the sleep.
+        // Any known time is from before the sleep.
         state.time = nil
         if isNoted, time != 0 {
             let end = MonotonicClock.now
@@ -123,10 +123,10 @@ extension EventLoop {
         deliverReady(count)
     }
 
-    /// Checks repeatedly without sleeping. A thread that posts meanwhile need not wake the loop. False when nothing was found.
+    /// Checks repeatedly without sleeping, so that a thread that posts need not wake the loop. False if nothing was found.
     private func spin() -> Bool {
         var now = MonotonicClock.now
-        // An event that is ready at once would have ended a sleep at once too. It does not tell whether spinning pays.
+        // An event that is ready at once would have ended a sleep at once too, so it does not tell whether spinning pays.
         if finds(at: now) { return true }
         let start = now
         var end = start.advanced(byNanoseconds: state.spin.time)
@@ -148,7 +148,7 @@ extension EventLoop {
         return count > 0 || mailbox.hasMail || !state.queue.isEmpty || !state.unflushed.isEmpty
     }
 
-    /// How many nanoseconds the loop may sleep; nil is until it is woken.
+    /// How many nanoseconds the loop may sleep; nil if it may sleep until it is woken.
     private func timeToSleep(from now: Instant) -> Int64? {
         guard state.queue.isEmpty, state.unflushed.isEmpty, !mailbox.hasMail else { return 0 }
         state.timers.dropCancelledFirst()
@@ -157,7 +157,7 @@ extension EventLoop {
         return until == .distantFuture ? nil : now.nanoseconds(to: until)
     }
 
-    /// Delivers the events of the last wait. The time may be known for the first of them.
+    /// Delivers the events of the last wait. For the first of them the time may be known already.
     private func deliverReady(_ count: Int) {
         for index in 0..<count {
             let (tag, readiness) = epoll.event(index)

@@ -1,47 +1,47 @@
-// Runs a thread that waits for sockets, timers and work: the `Loop` of real connections. This file has the members that any
-// thread may call, and how descriptors are watched. `EventLoop+Turn.swift` has what the thread does.
+// Runs a thread that waits for sockets, timers and work: the `Loop` of real connections. This file has what any thread may
+// call, and the registration of descriptors. `EventLoop+Turn.swift` has what the thread does.
 
 package import RPCWire
 import Synchronization
 
-/// `@unchecked Sendable`: only `epoll` is not. Any thread may wake it; the rest of it is called on the loop.
+/// `@unchecked Sendable`: only `epoll` needs it. Any thread may wake it; everything else of it is called on the loop.
 package final class EventLoop: Loop, @unchecked Sendable {
-    /// What belongs to the loop's thread.
+    /// The state that only the loop's thread touches.
     struct State {
         var queue = RunQueue()
         var timers = TimerHeap()
         var registrations = Registrations()
         var spin = SpinPolicy()
         var hosting: Hosting
-        /// Channels that have queued output in this turn, and an empty list with room for those of the next turn.
+        /// Channels that have queued output in this turn; and an empty list, which has the memory for those of the next turn.
         var unflushed: ContiguousArray<any TurnEndWork> = []
         var spareList: ContiguousArray<any TurnEndWork> = []
         let readBuffer = ReadBuffer()
-        /// The time that the present piece of work has read; nil if it has read none.
+        /// The time that the present piece of work has read; nil if it has not read the time.
         var time: Instant?
         var isEnding = false
     }
 
-    /// The loop that all clients of the process share. Started by its first work, never ended.
+    /// The loop that all clients of the process share. Its first work starts it, and it never ends.
     package static let shared = EventLoop(lateName: "rpc-loop", monitor: HandoffMonitor(maximumBlockedThreads: 64))
 
     package let name: String
     let epoll = Epoll()
     let mailbox = Mailbox()
     let ownership = LoopOwnership()
-    /// Lets another thread take the loop when foreign code blocks its thread. Nil for a loop that waits for its thread.
+    /// Lets another thread take the loop when foreign code blocks its thread. Nil for a loop that is never lent.
     let monitor: HandoffMonitor?
-    /// After how many more looks without a loan the monitor stops watching the loop.
+    /// The monitor stops watching the loop after this many more looks without a loan.
     let looksLeft = Atomic<UInt8>(0)
     /// How many threads have lost the loop and have not returned.
     let threadsAway = Atomic(0)
     private let bound: LoopBound<State>
 
-    /// The thread is started when there is something to do.
+    /// Makes a loop. Its thread starts when there is something to do.
     /// - Parameters:
-    ///   - monitor: has another thread go on when a job keeps this one. Jobs then run with the loop lent, and callers that have
-    ///     been answered may go on here.
-    ///   - hosting: which of those callers may.
+    ///   - monitor: lets another thread take over when a job blocks this one. With a monitor the loop is lent while jobs run,
+    ///     and callers that have their answers may continue on its thread.
+    ///   - hosting: decides which of those callers may.
     package convenience init(
         name: String, monitor: HandoffMonitor? = nil, hosting: PoolCallerPolicy = PoolCallerPolicy()
     ) throws(SystemError) {
@@ -49,8 +49,7 @@ package final class EventLoop: Loop, @unchecked Sendable {
         try epoll.open()
     }
 
-    /// A loop that is made even where the process has no descriptors. Code that wants to watch one is told so, until there are
-    /// some.
+    /// Makes a loop even if the process has no free descriptors. Until there are some, watching a descriptor throws.
     init(lateName name: String, monitor: HandoffMonitor? = nil, hosting: PoolCallerPolicy = PoolCallerPolicy()) {
         self.name = name
         self.monitor = monitor
@@ -64,8 +63,8 @@ package final class EventLoop: Loop, @unchecked Sendable {
 
     package var isCurrent: Bool { ownership.isCurrent }
 
-    /// On the loop, the time at which the current piece of work first asked: work that blocks may not make the
-    /// deadlines of the next piece come early.
+    /// On the loop: the time when the current piece of work first asked. A new piece of work reads the clock again. So its
+    /// deadlines do not come early if earlier work took long.
     package var now: Instant {
         guard isCurrent else { return MonotonicClock.now }
         if let time = state.time { return time }
@@ -85,15 +84,15 @@ package final class EventLoop: Loop, @unchecked Sendable {
         return timer
     }
 
-    /// Ends every channel, listener and timer of the loop. The thread ends when all work is done. Work and jobs that come later
-    /// are still run, by a thread that lives as long as there are any. Returns at once.
+    /// Ends every channel, listener and timer of the loop, and returns at once. The thread ends when all work is done. Work and
+    /// jobs that come later still run, on a thread that lives as long as there are any.
     package func shutdown() {
         if mailbox.shutDown() { submit { [self] in end() } }
     }
 
     private func add(_ item: LoopItem) {
         guard isCurrent else { return post(item, due: nil) }
-        // What another thread has posted before came first, even if it has not been fetched yet.
+        // Another thread's earlier posts come first, even if they have not been fetched yet.
         mailbox.fetch(into: &state.queue)
         state.queue.append(item)
     }
@@ -110,7 +109,7 @@ package final class EventLoop: Loop, @unchecked Sendable {
         do throws(SystemError) {
             try SystemThread.start(name: name) { [self] in run() }
         } catch {
-            // The work that was posted would never be done, and its callers would wait for ever.
+            // Otherwise the posted work would never run, and its callers would wait for ever.
             fatalError("the event loop \(name) gets no thread: \(error)")
         }
     }
@@ -137,7 +136,7 @@ extension EventLoop {
         try epoll.change(registration.descriptor, interest, tag: registration.tag)
     }
 
-    /// Called before the descriptor is closed.
+    /// Must be called before the descriptor is closed.
     func deregister(_ registration: Registration) {
         guard state.registrations[registration.tag] != nil else { return }
         epoll.remove(registration.descriptor)

@@ -1,5 +1,5 @@
-// Checks loops whose threads run foreign code, and limits how many threads such code may block at a time. One server's loops
-// share a monitor, for example.
+// Checks loops whose threads run foreign code, and limits how many threads such code may block at a time. All loops of a server
+// share one monitor, for example.
 //
 // A loop is checked from its first loan on, until some checks in a row have seen no loan. So an idle process is never woken.
 
@@ -11,33 +11,33 @@ package final class HandoffMonitor: Sendable {
     package struct Events: Sendable {
         /// Another thread has taken a loop over.
         package var tookOver: @Sendable () -> Void = {}
-        /// A blocked thread cannot be replaced: because of a limit, or for another reason.
+        /// A blocked thread cannot be replaced, because of a limit or for another reason.
         package var waits: @Sendable (Limit?, _ why: String) -> Void = { _, _ in }
 
         package init() {}
     }
 
     private struct Kept {
-        /// The blocked threads, with the time of the decision to replace each.
+        /// The blocked threads, each with the time when it was decided to replace it.
         var threads: [UInt: Instant] = [:]
         /// Whether the owner has been told that no further thread may be replaced.
         var isFull = false
     }
 
-    /// The least time between two looks at a loop. A loan is overdue when at least two looks have seen it, so after this time
-    /// at the earliest. That is longer than a thread usually waits for a processor.
+    /// The least time between two looks at a loop. A loan needs at least two looks to be overdue, so it lasts at least this
+    /// long. That is longer than a thread usually waits for a processor.
     private static let millisecondsBetweenLooks: Int64 = 4
-    /// The thread that checks the loops of the whole process.
+    /// The loop whose thread checks all loops of the process.
     private static let lookout = EventLoop(lateName: "rpc-watch")
 
     private let maximumBlockedThreads: Int
     private let events: Events
     private let looksBySelf: Bool
     private let kept = Lock(Kept())
-    /// Whether another thread may be replaced. Asked often, so it takes no lock.
+    /// Whether another thread may be replaced. Atomic, because it is asked too often for a lock.
     private let room: Atomic<Bool>
 
-    /// - Parameter looksBySelf: whether it looks by itself. In tests loops may be looked at only when the test says so.
+    /// - Parameter looksBySelf: false in tests where a loop is looked at only when the test says so.
     package init(maximumBlockedThreads: Int, events: Events = Events(), looksBySelf: Bool = true) {
         self.maximumBlockedThreads = maximumBlockedThreads
         self.events = events
@@ -45,8 +45,8 @@ package final class HandoffMonitor: Sendable {
         room = Atomic(maximumBlockedThreads > 0)
     }
 
-    /// Starts checking a loop whose thread has just lent it, and continues until `look` returns false. Checks happen at whole
-    /// milliseconds, so that the process is not woken for each of many loops.
+    /// Starts checking a loop whose thread has just lent it. Continues until `look` returns false. Checks happen at whole
+    /// milliseconds, so that one wake-up serves many loops.
     func watch(_ loop: EventLoop) {
         guard looksBySelf else { return }
         let now = MonotonicClock.now.nanoseconds / 1_000_000
@@ -58,10 +58,10 @@ package final class HandoffMonitor: Sendable {
     /// How many threads are blocked and replaced; for tests.
     var keptThreads: Int { kept.withLock { $0.threads.count } }
 
-    /// Notes that a thread is to be replaced. Returns whether it may be.
+    /// Decides whether this thread may be replaced. If so, it is noted as blocked.
     func admits(_ thread: UInt) -> Bool {
         let (isAdmitted, isNewlyFull) = kept.withLock { kept -> (Bool, Bool) in
-            // Its replacement has been requested already.
+            // Its replacement has been requested before.
             guard kept.threads[thread] == nil else { return (false, false) }
             let wasFull = kept.isFull
             kept.isFull = kept.threads.count >= maximumBlockedThreads
@@ -79,7 +79,7 @@ package final class HandoffMonitor: Sendable {
         return isAdmitted
     }
 
-    /// The replacement has the loop.
+    /// The replacement of a thread has the loop.
     func tookOver() { events.tookOver() }
 
     func cannotReplace(_ thread: UInt, because why: String) {
@@ -95,7 +95,7 @@ package final class HandoffMonitor: Sendable {
         }
     }
 
-    /// Since when a thread has been replaced.
+    /// When it was decided to replace this thread; nil for all others.
     func lostSince(_ thread: UInt) -> Instant? { kept.withLock { $0.threads[thread] } }
 
     private func noteRoom(_ kept: Kept) {

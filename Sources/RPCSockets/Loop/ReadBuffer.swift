@@ -1,16 +1,16 @@
-// Holds the memory into which a loop receives: one chunk for all its channels. The chunk is used again when no view of it is
-// left. So ten thousand idle connections need no memory of their own, and a busy one allocates nothing.
+// The memory into which a loop receives: one chunk for all its channels, used again when no view of it is left. So ten thousand
+// idle connections need no memory of their own, and a busy one allocates nothing.
 
 import RPCWire
 
 /// Touched only by the loop's thread.
 final class ReadBuffer {
     private static let usual = 64 << 10
-    /// The room for a channel that receives much: sixteen times fewer system calls.
+    /// The room for a channel that receives much. It saves fifteen of sixteen system calls.
     private static let generous = 1 << 20
-    /// With less room than this a read would cut messages in pieces.
+    /// The least room for a read. With less, many messages would be cut in pieces.
     private static let least = 4 << 10
-    /// Reads begin at multiples of this: on some processors the kernel needs three times as long to copy to other addresses.
+    /// Reads begin at multiples of this. On some processors the kernel copies three times as slowly to other addresses.
     private static let step = 16
 
     private var chunk = ByteChunk(capacity: ReadBuffer.usual)
@@ -21,7 +21,7 @@ final class ReadBuffer {
     /// - Parameters:
     ///   - generously: whether the last read was so big that this one gets more room.
     ///   - receive: fills the room that it is given.
-    /// - Returns: what came of it, and whether there is probably more.
+    /// - Returns: the result of the read, and whether there is probably more to read.
     func read(
         generously: Bool, receive: (UnsafeMutableRawBufferPointer) -> Transfer, deliver: (Bytes) -> Void
     ) -> (transfer: Transfer, isFull: Bool) {

@@ -1,21 +1,22 @@
-// Holds the descriptors that a loop watches, each with the object that handles its events.
+// The descriptors that a loop watches, each with the object that handles its events.
 
 /// Handles the events of a descriptor. All members are called on the loop.
 protocol Selectable: AnyObject, Sendable {
     func ready(_ readiness: Readiness)
-    /// The loop ends: let go of the descriptor soon.
+    /// The loop is ending: the handler must give up its descriptor soon.
     func loopWillEnd()
 }
 
 /// One descriptor that a loop watches.
 struct Registration {
     let descriptor: Int32
-    /// The slot in the lower half; the number of former uses of the slot in the upper half.
+    /// The index of the slot in the lower half; how often the slot was used before in the upper half.
     let tag: UInt64
 }
 
-/// The handlers of a loop by their registrations. The system closes and reuses descriptor numbers at once, while events of the old
-/// one may still be on their way. So each registration has a number of its own, and an event with an old number finds no handler.
+/// The handlers of a loop by the tags of their registrations. The system reuses the number of a closed descriptor at once,
+/// while events of the old one may still be on their way. So each registration has its own tag, and an event with an old tag
+/// finds no handler.
 struct Registrations {
     private struct Slot {
         var uses: UInt32 = 0
@@ -35,7 +36,7 @@ struct Registrations {
         return Registration(descriptor: descriptor, tag: UInt64(slots[index].uses) << 32 | UInt64(index))
     }
 
-    /// The handler, unless its registration has ended.
+    /// The handler with this tag; nil if its registration has ended.
     subscript(tag: UInt64) -> (any Selectable)? {
         let index = Int(tag & 0xFFFF_FFFF)
         guard index < slots.count, UInt64(slots[index].uses) == tag >> 32 else { return nil }

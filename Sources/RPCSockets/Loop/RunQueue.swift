@@ -1,15 +1,16 @@
-// Holds the work of a loop: its own queue, and the mailbox to which other threads post.
+// The work of a loop: its own queue, and the mailbox to which other threads post.
 
 import RPCWire
 import Synchronization
 
-/// Something that has work to do at the end of the present turn of a loop.
+/// An object that has work to do at the end of the present turn of a loop.
 protocol TurnEndWork: AnyObject, Sendable {
-    /// Called once, on the loop, for each time that it was listed.
+    /// Called on the loop, once for each time that the object was listed.
     func turnEnds()
 }
 
-/// Task jobs and submitted work share one queue; timers that other threads set travel to the loop in it.
+/// An item of a loop's queue. Task jobs and submitted work share the queue. A timer that another thread has set reaches the
+/// loop in it.
 enum LoopItem {
     case job(UnownedJob)
     /// A job of the ordinary pool that this thread runs.
@@ -22,7 +23,7 @@ enum LoopItem {
 
 /// The items in the order in which they were added.
 struct RunQueue {
-    /// The least number of empty places at the front before they are removed.
+    /// How many taken places at the front are removed at a time, at least. All are removed when the queue is empty.
     private static let mostFree = 1_024
 
     /// Items that have been taken are nil.
@@ -47,15 +48,15 @@ struct RunQueue {
     }
 }
 
-/// Items that other threads have posted and the loop has not fetched. Tells a posting thread whether to start or wake the
+/// Items that other threads have posted and the loop has not fetched. Tells a posting thread whether it must start or wake the
 /// loop's thread.
 struct Mailbox: ~Copyable {
-    /// What a thread that has posted does next.
+    /// What a thread must do after it has posted.
     enum Next { case nothing, wake, start }
 
     private struct State {
         var items: ContiguousArray<LoopItem> = []
-        /// When the loop wakes by itself. Set while it sleeps or is about to; nil once a post wakes it.
+        /// When the loop wakes by itself. Set while it sleeps or is about to; nil once a post has woken it.
         var sleepsUntil: Instant?
         var hasThread = false
         var isShutDown = false
@@ -64,10 +65,10 @@ struct Mailbox: ~Copyable {
     private let state = Lock(State())
     private let isFilled = Atomic(false)
 
-    /// Whether anything has been posted. Asked before each look into the mailbox, since it takes no lock.
+    /// Whether anything has been posted. Takes no lock, so it is asked before each look into the mailbox.
     var hasMail: Bool { isFilled.load(ordering: .acquiring) }
 
-    /// - Parameter due: when a timer is to fire; work is due at once.
+    /// - Parameter due: when a timer must fire; nil for work, which is due at once.
     func post(_ item: LoopItem, due: Instant?) -> Next {
         state.withLock { state in
             state.items.append(item)
@@ -87,7 +88,7 @@ struct Mailbox: ~Copyable {
         if hasMail { take(into: &queue, isAwake: false) }
     }
 
-    /// Fetches after a sleep: further posts wake nothing.
+    /// Fetches after a sleep: from here on posts need not wake the loop.
     func wakeUp(into queue: inout RunQueue) { take(into: &queue, isAwake: true) }
 
     private func take(into queue: inout RunQueue, isAwake: Bool) {
@@ -100,8 +101,8 @@ struct Mailbox: ~Copyable {
         }
     }
 
-    /// Announces that the loop sleeps until then. False when something has been posted. The lock makes this safe: either the
-    /// loop sees the post here, or the posting thread sees that it has to wake the loop.
+    /// Announces that the loop sleeps until this time. False if something has been posted. The lock makes this safe: either the
+    /// loop sees the post here, or the posting thread sees that it must wake the loop.
     func fallAsleep(until: Instant) -> Bool {
         state.withLock { state in
             guard state.items.isEmpty else { return false }
@@ -110,8 +111,8 @@ struct Mailbox: ~Copyable {
         }
     }
 
-    /// Lets the thread end, unless something has been posted.
-    /// - Parameter end: done before another thread can be started.
+    /// Lets the thread end. False if something has been posted.
+    /// - Parameter end: is called before another thread can be started.
     func leave(_ end: () -> Void) -> Bool {
         state.withLock { state in
             guard state.items.isEmpty else { return false }

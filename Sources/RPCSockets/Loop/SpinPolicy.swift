@@ -1,48 +1,48 @@
-// Decides whether an idle loop spins for a moment before it sleeps, because waking costs more than a short wait. Pure: how
-// waits ended in, whether to spin next time out.
+// Decides whether an idle loop spins for a moment before it sleeps, because waking costs more than a short wait. Pure: the
+// lengths of waits in, whether to spin next time out.
 //
-// Spinning uses a processor, so it has to pay. It stops soon after it finds nothing. It begins after sleeps so short that
-// spinning would have caught the events that ended them.
+// Spinning uses a processor, so it has to pay. It ends soon after it has begun to find nothing. It begins after sleeps that
+// were so short that spinning would have caught the events that ended them.
 
 struct SpinPolicy {
     /// How long to spin at least, in nanoseconds.
     private static let leastTime: Int64 = 25_000
-    /// The longest sleep that may have been short but for the waking, in nanoseconds. Where both ends sleep there are two
-    /// wakings of 15 to 90 microseconds each, or of 250 where other programs want the processors too.
+    /// A longer sleep was not short, even without its waking time; in nanoseconds. If both ends sleep, there are two wakings.
+    /// Each takes 15 to 90 microseconds, or 250 if other programs want the processors too.
     private static let longestShortSleep: Int64 = 600_000
-    /// A wait that was over sooner was no sleep, in nanoseconds: spinning would have spared nothing.
+    /// A shorter wait was no sleep, in nanoseconds: spinning would have spared nothing.
     private static let shortestSleep: Int64 = 5_000
 
     /// How many waits in a row tell what the next one will be like.
     private static let proof = 8
-    /// Spinning that found less than this before it was given up needs twice the proof next time.
+    /// If spinning has found fewer events than this before it ended, it needs twice the proof to begin again.
     private static let worthTheProof = 128
     private static let mostProof = 1_024
-    /// How much trust there is at first, and at most. It outlasts the proof, so that this end goes on until the other has found
-    /// that its sleeps are short now.
+    /// How much trust there is when spinning begins, and at most. It lasts longer than the proof takes: so this end still spins
+    /// when the peer finds that its own sleeps have become short.
     private static let mostTrust = 4 * proof
 
-    /// How long to spin before sleeping, in nanoseconds: two thirds of a short sleep, since one of its two wakings is still needed
-    /// where the other end sleeps.
+    /// How long to spin before sleeping, in nanoseconds: two thirds of a short sleep. One of its two wakings is still needed if
+    /// the peer sleeps.
     private(set) var time = SpinPolicy.leastTime
-    /// An event that took longer to come was not worth spinning for: sleeping would have cost less at both ends.
+    /// If an event took longer than this, spinning for it did not pay: sleeping would have cost less at both ends.
     private var longestFind = SpinPolicy.leastTime
-    /// What speaks for spinning. A miss weighs twice as much as a hit, so that waits of which every second one finds nothing are
-    /// slept through.
+    /// Evidence for spinning; the loop spins while it is above 0. A miss counts twice as much as a hit. So if every second wait
+    /// finds nothing, the loop sleeps.
     private var trust = 0
-    /// What speaks for beginning to spin. A long sleep takes back two short ones, and no more.
+    /// Evidence for beginning to spin. A long sleep cancels two short ones.
     private var shortSleeps = 0
     /// How long short sleeps have lasted of late, in nanoseconds.
     private var shortSleep: Int64 = 0
-    /// How many short sleeps it takes to begin, and how much has been found since it began.
+    /// How many short sleeps it takes to begin to spin, and how many events have been found since spinning began.
     private var proofToBegin = SpinPolicy.proof
     private var hits = 0
 
-    /// False on one processor, on which nothing could happen while the loop spins.
+    /// False if there is only one processor: nothing could happen while the loop spins.
     var isPossible = true
     var isWorthwhile: Bool { isPossible && trust > 0 }
 
-    /// The loop has spun for so many nanoseconds, and has found something or not.
+    /// The loop has spun for this many nanoseconds. It has found something, or not.
     mutating func spun(for duration: Int64, hasFound: Bool) {
         guard !hasFound || duration > longestFind else {
             trust = min(trust + 1, Self.mostTrust)
@@ -55,7 +55,7 @@ struct SpinPolicy {
         hits = 0
     }
 
-    /// The loop has slept for so many nanoseconds without spinning before.
+    /// The loop has slept for this many nanoseconds without spinning before.
     mutating func slept(nanoseconds duration: Int64) {
         guard duration >= Self.shortestSleep else { return }
         guard duration <= Self.longestShortSleep else { return shortSleeps = max(shortSleeps - 2, 0) }

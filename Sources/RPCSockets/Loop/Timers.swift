@@ -1,13 +1,13 @@
-// The timers of one loop, in a binary heap. Cancelled timers stay in the heap until they are due, or until the heap has doubled
+// The timers of one loop, in a binary heap. A cancelled timer stays in the heap until it is due, or until the heap has doubled
 // in size.
 
 import RPCWire
 
-/// Work that runs at its deadline. The work is taken once, to be run or to be dropped, so that firing and cancelling cannot
-/// both take it.
+/// Work that runs at its deadline. The work is taken once, to be run or to be dropped. So it cannot be both fired and
+/// cancelled.
 final class ScheduledTimer: LoopTimer {
-    /// Not the function by itself: as a generic value it would be wrapped once more each time it is read. A timer that waits
-    /// for long would collect so many wrappers that unwrapping them overflows the stack.
+    /// Holds the function in a struct of its own. A function as a generic value is wrapped once more each time it is read. A
+    /// timer that waits for long would collect so many wrappers that unwrapping them overflows the stack.
     private struct Work {
         let run: @Sendable () -> Void
     }
@@ -21,7 +21,7 @@ final class ScheduledTimer: LoopTimer {
     }
 
     func cancel() {
-        // Releases the objects of the work here and now, outside the lock.
+        // Releases the objects of the work at once, and outside the lock.
         _ = takeWork()
     }
 
@@ -40,7 +40,7 @@ final class ScheduledTimer: LoopTimer {
 /// The timers in the order of their deadlines. Timers with the same deadline keep the order in which they were set.
 struct TimerHeap {
     private struct Entry {
-        /// A copy, so that comparing entries does not touch their timers, each of which is elsewhere in memory.
+        /// A copy, so that comparing entries does not touch the timers, which are elsewhere in memory.
         let deadline: Instant
         let sequence: UInt64
         let timer: ScheduledTimer
@@ -55,11 +55,11 @@ struct TimerHeap {
 
     private var entries: ContiguousArray<Entry> = []
     private var tidiesAt = TimerHeap.firstTidying
-    /// The number that the next timer to be inserted will have. See `popDue`.
+    /// The sequence number of the next timer that is inserted. See `popDue`.
     private(set) var mark: UInt64 = 0
 
     var count: Int { entries.count }
-    /// When the first timer is due, cancelled or not.
+    /// When the first timer is due. It may be cancelled.
     var nextDeadline: Instant? { entries.first?.deadline }
 
     mutating func insert(_ timer: ScheduledTimer) {
@@ -69,8 +69,8 @@ struct TimerHeap {
         siftUp(entries.count - 1)
     }
 
-    /// Takes the first timer that is due, unless it was inserted after `mark`: a timer that sets itself again
-    /// for "now" must not keep the loop from everything else.
+    /// Takes the first timer that is due. Nil if that timer was inserted after `mark` was read: a timer that sets itself again
+    /// for "now" must not keep the loop from its other work.
     mutating func popDue(at now: Instant, before mark: UInt64) -> ScheduledTimer? {
         guard let first = entries.first, first.deadline <= now, first.sequence < mark else { return nil }
         removeFirst()

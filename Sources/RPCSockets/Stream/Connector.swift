@@ -1,10 +1,10 @@
-// From an endpoint to a connected channel: looks the name up, tries its addresses one after the other, each with its
-// share of the time, and hands over the first that answers, or says why none did.
+// Makes a connected channel from an endpoint. Looks the name up, and tries its addresses one after the other, each with its
+// share of the time. The result is the first connection, or the reasons why no address could be reached.
 
 import CSystem
 import RPCWire
 
-/// One attempt to connect; also the handle that cancels it.
+/// One attempt to connect to an endpoint. It can be cancelled.
 package final class Connector: Sendable {
     package typealias Completion = @Sendable (Result<SocketChannel, SetupError>) -> Void
 
@@ -17,7 +17,7 @@ package final class Connector: Sendable {
     private let bound: LoopBound<State>
 
     private struct State {
-        /// Nil when it has been called.
+        /// Nil once it has been called.
         var completion: Completion?
         var addresses: ArraySlice<SocketAddress> = []
         var failures: [String] = []
@@ -30,14 +30,14 @@ package final class Connector: Sendable {
         _modify { yield &bound.value }
     }
 
-    /// The socket that is being connected now.
+    /// The socket that is connecting now.
     private struct Attempt {
         let socket: Socket
         let address: SocketAddress
         let registration: Registration
     }
 
-    /// Calls `completion` exactly once, on the loop, never before returning.
+    /// Begins to connect. Calls `completion` exactly once, on the loop, and never before returning.
     @discardableResult
     package static func connect(
         to endpoint: Endpoint, on loop: EventLoop, timeout: Duration, limits: OutputLimits = OutputLimits(),
@@ -48,7 +48,7 @@ package final class Connector: Sendable {
         return connector
     }
 
-    /// Ends the attempt with an error, unless it has come to its end before.
+    /// Ends the attempt with an error, unless it has ended already.
     package func cancel() {
         loop.submit { [self] in fail("connecting was cancelled") }
     }
@@ -99,7 +99,7 @@ package final class Connector: Sendable {
     private static func begin(_ socket: Socket, _ address: SocketAddress) throws(SystemError) -> Beginning {
         if address.withPointer({ CSystem.connect(socket.descriptor, $0, $1) }) == 0 { return .connected }
         switch system_errno() {
-        // A connection attempt that a signal interrupts goes on by itself.
+        // An attempt to connect continues when a signal interrupts the call.
         case EINPROGRESS, EINTR: return .underWay
         case EAGAIN where address.family == AF_UNIX: return .queueFull
         case let code: throw SystemError("connect", code: code)
@@ -110,7 +110,7 @@ package final class Connector: Sendable {
         let registration = try loop.register(self, socket.descriptor, .writing)
         state.attempt = Attempt(socket: socket, address: address, registration: registration)
         guard !state.addresses.isEmpty, timeout < .seconds(3_600) else { return }
-        // An address that swallows everything must leave time for those after it.
+        // An address that never answers must leave time for the next ones.
         let now = loop.now
         let share = now.duration(to: deadline) / (state.addresses.count + 1)
         let tag = registration.tag
@@ -121,7 +121,7 @@ package final class Connector: Sendable {
         }
     }
 
-    /// A Unix-domain listener whose queue is full refuses: the same address is tried again soon.
+    /// A Unix-domain listener refuses while its queue is full, so the same address is tried again soon.
     private func again(_ address: SocketAddress) {
         state.addresses = [address] + state.addresses
         loop.schedule(at: loop.now.advanced(by: .milliseconds(5))) { [self] in
@@ -134,8 +134,8 @@ package final class Connector: Sendable {
         complete(.success(SocketChannel(socket, on: loop, remoteAddress: "\(endpoint)", limits: limits)))
     }
 
-    /// Whether the socket has connected to itself. A port without a listener can be the one that the system picks for this end;
-    /// then this connection would keep the server from ever getting its port back.
+    /// Whether the socket has connected to itself. If a port has no listener, the system can pick that port for this end. Such
+    /// a connection would keep the server from getting its port back.
     static func isConnectedToItself(_ socket: Socket) -> Bool {
         guard let local = socket.localAddress?.endpoint, case .tcp = local else { return false }
         return local == socket.remoteAddress?.endpoint

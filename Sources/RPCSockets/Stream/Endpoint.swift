@@ -1,8 +1,8 @@
-// Where to listen or to connect, as people write it: tcp://127.0.0.1:7070, tcp://[::1]:7070, tcp://host:7070,
-// unix:///run/app.sock. Nothing is looked up here.
+// Where to listen or to connect, parsed from its text: tcp://127.0.0.1:7070, tcp://[::1]:7070, tcp://host:7070,
+// unix:///run/app.sock. No name is looked up here.
 
 package enum Endpoint: Sendable, Hashable {
-    /// A name or a numeric address; an IPv6 address stands without its brackets.
+    /// A name or a numeric address. An IPv6 address has no brackets here.
     case tcp(host: String, port: UInt16)
     case unix(path: String)
 
@@ -21,7 +21,7 @@ package enum Endpoint: Sendable, Hashable {
         }
     }
 
-    /// Whether only this machine can be at the other end, as far as can be told without looking the name up.
+    /// Whether only this machine can be at the other end, as far as that is known without looking the name up.
     package var isLoopback: Bool {
         switch self {
         case .unix: true
@@ -30,7 +30,7 @@ package enum Endpoint: Sendable, Hashable {
         }
     }
 
-    /// What was probably meant by a text without a scheme.
+    /// What a text without a scheme probably means.
     private static func example(for text: String) -> String {
         if text.hasPrefix("/") { return "unix://\(text)" }
         if !text.isEmpty, text.utf8.allSatisfy({ 0x30...0x39 ~= $0 }) { return "tcp://127.0.0.1:\(text)" }

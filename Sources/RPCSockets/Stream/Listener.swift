@@ -1,5 +1,5 @@
-// A listening socket on a loop: hands over every connection that comes, and survives the times when there are no
-// descriptors left.
+// A listening socket on a loop. Hands over each connection that comes. While no descriptors are left it waits, and then accepts
+// again.
 
 import CSystem
 import RPCWire
@@ -7,21 +7,21 @@ import Synchronization
 
 /// Accepts connections until it is closed.
 package final class Listener: Sendable {
-    /// Told in a line that nothing can be accepted for now, and that it can again.
+    /// Called with a line when nothing can be accepted for now, and when connections are accepted again.
     package typealias Report = @Sendable (_ line: String) -> Void
-    /// Gets each connection on the listener's loop, and may put it on another: `SocketChannel(socket, on: …)`.
+    /// Called for each connection, on the listener's loop. May put it on another loop: `SocketChannel(socket, on: …)`.
     package typealias Accept = @Sendable (_ socket: Socket, _ peer: SocketAddress) -> Void
 
-    /// How many connections are taken in one turn.
+    /// How many connections are accepted in one turn of the loop.
     private static let acceptsPerTurn = 64
-    /// How many descriptors there must be beside those of the listener when it begins: one for a connection, two for the loop that
-    /// watches others, and six that Swift's thread pool may open, without which it ends the process: a queue, its wake-up, a timer
-    /// for each clock, and a file with which it looks at its own threads.
+    /// How many descriptors must be free when the listener begins, besides its own. One is for a connection, and two are for
+    /// the loop that watches others. Six are for Swift's thread pool, which ends the process if it cannot open them: a queue,
+    /// its wake-up, a timer for each clock, and a file in which it looks at its own threads.
     private static let leastRoom = 9
-    /// How long nothing is accepted when the system has no room.
+    /// How long nothing is accepted if the system has no room.
     private static let pause = Duration.milliseconds(100)
 
-    /// Where it listens, with the port that it got.
+    /// Where it listens, with the port that the system chose.
     package let endpoint: Endpoint
     private let loop: EventLoop
     private let socket: Socket
@@ -33,9 +33,9 @@ package final class Listener: Sendable {
 
     private struct State {
         var registration: Registration?
-        /// Kept open so that it can be given up for a moment to refuse a connection politely.
+        /// A spare descriptor. It is closed for a moment to accept a connection and refuse it in an orderly way.
         var spare = Listener.takeSpare()
-        /// The last attempt failed for want of something that other connections have, and that was reported.
+        /// Whether the last attempt failed because descriptors or memory were used up, and that was reported.
         var isShort = false
     }
 
@@ -44,7 +44,7 @@ package final class Listener: Sendable {
         _modify { yield &bound.value }
     }
 
-    /// Begins to listen. A name is looked up off the loop, and its first address taken.
+    /// Begins to listen. A name is looked up on another thread, and its first address is taken.
     package static func listen(
         on endpoint: Endpoint, loop: EventLoop, backlog: Int = 1_024, report: @escaping Report = { _ in },
         accept: @escaping Accept
@@ -95,15 +95,15 @@ package final class Listener: Sendable {
     }
 
     private static var hasRoom: Bool {
-        // All are open at the same time.
+        // All of them are open at the same time.
         let opened = (0..<leastRoom).map { _ in takeSpare() }
         return !opened.contains { $0 == nil }
     }
 
-    /// A descriptor that is of no use but to be closed when another one is needed.
+    /// Opens a descriptor that only serves to be closed when another one is needed.
     private static func takeSpare() -> FileDescriptor? { try? FileDescriptor("/dev/null", O_RDONLY) }
 
-    /// The name as it was given, with the real port.
+    /// The endpoint as it was given, with the real port.
     private static func bound(_ endpoint: Endpoint, _ socket: Socket) -> Endpoint {
         guard case .tcp(let host, _) = endpoint, case .tcp(_, let port)? = socket.localAddress?.endpoint else {
             return endpoint
@@ -111,8 +111,8 @@ package final class Listener: Sendable {
         return .tcp(host: host, port: port)
     }
 
-    /// Stops listening. Connections that have been handed over live on; nothing is handed over afterwards when
-    /// called on the loop.
+    /// Stops listening. Connections that were handed over stay open. If called on the loop, no connection is handed over
+    /// afterwards; if called elsewhere, the listener stops soon.
     package func close() {
         if loop.isCurrent { end() } else { loop.submit { [self] in end() } }
     }
@@ -134,7 +134,7 @@ package final class Listener: Sendable {
         socket.close()
     }
 
-    /// Once for each shortage, however long.
+    /// Stops accepting for a pause. Reports each shortage once, however long it lasts.
     private func waitForRoom(_ error: SystemError) {
         if !state.isShort {
             state.isShort = true
@@ -161,13 +161,13 @@ package final class Listener: Sendable {
         return code == EAGAIN || code == EWOULDBLOCK ? .nothing : .failed(code)
     }
 
-    /// Refuses connections while the table of descriptors is full. The spare one makes room to take a waiting connection and close
-    /// it, so that its peer knows at once. That must end when no connection waits: accept reports a full table even then.
+    /// Refuses connections while the table of descriptors is full. Closing the spare descriptor makes room to accept a waiting
+    /// connection and close it, so that its peer knows at once. Ends when none waits: accept reports a full table even then.
     private func refuseWaiting() {
         guard state.spare != nil else { return }
         state.spare = nil
         for _ in 0..<Listener.acceptsPerTurn {
-            // The socket closes as it is let go.
+            // The socket is closed when it is released.
             guard case .connection = acceptOne() else { break }
         }
         state.spare = Listener.takeSpare()
@@ -190,7 +190,7 @@ extension Listener: Selectable {
             case .failed(EINTR), .failed(ECONNABORTED), .failed(EPROTO), .failed(EPERM), .failed(ENETDOWN),
                 .failed(ENETUNREACH), .failed(EHOSTDOWN), .failed(EHOSTUNREACH), .failed(ENOPROTOOPT),
                 .failed(EOPNOTSUPP), .failed(ETIMEDOUT):
-                // What went wrong is that one connection's own matter.
+                // The fault concerns only this one connection.
                 continue
             case .failed(let code): return waitForRoom(SystemError("accept", code: code))
             }
@@ -202,7 +202,7 @@ extension Listener: Selectable {
 
 extension Socket {
     fileprivate func bindTCP(_ address: SocketAddress) throws(SystemError) {
-        // A restarted server gets its port back while old connections are still being forgotten.
+        // Lets a restarted server have its port while the system still remembers old connections.
         try SystemCall.make("setsockopt") { system_set_option(descriptor, SOL_SOCKET, SO_REUSEADDR, 1) }
         if address.family == AF_INET6 { _ = system_set_dual_stack(descriptor) }
         try SystemCall.make("bind") { address.withPointer { CSystem.bind(descriptor, $0, $1) } }

@@ -1,35 +1,35 @@
-// The outgoing half of a socket channel as a value: what is queued, which thread is writing, and how the channel ends. The channel
-// keeps it under a lock, tells it what happens and does what it answers.
+// The outgoing half of a socket channel as a value: what is queued, which thread is writing, and how the channel ends. The
+// channel keeps it under a lock, tells it what happens, and does what it returns.
 //
-// One writer at a time takes all that is queued and sends it outside the lock, while the others go on queueing; what
-// has come in the meantime it takes along. Only the writer and, when there is none, the loop use the descriptor.
+// There is one writer at a time. It takes all that is queued and sends it outside the lock, while other threads queue more;
+// then it takes that too. Only the writer may use the descriptor; if there is none, only the loop may.
 
 import RPCWire
 
 struct Outgoing: ~Copyable, Sendable {
     enum Phase: Equatable {
         case open
-        /// What is queued is still sent; then the channel ends.
+        /// Queued bytes are still sent; then the channel ends.
         case finishing(ChannelEnd)
         case ended(ChannelEnd)
     }
 
     enum Writer: Equatable {
         case free
-        /// A thread is in the send call.
+        /// A thread is sending.
         case busy
-        /// The socket took no more; the loop goes on when it does.
+        /// The socket takes no more bytes. The loop becomes the writer when it does.
         case blocked
     }
 
-    /// What the writer does next.
+    /// What the writer must do next.
     enum Next: Equatable {
         case send
-        /// Nothing is queued.
+        /// Nothing is queued: stop.
         case rest
-        /// Nothing is queued and nothing will be: the end of the channel can be sent.
+        /// Nothing is queued and nothing will be: send the end of the channel.
         case finish
-        /// The channel has ended under the writer's hands; the loop waits to close the descriptor.
+        /// The channel has ended while the writer was at work: have the loop close the descriptor, which waits for that.
         case close
     }
 
@@ -37,19 +37,19 @@ struct Outgoing: ~Copyable, Sendable {
     private(set) var writer = Writer.free
     /// What the next writer will take.
     private var queued = SendBuffer()
-    /// Offsets: of the end of the queue, and of what the system has taken.
+    /// Offsets in the stream: of the end of the queue, and of what the system has taken.
     private(set) var appended: UInt64 = 0
     private(set) var sent: UInt64 = 0
 
     var waiting: Int { Int(clamping: appended - sent) }
 
-    /// Answers the offset at which `fill` is to write, and whether too much waits for it to write at all.
+    /// Queues the bytes that `fill` writes, and returns their offset. If too many bytes wait already, it queues nothing.
     mutating func write(
         limit: Int, _ fill: (inout SendBuffer, UInt64) -> Void
     ) -> (offset: UInt64, isOverLimit: Bool) {
         let offset = appended
         guard phase == .open else { return (offset, false) }
-        // What waits counts and not the message: one alone may always be as large as a message can be.
+        // The limit is for the waiting bytes without this message: a single message may always be as large as a message can be.
         guard waiting <= limit else { return (offset, true) }
         let before = queued.count
         fill(&queued, offset)
@@ -57,7 +57,7 @@ struct Outgoing: ~Copyable, Sendable {
         return (offset, false)
     }
 
-    /// Asks for the writer's place: granted if it is free and there is something to do.
+    /// Makes the calling thread the writer, if there is no writer and there is something to do. Returns whether it is.
     mutating func beginWriting() -> Bool {
         guard writer == .free else { return false }
         switch phase {
@@ -69,14 +69,14 @@ struct Outgoing: ~Copyable, Sendable {
         return true
     }
 
-    /// The socket takes bytes again: the loop becomes the writer.
+    /// The socket takes bytes again. Returns whether the loop is now the writer.
     mutating func resumeWriting() -> Bool {
         guard writer == .blocked else { return false }
         writer = .busy
         return true
     }
 
-    /// The writer asks what to do; `flight` is its own buffer, which is filled when it is empty.
+    /// Tells the writer what to do next. Fills the writer's buffer `flight` with the queued bytes if it is empty.
     mutating func next(_ flight: inout SendBuffer) -> Next {
         switch phase {
         case .ended:
@@ -90,10 +90,10 @@ struct Outgoing: ~Copyable, Sendable {
         }
     }
 
-    /// The system took so many bytes.
+    /// The system has taken this many bytes.
     mutating func didSend(_ count: Int) { sent += UInt64(count) }
 
-    /// The system takes no more for now. Answers whether the channel is still worth waiting for.
+    /// The system takes no more for now. Returns whether to wait until it does; false if the channel has ended.
     mutating func block() -> Bool {
         if case .ended = phase {
             writer = .free
@@ -103,14 +103,15 @@ struct Outgoing: ~Copyable, Sendable {
         return true
     }
 
-    /// Nothing more is queued from now on.
+    /// Nothing more is queued from now on. False if that was so before.
     mutating func finish(_ end: ChannelEnd) -> Bool {
         guard phase == .open else { return false }
         phase = .finishing(end)
         return true
     }
 
-    /// The channel is over. The first end counts, and one that was announced by `finish` stays what it was.
+    /// The channel has ended. The first reason counts, also one that `finish` has announced. False if the channel had ended
+    /// before.
     mutating func end(_ end: ChannelEnd) -> Bool {
         switch phase {
         case .open: phase = .ended(end)
@@ -120,31 +121,31 @@ struct Outgoing: ~Copyable, Sendable {
         return true
     }
 
-    /// Whether nothing is left to send and no writer is at work.
+    /// Whether nothing is left to send and there is no writer.
     var isIdle: Bool { waiting == 0 && writer == .free }
 
-    /// Whether the descriptor can be closed; if not, the writer will answer `close` to the loop.
+    /// Whether the descriptor can be closed. If not, the writer gets `close` from `next` later.
     var isUnused: Bool { writer != .busy }
 
-    /// Lets the memory go.
+    /// Gives the memory back.
     mutating func empty() { queued.letGo() }
 }
 
-/// What a channel puts up with from its peer: how much output may wait for it, how long, and how long silence may last.
+/// What a channel tolerates from its peer: how much output may wait, for how long, and how long the peer may be silent.
 package struct OutputLimits: Sendable, Hashable {
-    /// Queued bytes above which a server stops reading from the peer that does not read, until half is gone.
+    /// A server with more queued bytes for a peer stops reading from it, until half of this is left.
     package var pauseReading = 1 << 20
-    /// Queued bytes above which the channel fails when one more message is queued.
+    /// With more queued bytes the channel fails when one more message is queued.
     package var maximum = 16 << 20
-    /// How long a peer may take nothing of what waits for it.
+    /// How long a peer may take no bytes although some wait for it.
     package var patience = Duration.seconds(30)
 
-    /// How long a channel that has finished waits for the peer to close as well.
+    /// How long a finished channel waits for the peer to close too.
     package var linger = Duration.seconds(1)
 
-    /// How long the peer may be silent before its system is asked whether it is there; zero for ever.
+    /// How long the peer may be silent before its system is asked whether it is there; zero if it is never asked.
     package var keepaliveInterval = Duration.seconds(15)
-    /// How long its system may take to answer, beyond that.
+    /// How long the peer's system may take to answer that, beyond the interval.
     package var keepaliveTimeout = Duration.seconds(5)
 
     package init() {}

@@ -1,11 +1,11 @@
-// Names to addresses. The system's resolver blocks for seconds when a name server does not answer, so every question
-// gets a short-lived thread of its own; only so many at a time.
+// Finds the addresses of names. The system's resolver blocks for seconds if a name server does not answer. So each question
+// gets a short-lived thread of its own, and only so many run at a time.
 
 import CSystem
 import RPCWire
 
 final class Resolver: Sendable {
-    /// One for the process: what is limited is the process's threads.
+    /// The resolver of the process: it limits the threads of the process.
     static let shared = Resolver(atMost: 8)
 
     private struct Questions {
@@ -18,7 +18,7 @@ final class Resolver: Sendable {
 
     init(atMost limit: Int) { self.limit = limit }
 
-    /// Answers on the loop, and never before returning. What needs no looking up needs no thread.
+    /// Calls `answer` on the loop, and never before returning. Uses a thread only if there is a name to look up.
     func resolve(
         _ endpoint: Endpoint, on loop: any Loop,
         _ answer: @escaping @Sendable (Result<[SocketAddress], SetupError>) -> Void
@@ -43,7 +43,7 @@ final class Resolver: Sendable {
         if mayRun { run(question) }
     }
 
-    /// The address of an endpoint that is written in numbers or is a path.
+    /// The address of an endpoint that is numeric or a path; nil for a name.
     static func literal(_ endpoint: Endpoint) -> SocketAddress? {
         switch endpoint {
         case .unix(let path): SocketAddress(path: path)
@@ -55,7 +55,7 @@ final class Resolver: Sendable {
         do throws(SystemError) {
             try SystemThread.start(name: "rpc-resolver", question)
         } catch {
-            // Without threads the machine is in worse trouble than a loop that waits for a name.
+            // Look the name up here: a machine without threads is in worse trouble than a loop that waits for a name.
             question()
         }
     }

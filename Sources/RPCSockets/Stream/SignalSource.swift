@@ -1,23 +1,23 @@
-// Signals as events on a loop, for programs that want to end in an orderly way. A library never touches signals.
+// Delivers signals as events on a loop, for programs that end in an orderly way. A library must never handle signals.
 
 import CSystem
 import Synchronization
 
 package enum ProcessSignal: Int32, Sendable, CaseIterable {
-    /// What a supervisor sends to end a program.
+    /// A supervisor sends it to end a program.
     case terminate = 15
     /// Control-C.
     case interrupt = 2
-    /// The terminal is gone; daemons read their configuration again.
+    /// The terminal is gone. Daemons read their configuration again.
     case hangUp = 1
 
-    /// A write to a connection that is gone then fails instead of ending the process. Our own writes never need it;
-    /// other libraries' may.
+    /// Lets a write to a connection that is gone fail, instead of ending the process. This library's writes never need that;
+    /// those of other libraries may.
     package static func ignoreBrokenPipes() { _ = system_ignore_signal(SIGPIPE) }
 }
 
-/// Delivers signals to a handler on a loop until it is closed. The process has one table of signals, and this has one
-/// pipe into it: only one source at a time may live.
+/// Delivers signals to a handler on a loop until it is closed. Only one source may live at a time, because the process has one
+/// table of signals, and all sources share one variable for their pipe.
 package final class SignalSource: Sendable {
     private let loop: EventLoop
     private let signals: [ProcessSignal]
@@ -26,7 +26,7 @@ package final class SignalSource: Sendable {
     private let isClosed = Atomic(false)
     private let registration: LoopBound<Registration?>
 
-    /// From the return on, none of the signals ends the process.
+    /// Begins to deliver. Once this has returned, none of the signals ends the process.
     package init(
         _ signals: [ProcessSignal], on loop: EventLoop, handler: @escaping @Sendable (ProcessSignal) -> Void
     ) throws(SystemError) {
@@ -43,7 +43,7 @@ package final class SignalSource: Sendable {
         loop.submit { [self] in begin() }
     }
 
-    /// Gives the signals back their usual meaning.
+    /// Gives the signals their usual meaning again.
     package func close() {
         guard !isClosed.exchange(true, ordering: .relaxed) else { return }
         SystemThread.heardSignals.bitwiseAnd(~heard, ordering: .relaxed)
@@ -51,24 +51,24 @@ package final class SignalSource: Sendable {
         loop.submit { [self] in end() }
     }
 
-    /// The signals as `SystemThread` counts them.
+    /// The signals as bits, as in `SystemThread.heardSignals`.
     private var heard: UInt64 { signals.reduce(0) { $0 | 1 << UInt64($1.rawValue) } }
 
     private func begin() {
         guard !isClosed.load(ordering: .relaxed) else { return }
-        // One thread at least must listen: this one, and each that may take the loop over from it.
+        // At least one thread must let the signals through: this one, and each that may take the loop over from it.
         SystemThread.hearSignals()
         do throws(SystemError) {
             registration.value = try loop.register(self, reader, .reading)
         } catch {
-            // Better a program that a signal ends at once than one that none can end.
+            // Without a registration no signal could end the program. It is better that each signal ends it at once.
             close()
         }
     }
 
     private func end() {
         if let registration = registration.value.take() { loop.deregister(registration) }
-        // The writing end stays open: a handler that began before `close` may still be on its way to it.
+        // The writing end stays open: a signal handler that began before `close` may still write to it.
         _ = CSystem.close(reader)
     }
 }

@@ -1,4 +1,4 @@
-// One descriptor of a stream socket, with the calls that can be made on it. Never blocks, closed exactly once.
+// The descriptor of a stream socket, with the calls that can be made on it. It never blocks, and is closed exactly once.
 
 import CSystem
 import RPCWire
@@ -12,24 +12,24 @@ package final class Socket: Sendable {
 
     deinit { close() }
 
-    /// For the loop and for the writer. Both know that it is open, because only they close it.
+    /// For the loop and the writer only. They know that it is open, because only they close it.
     var descriptor: Int32 { number.load(ordering: .relaxed) }
 
     package func close() {
         let descriptor = number.exchange(-1, ordering: .acquiringAndReleasing)
-        // Not again after EINTR: the number may already belong to another descriptor.
+        // Not repeated after EINTR: the number may already belong to another descriptor.
         if descriptor >= 0 { _ = CSystem.close(descriptor) }
     }
 
     static func make(for address: SocketAddress) throws(SystemError) -> Socket {
         let family = address.family
         let socket = Socket(descriptor: try SystemCall.make("socket") { system_socket(family) })
-        // A listener hands it on to what it accepts.
+        // A listener's connections inherit this setting.
         if family != AF_UNIX, address.isLoopback { system_set_plain_congestion_control(socket.descriptor) }
         return socket
     }
 
-    /// Two connected ends.
+    /// Makes two sockets that are connected to each other.
     package static func pair() throws(SystemError) -> (Socket, Socket) {
         let (first, second) = try SystemCall.pair("socketpair", system_socket_pair)
         return (Socket(descriptor: first), Socket(descriptor: second))
@@ -50,16 +50,16 @@ package final class Socket: Sendable {
 
     func shutdownSending() { _ = shutdown(descriptor, Int32(SHUT_WR)) }
 
-    /// The options of a connected TCP socket; other families ignore them.
+    /// Sets the options of a connected TCP socket. Other sockets ignore them.
     func prepareForMessages(_ limits: OutputLimits) {
-        // Messages that are queued together are sent together; the kernel need not wait for more.
+        // Messages that are queued together are sent together, so the kernel need not wait for more.
         _ = system_set_no_delay(descriptor)
         guard limits.keepaliveInterval > .zero else { return }
         let (interval, timeout) = (limits.keepaliveInterval.milliseconds, limits.keepaliveTimeout.milliseconds)
         system_set_keepalive(descriptor, interval, timeout)
     }
 
-    /// What a connection attempt came to.
+    /// The error of an attempt to connect; nil if it has succeeded.
     var pendingError: SystemError? {
         let code = system_pending_error(descriptor)
         return code == 0 ? nil : SystemError("connect", code: code)
@@ -73,7 +73,7 @@ package final class Socket: Sendable {
         SocketAddress { address, length in getpeername(self.descriptor, address, length) }
     }
 
-    /// The user who runs the other end; only Unix-domain sockets know.
+    /// The user who runs the peer; nil except for Unix-domain sockets.
     package var peerUser: UInt32? {
         guard localAddress?.family == AF_UNIX else { return nil }
         var user: UInt32 = 0
@@ -82,6 +82,6 @@ package final class Socket: Sendable {
 }
 
 extension Duration {
-    /// As the kernel counts: at least 1, at most an hour.
+    /// As the kernel takes it: at least 1, at most an hour.
     fileprivate var milliseconds: Int32 { Int32(clamping: min(max(nanoseconds / 1_000_000, 1), 3_600_000)) }
 }

@@ -1,4 +1,4 @@
-// An address as the kernel wants it: a family, and bytes that only the kernel reads.
+// An address in the form of the kernel: a family, and bytes whose meaning depends on it.
 
 import CSystem
 
@@ -6,7 +6,7 @@ package struct SocketAddress: Sendable, CustomStringConvertible {
     private var storage = sockaddr_storage()
     private var length: socklen_t
 
-    /// Takes what a system call writes; nil if the call fails.
+    /// Takes the address that a system call writes; nil if the call fails.
     init?(_ fill: (UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<socklen_t>) -> Int32) {
         var (storage, length) = (sockaddr_storage(), socklen_t(MemoryLayout<sockaddr_storage>.size))
         let result = withUnsafeMutableBytes(of: &storage) { bytes in
@@ -16,7 +16,7 @@ package struct SocketAddress: Sendable, CustomStringConvertible {
         (self.storage, self.length) = (storage, length)
     }
 
-    /// Takes one of the addresses that the resolver found.
+    /// Copies one of the addresses that the resolver found.
     init?(copying address: UnsafePointer<sockaddr>?, length: socklen_t) {
         guard let address, length <= socklen_t(MemoryLayout<sockaddr_storage>.size) else { return nil }
         self.length = length
@@ -25,7 +25,7 @@ package struct SocketAddress: Sendable, CustomStringConvertible {
         }
     }
 
-    /// The most bytes that fit into the address of a Unix-domain socket, its end mark not counted.
+    /// How many bytes of a path fit into the address of a Unix-domain socket, without the zero at the end.
     static let longestPath = MemoryLayout.size(ofValue: sockaddr_un().sun_path) - 1
 
     init?(path: String) {
@@ -37,7 +37,7 @@ package struct SocketAddress: Sendable, CustomStringConvertible {
         withUnsafeMutableBytes(of: &storage) { $0.storeBytes(of: address, as: sockaddr_un.self) }
     }
 
-    /// An address written in numbers: no name to look up.
+    /// An address written in numbers. Looks no name up.
     init?(numericHost host: String, port: UInt16) {
         var hints = addrinfo()
         hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV
@@ -56,7 +56,7 @@ package struct SocketAddress: Sendable, CustomStringConvertible {
         }
     }
 
-    /// The address as the URL that reaches it. A mapped IPv4 address is written as what it is.
+    /// The address as the endpoint that reaches it. An IPv4 address that is mapped into IPv6 becomes the IPv4 address.
     package var endpoint: Endpoint? {
         switch family {
         case AF_UNIX: path.map(Endpoint.unix)
@@ -77,8 +77,8 @@ package struct SocketAddress: Sendable, CustomStringConvertible {
         }
     }
 
-    /// Whose connections are counted together: an IPv4 host, or the network of an IPv6 one, of which each has many
-    /// addresses. Nil on this machine.
+    /// The group of addresses whose connections are counted together: an IPv4 host; or the /64 network of an IPv6 host, because
+    /// each host has many addresses. Nil for this machine.
     package var neighbourhood: String? {
         guard !isLoopback, case .tcp(let host, _)? = endpoint else { return nil }
         guard host.contains(":"), let address = read(sockaddr_in6.self) else { return host }
@@ -89,7 +89,7 @@ package struct SocketAddress: Sendable, CustomStringConvertible {
 
     package var description: String { endpoint?.description ?? (family == AF_UNIX ? "unix://" : "unknown") }
 
-    /// Empty for the connecting end of a Unix-domain socket, which has no name.
+    /// Nil for the connecting end of a Unix-domain socket, which has no name.
     private var path: String? {
         guard let address = read(sockaddr_un.self) else { return nil }
         return withUnsafeBytes(of: address.sun_path) { bytes in

@@ -1,9 +1,9 @@
-// How bytes arrive and how the channel ends. Everything here runs on the loop.
+// How a socket channel receives bytes, and how it ends. Everything here runs on the loop.
 
 import RPCWire
 
 extension SocketChannel: Selectable {
-    /// How many full reads one channel gets in a turn before its neighbours have theirs.
+    /// How many full reads a channel gets in one turn, so that the other channels get theirs.
     private static let readsPerTurn = 4
 
     func begin(_ receiver: any ByteReceiver) {
@@ -18,7 +18,7 @@ extension SocketChannel: Selectable {
 
     func ready(_ readiness: Readiness) {
         if readiness.contains(.writing) { roomAppeared() }
-        // A broken connection is reported for ever, also while reading is paused: read on to its end.
+        // A broken connection is reported again and again, even while reading is paused. So it is read to its end.
         if readiness.isHungUp || readiness.contains(.reading) {
             read(atMost: Self.readsPerTurn, isHungUp: readiness.isHungUp)
         }
@@ -43,10 +43,10 @@ extension SocketChannel: Selectable {
         }
     }
 
-    /// Whether there is a receiver to read for now. If not, reading pauses, or the channel ends.
+    /// Whether to read now. If not, reading has paused, or the channel has ended.
     private func mayRead(isHungUp: Bool) -> Bool {
         let (phase, isPeerSlow) = outgoing.withLock { outgoing in
-            // Only while the loop waits for room: another writer does not tell when reading can go on.
+            // Counts only if the socket is full: then the loop knows when reading can go on. A writer at work does not tell.
             (outgoing.phase, outgoing.writer == .blocked && outgoing.waiting > limits.pauseReading)
         }
         switch phase {
@@ -55,7 +55,7 @@ extension SocketChannel: Selectable {
         case .ended: return false
         }
         if state.hasReadEnd {
-            // Both directions are over, and only room for output was still waited for.
+            // Both directions are over, and the channel only waited for room for output.
             if isHungUp { end(.remote) }
             return false
         }
@@ -73,16 +73,16 @@ extension SocketChannel: Selectable {
         if !state.hasReadEnd, state.registration != nil { setInterest(state.interest.union(.reading)) }
     }
 
-    /// Reads what is there, for the last time.
+    /// Reads the bytes that have arrived, for the last time.
     func drainReads() { read(atMost: 1_024, isHungUp: true) }
 
     private func deliver(_ bytes: Bytes) {
-        // Bound first: a call through `state` would keep the access to it open, in memory of its own.
+        // The receiver is copied first: a call through `state` would keep the access to it open, in memory of its own.
         guard !state.discards, let receiver = state.receiver else { return }
         receiver.received(bytes)
     }
 
-    /// The peer says no more. It may still read what is queued for it.
+    /// The peer sends no more. It may still read what is queued for it.
     private func readEnd() {
         state.hasReadEnd = true
         setInterest(state.interest.subtracting(.reading))
@@ -94,7 +94,7 @@ extension SocketChannel: Selectable {
         if isIdle || state.lingering != nil { end(.remote) } else { flushLater() }
     }
 
-    /// Says that all has been sent, and waits for the peer's end. If the socket were closed now, the kernel could answer the peer's
+    /// Tells the peer that all has been sent, and waits until the peer ends too. Otherwise the kernel could answer the peer's
     /// next bytes with a reset. A reset takes the last reply away from a peer that has not read it yet.
     func sendEnd() {
         guard state.outcome == nil, state.lingering == nil else { return }
@@ -118,7 +118,7 @@ extension SocketChannel: Selectable {
         }
     }
 
-    /// The last step: lets the descriptor go as soon as no writer uses it, and tells the receiver.
+    /// The last step: closes the descriptor if no writer uses it, and tells the receiver. Else the writer calls it again.
     func release() {
         guard state.outcome == nil else { return }
         let ending: (ChannelEnd, UInt64)? = outgoing.withLock { outgoing in
@@ -126,7 +126,7 @@ extension SocketChannel: Selectable {
             outgoing.empty()
             return (end, outgoing.sent)
         }
-        // If a writer still uses the descriptor, it comes back here.
+        // A writer still uses the descriptor, and calls this again.
         guard let ending else { return }
         state.outcome = ending
         flight.letGo()

@@ -1,15 +1,15 @@
-// How queued output leaves. Any thread may be the writer; when the socket is full, the loop takes over.
+// How a socket channel sends its queued bytes. Any thread may be the writer. If the socket is full, the loop continues later.
 
 import RPCWire
 
-/// When messages that are queued in one turn of the loop leave before it ends: in few writes, each of twice as many messages as
-/// the one before. With a single write the other end would have nothing to do until this one has nothing left to do. With many
-/// writes both would do little else.
+/// Decides when messages that are queued in one turn of the loop are sent before its end: in few writes, each of twice as many
+/// messages as the last. With a single write the peer would have nothing to do until this end has nothing left to do. With many
+/// writes both ends would do little but write and read.
 struct WriteBatch {
-    /// How many messages leave in the first write: half of those that usually wait where there are many.
+    /// How many messages are sent in the first write: half of those that usually wait if there are many.
     static let firstWrite = 32
 
-    /// Whether the channel is on the loop's list of those to flush at the end of the turn.
+    /// Whether the channel is on the loop's list of channels to flush at the end of the turn.
     private(set) var isListed = false
     private var messages = 0
     private var nextWrite = 0
@@ -17,7 +17,7 @@ struct WriteBatch {
     mutating func begin() { (isListed, messages, nextWrite) = (true, 0, Self.firstWrite) }
     mutating func end() { isListed = false }
 
-    /// Counts a message. Answers whether the messages so far are to be written now.
+    /// Counts a message. Returns whether the messages so far must be written now.
     mutating func add() -> Bool {
         messages += 1
         guard messages >= nextWrite else { return false }
@@ -27,10 +27,10 @@ struct WriteBatch {
 }
 
 extension SocketChannel: TurnEndWork {
-    /// How often a writer other than the loop goes on with what others have queued meanwhile.
+    /// How many times a writer other than the loop sends what other threads have queued meanwhile.
     private static let turnsForOthers = 16
 
-    /// Leaves what is queued to the end of the turn, or to a write before it. On the loop.
+    /// Leaves the queued bytes to the end of the turn, or to a write before it. Called on the loop.
     func flushLater() {
         if !state.batch.isListed {
             state.batch.begin()
@@ -44,13 +44,14 @@ extension SocketChannel: TurnEndWork {
         writeQueued()
     }
 
-    /// Sends what is queued unless another writer already does.
+    /// Sends the queued bytes, unless another writer is at work.
     func writeQueued() {
         if let first = outgoing.withLock({ $0.beginWriting() ? $0.next(&flight) : nil }) { write(first) }
     }
 
-    /// The caller holds the writer's place, has been told what to do first, and gives the place back here. It may be in the
-    /// middle of something, so the receiver is told of nothing here: the loop does later what would tell it.
+    /// Sends until nothing is queued or the socket is full. Called by the thread that has become the writer, with its first
+    /// step; it is not the writer afterwards. The caller may be in the middle of other work, so no receiver is called here: the
+    /// loop does that later.
     private func write(_ first: Outgoing.Next) {
         let isLoop = eventLoop.isCurrent
         var next = first
@@ -66,7 +67,7 @@ extension SocketChannel: TurnEndWork {
                     return outgoing.next(&flight)
                 }
             case .bytes(let part):
-                // After half a write the next would block, so it is not tried.
+                // After a partial write the next would block. A writer that has had its turns leaves the rest to the loop.
                 flight.removeFirst(part)
                 return block(sent: part)
             case .wouldBlock:
@@ -83,7 +84,7 @@ extension SocketChannel: TurnEndWork {
         }
     }
 
-    /// The loop goes on when the socket takes more.
+    /// Gives the writer's place to the loop, which continues when the socket takes more.
     private func block(sent: Int) {
         let goesOn = outgoing.withLock { outgoing in
             outgoing.didSend(sent)
@@ -120,7 +121,7 @@ extension SocketChannel: TurnEndWork {
         }
     }
 
-    /// Ends the channel when the peer takes nothing for so long: it is as good as gone.
+    /// Ends the channel if the peer takes no bytes for this time, because then it is as good as gone.
     private func startPatience() {
         guard state.patience == nil else { return }
         let sent = outgoing.withLock { $0.sent }
@@ -140,11 +141,11 @@ extension SocketChannel: TurnEndWork {
                 "the peer has taken none of \(waiting) waiting bytes for \(limits.patience) (patience)"))
     }
 
-    /// The peer is gone, but what it has said before can still be read, and the receiver gets it first.
+    /// The peer is gone. What it sent before can still be read, so the receiver gets that first.
     private func writingFailed(_ error: SystemError) {
         drainReads()
         end(error.channelEnd)
-        // If the channel had been ended while the writer was at work, it is the writer that closes.
+        // If the channel was ended while this writer was at work, it must be released here.
         release()
     }
 }

@@ -1,12 +1,12 @@
-// A connected socket as a channel of bytes. It queues what is written, sends it from whichever thread flushes, and tells the
-// receiver on the loop what arrives and how the channel ended. This file is what any thread may call.
+// A connected socket as a channel of bytes. Queues written bytes, sends them from the thread that flushes, and tells the
+// receiver on the loop what arrives and how the channel has ended. This file has the members that any thread may call.
 
 package import RPCWire
 
-/// `@unchecked Sendable`: only `flight` is not. It belongs to the thread that has the writer's place in `outgoing`.
+/// `@unchecked Sendable`: only `flight` needs it. It belongs to the thread that is the writer according to `outgoing`.
 package final class SocketChannel: ByteChannel, @unchecked Sendable {
     package let remoteAddress: String
-    /// The user who runs the other end of a Unix-domain socket.
+    /// The user who runs the peer; nil except for Unix-domain sockets.
     package let peerUser: UInt32?
     package var loop: any Loop { eventLoop }
 
@@ -15,30 +15,30 @@ package final class SocketChannel: ByteChannel, @unchecked Sendable {
     let limits: OutputLimits
     let pausesReading: Bool
     let outgoing: Lock<Outgoing>
-    /// What the present writer is sending.
+    /// The bytes that the present writer is sending.
     var flight = SendBuffer()
     private let bound: LoopBound<State>
 
-    /// What belongs to the loop's thread.
+    /// The state that only the loop's thread touches.
     struct State {
         var receiver: (any ByteReceiver)?
         var registration: Registration?
         var interest: Readiness = .reading
-        /// The last read was so big that the next one gets more room.
+        /// Whether the last read was so big that the next one gets more room.
         var readsMuch = false
         var batch = WriteBatch()
-        /// The receiver has asked for the end: what still arrives is thrown away.
+        /// Whether arriving bytes are thrown away, because the channel is closing.
         var discards = false
         var hasReadEnd = false
         var patience: (any LoopTimer)?
-        /// Set when all has been sent, and its end.
+        /// The timer that waits for the peer to end. Set when everything and the end have been sent.
         var lingering: (any LoopTimer)?
         var outcome: (end: ChannelEnd, sent: UInt64)?
     }
 
     /// - Parameters:
-    ///   - pausesReading: whether reading pauses while the peer does not read. For servers, whose peers have dialled: if both
-    ///     ends did so, two that have much to say to each other would wait for ever.
+    ///   - pausesReading: whether reading pauses while the peer does not read. Only for servers, whose peers have dialled: if
+    ///     both ends paused, two ends that have much to send to each other would wait for ever.
     package init(
         _ socket: Socket, on loop: EventLoop, remoteAddress: String, limits: OutputLimits = OutputLimits(),
         pausesReading: Bool = false
@@ -92,7 +92,7 @@ package final class SocketChannel: ByteChannel, @unchecked Sendable {
     package func abort() { end(.local) }
 
     package func moved(to loop: any Loop) -> (any ByteChannel)? {
-        // Ended at once: one that finishes would read on, and what it reads is the other's.
+        // Ends at once. A channel that only finishes would read on, and take bytes that belong to the new channel.
         guard let other = loop as? EventLoop, !state.hasReadEnd,
             outgoing.withLock({ $0.phase == .open && $0.isIdle && $0.end(.local) })
         else { return nil }
@@ -104,7 +104,7 @@ package final class SocketChannel: ByteChannel, @unchecked Sendable {
             socket, on: other, remoteAddress: remoteAddress, limits: limits, pausesReading: pausesReading)
     }
 
-    /// Ends the channel from anywhere. The descriptor is closed and the receiver told on the loop, never from in here.
+    /// Ends the channel; any thread may call it. Later, on the loop, the descriptor is closed and the receiver is told.
     func end(_ end: ChannelEnd) {
         guard outgoing.withLock({ $0.end(end) }) else { return }
         eventLoop.submit { [self] in release() }

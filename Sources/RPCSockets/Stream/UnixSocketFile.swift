@@ -1,5 +1,5 @@
-// The file that a Unix-domain listener is found by. What a dead server has left is replaced; a living server, a file
-// of another kind and a symbolic link are not touched.
+// The file by which clients find a Unix-domain listener. The file of a dead server is replaced. A living server, a file of
+// another kind and a symbolic link are left alone.
 
 import CSystem
 
@@ -10,7 +10,7 @@ struct UnixSocketFile {
     private let device: dev_t
     private let inode: ino_t
 
-    /// Binds the socket to the path; only the own user may connect.
+    /// Binds the socket to the path. Only the user of this process may connect.
     static func bind(_ socket: Socket, _ address: SocketAddress, _ path: String) throws(SystemError) -> UnixSocketFile {
         if let old = status(path) {
             switch old.st_mode & mode_t(S_IFMT) {
@@ -21,15 +21,15 @@ struct UnixSocketFile {
             guard try isDead(address) else { throw SystemError("bind", code: EADDRINUSE) }
             unlink(path)
         }
-        // Linux gives the file the rights of the socket, so that there is no moment at which others may connect; and
-        // unlike a umask this does not change the files that other threads make meanwhile.
+        // Linux gives the file the rights of the socket, so there is no moment at which other users may connect. A umask would
+        // also change the files that other threads make meanwhile.
         _ = fchmod(socket.descriptor, UnixSocketFile.rights)
         try SystemCall.make("bind") { address.withPointer { CSystem.bind(socket.descriptor, $0, $1) } }
         guard let new = status(path) else { throw SystemError("lstat") }
         return UnixSocketFile(path: path, device: new.st_dev, inode: new.st_ino)
     }
 
-    /// Removes the file if it is still the one that was made: another server may have put its own there.
+    /// Removes the file if it is still the one that was made: another server may have replaced it by its own.
     func remove() {
         guard let found = UnixSocketFile.status(path), found.st_dev == device, found.st_ino == inode else { return }
         unlink(path)
