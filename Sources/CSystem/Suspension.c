@@ -1,12 +1,12 @@
-// The wait of a caller for its answer.
+// Suspends a caller until its answer has come.
 //
-// When a function in Swift has waited it looks, before it goes on, whether its task is where it belongs. For a task that
-// prefers an executor the runtime looks that up for it, under a lock of the task's, which costs more than the rest of the wait. The
-// look is in vain where the task is put in the right place when it is resumed, as here. Some functions of the standard
-// library do without it, but outside of that none can be written in Swift: this is what the compiler would make of it.
+// After a wait, a Swift function first checks whether its task is where it belongs. For a task that prefers an executor, the
+// runtime looks that executor up, under a lock of the task. This costs more than the rest of the wait. It is in vain if the
+// task is put in the right place when it is resumed, as here. Some functions of the standard library omit the check, but no
+// other Swift code can. So this is written in C: it does what the compiler would make of such a function.
 //
-// Frames, continuations and executors lie in memory as the runtime's own headers say. The runtime does not promise that, so this
-// is compiled only for runtimes with which it has been tested: Package.swift says for which.
+// The layout of frames, continuations and executors here is that of the runtime's own headers. The runtime does not promise it.
+// So this is compiled only for runtimes with which it has been tested, which Package.swift lists.
 
 #ifdef KNOWN_RUNTIME
 
@@ -15,13 +15,13 @@
 struct frame;
 typedef __attribute__((swiftasynccall)) void resume_function(__attribute__((swift_async_context)) struct frame *);
 
-/// What every async function has in memory: the function that waits for it, and where that goes on.
+/// The beginning of every async function's memory: the function that waits for it, and where that function continues.
 struct frame {
     struct frame *waiter;
     resume_function *resume;
 };
 
-/// An actor's, or whichever the task prefers if both are NULL.
+/// The executor of an actor; or, if both are NULL, the executor that the task prefers.
 struct executor {
     void *identity, *witnesses;
 };
@@ -30,11 +30,11 @@ struct continuation {
     struct frame frame;
     size_t flags, status;
     void *error, *result;
-    /// Where the task goes on.
+    /// Where the task continues.
     struct executor executor;
 };
 
-/// Of the function below. Its caller makes room for it.
+/// The memory of the function below. Its caller makes room for it.
 struct suspension {
     struct frame frame;
     struct continuation continuation;
@@ -44,15 +44,16 @@ extern __attribute__((swiftcall)) void *swift_continuation_init(struct continuat
 extern __attribute__((swiftasynccall)) void swift_continuation_await(struct continuation *);
 extern __attribute__((swiftcall)) struct executor swift_task_getCurrentExecutor(void);
 
-/// A continuation's waiter is the function that made it.
+/// Continues the function that made the continuation: the continuation's waiter.
 static __attribute__((swiftasynccall)) void go_on(__attribute__((swift_async_context)) struct frame *continuation) {
     struct frame *function = continuation->waiter;
     return function->resume(function);
 }
 
-/// Suspends the running task until it is resumed. Swift hands the actor of its caller through, if there is one: two
-/// words, before the arguments.
-/// - begin: is given the continuation, and where the task goes on, to say something else; NULL for one that is an actor's.
+/// Suspends the running task until it is resumed. Swift passes the actor of the caller before the arguments, in two words; NULL
+/// if there is none.
+/// - begin: is called with the continuation, and with the place where the task continues, which it may change. That place is
+///   NULL if the caller is on an actor.
 __attribute__((visibility("hidden"), swiftasynccall)) void remoteproxy_suspend(
     void *actor, void *witnesses, void *first, void *second,
     void (*begin)(void *first, void *second, void *continuation, void *executor),
@@ -66,7 +67,7 @@ __attribute__((visibility("hidden"), swiftasynccall)) void remoteproxy_suspend(
     return swift_continuation_await(continuation);
 }
 
-// What Swift calls an async function by: how far away its code lies, and how much room it needs.
+// By this record Swift calls an async function: the distance to its code, and how much room it needs.
 _Static_assert(sizeof(struct suspension) == 80, "as below");
 
 __asm__(

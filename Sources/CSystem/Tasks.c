@@ -1,5 +1,5 @@
-// The runtime's hook for tasks that become ready to run: a variable of its library that Swift cannot name. The runtime does not
-// promise it, and other code may want it too.
+// The runtime's hook for tasks that become ready to run: a variable of the runtime that Swift code cannot name. The runtime
+// does not promise it, and other code may use it too.
 
 #ifdef KNOWN_RUNTIME
 
@@ -12,7 +12,7 @@ typedef __attribute__((swiftcall)) void (*system_pool_hook)(void *job, system_po
 
 extern system_pool_hook swift_task_enqueueGlobal_hook;
 
-/// What takes the jobs that this thread makes ready for the pool; NULL while they go there.
+/// Gets the jobs that this thread makes ready for the pool; NULL while they go to the pool.
 static __thread void (*taker)(void *context, void *job);
 static __thread void *taker_context;
 

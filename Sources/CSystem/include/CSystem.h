@@ -1,5 +1,5 @@
-// What the sockets need from the system and Swift cannot say by itself: headers, and calls whose flags and structures the
-// toolchain's C module leaves out, each as one inline function.
+// What the sockets need from the system and Swift cannot express: headers, and calls whose flags and structures the toolchain's
+// C module lacks. Each call is one inline function.
 #ifndef CSYSTEM_H
 #define CSYSTEM_H
 

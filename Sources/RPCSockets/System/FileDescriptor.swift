@@ -1,4 +1,4 @@
-// An open descriptor, closed with the last reference to it, and a file with secrets.
+// An open descriptor that is closed with its last reference; and the reading of files with secrets.
 
 import CSystem
 
@@ -8,6 +8,7 @@ final class FileDescriptor: Sendable {
     /// Takes over an open descriptor.
     init(_ number: Int32) { self.number = number }
 
+    /// Opens a file.
     /// - Parameter flags: as `open` takes them.
     convenience init(_ path: String, _ flags: Int32) throws(SystemError) {
         self.init(try SystemCall.make("open") { system_open_file(path, flags) })
@@ -15,7 +16,7 @@ final class FileDescriptor: Sendable {
 
     deinit { close(number) }
 
-    /// All bytes from here to the end, or EFBIG.
+    /// Reads all bytes from the present position to the end. Throws EFBIG if there are more than the limit.
     func readToEnd(atMost limit: Int) throws(SystemError) -> [UInt8] {
         var bytes: [UInt8] = []
         var piece = [UInt8](repeating: 0, count: 1 << 16)
@@ -27,7 +28,7 @@ final class FileDescriptor: Sendable {
         }
     }
 
-    /// Writes all or throws; EFBIG beyond a limit on the size of files.
+    /// Writes all bytes or throws. Throws EFBIG beyond a limit on the size of files.
     func write(_ bytes: [UInt8]) throws(SystemError) {
         var written = 0
         while written < bytes.count {
@@ -38,31 +39,31 @@ final class FileDescriptor: Sendable {
         }
     }
 
-    /// Returns when what was written would survive a loss of power.
+    /// Returns when the written bytes would survive a loss of power.
     func synchronize() throws(SystemError) {
         try SystemCall.make("fsync") { fsync(number) }
     }
 
-    /// Its kind and its access rights: of the open file and not of the path, which may be another file by now.
+    /// The kind and the access rights of the open file. The path may lead to another file by now.
     var mode: mode_t {
         var status = stat()
         return fstat(number, &status) == 0 ? status.st_mode : 0
     }
 
-    /// Whether it is a file with contents, and not a folder, a pipe or a device.
+    /// Whether this is a file with contents, and not a folder, a pipe or a device.
     var isRegular: Bool { mode & mode_t(S_IFMT) == mode_t(S_IFREG) }
 }
 
-/// A file with secrets: a path in, its text out, unless others than its owner may read or change it.
+/// Reads a file with secrets. Refuses it if other users than its owner have any access.
 package enum PrivateFile {
-    /// A program has fewer secrets than this: a larger file is another one.
+    /// No program has more secrets than this, so a larger file is the wrong file.
     private static let largest = 1 << 20
 
-    /// - Throws: the end of a sentence that begins with the file's name.
+    /// - Throws: the end of a sentence that begins with the name of the file.
     package static func read(_ path: String) throws(SetupError) -> String {
         let (file, bytes): (FileDescriptor, [UInt8])
         do throws(SystemError) {
-            // Never waiting: a pipe under this name would keep the program from starting.
+            // Opening never waits: otherwise a pipe with this name would keep the program from starting.
             file = try FileDescriptor(path, O_RDONLY)
         } catch {
             throw SetupError("cannot be opened: \(error)")

@@ -1,10 +1,10 @@
-// A value and the lock that guards it. Same shape as the standard library's `Mutex`, on the system's own mutex instead:
-// ThreadSanitizer knows that one, and so can tell our locks from our races. Equally fast when no other thread wants it.
+// A value with the lock that guards it. Works like the standard library's `Mutex`, but uses the system's mutex. ThreadSanitizer
+// knows that one, and so can tell locks from races. Both are equally fast if no other thread holds the lock.
 
 import CSystem
 
-/// The system's own mutex. Its functions are called through these, since code that is inlined elsewhere knows nothing of the
-/// system.
+/// The system's mutex. It is reached through these functions, because code that is inlined in other modules cannot import the
+/// system's declarations.
 @usableFromInline
 package struct SystemMutex {
     private var mutex = pthread_mutex_t()
@@ -19,13 +19,13 @@ package struct SystemMutex {
     static func unlock(_ place: UnsafeMutablePointer<Self>) { pthread_mutex_unlock(&place.pointee.mutex) }
 }
 
-/// A value that is touched only under its lock. Never call foreign code from `withLock`: it may call back. Copies share the
-/// lock.
+/// A value that is touched only under its lock. Never call foreign code in `withLock`, because it may call back. Copies share
+/// the value and the lock.
 ///
-/// `@unchecked Sendable`: the value is reached through the mutex before it and in no other way.
+/// `@unchecked Sendable`: the value is reached only while the mutex is held.
 @usableFromInline
 package struct Lock<Value: ~Copyable>: @unchecked Sendable {
-    /// The mutex and the value behind it, in one piece: every connection has several of these.
+    /// The mutex and the value behind it in one allocation, because every connection has several of these.
     private final class Place: ManagedBuffer<SystemMutex, Value> {
         deinit {
             withUnsafeMutablePointers { mutex, value in
@@ -43,13 +43,13 @@ package struct Lock<Value: ~Copyable>: @unchecked Sendable {
         place.withUnsafeMutablePointerToElements { $0 }.initialize(to: value)
     }
 
-    /// Runs `body` with the value, while no other thread does. Inlinable, because every call takes locks: without inlining,
+    /// Runs `body` with the value, while no other thread does. Inlinable, because every call takes locks. Without inlining,
     /// other modules would call a generic function through its metadata.
     @inlinable
     package func withLock<Result: ~Copyable, Failure: Error>(
         _ body: (inout sending Value) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {
-        // The compiler cannot see that the mutex makes the value this task's own.
+        // The mutex makes the value this task's own, but the compiler cannot see that.
         nonisolated(unsafe) let value = place.withUnsafeMutablePointerToElements { $0 }
         SystemMutex.lock(place.withUnsafeMutablePointerToHeader { $0 })
         defer { SystemMutex.unlock(place.withUnsafeMutablePointerToHeader { $0 }) }

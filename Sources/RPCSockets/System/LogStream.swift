@@ -6,26 +6,26 @@ package enum StandardStream: Int32, Sendable {
     case output = 1
     case error = 2
 
-    /// Writes the line and its end in one call, so that lines of several threads do not mix. Blocks if it must; what
-    /// cannot be written is dropped, because there is no place left to report it.
+    /// Writes the line and its end in one call, so that the lines of several threads do not mix. May block. A line that cannot
+    /// be written is dropped, because its failure can be reported nowhere.
     package func write(line: String) { writeLine(line, to: rawValue, waits: true) }
 
     /// Whether the stream is a terminal.
     package var isTerminal: Bool { isatty(rawValue) == 1 }
 }
 
-/// A log that may have no reader. A full pipe would block the writing thread, perhaps that of all connections. So lines without
-/// room are left out; their number is logged when there is room again.
+/// A log that may have no reader. A full pipe would block the writing thread, perhaps the one of all connections. So a line
+/// that has no room is left out. The number of such lines is logged when there is room again.
 package final class LogStream: Sendable {
     package static let error = LogStream(StandardStream.error.rawValue)
 
     private let descriptor: Int32
-    /// How many lines have found no room.
+    /// How many lines were left out since that was last logged.
     private let leftOut = Lock(0)
 
     package init(_ descriptor: Int32) { self.descriptor = descriptor }
 
-    /// Never waits for a reader.
+    /// Writes the line if there is room; never waits for a reader.
     package func write(line: String) {
         leftOut.withLock { leftOut in
             if leftOut > 0 {
@@ -40,8 +40,8 @@ package final class LogStream: Sendable {
 }
 
 /// Writes a line and its end.
-/// - Parameter waits: whether to wait for room. If not, a part for which there is none is missing.
-/// - Returns: whether there was room, for the beginning at least.
+/// - Parameter waits: whether to wait for room. If not, the part without room is left out.
+/// - Returns: whether there was room, at least for the beginning.
 @discardableResult
 private func writeLine(_ line: String, to descriptor: Int32, waits: Bool) -> Bool {
     var bytes = ContiguousArray(line.utf8)
@@ -49,7 +49,7 @@ private func writeLine(_ line: String, to descriptor: Int32, waits: Bool) -> Boo
     return bytes.withUnsafeBytes { bytes in
         var rest = bytes[...]
         while !rest.isEmpty {
-            // A pipe that has any room takes 4 KiB at once.
+            // A pipe that has room takes 4 KiB at once.
             let piece = UnsafeRawBufferPointer(rebasing: waits ? rest : rest.prefix(4_096))
             guard waits || hasRoom(descriptor, within: 0) else { break }
             let count = system_write_file(descriptor, piece.baseAddress, piece.count)
@@ -65,7 +65,7 @@ private func writeLine(_ line: String, to descriptor: Int32, waits: Bool) -> Boo
     }
 }
 
-/// Whether something can be written. Without a reader there is no room either: to write all the same would end the process by a
+/// Whether the descriptor can be written to. False for a pipe without a reader: writing to it would end the process by a
 /// signal.
 private func hasRoom(_ descriptor: Int32, within milliseconds: Int32) -> Bool {
     var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
@@ -73,13 +73,13 @@ private func hasRoom(_ descriptor: Int32, within milliseconds: Int32) -> Bool {
 }
 
 extension LogStream {
-    /// The log where none has been set.
+    /// The log that is used if no other has been set.
     package static let log: @Sendable (String) -> Void = { error.write(line: "RemoteProxy: \($0.onOneLine)") }
 }
 
 extension String {
-    /// With control characters spelled out: a peer that chose the text must not be able to write lines of its own into a
-    /// log, nor to command the terminal that shows it.
+    /// The text with its control characters escaped. A peer may have chosen the text. It must not be able to write lines of its
+    /// own into a log, or to command the terminal that shows the log.
     package var onOneLine: String {
         guard unicodeScalars.contains(where: \.isControl) else { return self }
         return unicodeScalars.map { $0.isControl ? $0.escaped(asASCII: true) : String($0) }.joined()

@@ -2,10 +2,10 @@
 
 package import RPCWire
 
-/// A value that only code on a loop may touch. Debug builds trap elsewhere, and where two pieces of code change the value at the
-/// same time. Release builds check neither, since each check costs more than most of what is done with such values.
+/// A value that only code on a loop may touch. Debug builds trap if other code touches it, or if two pieces of code change it
+/// at the same time. Release builds check neither, because each check costs more than most uses of such values.
 ///
-/// `@unchecked Sendable`: the loop's thread is the only one that reaches the value, as debug builds check.
+/// `@unchecked Sendable`: only the loop's thread reaches the value. Debug builds check that.
 package struct LoopBound<Value>: @unchecked Sendable {
     private final class Place {
         #if DEBUG

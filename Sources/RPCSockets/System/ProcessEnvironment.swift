@@ -1,4 +1,4 @@
-// What a program without Foundation needs from its surroundings: its environment, and its way out.
+// What a program without Foundation needs of its process: the environment variables, and ways to end.
 
 import CSystem
 
@@ -12,7 +12,7 @@ package enum ProcessEnvironment {
         return value
     }
 
-    /// Keeps the calling thread out of the way until another ends the process.
+    /// Suspends the calling thread until another thread ends the process.
     package static func waitForExit() -> Never {
         while true { pause() }
     }

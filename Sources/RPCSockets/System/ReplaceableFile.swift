@@ -1,5 +1,5 @@
-// Replaces a file always as a whole: a reader gets the old contents or the new, even if a writer is interrupted. Writers of all
-// processes take turns by a lock file. All members block.
+// A file that is always replaced as a whole: a reader gets the old contents or the new, even if a writer is interrupted. A lock
+// file makes the writers of all processes take turns. All members block.
 
 import CSystem
 import RPCWire
@@ -9,7 +9,7 @@ package struct ReplaceableFile: Sendable {
 
     package init(_ path: String) { self.path = path }
 
-    /// The contents, or nil when there is no such file. Throws if it is not an ordinary file, without touching it.
+    /// Returns the contents, or nil if there is no such file. Throws if it is not an ordinary file, and leaves that alone.
     package func read(atMost limit: Int) throws(SystemError) -> [UInt8]? {
         let file: FileDescriptor
         do {
@@ -22,8 +22,8 @@ package struct ReplaceableFile: Sendable {
         return try file.readToEnd(atMost: limit)
     }
 
-    /// Puts new contents in the place of the old. When it throws, the old are still there. Only under the lock:
-    /// all writers use the same name for what is not finished, so that a crash leaves one such file at most.
+    /// Replaces the contents. If it throws, the old contents are still there. Must be called in `locked`: all writers use the
+    /// same name for the unfinished file, so that a crash leaves at most one such file.
     package func replace(with contents: [UInt8]) throws(SystemError) {
         let unfinished = path + ".new"
         unlink(unfinished)
@@ -36,22 +36,22 @@ package struct ReplaceableFile: Sendable {
             unlink(unfinished)
             throw error
         }
-        // The rename is durable when the folder is synchronised. Not every file system can do that; the contents are safe
-        // without.
+        // The rename is durable only when the folder is synchronised. Not all file systems can do that; the contents are safe
+        // even then.
         try? FileDescriptor(folder, O_RDONLY).synchronize()
     }
 
-    /// Gives the file another name, in the place of what had that name before.
+    /// Renames the file. Replaces a file that has the other name.
     package func setAside(as other: String) throws(SystemError) {
         try SystemCall.make("rename") { rename(path, other) }
     }
 
-    /// Removes the file with its lock file and its unfinished copy.
+    /// Removes the file, its lock file and its unfinished copy.
     package func remove() {
         for suffix in ["", ".new", ".lock"] { unlink(path + suffix) }
     }
 
-    /// Runs the body while no other writer is at work. Throws EWOULDBLOCK when one has been for as long as `patience`.
+    /// Runs the body while no other writer is at work. Throws EWOULDBLOCK if others work for longer than `patience`.
     package func locked<Result>(
         patience: Duration, _ body: () throws(SystemError) -> Result
     ) throws(SystemError) -> Result {

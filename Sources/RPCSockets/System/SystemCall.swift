@@ -15,7 +15,7 @@ enum SystemCall {
         }
     }
 
-    /// Makes a call on a descriptor that never waits.
+    /// Makes a call on a descriptor that never blocks.
     static func transfer(_ name: String, _ call: () -> Int) -> Transfer {
         while true {
             let count = call()
@@ -47,11 +47,11 @@ enum Transfer {
 package enum MonotonicClock {
     package static var now: Instant { Instant(nanoseconds: read(CLOCK_MONOTONIC)) }
 
-    /// What `now` was at the system's last tick, some milliseconds ago: an eighth of the price.
+    /// The value of `now` at the system's last tick, some milliseconds ago. Costs an eighth of `now`.
     package static var atLastTick: Instant { Instant(nanoseconds: read(CLOCK_MONOTONIC_COARSE)) }
 }
 
-/// The time of day, for data that outlives the process. No deadline uses it, since the clock can be set forward and back.
+/// The time of day, for data that outlives the process. No deadline uses it, since this clock can be set forward and back.
 package enum WallClock {
     /// Nanoseconds since the beginning of 1970.
     package static var now: Int64 { read(CLOCK_REALTIME) }

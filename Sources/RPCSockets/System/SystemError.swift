@@ -1,4 +1,4 @@
-// Describes in one line for people what failed: a system call, or the setup of a program.
+// Describes a failure in one line for people: of a system call, or of the setup of a program.
 
 import CSystem
 import RPCWire
@@ -12,18 +12,18 @@ package struct SystemError: Error, Hashable, CustomStringConvertible {
         self.code = code
     }
 
-    /// The failure of the call that has just been made on this thread.
+    /// The failure of the system call that this thread has just made.
     init(_ call: String) { self.init(call, code: system_errno()) }
 
     package var description: String {
         "\(call): \(SystemError.names[code] ?? "errno \(code)") (\(String(cString: strerror(code)))\(limit))"
     }
 
-    /// The end of a channel on which this call failed. A peer that does not acknowledge in time has overrun the keepalive,
-    /// which the system watches too.
+    /// Why a channel ends on which this call failed. ETIMEDOUT means that the peer did not acknowledge in time. The system
+    /// watches that too, and it counts as the keepalive limit.
     var channelEnd: ChannelEnd { code == ETIMEDOUT ? .overrun(.keepaliveTimeout, description) : .failed(description) }
 
-    /// The limit of the process that was met, as a shell calls it.
+    /// The limit of the process that was reached, as a shell names it.
     private var limit: String {
         switch code {
         case EMFILE: "; the limit is ulimit -n"
@@ -32,7 +32,7 @@ package struct SystemError: Error, Hashable, CustomStringConvertible {
         }
     }
 
-    /// The system has numbers and sentences for errors, but people search for the names.
+    /// The names of errors. The system offers only numbers and sentences, but people search for the names.
     private static let names: [Int32: String] = [
         EACCES: "EACCES", EADDRINUSE: "EADDRINUSE", EADDRNOTAVAIL: "EADDRNOTAVAIL", EAFNOSUPPORT: "EAFNOSUPPORT",
         EAGAIN: "EAGAIN", EBADF: "EBADF", ECONNABORTED: "ECONNABORTED", ECONNREFUSED: "ECONNREFUSED",

@@ -1,17 +1,17 @@
-// A detached thread with a name that shows in debuggers and in `top -H`.
+// Detached threads with names, which debuggers and `top -H` show.
 
 import CSystem
 import Synchronization
 
 package enum SystemThread {
-    /// A number that no other living thread has, never 0: the address of a structure, and so a multiple of eight.
+    /// A number that no other living thread has. It is the address of a structure: never 0, and a multiple of eight.
     package static var current: UInt { system_thread() }
 
     /// How many processors the calling thread may run on.
     static var processors: Int { Int(system_processors()) }
 
-    /// The signals that a thread lets through which starts from now on, one bit each. Threads inherit what is blocked, and those of
-    /// Swift's own pool block everything.
+    /// The signals that each new thread lets through, one bit for each. Needed because threads inherit what is blocked, and
+    /// those of Swift's own pool block everything.
     static let heardSignals = Atomic<UInt64>(0)
 
     /// Lets the signals of `heardSignals` through on the calling thread.
@@ -21,6 +21,7 @@ package enum SystemThread {
         for number in 1..<64 where heard & 1 << UInt64(number) != 0 { system_unblock_signal(Int32(number)) }
     }
 
+    /// Starts a detached thread.
     /// - Parameter name: cut to 15 bytes.
     package static func start(name: String, _ body: @escaping @Sendable () -> Void) throws(SystemError) {
         let body = Unmanaged.passRetained(ThreadBody(name, body))

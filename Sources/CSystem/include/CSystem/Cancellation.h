@@ -1,13 +1,13 @@
-// A function that is called when a task is cancelled: the two halves of what Swift offers only as an async function around the
-// code that may be cancelled. The runtime does not promise them. Swift code uses them only behind KNOWN_RUNTIME (Package.swift).
+// Calls a function when a task is cancelled: the two halves of what Swift offers only as an async function around the code. The
+// runtime does not promise them. Swift code uses them only behind KNOWN_RUNTIME (Package.swift).
 #ifndef CSYSTEM_CANCELLATION_H
 #define CSYSTEM_CANCELLATION_H
 
-/// The function, and the two objects that it is called with. Stays in its place until `system_leave_cancellation`.
+/// The function, and the two objects that it is called with. Must not be moved before `system_leave_cancellation`.
 struct system_cancellation {
     void (*tell)(void *receiver, void *subject);
     void *receiver, *subject;
-    /// What the runtime has given for it.
+    /// The runtime's record of it.
     void *record;
 };
 
@@ -19,7 +19,7 @@ extern __attribute__((swiftcall)) void swift_task_removeCancellationHandler(void
 extern __attribute__((swiftcall)) void *swift_task_getCurrent(void);
 extern __attribute__((swiftcall)) _Bool swift_task_isCancelled(void *task);
 
-/// Whether the running task has been cancelled; there is one.
+/// Whether the running task has been cancelled. There must be a running task.
 static inline _Bool system_is_cancelled(void) { return swift_task_isCancelled(swift_task_getCurrent()); }
 
 static __attribute__((swiftcall)) void system_tell_cancelled(__attribute__((swift_context)) void *context) {
@@ -27,13 +27,13 @@ static __attribute__((swiftcall)) void system_tell_cancelled(__attribute__((swif
     cancellation->tell(cancellation->receiver, cancellation->subject);
 }
 
-/// From now on the function is called when the running task is cancelled; at once if it has been. The record stands on the task's
-/// own stack, so the last one that begins is the first that ends.
+/// Begins to watch the running task; calls the function at once if the task has been cancelled already. The record is on the
+/// task's own stack, so the last watch that begins must be the first that ends.
 static inline void system_watch_cancellation(struct system_cancellation *cancellation) {
     cancellation->record = swift_task_addCancellationHandler(system_tell_cancelled, cancellation);
 }
 
-/// Called by the same task. When it returns the function is not running and will not be called.
+/// Ends the watch; called by the same task. When it returns, the function is not running and will not be called.
 static inline void system_leave_cancellation(struct system_cancellation *cancellation) {
     swift_task_removeCancellationHandler(cancellation->record);
 }

@@ -1,7 +1,7 @@
-// Descriptors, what went wrong with them, and files of one's own.
+// Descriptors, their errors, and files.
 //
-// Some functions stand behind a switch of the system's headers (_GNU_SOURCE) that the toolchain's C module is built without. To
-// turn it on here would give the two modules different ideas of the same structures, so the functions are declared by hand.
+// The system's headers declare some functions only behind a switch (_GNU_SOURCE), without which the toolchain's C module is
+// built. With the switch the two modules would disagree about the same structures. So these functions are declared by hand.
 #ifndef CSYSTEM_FILES_H
 #define CSYSTEM_FILES_H
 
@@ -22,26 +22,26 @@ extern int pipe2(int ends[2], int flags);
 
 static inline int system_errno(void) { return errno; }
 
-/// A pipe of which neither end ever waits.
+/// Makes a pipe whose ends never block.
 static inline int system_pipe(int ends[2]) { return pipe2(ends, O_CLOEXEC | O_NONBLOCK); }
 
-/// Never waits, not even for the other end of a pipe that was put there; new files are for the own user only.
+/// Opens a file. Never blocks, even if the path is a pipe without a reader or writer. A new file is for the own user only.
 static inline int system_open_file(const char *path, int flags) {
     return open(path, flags | O_CLOEXEC | O_NONBLOCK, 0600);
 }
 
-/// Takes the lock of an open file or fails with EWOULDBLOCK; it ends with the descriptor.
+/// Locks an open file, or fails with EWOULDBLOCK. The lock ends when the descriptor is closed.
 static inline int system_lock_file(int descriptor) { return flock(descriptor, LOCK_EX | LOCK_NB); }
 
-/// `write` to what may be a file. Beyond a limit on the size of files (`ulimit -f`) it fails with EFBIG like any other call;
-/// the signal that goes with it, SIGXFSZ, ends the process unless it is blocked. It comes to the thread that writes, so it is
-/// blocked and taken there, and what it means in the rest of the process stays as it is.
+/// `write` for a descriptor that may be a file. Beyond a limit on the size of files (`ulimit -f`) it fails with EFBIG. The
+/// system also sends the signal SIGXFSZ to the writing thread, which would end the process. So the signal is blocked and taken
+/// in this thread. The signal's meaning in the rest of the process does not change.
 static inline ssize_t system_write_file(int descriptor, const void *bytes, size_t count) {
     sigset_t limit, before, pending;
     sigemptyset(&limit);
     sigaddset(&limit, SIGXFSZ);
     (void)pthread_sigmask(SIG_BLOCK, &limit, &before);
-    // One that was sent from elsewhere before is not ours to take.
+    // A signal that was sent before from elsewhere is left pending.
     sigemptyset(&pending);
     (void)sigpending(&pending);
     int was_pending = sigismember(&pending, SIGXFSZ);

@@ -10,7 +10,7 @@
 
 static volatile int system_signal_pipe = -1;
 
-/// Only what a signal handler may do: one write, errno kept.
+/// The signal handler: one write, with errno kept, because a handler may do little else.
 static inline void system_report_signal(int number) {
     int code = errno;
     unsigned char byte = (unsigned char)number;
@@ -18,7 +18,7 @@ static inline void system_report_signal(int number) {
     errno = code;
 }
 
-/// From now on, each of these signals puts its number into the pipe instead of ending the process.
+/// From now on the signal puts its number into the pipe instead of ending the process. All signals share the last pipe.
 static inline int system_watch_signal(int number, int pipe) {
     system_signal_pipe = pipe;
     struct sigaction action;

@@ -1,4 +1,4 @@
-// Stream sockets: never blocking, closed on exec, silent about a peer that is gone.
+// Stream sockets that never block, are closed on exec, and cause no signal when the peer is gone.
 #ifndef CSYSTEM_SOCKETS_H
 #define CSYSTEM_SOCKETS_H
 
@@ -30,7 +30,7 @@ static inline int system_accept(int descriptor, struct sockaddr *peer, socklen_t
     return accept4(descriptor, peer, length, SOCK_CLOEXEC | SOCK_NONBLOCK);
 }
 
-/// Sends two pieces, one behind the other; the second may be empty.
+/// Sends two pieces, one behind the other. The second may be empty.
 static inline ssize_t system_send(
     int descriptor, const void *first, size_t first_count, const void *second, size_t second_count) {
     if (second_count == 0) return send(descriptor, first, first_count, MSG_NOSIGNAL);
@@ -47,8 +47,8 @@ static inline int system_set_no_delay(int descriptor) {
     return system_set_option(descriptor, IPPROTO_TCP, TCP_NODELAY, 1);
 }
 
-/// For a connection that stays on this machine, where there is no network to be gentle with: the plainest way of deciding
-/// how much may be on its way, which every kernel has. What a system uses otherwise may hold back what is sent by a timer.
+/// For a connection within this machine, where there is no network to protect: selects the plainest congestion control, which
+/// every kernel has. Another one may hold output back by a timer.
 static inline void system_set_plain_congestion_control(int descriptor) {
     (void)setsockopt(descriptor, IPPROTO_TCP, TCP_CONGESTION, "reno", 4);
 }
@@ -57,8 +57,8 @@ static inline int system_set_dual_stack(int descriptor) {
     return system_set_option(descriptor, IPPROTO_IPV6, IPV6_V6ONLY, 0);
 }
 
-/// After `idle` milliseconds without traffic the peer's system is asked; a peer whose system has answered nothing for
-/// `timeout` more, or has taken no data for as long as both together, is given up.
+/// Has the peer's system asked after `idle_milliseconds` without traffic, rounded up to seconds. The connection is given up if
+/// that system does not answer for `timeout_milliseconds` more, or takes no data for the sum of both.
 static inline void system_set_keepalive(int descriptor, int idle_milliseconds, int timeout_milliseconds) {
     int idle = (idle_milliseconds + 999) / 1000, interval = (timeout_milliseconds + 999) / 1000;
     (void)system_set_option(descriptor, SOL_SOCKET, SO_KEEPALIVE, 1);
@@ -74,7 +74,7 @@ static inline int system_pending_error(int descriptor) {
     return getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &code, &length) < 0 ? errno : code;
 }
 
-/// The user at the other end of a Unix-domain socket.
+/// Finds the user at the other end of a Unix-domain socket.
 static inline int system_peer_user(int descriptor, unsigned int *user) {
     struct system_credentials credentials;
     socklen_t length = sizeof credentials;

@@ -1,4 +1,4 @@
-// Threads, and the lock between them.
+// Threads, and the mutex that they share.
 #ifndef CSYSTEM_THREADS_H
 #define CSYSTEM_THREADS_H
 
@@ -14,12 +14,12 @@ extern int system_affinity(pid_t process, size_t size, unsigned long *set) __asm
 /// would keep the number while an async function waits, after which the function may run on another thread.
 uintptr_t system_thread(void);
 
-/// Starts a detached thread; answers 0 or an errno.
+/// Starts a detached thread. Returns 0 or an errno.
 static inline int system_start_thread(void *(*body)(void *), void *context) {
     pthread_attr_t attributes;
     (void)pthread_attr_init(&attributes);
     (void)pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    // What a main thread gets: user code runs here, and the system may give other threads far less.
+    // As much as a main thread has, because user code runs here, and the system's default may be far less.
     (void)pthread_attr_setstacksize(&attributes, 8 << 20);
     pthread_t thread;
     int code = pthread_create(&thread, &attributes, body, context);
@@ -27,8 +27,8 @@ static inline int system_start_thread(void *(*body)(void *), void *context) {
     return code;
 }
 
-/// A mutex whose second comer first tries again for a moment: what is done under ours takes less time than to fall asleep and be
-/// woken.
+/// Makes a mutex that spins for a moment before it lets a thread sleep. Work under this library's locks takes less time than to
+/// fall asleep and be woken.
 static inline int system_mutex_init(pthread_mutex_t *mutex) {
     pthread_mutexattr_t attributes;
     (void)pthread_mutexattr_init(&attributes);
@@ -41,7 +41,7 @@ static inline int system_mutex_init(pthread_mutex_t *mutex) {
 /// How many processors the calling thread may run on.
 static inline int system_processors(void) {
     unsigned long set[16] = {0};
-    // A system with more than 1,024 says that they do not fit.
+    // The call fails if the system has more than 1,024 processors.
     if (system_affinity(0, sizeof set, set) < 0) return 1024;
     int count = 0;
     for (int word = 0; word < 16; word++) count += __builtin_popcountl(set[word]);
