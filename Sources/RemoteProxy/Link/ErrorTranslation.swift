@@ -1,10 +1,10 @@
-// Errors across the wire, both directions in one place: what a subject threw becomes an error object without giving
-// away what the service did not declare, and an error object becomes what the caller catches.
+// Translates errors in both directions. What a subject threw becomes an error object, without anything that the service did not
+// declare. An error object becomes the error that the caller catches.
 
 import JSONCodec
 import RPCWire
 
-/// What stands in `error.data` between our own ends. Foreign peers may put anything there.
+/// The `error.data` of a declared error, between ends of our own kind. Foreign peers may put anything there.
 private struct DeclaredError<Failure: Codable>: Codable {
     var type: String
     var spelling: String?
@@ -13,7 +13,7 @@ private struct DeclaredError<Failure: Codable>: Codable {
 
 private struct ErrorDetails: Codable {
     var type: String?
-    /// The type's spelling in `@Service(errors:)`, where that is not `type`.
+    /// The type's spelling in `@Service(errors:)`; nil if it is the same as `type`.
     var spelling: String?
     var outcome: String?
 }
@@ -21,8 +21,8 @@ private struct ErrorDetails: Codable {
 extension ErrorObject {
     /// The answer to a call that ended with an error.
     /// - Parameters:
-    ///   - outcome: what became of the work, for an error that does not say so itself.
-    ///   - method: by its name on the wire.
+    ///   - outcome: what became of the work; counts only if the error does not say so itself.
+    ///   - method: the method's name on the wire.
     init(
         _ error: any Error, _ outcome: RPCError.Outcome, thrownBy method: String, of service: ServiceDescription,
         log: (String) -> Void
@@ -30,13 +30,14 @@ extension ErrorObject {
         if let declared = service.declared(error) {
             self = declared
         } else if let error = error as? RPCError {
-            // Only the message travels.
+            // Only the message travels to the caller; the cause goes to the log.
             if let cause = error.underlying { log("\(method): \(error.message), because of \(cause)") }
             self.init(error)
         } else if error is CancellationError {
             self.init(RPCError(.cancelled, "the subject was cancelled", outcome: outcome))
         } else {
-            // The text stays here: it may hold paths, names or secrets. The number ties the two ends together.
+            // The text of the error stays in this log: it may hold paths, names or secrets. The reference ties the caller's
+            // error to it.
             let reference = String(UInt32.random(in: .min ... .max), radix: 36)
             if let result = error as? UnencodableResult {
                 log("the result of \(method) cannot be encoded, reference \(reference): \(result.error)")
@@ -53,7 +54,8 @@ extension ErrorObject {
     init(_ error: RPCError) {
         var data = error.data.map { isJSON($0) ? $0 : quoted($0) }
         if error.outcome != error.code.usualOutcome || data.map({ Bytes($0) })?.looksLikeDetails == true {
-            // An outcome that the code alone does not tell goes around the data, and around data that could be taken for it.
+            // An outcome that the code alone does not tell is put around the data. So is any outcome if the data could be
+            // mistaken for one.
             data = "{\"outcome\":\"\(error.outcome.rawValue)\"\(data.map { ",\"data\":\($0)" } ?? "")}"
         }
         self.init(code: error.code.rawValue, message: error.message, data: data.map { Bytes($0) })
@@ -73,9 +75,9 @@ extension ErrorObject {
             data: Bytes(copying: output.bytes))
     }
 
-    /// What the caller of a method of `service` catches.
+    /// The error that the caller of a method of `service` catches.
     func thrown(by service: ServiceDescription) -> any Error {
-        // What a subject has put there has an object around it.
+        // Data that a subject put into its error has an object around it, and so is not taken for details.
         let details = data.flatMap {
             $0.withUnsafeBytes { try? decodeJSON(ErrorDetails.self, from: $0, maximumDepth: JSONReader.deepestLimit) }
         }
@@ -96,7 +98,7 @@ extension ErrorObject {
 }
 
 extension ServiceDescription {
-    /// A thrown error of a listed type as it travels; nil for any other.
+    /// The error object for a thrown error of a listed type; nil for any other error.
     fileprivate func declared(_ error: any Error) -> ErrorObject? {
         for (spelling, type) in errors {
             if let object = ErrorObject(error, declaredAs: type, spelled: spelling, by: self) { return object }
@@ -121,13 +123,13 @@ private func member(_ name: String, of object: Bytes) -> Bytes? {
 }
 
 extension Bytes {
-    /// Whether these are details as the library itself sends them: an object may put the same into an error of its own.
+    /// Whether these bytes read as details that the library sends. A subject may put the same members into an error of its own.
     fileprivate var looksLikeDetails: Bool {
         ["outcome", "type", "draining"].contains { member($0, of: self) != nil }
     }
 }
 
-/// An object may put any text into an error; on the wire stands JSON, or the whole reply would be none.
+/// Whether a text is JSON. A subject may put any text into an error, but text that is not JSON would spoil the whole reply.
 private func isJSON(_ text: String) -> Bool {
     Bytes(text).withUnsafeBytes { bytes in
         var reader = JSONReader(bytes)

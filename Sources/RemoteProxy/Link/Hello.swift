@@ -1,5 +1,5 @@
-// What two ends say to each other besides calls, as it stands on the wire: the names that belong to the protocol and not to a
-// service, and their parameters.
+// The wire format of what two ends say to each other besides calls: the names that belong to the protocol and not to a service,
+// and their parameters.
 
 import JSONCodec
 import RPCWire
@@ -9,13 +9,13 @@ enum SystemMethod {
     static let authenticate = "rpc.authenticate"
     static let ping = "rpc.ping"
     static let discover = "rpc.discover"
-    /// How far the sender has come with what the receiver sends.
+    /// Reports how far the sender has come with what the receiver sends.
     static let received = "rpc.received"
-    /// The sender waits to be told, and begins no call before.
+    /// Asks the receiver for such a report. The sender begins no call before it has it.
     static let report = "rpc.report"
     /// The sender takes no new calls.
     static let drain = "rpc.drain"
-    /// The sender leaves and does not come back.
+    /// The sender leaves and will not come back.
     static let goodbye = "rpc.goodbye"
     static let supports = "rpc.supports"
     static let hold = "rpc.hold"
@@ -23,25 +23,25 @@ enum SystemMethod {
     static let cancel = "$/cancelRequest"
 }
 
-/// What the dialling end says first.
+/// The parameters of `rpc.hello`, the first message of the dialling end.
 struct Hello: Codable {
     struct Resumption: Codable {
         var session: String
         var received: Progress
     }
 
-    /// The version of what our own ends agree on beyond JSON-RPC. Without it the first is meant.
+    /// The version of what ends of our own kind agree on beyond JSON-RPC. Nil means the first version.
     var `protocol`: Int? = 1
-    /// What its calls may take unless they say otherwise, in milliseconds.
+    /// How long a call of the sender may take unless the call says otherwise, in milliseconds.
     var timeout: Int64?
-    /// Proves the sender's identity, if the other end wants to know.
+    /// Proves the sender's identity, if the receiver asks for one.
     var token: String?
     /// The most bytes that a message to it may have.
     var maximumFrameSize: Int?
-    /// The session that it would go on with.
+    /// The session that the sender wants to go on with.
     var resume: Resumption?
 
-    /// With a time below zero no call would ever run, and no caller would be told why.
+    /// Throws if the timeout is below zero: then no call would ever run, and no caller would learn why.
     func checked() throws(RPCError) -> Hello {
         guard timeout ?? 0 >= 0 else {
             throw .wrongParameters(of: SystemMethod.hello, "at .timeout: it is below zero")
@@ -50,24 +50,24 @@ struct Hello: Codable {
     }
 }
 
-/// What the other end answers.
+/// The answer to `rpc.hello`.
 struct Welcome: Codable {
     var `protocol` = 1
     var session: String
     /// The most bytes that a message to it may have.
     var maximumFrameSize: Int?
-    /// How long the session waits for the other end to come back, in milliseconds.
+    /// How long the session waits for the dialling end to come back, in milliseconds.
     var grace: Int64?
-    /// How far this end has come in the session that goes on; nil when one begins, because none was asked for, because
-    /// it is not known any more, or because it is another's: the answers are the same.
+    /// How far the sender has come in the session that goes on. Nil when a new session begins: none was asked for, or the
+    /// session is not known any more, or it belongs to another client. The answer must not tell these cases apart.
     var resumed: Progress?
 }
 
 /// How far one end has come with what the other sends in their session.
 struct Progress: Codable {
-    /// The highest number of a call or a post.
+    /// The highest number of a call or post that has come.
     var requests: Int64
-    /// How many answers.
+    /// How many answers have come.
     var replies: Int64
 
     init(_ receipts: Receipts) {
@@ -77,14 +77,14 @@ struct Progress: Codable {
 }
 
 extension Request {
-    /// Whether an end that does not know it ignores it.
+    /// Whether an end that does not know this message ignores it.
     var isOptional: Bool { withExtendedLifetime(self) { methodName.starts(with: "$/".utf8) } }
 
     /// Whether the name is one of the protocol's own.
     var isSystem: Bool { isOptional || withExtendedLifetime(self) { methodName.starts(with: "rpc.".utf8) } }
 }
 
-/// None of them needs more bytes. A message may have many more, which take long to look through.
+/// The longest parameters that are decoded; none of these messages needs more. Longer ones would take long to look through.
 private let mostBytes = 16 << 10
 
 extension Decodable {
@@ -93,7 +93,7 @@ extension Decodable {
         self = try json.withUnsafeBytes { try decodeJSON(Self.self, from: $0) }
     }
 
-    /// Reads what a message of that method came with, of which nothing is the same as `{}`.
+    /// Decodes the parameters of a message of that method. No parameters mean the same as `{}`.
     init(of method: String, _ params: UnsafeRawBufferPointer) throws(RPCError) {
         guard params.count <= mostBytes else { throw .wrongParameters(of: method, TooManyBytes().description) }
         do {

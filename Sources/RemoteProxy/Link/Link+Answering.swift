@@ -1,5 +1,5 @@
-// The answering side of a link, the driver of `AnswererHalf`: finds the method that a request asks for, has it admitted or refused
-// before any work, and sends its answer over the channel that serves the link now. On the loop.
+// The answering side of a link and the driver of `AnswererHalf`. Finds the method that a request names, and has the request
+// admitted or refused before any work. Sends its answer over the channel that serves the link by then. On the loop.
 
 import JSONCodec
 import RPCSockets
@@ -7,36 +7,37 @@ import RPCWire
 import Synchronization
 
 extension Link {
-    /// The most bytes of a name that is looked at as a text. It may be as long as a message.
+    /// The longest name, in bytes, that is compared as a text. A peer's name may be as long as a message.
     private static var longestOtherName: Int { 1_024 }
 
-    /// When the next request may begin, before anything is known of it. Asked before each.
+    /// When the next request may begin. Asked before each request, while nothing is known of it.
     @inline(__always)
     var nextRequest: Admission.Turn {
         admission.turn(of: half, backlog: runner.backlog)
     }
 
+    /// Finds the method that a request names and starts it, unless the request has come before.
     func accept(_ request: consuming Request, from channel: MessageChannel, in batch: BatchReply?) {
         guard isNew(request, from: channel) else { return refuseRepeated(request, in: batch) }
-        // The name lies in the request, which is still needed behind this.
+        // The name is a view of the request's memory, and the request is still used below.
         guard let method = methods.method(named: request.methodName, in: context.exports) else {
             return acceptOther(request, from: channel, in: batch)
         }
         start(method, for: request, from: channel, in: batch)
     }
 
-    /// Answers a request that cannot be read. It counts like any other: the other end need not send it again.
+    /// Answers a request that cannot be read. It counts as received, so that the other end does not send it again.
     func refuse(_ request: Request, with error: ErrorObject, from channel: MessageChannel, in batch: BatchReply?) {
         overran(error.limit)
         guard isNew(request, from: channel) else { return refuseRepeated(request, in: batch) }
         answer(request.id, with: error, in: batch)
     }
 
-    /// One that names no export: it is for what is held, or for the protocol itself.
+    /// Accepts a request that names no export: it is for a held object, or for the protocol itself.
     private func acceptOther(_ request: Request, from channel: MessageChannel, in batch: BatchReply?) {
         let name = request.method
         if name.count <= Self.longestOtherName {
-            // Without making room for holds where none are asked for.
+            // The check comes first, so that `held`, which is lazy, is not made where no holds are asked for.
             if name.mayNameHold, let method = held.method(named: name) {
                 return start(method, for: request, from: channel, in: batch)
             }
@@ -45,6 +46,7 @@ extension Link {
         answer(request.id, with: .unknown(name, exports), in: batch)
     }
 
+    /// Has a request judged. Then begins it, holds it back, or refuses it.
     func start(
         _ method: consuming _ExportedMethod, for request: consuming Request, from channel: MessageChannel,
         in batch: BatchReply?
@@ -77,23 +79,23 @@ extension Link {
         runner.accept(request)
     }
 
-    /// Whether a request has not come before. Of our own kind each has a number, higher than those before it.
+    /// Whether a request has not come before. Each request of a peer of our own kind has a number, higher than those before it.
     private func isNew(_ request: Request, from channel: MessageChannel) -> Bool {
         guard channel.isOurKind, let number = request.sessionNumber else { return true }
         return half.receipts.request(number, isPost: request.id == nil, bytes: request.paramsCount)
     }
 
-    /// A request that has come before is never run again. If it still runs, or if its answer is still kept, the answer
-    /// comes without being asked for.
+    /// Answers a request that has come before, without running it again. If it still runs, or its answer is still kept, that
+    /// answer is sent anyway.
     private func refuseRepeated(_ request: Request, in batch: BatchReply?) {
-        // In a batch the others would wait for it.
+        // A member of a batch is always answered: the rest of its batch would wait for it.
         guard let id = request.id, batch != nil || !half.calls.isRunning(id) else { return }
         answer(id, with: .repeated, in: batch)
     }
 }
 
 extension Request {
-    /// The number that tells it from all others of its session: a call's is its id, a post brings its own.
+    /// The number of this request in its session: the id of a call, or the number that a post brings along.
     fileprivate var sessionNumber: Int64? {
         switch id {
         case nil: number
@@ -103,10 +105,10 @@ extension Request {
     }
 }
 
-// MARK: requests that run; called by their worker
+// MARK: running requests; called by their worker
 
 extension Link {
-    /// The turn of a request has come. False when it has been cancelled while it waited.
+    /// Called when the turn of a request has come. False if it was cancelled while it waited: then it must not run.
     @inline(__always)
     func prepare(_ request: borrowing IncomingRequest, on worker: Worker) -> Bool {
         worker.output.removeAll()
@@ -119,14 +121,14 @@ extension Link {
         return true
     }
 
-    /// The subject of a request has returned, or thrown: it leaves the table, and its answer goes out.
+    /// Called when the subject of a request has returned or thrown. Takes the request out of the table and sends its answer.
     @inline(__always)
     func finish(_ request: borrowing IncomingRequest, _ failure: (any Error)?, on worker: Worker) {
         withChannel { finish(request, failure, on: worker, over: $0) }
     }
 
-    /// The channel that serves the link now. Not counted: an answer does not lose it, since a stream ends in a turn of
-    /// its own, also when the answer closes the channel.
+    /// Runs the body with the channel that serves the link now, without retaining it. That is safe: even if the answer closes
+    /// the channel, its stream ends in a later turn of the loop, so the link keeps the channel until then.
     @inline(__always)
     private func withChannel(_ body: (MessageChannel?) -> Void) {
         guard let channel = channel.map({ Unmanaged.passUnretained($0) }) else { return body(nil) }
@@ -152,7 +154,7 @@ extension Link {
         if output.count > LargeBlocks.least {
             sendLarge(output, to: id, in: request.batch, over: channel)
         } else {
-            // Behind a call that others follow there is something left to do on the loop; behind a post there need not be.
+            // Requests that wait behind a call show on the loop as work that is left; posts that wait behind a post need not.
             let isLast = !request.method.isPost
             send(output.bytes, to: id, in: request.batch, over: channel, isLast: isLast)
         }
@@ -179,11 +181,11 @@ extension Link {
         write(RPCError(.responseTooLarge, text, outcome: .executed), .executed, to: request, in: output)
     }
 
-    /// The method of a request has kept its thread, and another went on for it. The log is told once for each method.
+    /// Logs that a method has blocked its thread, so that another thread went on for it. Logged once for each method.
     /// - Parameter since: when the other thread took over.
     func tell(thatItKeptItsThread method: _ExportedMethod, since: Instant) {
         let time = since.duration(to: MonotonicClock.now)
-        // A thread that was away for less may only have waited for a processor.
+        // A thread that was away for less time may only have waited for a processor.
         guard time >= .milliseconds(10), !method.isToldOf.exchange(true, ordering: .relaxed) else { return }
         requester.log(
             "\(method.signature.wireName) has kept its thread for \(time.nanoseconds / 1_000_000) ms, and another went on for "
@@ -191,13 +193,13 @@ extension Link {
     }
 }
 
-// MARK: requests that stop: a stopped request keeps its place until its subject has returned
+// MARK: stopping requests: a stopped request keeps its place until its subject has returned
 
 extension Link {
-    /// No answer is awaited any more.
+    /// Stops the requests whose answers the other end does not await any more.
     func stopRequests() { stopWorkers(in: half.stopAll()) }
 
-    /// Whether the call that a cancellation is about has been admitted.
+    /// Whether the call that this cancellation names has been admitted.
     func runs(canceledBy request: Request) -> Bool {
         request.params.flatMap(MessageReader.identifier).map { half.calls.isRunning($0) } ?? false
     }
@@ -210,14 +212,14 @@ extension Link {
     @inline(never)
     private func setDeadlineTimer() {
         deadlineTimer?.cancel()
-        // Strong, and cancelled with the link: a weak reference would make every other one to it slow.
+        // A strong reference, cancelled with the link: weak references to the link would make all others slow.
         deadlineTimer = loop.schedule(at: half.wakesAt) { [self] in
             stopWorkers(in: half.expire(at: loop.now))
             if half.wakesAt < .distantFuture { setDeadlineTimer() }
         }
     }
 
-    /// Cancelling runs the subjects' cancellation handlers, in here.
+    /// Cancels the tasks in these slots. Their subjects' cancellation handlers run inside this call.
     func stopWorkers(in slots: [Int]) {
         for slot in slots {
             let worker = half.calls.runner(of: slot)?.takeUnretainedValue() as? Worker
@@ -226,10 +228,10 @@ extension Link {
     }
 }
 
-// MARK: answers: alone or with their batch, and kept until the other end has acknowledged them
+// MARK: sending answers: alone or with their batch; each is kept until the other end has acknowledged them
 
 extension Link {
-    /// Answers without running anything. Notifications are never answered; that one was refused is told to the log.
+    /// Answers a request with an error, without running it. A notification is never answered, so its refusal goes to the log.
     func answer(_ id: RPCIdentifier?, with error: ErrorObject, in batch: BatchReply?) {
         guard let id else { return requester.log("refused a post from \(address): \(error.message)") }
         let output = JSONOutput()
@@ -246,18 +248,18 @@ extension Link {
         send(output.bytes, to: id, in: batch, over: channel, hasBegun: false)
     }
 
-    /// Sends one answer, alone or as part of its batch, over the channel that serves the link now. If there is
-    /// none the answer goes out over the next.
+    /// Sends one answer, alone or as part of its batch, over the channel that serves the link now. Without a channel, a session
+    /// that goes on sends it over the next one.
     /// - Parameters:
-    ///   - isLast: the calling code does nothing more in this turn.
-    ///   - hasBegun: whether it is what became of a call that has begun.
+    ///   - isLast: whether the calling code does nothing more in this turn of the loop.
+    ///   - hasBegun: whether the answer is the outcome of a request that has begun.
     private func send(
         _ answer: UnsafeRawBufferPointer, to id: RPCIdentifier, in batch: BatchReply?, over channel: MessageChannel?,
         isLast: Bool = false, hasBegun: Bool = true
     ) {
         guard channel?.mayAnswer(answer.count) != false else { return }
         if let batch {
-            // After the end of the session nothing would let go of it.
+            // After the end of the session no code would free what the batch keeps.
             guard !half.life.isOver else { return }
             let collected = batch.add(answer)
             half.calls.held.batchesKeep(collected.change)
@@ -265,7 +267,7 @@ extension Link {
             guard let reply = collected.reply else { return }
             if collected.isTooLarge { overran(.maximumFrameSize) }
             reply.withUnsafeBytes { reply in
-                // Then it is a single answer and no batch, and counts as one at the other end.
+                // A single error stands for the whole batch, and the other end counts it as one answer.
                 if collected.isTooLarge, half.life.isResumable { keep(reply, to: .null) }
                 channel?.send(reply, isLast: isLast)
             }
@@ -275,13 +277,14 @@ extension Link {
         }
     }
 
-    /// The same for a large one. If it fills the memory that it was written in, that is what is kept, and what is sent.
+    /// Sends a large answer. If the answer fills the memory that it was written in, that memory is kept and sent without a
+    /// copy.
     private func sendLarge(
         _ output: JSONOutput, to id: RPCIdentifier, in batch: BatchReply?, over channel: MessageChannel?
     ) {
         guard batch == nil, let answer = Bytes(takingLarge: output) else {
             send(output.bytes, to: id, in: batch, over: channel)
-            // What was large is for others until this worker has something large to say again.
+            // Lets go of the large memory until this worker has a large answer again.
             return output.removeAll()
         }
         guard channel?.mayAnswer(answer.count) != false else { return }
@@ -291,7 +294,7 @@ extension Link {
         channel.stream.flush()
     }
 
-    /// - Parameter shared: the same, if it lies in memory of its own: then it is not copied.
+    /// - Parameter shared: the same answer in memory of its own, which is then kept without a copy.
     @inline(__always)
     private func keep(_ answer: UnsafeRawBufferPointer, as shared: Bytes? = nil, to id: RPCIdentifier) {
         if let limit = half.keep(answer, shared: shared, isFullInAll: admission.keepsTooMuchInAll) {
@@ -300,7 +303,7 @@ extension Link {
         noteReplies()
     }
 
-    /// If the answer does not get through, at least what became of the call does.
+    /// Keeps an error in place of an answer that is too much to keep. It tells that the call ran.
     @inline(never)
     private func keepOutcome(of id: RPCIdentifier, because limit: Limit) {
         overran(limit)
@@ -323,22 +326,22 @@ extension Link {
         endWithChannel()
     }
 
-    /// The totals are told how much is kept here.
+    /// Tells the totals of all sessions how much this session keeps.
     @inline(__always)
     func noteReplies() {
         if let change = half.takeNewsOfReplies() { context.sessions?.keeps(change) }
     }
 
-    /// The other end has so many answers.
+    /// Called when the other end has acknowledged its first `number` answers.
     func acknowledged(replies number: Int64) {
         half.acknowledged(replies: number)
         noteReplies()
         releaseHeldBack()
-        // What was kept since it said so it would tell in its own time, and may never have a reason to.
+        // The other end may never report the answers that were kept since by itself, so it is asked to.
         if !heldBack.isEmpty, !half.replies.isEmpty { channel?.notify(SystemMethod.report) }
     }
 
-    /// A request waits until answers have been acknowledged. The other end may think that it has time: it is asked.
+    /// Lets a request wait until answers have been acknowledged, and asks the other end to acknowledge them now.
     private func holdBack(_ request: consuming IncomingRequest, _ limit: Limit) {
         overran(limit)
         if heldBack.isEmpty { channel?.notify(SystemMethod.report) }

@@ -1,8 +1,8 @@
-// What two links say to each other besides calls and answers, and where each message goes. On the loop.
+// What two links say to each other besides calls and answers, and where each incoming message goes. On the loop.
 //
-// The end that dialled says hello, and if it has lost a channel, which session it would go on with and how far it has come; the
-// other answers likewise. Then each sends again what the other does not have. Afterwards each tells the other from time to time
-// how far it has come, and says when it is going away.
+// The end that dialled says hello. If it has lost a channel, its hello names the session and how far this end has come in it.
+// The other end answers in the same way, and each end sends again what the other lacks. From then on each end reports from time
+// to time how far it has come, and says when it is going away.
 
 import JSONCodec
 import RPCWire
@@ -10,7 +10,7 @@ import RPCWire
 // MARK: messages
 
 extension Link {
-    /// A message, or a batch, came over a channel.
+    /// Handles a message, or a batch, that came over a channel.
     /// - Parameter size: how many bytes its frame has.
     @inline(__always)
     func accept(_ message: consuming Message, size: Int, over channel: MessageChannel) {
@@ -24,7 +24,7 @@ extension Link {
         for message in messages { accept(message, in: batch, over: channel) }
     }
 
-    /// - Parameter size: of its frame, if it came alone.
+    /// - Parameter size: the bytes of the message's frame; nil for a member of a batch.
     @inline(__always)
     private func accept(
         _ message: consuming Message, in batch: BatchReply?, size: Int? = nil, over channel: MessageChannel
@@ -34,7 +34,7 @@ extension Link {
             if batch == nil, request.isPing { return channel.answerPing() }
             let isAnswered = request.id != nil
             accept(request, from: channel, in: batch)
-            // An answer reports a call; a post has none.
+            // The answer to a call reports that the call has come; a post has no answer.
             if !isAnswered { reportReceipts(over: channel) }
         case .result(let number, let value):
             noteReply(size, isPong: number == RPCIdentifier.ofPing, over: channel)
@@ -69,7 +69,7 @@ extension Link {
         if let number { channel.replies.append(CallReply(number: number, end: end)) }
     }
 
-    /// Every single answer to a call counts, and the other end keeps it until it is told that it has come.
+    /// Counts an answer. The other end keeps each answer that is not part of a batch until this end reports that it has come.
     private func noteReply(_ bytes: Int?, isPong: Bool, over channel: MessageChannel) {
         if !half.life.isGreeting || !channel.saysHello { channel.noteAnswer() }
         guard let bytes, channel.isOurKind, !isPong else { return }
@@ -82,7 +82,7 @@ extension Link {
         if due != .notYet, channel.isOurKind { report(over: channel, flush: due == .atOnce) }
     }
 
-    /// Tells the other end how far this one has come.
+    /// Tells the other end how far this end has come.
     func report(over channel: MessageChannel, flush: Bool = true) {
         half.receipts.reported()
         channel.append {
@@ -96,7 +96,7 @@ extension Link {
 // MARK: the greeting
 
 extension Link {
-    /// Reserved for the hello: the numbers of calls begin at 1.
+    /// The number of the hello. The numbers of calls begin at 1.
     static let helloID: Int64 = 0
 
     private func isHello(_ number: Int64?, _ channel: MessageChannel) -> Bool {
@@ -119,11 +119,12 @@ extension Link {
         channel.stream.flush()
     }
 
-    /// The answer to this end's hello. A peer that refuses it is not of our kind, and is spoken to in plain JSON-RPC from then on.
+    /// Handles the answer to this end's hello. A peer that refuses the hello is not of our kind, and gets plain JSON-RPC from
+    /// then on.
     private func welcomed(_ answer: Bytes?, over channel: MessageChannel) {
-        // Only once, or a peer could put a channel that has been left back in place of its successor.
+        // A second answer is ignored. With it a peer could put a channel that was left in place of its successor.
         guard !channel.isClosed, half.life.greeted() else { return }
-        // They came before there was a call for them to answer, and are not to find one now.
+        // These replies came before any call was sent, so they must not meet a call that is sent now.
         channel.handOnReplies()
         guard let welcome = answer.flatMap({ try? Welcome(json: $0) }) else {
             requester.attach(channel, .anew)
@@ -133,7 +134,7 @@ extension Link {
         channel.keepAlive()
         limitFrames(to: welcome.maximumFrameSize)
         if let progress = welcome.resumed {
-            // Given up here while the answer was on its way: the next hello does not ask for it.
+            // This end may have given the session up while the answer was on its way. Then its next hello does not name it.
             guard let known = Link.resumable(by: requester), known.id == welcome.session else {
                 channel.close(because: "\(channel.stream.remoteAddress) goes on with a session that is over here")
                 return channel.stream.abort()
@@ -184,8 +185,8 @@ extension Link {
             grace: context.sessions.map { $0.grace.nanoseconds / 1_000_000 }, resumed: resumed)
     }
 
-    /// The known link may live on another loop than the one that has accepted this channel: the stream goes there, and
-    /// a channel of that loop goes on with it.
+    /// Moves the connection to the link that has its session, and ends this fresh link. The other link may live on another
+    /// loop: the stream moves there, under a new channel.
     private func handOver(
         _ channel: MessageChannel, to known: Link, _ next: @escaping @Sendable (MessageChannel) -> Void
     ) {
@@ -199,9 +200,9 @@ extension Link {
         known.loop.submit { next(heir) }
     }
 
-    /// Answers a hello whose sender goes on with the session of this link.
+    /// Answers a hello that asks to go on with the session of this link.
     private func goOn(over channel: MessageChannel, answering request: Request, _ hello: Hello, _ received: Progress) {
-        // It may have ended while the channel was on its way here; the client will be told so when it comes again.
+        // The session may have ended while the channel was on its way here. Then the client learns of it at its next hello.
         channel.stream.open(channel)
         guard mayBeTakenOver(by: channel), half.life.isResumable, !channel.isClosed else {
             return channel.stream.abort()
@@ -221,7 +222,7 @@ extension Link {
         channel.readFrames()
     }
 
-    /// Whether the other end can have come so far with what this one sends.
+    /// Whether the other end can have come so far, given what this end has sent.
     private func canHave(_ progress: Progress) -> Bool {
         half.canHave(requests: progress.requests, replies: progress.replies, last: requester.ask { $0.lastNumber })
     }
@@ -259,7 +260,8 @@ extension Link {
         case SystemMethod.goodbye where isNotice:
             saidGoodbye()
         default:
-            // Notifications under `$/` are optional by convention and neither answered nor told of; requests are.
+            // By convention a peer ignores unknown notifications under `$/`: no answer, no log line. Unknown requests are
+            // answered.
             if request.id == nil, request.isOptional { return }
             answer(request.id, with: .unknown(request.method, exports), in: batch)
         }

@@ -1,16 +1,16 @@
-// Everything between two ends, beyond a single connection: where calls to the other end go, what runs here for it, the answers
-// that it has not acknowledged, how far each end has come. Channels come and go under it. It ends when one of the two says so,
-// or when the other has not come back in time.
+// The session between two ends, which outlives its connections. It keeps the requests that run here for the other end, the
+// answers which that end has not acknowledged, and how far each end has come. Calls to the other end go through its requester.
+// Channels serve it one after another. It ends when either end says so, or when the other end has not come back in time.
 
 package import RPCSockets
 package import RPCWire
 
-/// What the links of a client, or those on one loop of a server, have in common.
+/// What the links of a client share, or the links on one loop of a server.
 package struct LinkContext: Sendable {
     package let runner: RequestRunner
     package let exports: Exports
     package let settings: Shared<LinkSettings>
-    /// Where the other ends find their sessions again; nil for an end that dials.
+    /// Where clients find their sessions again; nil at an end that dials.
     package let sessions: SessionTable?
     let log: @Sendable (String) -> Void
 
@@ -23,30 +23,30 @@ package struct LinkContext: Sendable {
     }
 }
 
-/// Drives the two halves of a conversation: `Requester` the calling half, which may outlive the link, and this class the answering
-/// half. A fresh link greets on each channel. When the greeting says that a session goes on, the channel moves to the link that has
-/// that session.
+/// The driver of one session. `Requester` drives the calling half and may outlive the link; this class drives the answering
+/// half. A fresh link greets on each new channel. When the greeting says that a known session goes on, the channel moves to the
+/// link that has that session.
 ///
-/// `@unchecked Sendable`: `shared` is a lock; all else that is variable is touched on the loop's thread only.
+/// `@unchecked Sendable`: `shared` is a lock; all other variable state is touched on the loop's thread only.
 package final class Link: @unchecked Sendable {
     private struct Shared {
         var id: String
         var address = ""
-        /// The identity that the other end has proved. Set when it has, before any of its calls is run.
+        /// The identity that the other end has proved. Set before any call of that end runs.
         var identity: Identity?
-        /// Called when all is over; nil once it is.
+        /// Called when the link is over; nil from then on.
         var onGone: [@Sendable () -> Void]? = []
     }
 
     let context: LinkContext
-    /// Where calls to the other end go. At the end that listens it ends with the link.
+    /// Where calls to the other end go. At the end that listens, it closes with the link.
     package let requester: Requester
-    /// That of the context's runner. Here as well, since what is found through another object is counted while it is used.
+    /// The loop of the context's runner. Kept here too, because reaching it through other objects would retain each of them.
     let loop: any Loop
     private let shared: Lock<Shared>
 
-    // On the loop. Unchecked, because a check of each access costs a tenth of a call: one thread cannot be at a place twice
-    // but by calling itself, and nothing here calls out before it has changed one of these.
+    // On the loop. Checks of exclusive access would cost a tenth of a call, so they are off. That is safe: a single thread can
+    // overlap two accesses only if it calls itself, and no code here calls out before it has finished a change.
     /// The channel that serves the link now.
     @exclusivity(unchecked) private(set) var channel: MessageChannel?
     @exclusivity(unchecked) package internal(set) var half: AnswererHalf
@@ -60,10 +60,11 @@ package final class Link: @unchecked Sendable {
     /// Due at the next deadline of a request.
     @exclusivity(unchecked) var deadlineTimer: (any LoopTimer)?
     private var graceTimer: (any LoopTimer)?
-    /// The line of the token list that has let the caller in, if a token has.
+    /// The line of the token list whose token let the caller in; nil if no token did.
     var entry: TokenList.Entry?
 
-    /// - Parameter requester: a client's, to which its links belong one after the other. Nil makes one for this link alone.
+    /// - Parameter requester: the requester of a client, which its links use one after another; nil makes one for this link
+    ///   alone.
     package init(_ context: LinkContext, _ requester: Requester? = nil) {
         self.context = context
         self.requester = requester ?? Requester(context)
@@ -78,13 +79,13 @@ extension Link {
     var runner: RequestRunner { context.runner }
     var exports: Exports { context.exports }
     var settings: LinkSettings { context.settings.value }
-    /// Whether the other end came here.
+    /// Whether the other end dialled.
     private var isAccepted: Bool { context.sessions != nil }
 
-    /// Names the session. The end that has it can take the session over, so it cannot be guessed. The end that listens makes
-    /// it, the other is told.
+    /// Names the session. The listening end makes it and tells the other end. An end that knows it can take the session over,
+    /// so it must not be guessable.
     package var id: String { shared.withLock { $0.id } }
-    /// Where the other end calls from now.
+    /// The present address of the other end.
     var address: String { shared.withLock { $0.address } }
 
     package var identity: Identity? {
@@ -103,24 +104,24 @@ extension Link {
         }.joined()
     }
 
-    /// A message could not be had, or a peer has run into another limit.
+    /// Counts that a peer has run into a limit, such as one for the size of a message. Counts nothing for nil.
     func overran(_ limit: Limit?) {
         if let limit { settings.traffic?.overran(limit) }
     }
 }
 
-// MARK: how it goes on; on the loop
+// MARK: changing channels; on the loop
 
 extension Link {
-    /// The link whose channel was lost and that a new channel may go on with.
+    /// The requester's link, if a new channel may go on with its session; nil otherwise.
     package static func resumable(by requester: Requester) -> Link? {
         requester.link.flatMap { $0.half.life.isResumable ? $0 : nil }
     }
 
-    /// This channel serves the link from now on.
+    /// Makes this channel the one that serves the link.
     func served(by channel: MessageChannel) {
         self.channel = channel
-        // The former one may have been lost since this one asked for the session.
+        // If the former channel was lost after this one claimed the session, it has marked the session as unclaimed.
         context.sessions?.claimed(self)
         half.limitFrames(to: requester.ask { $0.frameLimit })
         shared.withLock { $0.address = channel.stream.remoteAddress }
@@ -128,7 +129,7 @@ extension Link {
         graceTimer = nil
     }
 
-    /// Takes the place of the channel that served the link before, and sends again what the other end lacks.
+    /// Replaces the channel that served the link before, and sends again what the other end lacks by its `progress`.
     func resume(over channel: MessageChannel, from progress: Progress) {
         self.channel?.replaced()
         served(by: channel)
@@ -137,20 +138,20 @@ extension Link {
         requester.attach(channel, .resumed(received: progress.requests))
     }
 
-    /// Both ends are ours: the session is to outlive its channel, if there is room for it.
+    /// Lets the session outlive its channel, if there is room for it. Called when both ends are of our own kind.
     /// - Parameters:
-    ///   - id: what the end that listens has named it; nil at that end.
-    ///   - grace: how long it waits there for this end; nil if it did not say.
+    ///   - id: the name that the listening end gave the session; nil at that end.
+    ///   - grace: how long the listening end waits for this one; nil if it did not say.
     func outlive(as id: String?, grace: Duration?) {
         if let id { shared.withLock { $0.id = id } }
         guard context.sessions?.add(self) ?? true else { return }
         half.life.goesOn(for: context.sessions?.grace ?? grace ?? Life.forEver)
     }
 
-    /// A channel is gone.
+    /// Called when a channel has ended. A session that can go on waits for another channel, within its grace; any other ends.
     func lost(_ channel: MessageChannel, sent: UInt64, why: String) {
         requester.ended(channel, sent: sent, why: why, sessionGoesOn: half.life.isResumable)
-        // Another one may have taken its place.
+        // Another channel may serve the link by now.
         guard self.channel === channel else { return }
         self.channel = nil
         guard half.life.lost(at: loop.now) else { return end(why) }
@@ -165,27 +166,28 @@ extension Link {
     }
 }
 
-// MARK: how it ends; on the loop, unless it says otherwise
+// MARK: ending; on the loop, unless a comment says otherwise
 
 extension Link {
-    /// The other end is going away: new calls wait for the next channel.
+    /// Called when the other end is going away: new calls wait for the next channel, and the link ends with this one.
     func leave(because why: String) {
         guard let channel, requester.leave(channel, why: why) else { return }
         endWithChannel()
-        // Or the other end could not say which of its posts have come.
+        // Without this report the other end could not tell which of its posts have arrived.
         if channel.isOurKind { report(over: channel, flush: false) }
-        // What callers have queued here and promised to flush later is theirs to be sent.
+        // Callers may have queued messages here and promised a flush, but that flush will go to a later channel.
         channel.stream.flush()
         channel.events.leaving(channel, why)
     }
 
-    /// Begins nothing new.
+    /// Begins no new call from now on. The channel ends when all calls that run have been answered.
     func drain(over channel: MessageChannel) {
         half.calls.drain()
         if channel.isOurKind { channel.notify(SystemMethod.drain) } else { channel.finishIfAnswered() }
     }
 
-    /// The other end has left in good order.
+    /// Called when the other end has said goodbye. Its calls are stopped; its posts still run, because it was told that they
+    /// arrived.
     func saidGoodbye() {
         half.life.hasLeft = true
         if isAccepted { requester.ask { $0.otherEndLeft() } }
@@ -193,7 +195,7 @@ extension Link {
         stopRequests()
     }
 
-    /// There is no way back: the link ends with its channel, or now if it has none.
+    /// Gives the way back to the session up: the link ends with its channel, or now if it has none.
     func endWithChannel() {
         half.endsWithChannel()
         context.sessions?.remove(self)
@@ -202,14 +204,15 @@ extension Link {
         if channel == nil { end("there is no way back to the session") }
     }
 
-    /// The link is over: what runs is cancelled, and all that was kept for the other end is let go.
+    /// Ends the link: stops its requests, except the posts of an end that has said goodbye, and drops what was kept for that
+    /// end. Does nothing the second time.
     package func end(_ why: String) {
         guard let stops = half.close() else { return }
         context.sessions?.remove(self)
         graceTimer?.cancel()
         deadlineTimer?.cancel()
         stopWorkers(in: stops)
-        // They find that they are stopped, and are counted off like all others.
+        // These requests find that they are stopped, and are counted off like all others.
         releaseHeldBack()
         noteReplies()
         admission.tellBytes(of: &half)
@@ -219,8 +222,8 @@ extension Link {
         for action in onGone ?? [] { action() }
     }
 
-    /// The other end says that it has more than this one has sent: it counts wrong, or a byte has changed on the way. Which calls
-    /// it would still run and answer cannot be known, so the session ends here, and with it every channel that serves it.
+    /// Ends the session and every channel that serves it, because the other end says that it has more than this one has sent.
+    /// That end counts wrong, or a byte has changed on the way. Which calls it would still run and answer cannot be known.
     func endMiscounted(over channel: MessageChannel) {
         let why = "\(channel.stream.remoteAddress) says that it has more of the session than it was sent"
         requester.log("closed the connection: \(why)")
@@ -230,7 +233,7 @@ extension Link {
         channel.stream.abort()
     }
 
-    /// Runs the action when the link is over; at once if it is already. From anywhere.
+    /// Runs the action when the link is over, or at once if it is over already. Callable from any thread.
     func whenGone(_ action: @escaping @Sendable () -> Void) {
         let isOver = shared.withLock { shared in
             shared.onGone?.append(action)
@@ -240,15 +243,15 @@ extension Link {
     }
 }
 
-// MARK: when the list of tokens is replaced; on the loop
+// MARK: replacing the list of tokens; on the loop
 //
-// The list is replaced first, then every channel and link is judged on its own loop. The server knows a channel before it opens,
-// so one that it does not know yet opens, and logs in, under the new list. A channel that goes on with another link changes its
-// loop and might be missed there; it is judged once more when the server knows it in its new place.
+// The list is replaced first. Then every channel and link is judged on its own loop. A channel that the server does not know
+// yet is not missed: it opens, and logs in, under the new list. A channel that goes on with another link changes its loop, and
+// might be missed there. So it is judged once more when the server knows it in its new place.
 
 extension Link {
-    /// Ends the link and the channel that serves it when the list that counts now would not let its caller in. A caller that has
-    /// not logged in yet is left alone.
+    /// Ends the link and the channel that serves it if the present list would not let its caller in. Leaves a caller alone that
+    /// has not logged in yet.
     /// - Returns: whether the link was revoked.
     @discardableResult
     func endIfRevoked() -> Bool {
@@ -256,7 +259,7 @@ extension Link {
         guard channel?.gate.login.isLocked != true, !tokens.keeps(identity, by: entry) else { return false }
         let name = identity.map { "'\($0.name)'" } ?? "a caller without a token"
         let why = "the list of tokens has changed and does not let in \(name) as before"
-        // Nor are the posts wanted that it left behind.
+        // The posts that the caller left behind are not to run either.
         half.life.hasLeft = false
         guard let channel else {
             end(why)
@@ -269,8 +272,8 @@ extension Link {
         return true
     }
 
-    /// Whether neither what this channel has shown nor what the link stands on was revoked, asked before the channel takes
-    /// the link over.
+    /// Whether the channel may take the link over: neither its own login nor that of the link was revoked. Ends the link if the
+    /// login of the link was.
     func mayBeTakenOver(by channel: MessageChannel) -> Bool {
         guard let tokens = settings.tokens.withLock({ $0 }) else { return true }
         return tokens.keeps(channel.gate.login.identity, by: channel.gate.login.entry) && !endIfRevoked()
@@ -278,7 +281,7 @@ extension Link {
 }
 
 extension Limits {
-    /// What an end takes of the other's requests, and keeps of the answers.
+    /// The limits for the requests of the other end, and for the answers that are kept for it.
     fileprivate var answering: AnswererHalf.Limits {
         var limits = AnswererHalf.Limits()
         (limits.requests, limits.requestBytes) = (maximumRequestsInFlight, maximumBytesInFlight)

@@ -1,5 +1,5 @@
-// The driver of `Gate`: tells it what the channel hears and asks it when time has passed, and does what it decides: lets in,
-// asks, or ends. On the loop.
+// The driver of `Gate`. Tells the gate what the channel hears and when time has passed, and does what the gate decides: lets a
+// peer in, sends a ping, or ends the connection. On the loop.
 
 import JSONCodec
 import RPCSockets
@@ -14,13 +14,13 @@ extension MessageChannel {
         bookGate()
     }
 
-    /// All that a peer may do before it has shown its identity: log in.
+    /// Handles a message of a peer that has not proved its identity. All that such a peer may do is log in.
     func acceptLocked(_ message: Message) {
         switch message {
         case .request(let request):
             switch request.method.description {
             case SystemMethod.hello, SystemMethod.authenticate: link.accept(system: request, in: nil, over: self)
-            // Strangers write nothing into the log either.
+            // A peer without a login must not be able to write into the log either.
             default: if request.id != nil { link.answer(request.id, with: .unauthenticated, in: nil) }
             }
         case .unreadable(let request, let error):
@@ -33,7 +33,7 @@ extension MessageChannel {
         }
     }
 
-    /// Judges what a hello or a login shows. False when its sender is not let in; then it has been answered.
+    /// Judges the token of a hello or a login. False when its sender is not let in: the request is then answered here.
     func lets(in request: Request, showing token: String?) -> Bool {
         guard let tokens = gate.settings.tokens.withLock({ $0 }) else { return true }
         guard let token else {
@@ -51,7 +51,7 @@ extension MessageChannel {
         return true
     }
 
-    /// A peer that guesses has to wait for the answer, and to connect again for the next guess.
+    /// Refuses a wrong token, slowly: a peer that guesses waits for the answer, and connects again for its next guess.
     private func turnAway(_ request: Request) {
         close()
         gate.settings.traffic?.count { $0.failedLogins += 1 }
@@ -62,7 +62,7 @@ extension MessageChannel {
         }
     }
 
-    /// `rpc.authenticate`, the login of foreign clients.
+    /// Handles `rpc.authenticate`, the login of foreign clients.
     func authenticate(_ request: Request, in batch: BatchReply?) {
         let shown: ShownToken
         do {
@@ -79,26 +79,26 @@ extension MessageChannel {
         }
     }
 
-    /// Before an answer is sent: a peer that has not logged in gets little.
+    /// Whether an answer of `count` bytes may be sent. A peer without a login gets few bytes; beyond them its connection ends.
     func mayAnswer(_ count: Int) -> Bool {
         guard gate.login.isLocked, !gate.login.answers(count) else { return true }
         endGate(.loginOutput)
         return false
     }
 
-    /// The other end has answered this end's hello: it does not let this end in.
+    /// Called when the answer to this end's hello says that this end is not let in.
     func turnBack() {
         guard !isClosed, link.half.life.greeted() else { return }
         let why = "\(stream.remoteAddress) lets nobody in without a token that it knows: set \(Self.tokenOption)"
         close(because: why)
-        // The next attempt will be answered alike, and callers can do something about it.
+        // The next attempt would get the same answer. Callers are told now, since they can do something about it.
         link.requester.feed { $0.half.turnedAway(because: why) }
         stream.abort()
     }
 
     private static let tokenOption = "RPCClient.Configuration.token"
 
-    // MARK: what is heard
+    // MARK: what comes in
 
     func heard(_ count: Int) {
         if gate.keepalive.heard(at: stream.loop.now) { bookGate() }
@@ -106,7 +106,7 @@ extension MessageChannel {
         if gate.login.isLocked { gate.lockedInput += count }
     }
 
-    /// All that has come has been looked at.
+    /// Called when all bytes that have come have been looked at.
     func looked() {
         if gate.login.isLocked, !gate.login.received(gate.lockedInput) { return endGate(.loginInput) }
         gate.lockedInput = 0
@@ -117,21 +117,21 @@ extension MessageChannel {
         if isInside { bookGate() }
     }
 
-    /// The peer has said hello, or answered it: it knows what a ping is.
+    /// Begins to ping the peer. Called when the peer has said hello or answered one, which shows that it answers pings.
     func keepAlive() {
         gate.keepalive.begin(at: stream.loop.now)
         bookGate()
     }
 
-    /// One of our own kind asks whether this end is there. That is no call: the answer has no number and is not kept.
+    /// Answers a ping of a peer of our own kind. A ping is no call: its answer has no number of the session and is not kept.
     func answerPing() {
         guard gate.admitsPing(at: stream.loop.now) else { return flooded(.maximumPings) }
-        // A peer that asks in time, each time, need not be looked at.
+        // A peer that pings in time, each time, is not pinged by this end.
         bookGate()
         append(MessageWriter.pong)
     }
 
-    /// Any other end asks.
+    /// Answers a ping that comes as an ordinary request.
     func acceptPing(_ request: Request, in batch: BatchReply?) {
         guard gate.admitsPing(at: stream.loop.now) else { return flooded(.maximumPings) }
         link.answer(request.id, in: batch) { $0.append("null") }
@@ -142,7 +142,7 @@ extension MessageChannel {
         stream.flush()
     }
 
-    /// A request has begun.
+    /// Notes that a request has begun, so that the connection counts as used.
     func noteAsked() { gate.isUsed(at: gate.keepalive.heard) }
 
     func cancelledNothing() {
@@ -158,17 +158,17 @@ extension MessageChannel {
 
     // MARK: time
 
-    /// Sees to it that the gate is looked at when it is due. Things mostly happen before, and then the due moment has moved on
-    /// when the time comes: the timer is not set anew for each.
+    /// Has the gate checked when it is due. Incoming bytes usually move the due moment on, so the timer is not set anew for
+    /// each of them: a timer that fires too early books the next one.
     private func bookGate() {
         let due = gate.due
         guard !isClosed, due < gateTimer?.due ?? .distantFuture else { return }
         gateTimer?.timer.cancel()
-        // Strong, and cancelled with the channel: a weak reference would make every other one to it slow.
+        // A strong reference, cancelled with the channel: weak references to the channel would make all others slow.
         gateTimer = (due, stream.loop.schedule(at: due) { [self] in gateDue() })
     }
 
-    /// The time that was booked has come.
+    /// Called when the booked time has come.
     private func gateDue() {
         gateTimer = nil
         guard !isClosed else { return }
@@ -194,18 +194,18 @@ extension MessageChannel {
 
     // MARK: the end
 
-    /// Nothing more is read and nothing more asked.
+    /// Ends the connection because of a limit: nothing more is read from it.
     func endGate(_ limit: Limit) {
         let why = gate.explanation(of: limit)
         guard close(because: why) else { return }
         gate.isSilent = limit == .keepaliveTimeout
         gate.settings.traffic?.overran(limit)
         link.requester.log("closed \(stream.remoteAddress): \(why)")
-        // A peer that does not answer does not close either.
+        // A peer that does not answer would not close its end either.
         if limit == .keepaliveTimeout { stream.abort() } else { stream.close() }
     }
 
-    /// The stream has ended.
+    /// Called when the stream has ended.
     func closeGate(_ end: ChannelEnd) {
         gateTimer?.timer.cancel()
         gateTimer = nil

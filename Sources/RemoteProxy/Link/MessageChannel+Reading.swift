@@ -1,13 +1,13 @@
-// The reading side of a channel: bytes to frames, frames to messages, each message to the link. Requests that may not begin yet
-// wait here: they begin in their order when others have, and reading pauses only when they take more memory than they may. All
-// other messages pass them. On the loop.
+// The reading side of a channel: turns bytes into frames and frames into messages, and hands each message to the link. Requests
+// that may not begin yet wait here and begin in their order. All other messages pass them. Reading pauses only when the waiting
+// requests take more memory than they may. On the loop.
 
 import RPCWire
 
 extension MessageChannel {
-    /// How far a channel is with what has come over it.
+    /// The state of reading from the other end.
     struct Input {
-        /// Whether frames that have come are read now.
+        /// When the next frame is read.
         enum Reading {
             case now
             /// In the loop's next turn.
@@ -21,15 +21,16 @@ extension MessageChannel {
         var reading = Reading.now
         /// Requests that may not begin yet.
         var waiting = WaitingFrames()
-        /// The loop is about to look whether they may.
+        /// Whether the loop is about to check if the waiting requests may begin.
         var isBeginning = false
-        /// Reading has paused for one turn since a request could not begin.
+        /// Whether reading has paused for one turn since a request could not begin.
         var hasPaused = false
-        /// The other end says no more, and its last calls have not been given their time yet.
+        /// Whether the other end has closed its sending side and the grace time of its last calls has yet to start.
         var hasEnded = false
-        /// The other end asked for a report while requests waited, which were not counted in it: it gets another one behind them.
+        /// Whether another report follows the waiting requests. The other end asked for one while they waited, so it did not
+        /// count them.
         var owesReport = false
-        /// The log has been told that reading pauses.
+        /// Whether the log has been told that reading pauses.
         var hasToldOfPause = false
 
         @inline(__always)
@@ -38,15 +39,16 @@ extension MessageChannel {
         var whyOver: String { if case .over(let why) = reading { why } else { "" } }
     }
 
-    /// How many frames one turn takes before the rest waits.
+    /// How many frames are read in one turn of the loop. The rest is read in the next turn.
     private static let framesPerTurn = 256
 
+    /// Reads the frames that have come, some in each turn. Called when bytes came, and when reading may go on.
     func readFrames() {
         guard !isClosed else { return }
         input.reading = .now
         defer { handOnReplies() }
         var budget = Self.framesPerTurn
-        // Counted once for all that is read. A hello may have the channel go on with another.
+        // One reference for the whole loop, instead of a retain for each message. A hello may give the channel another link.
         var link = link
         while !isClosed {
             if link !== self.link { link = self.link }
@@ -57,7 +59,7 @@ extension MessageChannel {
             if mayBegin {
                 input.hasPaused = false
             } else if input.waiting.isEmpty, !input.hasPaused {
-                // Requests that are soon over are read when those before them are, and so need not be kept. A turn later the
+                // The requests before this one may be over in a moment: then it need not be kept waiting. After one turn the
                 // rest is read in any case, since there may be replies among it.
                 input.hasPaused = true
                 return readLater()
@@ -69,13 +71,13 @@ extension MessageChannel {
                     return finishIfAnswered()
                 }
                 if link.half.life.isGreeting { noteFraming() }
-                // It says nothing, but has taken time.
+                // An empty frame holds no message, but counts against the budget.
                 if frame.isEmpty { continue }
                 take(consume frame, by: link, mayBegin)
                 if link.half.life.isGreeting, !saysHello { _ = link.half.life.greeted() }
             } catch {
                 guard input.waiting.isEmpty else {
-                    // Not before the requests that came whole. The reader says the same again.
+                    // The requests that came before the broken frame run first. The reader throws the same error again later.
                     input.reading = .paused
                     return
                 }
@@ -84,7 +86,7 @@ extension MessageChannel {
         }
     }
 
-    /// Hands on what is in a frame, or keeps it for later.
+    /// Hands the message in a frame to the link, or keeps the frame for later.
     @inline(__always)
     private func take(_ frame: consuming Bytes, by link: Link, _ mayBegin: Bool) {
         let size = frame.count
@@ -105,18 +107,18 @@ extension MessageChannel {
         if let framing = frames.framing { self.framing = framing }
     }
 
-    /// All that came together: callers that are resumed while the rest is still being read would get in the way of it.
+    /// Hands all collected replies to their callers at once. Callers that are resumed earlier would compete with the reading.
     func handOnReplies() {
         guard !replies.isEmpty else { return }
         leaveIfAnswered()
         link.requester.replied(&replies, over: self)
-        // One by one: there are few, and to remove a range takes longer.
+        // Removed one by one: there are few of them, and removing a range takes longer.
         while !replies.isEmpty { replies.removeLast() }
     }
 
     // MARK: what cannot be read
 
-    /// The framing is broken: where the next message begins cannot be known, so nothing more is read.
+    /// Ends the connection because the framing is broken: where the next message begins cannot be known.
     private func refuse(_ error: FramingError) {
         if gate.login.isLocked, error.limit == .maximumFrameSize { return endGate(.loginInput) }
         if error == .cutOff { return refuseHalf(error) }
@@ -133,24 +135,25 @@ extension MessageChannel {
             ? "\(stream.remoteAddress) does not answer as a server of this kind does: \(error)"
             : "what \(stream.remoteAddress) sent cannot be read: \(error)"
         link.requester.log("closed \(stream.remoteAddress): \(error)")
-        // An end that resumed the session would send the same again.
+        // If the session went on, the other end would send the same bytes again.
         link.endWithChannel()
         close(because: why)
         stream.close()
     }
 
-    /// Of a peer that says no more. It still gets the answers to all else.
+    /// Refuses the last, incomplete message of a peer that sends no more. The peer still gets the answers to its other
+    /// messages.
     private func refuseHalf(_ error: FramingError) {
         link.answer(.null, with: ErrorObject(error), in: nil)
         link.requester.log("ignored the last message of \(stream.remoteAddress): \(error)")
         finishIfAnswered()
     }
 
-    /// A frame holds no message.
+    /// Refuses a frame that holds no message.
     func refuseText(_ error: ErrorObject) {
         link.overran(error.limit)
         link.answer(.null, with: error, in: nil)
-        // Bytes that were never JSON are not a caller with a typing error but another protocol.
+        // A first frame that is not JSON is not a caller's typing error: it belongs to another protocol.
         guard link.half.life.isGreeting, error.code == ErrorCode.parseError, !isClosed else { return }
         let why = "\(stream.remoteAddress) does not answer as a server of this kind does: \(error.message)"
         if isDialled { close(because: why) } else { close() }
@@ -168,13 +171,13 @@ extension MessageChannel {
         if isFirst { beginWaiting() }
     }
 
-    /// Whether a message is handled although requests wait that came before it: all but requests, and of the protocol's own
-    /// notices those that have nothing to do with the requests before them.
+    /// Whether a message passes the requests that wait. All messages do except requests. Of the protocol's own requests those
+    /// pass that do not depend on the order.
     private func passesWaiting(_ message: Message) -> Bool {
         switch message {
         case .request(let request): passesWaiting(request)
         case .batch(let messages): messages.allSatisfy { passesWaiting($0) }
-        // It counts like any other request, in its order.
+        // An unreadable request is counted by its number, in its order.
         case .unreadable: false
         case .result, .failure, .invalid, .refused, .ignored: true
         }
@@ -185,13 +188,13 @@ extension MessageChannel {
         switch request.method.description {
         case SystemMethod.hello, SystemMethod.authenticate, SystemMethod.ping: return true
         case SystemMethod.received, SystemMethod.report, SystemMethod.drain: return request.id == nil
-        // One of a call that waits here comes behind that.
+        // The cancellation of a call that waits here must follow that call.
         case SystemMethod.cancel: return link.runs(canceledBy: request)
         default: return false
         }
     }
 
-    /// Begins requests that wait, for as long as they may.
+    /// Begins waiting requests, in order, for as long as they may begin.
     private func beginWaiting() {
         input.isBeginning = false
         defer { handOnReplies() }
@@ -199,7 +202,7 @@ extension MessageChannel {
         while !isClosed, !input.waiting.isEmpty {
             switch link.nextRequest {
             case .now where budget > 0: budget -= 1
-            // Asked again when a request has begun or ended.
+            // `unstall` comes back here when a request has begun or ended.
             case .stalled: return readOn()
             default:
                 beginLater()
@@ -222,16 +225,16 @@ extension MessageChannel {
         stream.loop.submit { [self] in beginWaiting() }
     }
 
-    /// A request has begun or ended.
+    /// Called when a request has begun or ended: a waiting request may have its turn now.
     @inline(__always)
     func unstall() {
         if !input.waiting.isEmpty { beginLater() }
     }
 
-    /// Little enough to be kept of every connection, however much the others have.
+    /// How many bytes of waiting requests every connection may keep, however much the others have.
     private static var little: Int { 64 << 10 }
 
-    /// The limit that the requests which wait have reached.
+    /// The limit that the waiting requests have reached; nil if none.
     private var overrunByWaiting: Limit? {
         let bytes = input.waiting.bytes
         if bytes >= link.settings.limits.maximumBytesInFlight { return .maximumBytesInFlight }
@@ -248,7 +251,7 @@ extension MessageChannel {
                 + "\(input.waiting.bytes) bytes (\(limit)). This is told once for a connection")
     }
 
-    /// Goes on reading when half of what may wait has begun.
+    /// Reads on after a pause, once at most half of the permitted bytes wait.
     private func readOn() {
         guard input.isPaused, overrunByWaiting == nil,
             input.waiting.isEmpty || input.waiting.bytes <= link.settings.limits.maximumBytesInFlight / 2
@@ -262,7 +265,8 @@ extension MessageChannel {
         link.admission.tellWaiting(input.waiting.bytes - before)
     }
 
-    /// The channel is over: what has not begun never will. Unless the session goes on: then the other end sends it again.
+    /// Drops the waiting requests when the channel has ended. If the session goes on, the other end sends them again; otherwise
+    /// they never run, and the log says so.
     func dropWaiting() {
         guard !input.waiting.isEmpty else { return }
         if !link.half.life.isResumable {
@@ -274,20 +278,20 @@ extension MessageChannel {
     }
 }
 
-/// Frames in the order in which they came, and how much memory they take.
+/// Frames in the order in which they came, with a count of the memory that they take.
 struct WaitingFrames {
-    /// What a frame takes besides its bytes.
+    /// The memory that a frame takes besides its bytes.
     private static let overhead = 128
 
     private var frames: [Bytes] = []
     private var first = 0
-    /// How much memory the frames take, about.
+    /// About how much memory the frames take.
     private(set) var bytes = 0
 
     var isEmpty: Bool { first == frames.count }
     var count: Int { frames.count - first }
 
-    /// Adds a frame at the end. A small part of a large chunk is copied, so that it does not keep the chunk.
+    /// Adds a frame at the end. Copies a frame that is a small part of its chunk, so as not to keep the whole chunk.
     mutating func append(_ frame: Bytes) {
         frames.append(frame.isSmallPart ? Bytes(copying: frame.memory) : frame)
         bytes += frame.count + Self.overhead
@@ -310,6 +314,6 @@ struct WaitingFrames {
 }
 
 extension Bytes {
-    /// Whether more than three quarters of the chunk that they lie in are something else.
+    /// Whether these bytes are less than a quarter of the chunk that they lie in.
     fileprivate var isSmallPart: Bool { count < (parts.chunk?.memory.count ?? 0) / 4 }
 }

@@ -1,26 +1,26 @@
-// One channel of messages under a link: a byte stream, its frames, and what the connection is watched for. Ends with the stream.
+// One channel of messages under a link: a byte stream, its framing, and the watch over the connection. It ends with its stream.
 
 import JSONCodec
 package import RPCWire
 import Synchronization
 
-/// Frames messages for the other end of a connection, and hands the messages that come from there to its link.
+/// Sends messages to the other end of one connection, and hands the messages that come from there to its link.
 ///
-/// Any carrier of ordered bytes can stand below it. Any carrier of whole messages can stand in its place: it offers the same
+/// The byte stream may be any carrier of ordered bytes. A carrier of whole messages can replace this class: it offers the same
 /// verbs to the link and the requester, and calls `Link.accept` for each message that comes.
 ///
-/// `@unchecked Sendable`: what any thread may use is immutable or atomic. All else is touched on the loop's thread only, by
-/// what arrives there and by the workers, which run there.
+/// `@unchecked Sendable`: what any thread may use is immutable or atomic. All other state is touched on the loop's thread only,
+/// by what arrives there and by the workers, which run there.
 package final class MessageChannel: @unchecked Sendable {
-    /// What the owner of the channel is told, on the loop.
+    /// What the owner of the channel is told. Called on the loop.
     package struct Events: Sendable {
         /// Calls may go over the channel.
         package var ready: @Sendable (MessageChannel) -> Void = { _ in }
-        /// The connection belongs to this other channel from now on, which tells the same owner.
+        /// Another channel has the connection from now on, and tells the same owner.
         package var replaced: @Sendable (_ by: MessageChannel) -> Void = { _ in }
-        /// The other end takes no new calls; answers to those it has will still come.
+        /// The other end takes no new calls; answers to earlier calls will still come.
         package var leaving: @Sendable (MessageChannel, _ why: String) -> Void = { _, _ in }
-        /// The channel has ended. Once, and last.
+        /// The channel has ended. Called once and last, but not after `replaced`.
         package var ended: @Sendable (MessageChannel, _ why: String) -> Void = { _, _ in }
 
         package init() {}
@@ -29,21 +29,22 @@ package final class MessageChannel: @unchecked Sendable {
     package let stream: any ByteChannel
     /// Tells this channel from the others that serve the same requester.
     let number: Int
-    /// Whether this end dialled, and says hello before anything else if its settings say so.
+    /// Whether this end dialled. Then it says hello before anything else, if its settings say so.
     let isDialled: Bool
     let events: Events
     private let framingNumber: Atomic<UInt8>
     private let areOfOneKind = Atomic(false)
 
-    // On the loop. Unchecked for the same reason as in `Link`.
-    /// The link that it serves: a fresh one, until the two ends have found that they have one that goes on.
+    // On the loop. Access is unchecked for the same reason as in `Link`.
+    /// The link that this channel serves: a fresh one at first. If the greeting finds an earlier session, the link of that
+    /// session.
     @exclusivity(unchecked) package internal(set) var link: Link
     @exclusivity(unchecked) var frames: FrameReader
     @exclusivity(unchecked) var input = Input()
     let messages: MessageReader
     /// Replies that have been read and not handed on yet.
     @exclusivity(unchecked) var replies: [CallReply] = []
-    /// What the connection is watched for.
+    /// Watches the identity, the speed and the life of the connection.
     @exclusivity(unchecked) var gate: Gate
     /// When the loop will next look at the gate.
     @exclusivity(unchecked) var gateTimer: (due: Instant, timer: any LoopTimer)?
@@ -51,8 +52,9 @@ package final class MessageChannel: @unchecked Sendable {
 
     /// - Parameters:
     ///   - number: tells this channel from the others that serve the same requester.
-    ///   - framing: how this end frames what it sends, if it has dialled; otherwise the first byte that comes tells.
-    ///   - closesAfterAnswer: whether the other end is taken to close after one answer: the call after it goes over another channel.
+    ///   - framing: how this end frames its messages if it has dialled; nil if the first byte from the other end tells.
+    ///   - closesAfterAnswer: whether the server is expected to close after each answer. Then each call gets a channel of its
+    ///     own.
     package init(
         _ stream: any ByteChannel, number: Int, link: Link, framing: Framing?, closesAfterAnswer: Bool = false,
         events: Events
@@ -71,7 +73,7 @@ package final class MessageChannel: @unchecked Sendable {
         gate = Gate(link.context.settings, isAccepted: framing == nil, user: stream.peerUser, at: stream.loop.now)
     }
 
-    /// Goes on where another channel has read a hello that asks for a session which lives elsewhere.
+    /// Goes on where another channel has read a hello that asks for a session of another link.
     init(_ stream: any ByteChannel, after former: MessageChannel, for link: Link) {
         self.stream = stream
         self.link = link
@@ -81,7 +83,7 @@ package final class MessageChannel: @unchecked Sendable {
         use = Use(closesAfterAnswer: false)
     }
 
-    /// Opens the stream. A channel that says hello is ready when that has been answered, any other at once.
+    /// Opens the stream. A channel that says hello is ready when its hello has been answered, any other at once.
     package func open() {
         link.served(by: self)
         openGate()
@@ -93,31 +95,32 @@ package final class MessageChannel: @unchecked Sendable {
         link.endIfRevoked()
     }
 
-    /// Whether this end says hello, and takes the answer to it for one.
+    /// Whether this end says hello, and so expects an answer to it.
     var saysHello: Bool { isDialled && link.settings.saysHello }
 
     // MARK: what has come over it
 
     package struct Use: Sendable {
-        /// How many answers have come, without that to the hello.
+        /// How many answers have come, not counting the answer to the hello.
         package fileprivate(set) var answers = 0
         fileprivate let closesAfterAnswer: Bool
         fileprivate var isEndedHere = false
 
         fileprivate init(closesAfterAnswer: Bool) { self.closesAfterAnswer = closesAfterAnswer }
 
-        /// Whether a server that knows no hello is taken to close after each answer, until it answers more over one connection.
-        /// Nil when this channel does not tell.
+        /// Whether a server without a hello seems to close after each answer: false once it has answered twice over one
+        /// connection. Nil when this channel does not tell.
         package var showsThatItCloses: Bool? {
             if answers > 1 { return false }
             return answers == 1 && !isEndedHere ? true : nil
         }
     }
 
-    /// An answer has come that is none to the hello.
+    /// Counts an answer that is not the answer to the hello.
     func noteAnswer() { use.answers &+= 1 }
 
-    /// Answers are about to be handed to their callers, whose next calls are not to be sent to a server that is closing.
+    /// Leaves a channel whose server closes after each answer. Called before callers get their answers, so that their next
+    /// calls do not go to a server that is closing.
     func leaveIfAnswered() {
         if use.closesAfterAnswer { link.leave(because: "the server closes after each answer") }
     }
@@ -132,7 +135,8 @@ extension MessageChannel {
         set { framingNumber.store(newValue.rawValue, ordering: .relaxed) }
     }
 
-    /// Whether both ends are ours, so that members and messages may be sent that other programs do not know.
+    /// Whether the other end is of our own kind, that is, made with this library. Only then may this end send members and
+    /// messages that other programs do not know.
     var isOurKind: Bool {
         get { areOfOneKind.load(ordering: .relaxed) }
         set { areOfOneKind.store(newValue, ordering: .relaxed) }
@@ -142,16 +146,16 @@ extension MessageChannel {
     @discardableResult
     func append(_ message: UnsafeRawBufferPointer) -> UInt64 { write(.copied(message)) }
 
-    /// The same for a large message, which is not copied if that can be helped.
+    /// Does the same with a large message, without a copy where that is possible.
     @discardableResult
     func append(shared message: Bytes) -> UInt64 { write(.shared(message)) }
 
-    /// The first byte of an end that has dialled tells the framing.
+    /// The first byte that a dialling end writes tells the framing.
     private func write(_ message: OutgoingMessage) -> UInt64 {
         stream.write { queue, offset in framing.write(message, into: &queue, isFirst: isDialled && offset == 0) }
     }
 
-    /// The same for a message of this end's own.
+    /// Does the same with a message that the closure writes.
     func append(_ write: (JSONOutput) -> Void) {
         let output = JSONOutput()
         write(output)
@@ -159,39 +163,39 @@ extension MessageChannel {
     }
 
     /// Sends one message.
-    /// - Parameter isLast: the calling code does nothing more in this turn of the loop.
+    /// - Parameter isLast: whether the calling code does nothing more in this turn of the loop.
     func send(_ message: UnsafeRawBufferPointer, isLast: Bool) {
         append(message)
         stream.flush(isLast ? .last : .more)
     }
 
-    /// Sends a notification of this end's own.
+    /// Sends a notification of the protocol.
     func notify(_ method: String) {
         append { MessageWriter.writeNotification(method, in: $0) }
         stream.flush()
     }
 
-    /// Says that this end does not come back, and ends the connection.
+    /// Tells the other end that this end will not come back, sends what is queued, and ends the connection.
     func sayGoodbye() {
         if isOurKind { notify(SystemMethod.goodbye) }
         stream.close()
     }
 
-    /// The same, but without waiting for a peer that does not read.
+    /// Does the same without waiting for a peer that does not read.
     package func cutOff() {
         if isOurKind { notify(SystemMethod.goodbye) }
         stream.abort()
     }
 
-    /// Begins nothing new; what runs goes on. The connection ends when the last call has answered: a peer of our own
-    /// kind is told, and closes its end when it has all its answers, so that a call on its way here is refused and
-    /// not lost; for another peer this end closes.
+    /// Takes no new calls; running ones go on. The connection ends when the last call has been answered. A peer of our own kind
+    /// is told, and closes its end when it has all its answers: so a call on its way here is refused and not lost. For any
+    /// other peer this end closes.
     package func drain() { stream.loop.submit { [self] in link.drain(over: self) } }
 
-    /// The list of tokens has been replaced.
+    /// Ends the connection if the new list of tokens does not let its caller in.
     package func judgeAgain() { stream.loop.submit { [self] in link.endIfRevoked() } }
 
-    /// Nothing is awaited from this channel any more; when nothing runs for it either, it ends.
+    /// Ends the channel when nothing runs for it. Called when this end awaits nothing from it any more.
     func finishWhenIdle() {
         stream.loop.submit { [self] in
             drains()
@@ -200,13 +204,12 @@ extension MessageChannel {
     }
 }
 
-// MARK: how it ends; on the loop
+// MARK: ending; on the loop
 
 extension MessageChannel {
-    /// The channel is of no use any more: nothing that comes is read. What is in the outgoing queue still leaves, unless the
-    /// stream is aborted.
-    /// - Parameter why: told to the owner when this end ends the stream.
-    /// - Returns: false when it was closed before.
+    /// Stops reading for good. What is in the outgoing queue still leaves, unless the stream is aborted.
+    /// - Parameter why: the reason that the owner is told when this end ends the stream.
+    /// - Returns: false when the channel was closed before.
     @discardableResult
     func close(because why: String = "closed at this end") -> Bool {
         guard !isClosed else { return false }
@@ -217,12 +220,12 @@ extension MessageChannel {
     @inline(__always)
     var isClosed: Bool { if case .over = input.reading { true } else { false } }
 
-    /// The other end says no more, or takes no more calls.
+    /// Notes that the other end sends no more, or takes no more calls.
     private func drains() {
         if !isClosed { link.half.life.drains() }
     }
 
-    /// A request of the link has run.
+    /// Called when a request of the link has run.
     @inline(__always)
     func answered() {
         gate.requestEnded()
@@ -230,31 +233,32 @@ extension MessageChannel {
         finishIfAnswered()
     }
 
-    /// Ends the channel when all that is owed over it has been said. What runs for a session that goes on is answered
-    /// over the next one.
+    /// Ends the channel if no answer is owed over it any more. If the session goes on, running requests are answered over the
+    /// next channel.
     func finishIfAnswered() {
         guard input.waiting.isEmpty, isEnding || !isOurKind && link.half.calls.isDrained else { return }
-        // After this turn, so that the last answer is in the queue before the connection finishes.
+        // In the next turn, so that the last answer is in the queue by then.
         stream.loop.submit { [self] in
             // Without a goodbye the other end would stop the posts that it has not run yet.
             if isDialled, !isClosed, link.half.life.isDraining { sayGoodbye() } else { stream.close() }
         }
     }
 
-    /// Asked after every answer, so what is seldom true comes first.
+    /// Asked after every answer, so the rarest condition comes first.
     private var isEnding: Bool {
         link.half.life.isDraining && input.isReading
             && (link.half.life.isResumable || link.half.calls.count == 0)
     }
 
-    /// Another channel serves the link now. Messages that still arrive over this one are too late.
+    /// Ends this channel because another one serves the link now. Messages that still arrive here are too late.
     func replaced() {
         guard close() else { return }
         link.requester.ended(self, sent: .max, why: "another connection has taken its place", sessionGoesOn: true)
         stream.abort()
     }
 
-    /// When the other end says no more, its last calls get some time from when they have begun.
+    /// Called when all requests that came have begun. If the other end has closed its sending side, its last calls get
+    /// `halfCloseGrace` from now.
     func allHaveBegun() {
         finishIfAnswered()
         guard input.hasEnded, input.waiting.isEmpty, !isClosed else { return }
@@ -281,13 +285,14 @@ extension MessageChannel: ByteReceiver {
 
     package func pausedReading() { link.overran(.pauseReading) }
 
-    /// A peer whose session goes on may come back for its answers, but what it has said still counts. Another may have
-    /// only ended its questions, as `nc -N` does: it gets the answers that come soon. One that has left in good order has
-    /// its posts delivered. Of a server that has said its last word, what it asked for before is still done; new calls wait for
-    /// the next connection.
+    /// The other end has closed its sending side. Returns whether the channel stays open for what is still to be done:
+    /// - A peer whose session goes on may come back for its answers, so only what it has sent is still read.
+    /// - Another peer may have ended only its questions, as `nc -N` does. It gets the answers that come soon.
+    /// - A peer that has left in good order has its posts delivered.
+    /// - A server that has said its last word still has its earlier requests done; new calls wait for the next connection.
     package func peerFinished() -> Bool {
         guard !isClosed else { return false }
-        // One of our own kind says again over the next connection what has not come whole over this one.
+        // A peer of our own kind sends again, over the next connection, what has not come whole over this one.
         if !isDialled, !isOurKind {
             frames.end()
             if input.isReading { readFrames() }
@@ -315,7 +320,7 @@ extension MessageChannel: ByteReceiver {
         dropWaiting()
         closeGate(end)
         link.lost(self, sent: sent, why: why)
-        // The next attempt may take as long to find out.
+        // The next attempt may take as long to find that out, so callers are told now.
         if gate.isSilent { link.requester.feed { $0.half.unreachable(because: why) } }
         events.ended(self, why)
     }

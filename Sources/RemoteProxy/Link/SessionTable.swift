@@ -1,4 +1,4 @@
-// The sessions of a listening end, by their ids: where a client that has lost its connection finds its own again.
+// The sessions of a listening end, by their ids: a client that has lost its connection finds its session here again.
 
 import RPCSockets
 import RPCWire
@@ -8,9 +8,9 @@ package final class SessionTable: Sendable {
     private struct State {
         struct Entry {
             let link: Link
-            /// Grows from one session to the next.
+            /// Increases from one session to the next.
             let number: Int
-            /// Nil while a channel serves the link; otherwise when it was lost, a number that grows from one loss to the next.
+            /// Nil while a channel serves the link. Otherwise the number of the loss; it increases from one loss to the next.
             var leftAt: Int?
         }
 
@@ -19,7 +19,8 @@ package final class SessionTable: Sendable {
         var isClosed = false
         var unclaimed = UnclaimedSessions()
 
-        /// Takes out the session that has waited longest for its client: of this owner, or if none of theirs waits, of all.
+        /// Takes out the session that has waited longest for its client. A session of this owner goes first, before those of
+        /// others.
         mutating func takeOldestUnclaimed(of owner: Identity?) -> Link? {
             let oldest = unclaimed.takeFirst(preferring: owner) { [entries] in entries[$0.id]?.leftAt == $0.leftAt }
             return oldest.flatMap { entries.removeValue(forKey: $0.id)?.link }
@@ -31,8 +32,8 @@ package final class SessionTable: Sendable {
     private let limit: Int
     private let state = Lock(State())
 
-    /// What all sessions keep for clients that have not acknowledged it, and how much of that there may be before those
-    /// that keep something begin no call.
+    /// How many bytes of answers all sessions keep for clients that have not acknowledged them. Above the maximum, sessions
+    /// that keep some begin no call.
     private let keptReplyBytes = Atomic(0)
     let maximumKeptReplyBytes: Int
 
@@ -42,7 +43,7 @@ package final class SessionTable: Sendable {
         self.maximumKeptReplyBytes = maximumKeptReplyBytes
     }
 
-    /// A session keeps more than it has said before, or less.
+    /// Adds a change in what one session keeps.
     func keeps(_ bytes: Int) { keptReplyBytes.add(bytes, ordering: .relaxed) }
 
     var keepsTooMuch: Bool { keptReplyBytes.load(ordering: .relaxed) >= maximumKeptReplyBytes }
@@ -50,15 +51,16 @@ package final class SessionTable: Sendable {
     package var count: Int { state.withLock { $0.entries.count } }
     /// Whether a session has this id; for tests.
     func has(_ id: String) -> Bool { state.withLock { $0.entries[id] != nil } }
-    /// Those with a channel and those without.
+    /// All sessions, with or without a channel.
     private var all: [Link] { state.withLock { $0.entries.values.map(\.link) } }
-    /// Answers that no client has acknowledged; for tests, on the loop of all sessions.
+    /// How many answers no client has acknowledged; for tests, on the loop of all sessions.
     package var keptReplies: Int {
         state.withLock { $0.entries.values.map { $0.link.half.replies.count }.reduce(0, +) }
     }
 
-    /// Takes a session in. At the limit it takes the place of the one that has waited longest for its client, of the same
-    /// owner if there is one: no owner crowds out another's before all of their own. False when all have their client.
+    /// Adds a session. Returns false if the table is closed, or is full and all its sessions have their client. A full table
+    /// drops the session that has waited longest for its client: one of the same owner if any waits, so that no owner crowds
+    /// out others first.
     func add(_ link: Link) -> Bool {
         let (id, owner) = (link.id, link.identity)
         let (isAdded, isFull, old) = state.withLock { state -> (Bool, Bool, Link?) in
@@ -75,10 +77,10 @@ package final class SessionTable: Sendable {
         return isAdded
     }
 
-    /// The link that has the session with this id, which from now on counts as claimed; nil if there is none, or if it belongs
-    /// to another: the answers are the same.
+    /// The link that has the session with this id, which counts as claimed from now on. Nil if there is none, or if it belongs
+    /// to another identity: the answers must not tell these apart.
     func claim(_ id: String, by identity: Identity?) -> Link? {
-        // Any longer one would take its time to be looked for.
+        // A longer id, which a peer may send, would take long to look up.
         guard id.utf8.count == Link.lengthOfID else { return nil }
         return state.withLock { state in
             guard let link = state.entries[id]?.link, link.identity == identity else { return nil }
@@ -87,13 +89,13 @@ package final class SessionTable: Sendable {
         }
     }
 
-    /// A channel serves the link.
+    /// Notes that a channel serves the link.
     func claimed(_ link: Link) {
         let id = link.id
         state.withLock { $0.entries[id]?.leftAt = nil }
     }
 
-    /// The link has lost its channel.
+    /// Notes that the link has lost its channel.
     func left(_ link: Link) {
         let (id, owner) = (link.id, link.identity)
         state.withLock { state in
@@ -108,11 +110,11 @@ package final class SessionTable: Sendable {
 
     func remove(_ link: Link) {
         let id = link.id
-        // Let go outside the lock.
+        // The link is released outside the lock.
         _ = state.withLock { $0.entries.removeValue(forKey: id) }
     }
 
-    /// No session can be resumed any more: those that have a channel end with it, the others now.
+    /// Closes the table: no session can be resumed any more. Sessions with a channel end with it, the others end now.
     package func close() {
         let links = state.withLock { state in
             state.isClosed = true
@@ -122,18 +124,18 @@ package final class SessionTable: Sendable {
         for link in links { link.loop.submit { link.endWithChannel() } }
     }
 
-    /// The list of tokens has been replaced. Reaches the sessions that wait for their clients, besides all others.
+    /// Has every session judged by the new list of tokens, including those that wait for their clients.
     package func judgeAgain() {
         for link in all { link.loop.submit { link.endIfRevoked() } }
     }
 }
 
-/// Which session has waited longest for its client. Looking through all sessions would cost each new one too much when there are
-/// as many as there may be. A session that its client has claimed keeps its place, and is passed over.
+/// Finds the session that has waited longest for its client. With many sessions, a search through all of them would cost each
+/// new one too much. A session that its client has claimed keeps its place here, and is passed over.
 struct UnclaimedSessions: Sendable {
     struct Place: Sendable, Hashable {
         let id: String
-        /// Grows from one loss to the next.
+        /// Increases from one loss to the next.
         let leftAt: Int
     }
 
@@ -143,8 +145,9 @@ struct UnclaimedSessions: Sendable {
     /// How many places there are; for tests.
     var count: Int { lines.values.reduce(0) { $0 + $1.count } }
 
+    /// Adds a place at the end of its owner's line.
     /// - Parameters:
-    ///   - sessions: how many there are. When a line has many more places, those that were given up are removed.
+    ///   - sessions: how many sessions there are. When a line has many more places, those that were given up are removed.
     ///   - isWaiting: whether the session of a place still waits.
     mutating func append(_ place: Place, of owner: Identity?, among sessions: Int, _ isWaiting: (Place) -> Bool) {
         lines[owner, default: []].append(place)
@@ -152,7 +155,7 @@ struct UnclaimedSessions: Sendable {
         lines[owner] = ArraySlice(line.filter(isWaiting))
     }
 
-    /// Takes out the oldest of this owner, or if there is none, of all.
+    /// Takes out the oldest place of this owner; if this owner has none, the oldest of all.
     mutating func takeFirst(preferring owner: Identity?, _ isWaiting: (Place) -> Bool) -> Place? {
         if let own = takeFirst(of: owner, isWaiting) { return own }
         for other in lines.keys { passOver(in: other, isWaiting) }
