@@ -1,16 +1,16 @@
-// What a call inherits from the call in which it is made: the deadline, the caller, and the rights of the task. One task-local
-// for all of it, since every request pays for setting it.
+// What a call inherits from the call in which it is made: the deadline, the caller, and the rights of the task. All of it is
+// one task-local, since every request pays for setting one.
 
 import RPCSockets
 package import RPCWire
 
-/// What the running task is serving, and what its calls inherit.
+/// What the running task serves, and what its calls inherit.
 package struct CallScope: Sendable {
     package var deadline: Instant?
     package var caller: Caller?
-    /// The rights of the task. Of those to one object, each is inside the one before it.
+    /// The rights of the task. Of several rights to one object, each lies inside the one before it.
     var rights: [any Right] = []
-    /// What calls to one peer do when it becomes unreachable; set by a failover around the attempt at that peer.
+    /// What calls to one peer do when that peer is unreachable. A failover sets it around its attempt at the peer.
     var attempt: FailoverAttempt?
 
     package init(deadline: Instant? = nil, caller: Caller? = nil) {
@@ -18,7 +18,7 @@ package struct CallScope: Sendable {
         self.caller = caller
     }
 
-    /// The part of it that holds for something that is done later: all but the deadline and the holds, since they end.
+    /// The scope for work that is done later. It lacks the deadline and the holds, since these end.
     var later: CallScope {
         var scope = CallScope(caller: caller)
         scope.rights = rights.filter { !$0.isHold }
@@ -26,20 +26,20 @@ package struct CallScope: Sendable {
         return scope
     }
 
-    /// The same scope, with no more time than until then.
+    /// The same scope with this deadline, unless its own is earlier.
     func limited(to deadline: Instant) -> CallScope {
         var scope = self
         scope.deadline = min(self.deadline ?? deadline, deadline)
         return scope
     }
 
-    /// Whether the task holds an object exclusively, here or elsewhere.
+    /// Whether the task holds an object exclusively, in this process or at another end.
     var hasHold: Bool { rights.contains(where: \.isHold) }
 }
 
 extension CallScope {
-    /// The scope of the running task; nil in one that serves no call and has no time limit. Never changed in place: a task that
-    /// outlives the call in which it was begun keeps the scope of that call.
+    /// The scope of the running task. Nil in a task that serves no call and has no time limit. It is never changed in place: a
+    /// task that outlives the call in which it began keeps the scope of that call.
     @TaskLocal package static var current: CallScope?
 
     /// Runs the body in another scope, or in none, on the actor of the caller.
@@ -49,13 +49,14 @@ extension CallScope {
         try await $current.withValue(
             scope,
             operation: {
-                // Captured, or the closure would leave the actor and come back for the result.
+                // Captured, so that the closure stays on the actor. Otherwise it would leave the actor and come back for the
+                // result.
                 _ = isolation
                 return try await body()
             }, isolation: isolation)
     }
 
-    /// The same for a body that does not wait.
+    /// Does the same with a body that is not async.
     package static func with<Result>(_ scope: CallScope?, _ body: () throws -> Result) rethrows -> Result {
         try $current.withValue(scope, operation: body)
     }
@@ -68,7 +69,7 @@ extension CallScope {
     }
 }
 
-/// Says in a scope what becomes of the calls to one end when it cannot be reached. Calls to other ends wait.
+/// Says, in a scope, what becomes of calls to one end when it cannot be reached. Calls to other ends wait as usual.
 struct FailoverAttempt: Sendable {
     let requester: ObjectIdentifier
     let persistence: Persistence
@@ -81,11 +82,11 @@ struct FailoverAttempt: Sendable {
 
 // MARK: time limits
 
-/// Gives every remote call made in `body` at most `duration` from now, all of them together.
+/// Limits the time of all remote calls made in `body` together: each ends at the latest `duration` from now.
 ///
-/// Of several limits that apply the earliest holds: this one, one further out, the client's own, or the deadline of the
-/// call being served. A call that runs out of time throws `RPCError` with the code `.deadlineExceeded`, or
-/// `.unavailable` if there was no connection to send it on. Local work in `body` is not interrupted.
+/// Of several limits the earliest holds: this one, one further out, the client's own, or the deadline of the call being served.
+/// A call that runs out of time throws `RPCError` with the code `.deadlineExceeded`, or `.unavailable` if there was no
+/// connection to send it on. Local work in `body` is not interrupted.
 public func withTimeout<Result>(
     _ duration: Duration, _ body: () async throws -> Result
 ) async rethrows -> Result {
@@ -95,8 +96,8 @@ public func withTimeout<Result>(
 
 /// When the call that a task makes or serves has to be over.
 ///
-/// Every remote call made under a deadline ends by it and tells the other end how much is left, so that a subject which
-/// calls another service passes on what it was given without writing a line. A subject that computes for long can ask:
+/// Every remote call made under a deadline ends by then, and tells the other end how much time is left. So a subject that calls
+/// another service passes its deadline on without code for it. A subject that computes for long can check it:
 ///
 /// ```swift
 /// while let piece = pieces.next() {
@@ -107,17 +108,17 @@ public func withTimeout<Result>(
 public struct Deadline: Sendable, Hashable {
     private let instant: Instant
 
-    /// The deadline of the calling task: the earliest of the call being served and of every `withTimeout` around. Nil
-    /// when none is set.
+    /// The deadline of the calling task: the earliest of the call being served and of every `withTimeout` around. Nil when
+    /// there is none.
     public static var current: Deadline? {
         CallScope.current?.deadline.map(Deadline.init(instant:))
     }
 
     private init(instant: Instant) { self.instant = instant }
 
-    /// How long until then, on the monotonic clock; negative when it has passed.
+    /// The time until the deadline, on the monotonic clock; negative when it has passed.
     public var timeLeft: Duration { MonotonicClock.now.duration(to: instant) }
 
-    /// Whether it has passed. By then no caller waits for the result any more.
+    /// Whether the deadline has passed. By then no caller waits for the result any more.
     public var hasPassed: Bool { timeLeft <= .zero }
 }

@@ -1,48 +1,48 @@
-// One call on its way out and back: the message it sends and the caller that waits for its end.
+// One call on its way out and back: its message, and the caller that waits for its end.
 
 import JSONCodec
 import RPCSockets
 import RPCWire
 import Synchronization
 
-/// A call's message and its waiting caller. Reused from call to call for its buffer.
+/// A call's message and its waiting caller. Calls are reused one after another, for the memory of the message.
 ///
-/// `@unchecked Sendable`: its caller alone touches it before it is handed to the requester and after the requester has
-/// resumed the caller. In between everything here is guarded by the requester's lock.
+/// `@unchecked Sendable`: the caller alone touches the call before it is handed to the requester, and after the requester has
+/// resumed the caller. In between, the requester's lock guards all of it.
 final class OutgoingCall: @unchecked Sendable {
-    /// The message without its end; the id and the time left are added when a connection takes it.
+    /// The message without its end. The id and the time left are added when a connection takes it.
     let message = JSONOutput()
-    /// The same when it is large and has been given to a stream, which has it as well: then the output is empty.
+    /// The message when it is large and a stream has it as well. Then `message` is empty.
     var given: Bytes?
-    /// How long the message is, without its end.
+    /// The length of the message without its end, in bytes.
     var count: Int { given?.count ?? message.count }
     var isPost = false
-    /// When its caller waits no longer; until it begins, when that is over which it is made in.
+    /// When the caller stops waiting. Until the call begins: the deadline that it inherits from its scope.
     var deadline = Instant.distantFuture
-    /// What becomes of it when its connection is lost, or none can be had.
+    /// What becomes of the call when its connection is lost, or no connection can be made.
     var persistence = Persistence.waits
-    /// It may have run for a session that is lost; now it waits for another run.
+    /// Whether the call may have run for a session that is lost, and now waits to be run again.
     var mayHaveRun = false
-    /// Its number, once it is in the table.
+    /// The number of the call; nil until it is in the table.
     var id: Int64?
     var waiter: Waiter?
-    /// How it ended, from when it has left the table.
+    /// How the call ended; nil until it has left the table.
     private var end: CallEnd?
-    /// Cancelled before it was started.
+    /// Whether the call was cancelled before it was started.
     var isCancelled = false
 
     #if KNOWN_RUNTIME
-        /// Tells the requester that the caller's task was cancelled.
+        /// Tells the requester when the caller's task is cancelled.
         let cancellation = OutgoingCall.cancellationWatch()
     #endif
-    /// How the caller stands to the loop, from when it begins until it waits.
+    /// Whether the caller's code is on the loop. Set from when the call begins until the caller waits.
     var visit = LoopVisit.elsewhere
     private let isOver = Atomic(false)
 
-    /// Begins its message.
-    /// - Parameter object: what it is called at the other end, if it has a name.
+    /// Begins the message of the call.
+    /// - Parameter object: the name of the object at the other end; nil for the unnamed one.
     func open(_ signature: MethodSignature, to object: String?) {
-        // A failover repeats its calls itself.
+        // Only without a failover around it, which repeats its calls itself.
         if signature.isRepeatable, persistence == .waits { persistence = .waitsAndRepeats }
         if let object {
             MessageWriter.openRequest(method: signature.wireName(on: object), in: message)
@@ -51,22 +51,22 @@ final class OutgoingCall: @unchecked Sendable {
         }
     }
 
-    /// It has left the table, or was refused. Returns its caller, which is told next.
+    /// Ends the call when it has left the table, or was refused. Returns the waiter, which must be resumed next.
     func leave(_ end: consuming CallEnd?) -> Waiter? {
-        // Nothing of it is touched behind this.
+        // This store comes last: from then on the call belongs to its caller.
         defer { isOver.store(true, ordering: .releasing) }
         self.end = consume end
         return waiter.take()
     }
 
-    /// Whether it has left the table, or was refused. To be woken orders all that was done to the call before what the caller
-    /// does now, but by means of the runtime, which no checker of races sees; to ask this does so once more.
+    /// Whether the call has left the table, or was refused. Resuming the caller orders what was done to the call before what it
+    /// does now, but by means of the runtime that no race checker sees. This load orders it once more.
     var hasEnded: Bool { isOver.load(ordering: .acquiring) }
 
-    /// By the caller, when it has ended: the call is the caller's alone again.
+    /// Takes the call back when it has ended, and returns its end. Called by the caller, which alone has the call again.
     func comeBack() -> CallEnd { end.take() ?? .failed(.cancelled(wasSent: true)) }
 
-    /// To be given once more. Hardly ever has it been given before.
+    /// Makes the message ready to be sent again, if a stream has it. Inlined, because that is hardly ever so.
     @inline(__always)
     func writeAgain() {
         guard let given else { return }
@@ -74,7 +74,7 @@ final class OutgoingCall: @unchecked Sendable {
         self.given = nil
     }
 
-    /// From now on its time runs.
+    /// Starts the time of the call.
     /// - Parameter timeout: in nanoseconds.
     func begin(at now: Instant, _ timeout: Int64) {
         deadline = min(now.advanced(byNanoseconds: timeout), deadline)
@@ -100,8 +100,8 @@ final class OutgoingCall: @unchecked Sendable {
 extension OutgoingCall {
     var handle: CallHandle { CallHandle(word: UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque())) }
 
-    /// The call with this handle. Not counted: its caller keeps it until it has been told of its end, and asks the call once
-    /// more then (`hasEnded`). Touched under the requester's lock only, and no more once the call has left the table.
+    /// The call with this handle, not retained: its caller keeps it until it has been told of the end, and then reads
+    /// `hasEnded`. Touch the result only under the requester's lock, and only until the call has left the table.
     static func with(_ handle: CallHandle) -> Unmanaged<OutgoingCall>? {
         UnsafeRawPointer(bitPattern: handle.word).map { .fromOpaque($0) }
     }
@@ -109,7 +109,7 @@ extension OutgoingCall {
 
 #if KNOWN_RUNTIME
     extension OutgoingCall {
-        /// Tells a requester that the task of a call's caller was cancelled.
+        /// Makes the watch that tells a requester when the task of a call's caller is cancelled.
         fileprivate static func cancellationWatch() -> CancellationWatch {
             CancellationWatch { requester, call in
                 guard let requester, let call else { return }
@@ -120,13 +120,13 @@ extension OutgoingCall {
     }
 #endif
 
-// MARK: how it ends
+// MARK: how a call ends
 
-/// A caller that waits for its call's end, which it then finds in the call. The code that ends the call takes the waiter out of it
-/// under the requester's lock and resumes it outside the lock: exactly once, because only one event can have taken it.
+/// A caller that waits for the end of its call, which it then reads from the call. The code that ends the call takes the waiter
+/// out under the requester's lock and resumes it outside: exactly once, because only one event can have taken it.
 typealias Waiter = UnsafeContinuation<Void, Never>
 
-/// How a call ended, as the requester tells its caller. Most end well, so the others are kept elsewhere and this small.
+/// How a call ended, as its caller is told. Most calls end with a result; the other cases are indirect to keep this small.
 enum CallEnd: Sendable {
     /// The peer's result, still JSON.
     case result(Bytes)
@@ -138,10 +138,10 @@ enum CallEnd: Sendable {
 
 /// A reply on its way to the caller that waits for it.
 struct CallReply {
-    /// Of the call.
+    /// The number of the call.
     let number: Int64
-    /// Nil once it is in the call.
+    /// Nil once it has been moved into the call.
     var end: CallEnd?
-    /// Known when the call has been found.
+    /// The caller; nil until the call has been found.
     var waiter: Waiter?
 }

@@ -1,14 +1,14 @@
-// How a call waits for its end: in the way that costs least, which relies on what a runtime does not promise, or by the
-// standard library's functions. Decided when the library is compiled (Package.swift), also for code that is inlined elsewhere.
+// How a call waits for its end. With `KNOWN_RUNTIME` (set in Package.swift) it waits in the cheapest way, which relies on what
+// no Swift runtime promises. Otherwise it uses the standard library. Code that is inlined elsewhere has the same setting.
 //
-// The requester and the call are not counted here: the subject keeps the requester, and the caller's task keeps the call.
+// The requester and the call are not retained here: the subject keeps the requester, and the caller's task keeps the call.
 
 import RPCSockets
 import RPCWire
 
 #if KNOWN_RUNTIME
     extension _RemoteCall {
-        /// Sends it and waits for its end. Inlined, since an async function that need not be called costs nothing.
+        /// Sends the call and waits for its end. Inlined, since an async function that need not be called costs nothing.
         @inlinable @inline(__always)
         nonisolated(nonsending) func run() async {
             begin()
@@ -16,8 +16,8 @@ import RPCWire
             endWatch()
         }
 
-        /// Has the requester told from now on when the caller's task is cancelled. The task enters the loop here, if it runs
-        /// there, and leaves it in `Requester.start`.
+        /// Has the requester told when the caller's task is cancelled. If the task has the loop's thread it enters the loop
+        /// here, and leaves it in `Requester.start`.
         @usableFromInline
         func begin() {
             call._withUnsafeGuaranteedRef { call in
@@ -28,7 +28,8 @@ import RPCWire
             }
         }
 
-        /// - Parameters: what a value of this type consists of, its caller, and where that goes on, unless at an actor.
+        /// Called by `suspend` when the task waits: the words of the call, the waiter, and where its executor goes; nil for an
+        /// actor.
         @usableFromInline
         static func start(
             from requester: UnsafeRawPointer, _ call: UnsafeRawPointer, for waiter: UnsafeRawPointer,
@@ -36,11 +37,11 @@ import RPCWire
         ) {
             let requester = Unmanaged<Requester>.fromOpaque(requester)
             let call = Unmanaged<OutgoingCall>.fromOpaque(call)
-            // A continuation is one pointer, which is what C has been given.
+            // A continuation is one pointer, and C has passed that pointer on.
             let waiter = unsafeBitCast(waiter, to: Waiter.self)
             call._withUnsafeGuaranteedRef { call in
                 requester._withUnsafeGuaranteedRef { requester in
-                    // The runtime would find the same by looking up what the task prefers, under a lock of the task.
+                    // The runtime would find the same executor by looking up what the task prefers, under a lock of the task.
                     if let executor, call.visit.isResident {
                         executor.storeBytes(
                             of: requester.loop.asUnownedSerialExecutor(), as: UnownedSerialExecutor.self)
@@ -50,19 +51,19 @@ import RPCWire
             }
         }
 
-        /// Ends the watch for cancellation when the caller's task has been woken.
+        /// Ends the watch for cancellation. Called when the caller's task has been resumed.
         @usableFromInline
         func endWatch() {
             call._withUnsafeGuaranteedRef { call in
                 call.cancellation.end()
-                // Only the end wakes the caller. Asking orders what was done to the call before, which checkers of races see.
+                // Only the end of the call resumes the caller. This read orders what came before, as race checkers can see.
                 _ = call.hasEnded
             }
         }
     }
 
-    /// Waits until the continuation is resumed that `begin` is given, and goes on where the task belongs without looking whether
-    /// it is there (`CSystem/Suspension.c`): each look costs as much as anything else in a call, and the caller takes one anyway.
+    /// Calls `begin` with a continuation and waits until it is resumed. Then goes on where the task belongs, without a check
+    /// (`CSystem/Suspension.c`): a check costs as much as other parts of a call, and the caller makes one anyway.
     @usableFromInline @_silgen_name("remoteproxy_suspend")
     nonisolated(nonsending) func suspend(
         _ call: _RemoteCall,
@@ -70,7 +71,7 @@ import RPCWire
     ) async
 #else
     extension _RemoteCall {
-        /// Sends it and waits for its end. The requester is told at once when the task is cancelled.
+        /// Sends the call and waits for its end. The requester is told at once when the task is cancelled.
         @usableFromInline
         nonisolated(nonsending) func run() async {
             let (requester, call) = (requester.takeUnretainedValue(), call.takeUnretainedValue())

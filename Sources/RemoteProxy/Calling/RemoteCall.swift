@@ -1,23 +1,24 @@
-// One call to an object elsewhere as the code that makes it sees it: where its arguments go, where it waits, and what it
-// comes back with. Inlined into the module of the protocol, where the types are known, as answering is (`_IncomingCall`).
+// One call to an object elsewhere, as the calling code sees it: where its arguments go, where it waits, and what it returns.
+// Inlined into the module of the protocol, where the types are known; `_IncomingCall` does the same for answering.
 
 import JSONCodec
 import RPCWire
 
 /// A call on its way to an object elsewhere. Opaque outside the library.
 public struct _RemoteCall {
-    // Neither is counted: the subject that the call is made through keeps the requester, and the owner of this value has
-    // the call to itself until it has its result. Two words, as which `suspend` hands them to C.
+    // Neither is retained: the subject of the call keeps the requester, and the owner of this value has the call to itself
+    // until the result is there. They are two words, as which `suspend` hands them to C.
     let requester: Unmanaged<Requester>
     let call: Unmanaged<OutgoingCall>
 
-    /// - Parameter call: its message is written up to the arguments.
+    /// - Parameter call: its message is written up to the arguments. `perform` releases it, `run` does not.
     init(_ call: Unmanaged<OutgoingCall>, through requester: Requester) {
         self.call = call
         self.requester = .passUnretained(requester)
     }
 
-    /// Makes the call; once, since its memory is the next one's when this returns.
+    /// Makes the call and returns its result. Call it only once: when it returns, another call may have the memory.
+    /// - Throws: an error that the service declares, `RPCError`, or `CancellationError` if the caller's task was cancelled.
     @inlinable @inline(__always)
     nonisolated(nonsending) func perform<Service, Arguments, Result>(
         _ method: Method<Service, Arguments, Result>, _ arguments: Arguments
@@ -59,7 +60,7 @@ public struct _RemoteCall {
         mayHaveRun ? (error as? RPCError)?.after(.unknown) ?? error : error
     }
 
-    // Elsewhere, since putting errors into words makes room for them beforehand.
+    // Not inlined: making the texts of errors reserves stack space beforehand.
 
     @usableFromInline @inline(never)
     func notEncoded(_ error: any Error, _ signature: MethodSignature) -> any Error {

@@ -1,21 +1,21 @@
-// A hold on an object at the other end of a connection: asked for with `rpc.hold`, used by calling the object under the
+// A hold on an object at the other end of a connection. It is asked for with `rpc.hold`, used by calling the object under the
 // hold's name, and given back with `rpc.release`.
 
 import JSONCodec
 import RPCWire
 import Synchronization
 
-/// What stands in the parameters of `rpc.hold`.
+/// The parameters of `rpc.hold`.
 struct HoldRequest: Codable {
-    /// What is to be held: `Ledger` or `Ledger[visits]`.
+    /// The object to hold: `Ledger` or `Ledger[visits]`.
     var object: String
-    /// What the object is to be called under the hold: `~` and anything, used once in a session.
+    /// The name of the object under the hold: `~` and any text, used once in a session.
     var name: String
-    /// Milliseconds.
+    /// In milliseconds.
     var lease: Int64
 }
 
-/// What stands in the parameters of `rpc.release`.
+/// The parameters of `rpc.release`.
 struct ReleaseRequest: Codable {
     /// As in the request for the hold.
     var object: String
@@ -26,7 +26,7 @@ struct RemoteHold: Right {
     let peer: Requester
     let service: String
     let object: String?
-    /// Chosen at this end, so that it can be given back even if the answer never came.
+    /// Chosen at this end, so that the hold can be given back even if the answer never came.
     let name = "~\(count.add(1, ordering: .relaxed).newValue)"
 
     private static let count = Atomic(0)
@@ -39,7 +39,7 @@ struct RemoteHold: Right {
 
     private var path: String { MethodSignature.path(of: service, on: object) }
 
-    /// Waits at the other end until the object is this one's.
+    /// Asks for the hold, and returns when the other end has granted it.
     func begin(_ lease: Duration) async throws {
         let call = peer.newCall()
         defer { peer.spareCalls.give(call) }
@@ -54,7 +54,7 @@ struct RemoteHold: Right {
         }
     }
 
-    /// A post, so that it does not overtake those made under the hold.
+    /// Gives the hold back. A post, so that it does not overtake the posts made under the hold.
     func end() {
         let call = peer.newCall()
         call.isPost = true
@@ -66,7 +66,7 @@ struct RemoteHold: Right {
 }
 
 extension RemoteSubject: HoldableSubject {
-    /// Asks the other end; under its lease, and for as long as the session lives.
+    /// Asks the other end for a hold. It lasts for the lease, and at most as long as the session.
     func takeHold(for lease: Duration) async throws -> Hold {
         let hold = RemoteHold(peer: peer, service: service, object: object(in: .current))
         try await hold.begin(lease)

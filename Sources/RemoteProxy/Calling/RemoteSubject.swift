@@ -1,5 +1,5 @@
-// The subject that is elsewhere: begins a message for the peer, to which `_RemoteCall` adds the arguments and turns the answer
-// into the result or the error. Everything left of the two knows Swift; everything right of them knows JSON.
+// The subject for an object elsewhere. Begins a message for the peer; `_RemoteCall` then adds the arguments, and turns the
+// answer into the result or the error. Layers before these two handle Swift values; layers behind them handle JSON.
 
 import JSONCodec
 import RPCSockets
@@ -11,11 +11,11 @@ struct RemoteSubject<Service: Sendable>: EndSubject {
     let service: String
     /// Which of several objects of this service at the other end; nil for the unnamed one.
     let object: String?
-    /// What keeps the connection up. It lives for as long as calls can be made through this subject.
+    /// Keeps the connection up; kept for as long as calls can be made through this subject.
     let owner: (any AnyObject & Sendable)?
 
-    /// For the subjects around it: a proxy without any makes the call itself, in the same way. It does not come back here,
-    /// since there always is a remote call.
+    /// Makes a call for a subject around this one. A proxy without such subjects makes the call itself, in the same way.
+    /// `_call` does not come back here, since `_remoteCall` is never nil.
     func call<Arguments, Result>(
         _ method: Method<Service, Arguments, Result>, _ arguments: Arguments
     ) async throws -> Result {
@@ -43,7 +43,7 @@ struct RemoteSubject<Service: Sendable>: EndSubject {
             try arguments.write(to: &writer)
             writer.finish()
         } catch {
-            // A post reports nothing to its caller; the log is the only place left.
+            // A post reports nothing to its caller, so this goes to the log.
             let reason = (error as? EncodingError)?.explanation ?? "\(error)"
             peer.log("the post \(post.signature.wireName) was not sent: its arguments cannot be encoded: \(reason)")
             return peer.spareCalls.give(call)
@@ -51,7 +51,7 @@ struct RemoteSubject<Service: Sendable>: EndSubject {
         peer.send(post: call)
     }
 
-    /// A call in the scope of the running task, its message written up to the arguments.
+    /// A call in the scope of the running task, with its message written up to the arguments.
     private func newCall(_ signature: MethodSignature) -> OutgoingCall {
         let scope = CallScope.current
         let call = peer.newCall(in: scope)
@@ -59,8 +59,8 @@ struct RemoteSubject<Service: Sendable>: EndSubject {
         return call
     }
 
-    /// What the object is called in that scope: by the name that the innermost right to it gives, or by its own. Inlined, since
-    /// every call asks, and nearly none has a right.
+    /// The name of the object in that scope: the one that the innermost right to it gives, or its own. Inlined, since every
+    /// call asks for it and few tasks have a right.
     @inline(__always)
     func object(in scope: CallScope?) -> String? {
         guard let rights = scope?.rights, !rights.isEmpty else { return object }
@@ -71,7 +71,7 @@ struct RemoteSubject<Service: Sendable>: EndSubject {
 }
 
 extension Error {
-    /// What became of a call to the other end that ended so. Of one that was cancelled, `_RemoteCall` has noted it.
+    /// What became of a call that ended with this error. For a cancelled call, `_RemoteCall` has noted that already.
     fileprivate var outcomeOfRemoteCall: RPCError.Outcome {
         if let error = self as? RPCError { return error.outcome }
         return self is CancellationError ? .notExecuted : .executed

@@ -1,11 +1,11 @@
-// How channels and links come and go under a requester, and how the requester itself closes.
+// How channels and links come and go under a requester, and how the requester closes.
 
 import JSONCodec
 import RPCSockets
 import RPCWire
 
 extension Requester {
-    /// A channel is ready: what waited goes out over it, in the order in which it was called. On the loop.
+    /// Called when a channel is ready: what waited goes out over it, in the order in which the calls were made. On the loop.
     func attach(_ channel: MessageChannel, _ beginning: CallerHalf.Beginning) {
         let now = loop.now
         let link = channel.link
@@ -21,12 +21,13 @@ extension Requester {
             return effects
         }
         former?.end("the other end does not know it any more")
-        // The channel may have queued its own messages before.
+        // Also sends messages that the channel has queued on its own.
         if isOpen { channel.stream.flush() } else { channel.stream.abort() }
     }
 
-    /// The other end takes no new calls over this channel, which ends once nothing is awaited from it any more.
-    /// - Returns: false when it had been replaced before.
+    /// Called when the other end takes no new calls over this channel. The channel ends once nothing is awaited from it any
+    /// more.
+    /// - Returns: false when another channel had replaced it before.
     func leave(_ channel: MessageChannel, why: String) -> Bool {
         feed { state in
             guard state.channel === channel else { return nil }
@@ -36,8 +37,8 @@ extension Requester {
         }
     }
 
-    /// The channel has ended. If its session goes on its calls wait for the next connection. If not, those of which a byte
-    /// had left fail, except those that may be run twice; these and the others wait.
+    /// Called when the channel has ended. If its session goes on, its calls wait for the next connection. If not, calls of
+    /// which a byte had left fail, unless they may be run twice. All others wait.
     func ended(_ channel: MessageChannel, sent: UInt64, why: String, sessionGoesOn: Bool) {
         let now = loop.now
         feed { state in
@@ -49,7 +50,8 @@ extension Requester {
         }
     }
 
-    /// There is no way back to the session of a link: its calls that may have arrived have no answer to wait for. On the loop.
+    /// Called when there is no way back to the session of a link. Its calls that may have arrived get no answer any more. On
+    /// the loop.
     func linkEnded(_ link: Link, _ why: String) {
         feed { state in
             guard state.link === link, state.channel == nil else { return nil }
@@ -58,14 +60,14 @@ extension Requester {
         }
     }
 
-    /// What new calls belong to. It may have lost its channel, and go on over the next one.
+    /// The link that new calls belong to. It may have lost its channel, and go on over the next one.
     var link: Link? { state.withLock { $0.link } }
 }
 
-// MARK: what others ask and set
+// MARK: questions and settings
 
 extension Requester {
-    /// Asks the half something, or tells it something that leaves nothing to be done.
+    /// Asks the half a question, or tells it something that has no effects.
     func ask<Answer>(_ question: (inout CallerHalf) -> Answer) -> Answer { state.withLock { question(&$0.half) } }
 
     /// Has `dial` called whenever a call waits and there is no connection.
@@ -73,30 +75,30 @@ extension Requester {
         state.withLock { $0.onWanted = dial }
     }
 
-    /// Calls without an end yet; for tests and statistics.
+    /// How many calls have not ended; for tests and statistics.
     package var pendingCalls: Int { state.withLock { $0.half.pendingCalls } }
-    /// Posts that the other end may not have; for tests and statistics.
+    /// How many posts the other end may not have; for tests and statistics.
     package var pendingPosts: Int { state.withLock { $0.half.pendingPosts } }
-    /// Whether the other end can be had now, and whether the last attempt has failed.
+    /// Whether there is a connection now, and whether the last attempt at one has failed.
     var reach: (isConnected: Bool, isUnreachable: Bool) {
         state.withLock { ($0.channel != nil && $0.closed == nil, $0.half.isUnreachable) }
     }
 }
 
-// MARK: the end; from anywhere
+// MARK: closing; from any thread
 
 extension Requester {
-    /// Ends every pending call and loses every pending post, which the log is told. Calls and posts made later fail with
+    /// Ends every pending call, and gives up every pending post, which the log is told. Calls and posts made later fail with
     /// `reason`. Does nothing the second time.
     package func close(_ reason: RPCError = .closed(outcome: .notExecuted)) {
         guard takeNoMore(reason, settled: {}) != nil else { return }
         end(because: reason.message)
     }
 
-    /// Ends every pending call; calls and posts made later fail with `reason`. Pending posts are still sent until `end`, over
-    /// this connection and others.
-    /// - Parameter settled: called once when the last pending post is settled, unless `end` comes before; if none is pending
-    ///   now it is never called.
+    /// Ends every pending call. Calls and posts made later fail with `reason`. Pending posts are still sent, over this
+    /// connection and later ones, until `end` is called.
+    /// - Parameter settled: called once when the last pending post is settled. Never called if none is pending now, or if `end`
+    ///   comes first.
     /// - Returns: how many posts are pending; nil if the requester is closed already.
     func takeNoMore(_ reason: RPCError, settled: @escaping @Sendable () -> Void) -> Int? {
         var pending = 0
@@ -117,8 +119,8 @@ extension Requester {
         return pending
     }
 
-    /// Lets go of the link and of all posts that are still pending, which the log is told.
-    /// - Returns: how many posts were lost since no more are taken.
+    /// Ends the link, and gives up all posts that are still pending, which the log is told.
+    /// - Returns: how many posts were lost since the requester closed.
     @discardableResult
     func end(because why: String) -> Int {
         var lost = 0
@@ -138,13 +140,13 @@ extension Requester {
     }
 }
 
-/// Has an action called once when a requester takes no more calls and posts: its session is over, or its client closed. Not
-/// on any particular thread. A watch that is released before is not told, and leaves nothing behind.
+/// Has an action called once when a requester takes no more calls and posts, because its session is over or its client closed.
+/// The action is called on no particular thread. A watch that is released before never calls it, and leaves nothing behind.
 final class ClosingWatch: Sendable {
     private let requester: Requester
     private let number: Int
 
-    /// Nil, and the action is never called, if the requester is closed already.
+    /// Nil if the requester is closed already; then the action is never called.
     init?(_ requester: Requester, _ closed: @escaping @Sendable () -> Void) {
         let number = requester.state.withLock { state -> Int? in
             guard state.closed == nil else { return nil }
@@ -157,7 +159,7 @@ final class ClosingWatch: Sendable {
     }
 
     deinit {
-        // Released outside the lock: what it holds may come back for it.
+        // The action is released outside the lock: what it holds may call the requester again.
         _ = requester.state.withLock { $0.onClosed.removeValue(forKey: number) }
     }
 }

@@ -1,11 +1,11 @@
-// The driver of the calling half: lock, feed the event, unlock, act. It outlives the channels that serve it one after the
-// other. Callers come from any thread; replies, deadlines and losses come from the loop.
+// The driver of `CallerHalf`: it locks, feeds the event, unlocks and acts. It outlives the channels that serve it one after
+// another. Calls come from any thread; replies, deadlines and losses come from the loop.
 
 import JSONCodec
 import RPCSockets
 package import RPCWire
 
-/// Makes calls and posts to another end, whichever end dialled.
+/// Makes calls and posts to the other end, whichever end dialled.
 package final class Requester: Sendable {
     struct State: ~Copyable {
         var half: CallerHalf
@@ -13,27 +13,27 @@ package final class Requester: Sendable {
         var channel: MessageChannel?
         /// Channels that take no new calls. They end once nothing is awaited from them any more.
         var leaving: [MessageChannel] = []
-        /// What new calls belong to; it may be without a channel now.
+        /// The link that new calls belong to; it may have no channel now.
         var link: Link?
-        /// Why no call may be made any more.
+        /// Why no call may be made any more; nil while calls may be made.
         var closed: RPCError?
         /// Due at `half.wakesAt`.
         var timer: (any LoopTimer)?
-        /// A task is about to flush for all callers that are not on the loop.
+        /// Whether a task is about to flush for all callers that are not on the loop.
         var isFlushPromised = false
         var onWanted: (@Sendable () -> Void)?
-        /// Called when no post is pending any more, once no calls and posts are taken.
+        /// Called when no post is pending any more. Set when the requester takes no more calls and posts.
         var onSettled: (@Sendable () -> Void)?
-        /// Called when no calls and posts are taken any more, by the numbers of the watches.
+        /// Called when the requester takes no more calls and posts; by the numbers of the watches.
         var onClosed: [Int: @Sendable () -> Void] = [:]
         var lastWatch = 0
         var supported = SupportedMethods()
     }
 
     package let loop: any Loop
-    /// Puts callers on the loop that have its thread; nil where the loop never goes on with another thread.
+    /// Puts calling code on the loop if it has the loop's thread. Nil where the loop never changes its thread.
     private let handoff: (any Handoff)?
-    /// What a call may take, in nanoseconds, ready to be added.
+    /// How long a call may take, in nanoseconds.
     let timeout: Int64
     let log: @Sendable (String) -> Void
     let state: Lock<State>
@@ -57,7 +57,7 @@ package final class Requester: Sendable {
 // MARK: calls
 
 extension Requester {
-    /// A call in the scope of the running task, with nothing in its message yet.
+    /// A call in the scope of the running task, with an empty message.
     func newCall(in scope: CallScope? = .current) -> OutgoingCall {
         let call = spareCalls.take()
         guard let scope else { return call }
@@ -68,35 +68,35 @@ extension Requester {
         return call
     }
 
-    /// Sends a call and waits for its end, however it ends.
+    /// Sends a call, waits for its end, and returns that end, whichever it is.
     func perform(_ call: OutgoingCall) async -> CallEnd {
         await _RemoteCall(.passUnretained(call), through: self).run()
         extendLifetime(self)
         return call.comeBack()
     }
 
-    /// Begins a call whose caller waits, and sends it if there is a connection; or refuses it at once. Either way its end is
-    /// in the call when the waiter is resumed.
+    /// Starts a call whose caller waits: sends it if there is a connection, or refuses it at once. Either way the call has its
+    /// end when the waiter is resumed.
     func start(_ call: OutgoingCall, for waiter: Waiter) {
         let visit = call.visit
         let isOnLoop = visit.isOnLoop
         let now = loop.now
         call.begin(at: now, timeout)
-        // Only this thread knows the call before it is in the table.
+        // No lock is needed yet: only this thread knows the call before it is in the table.
         call.waiter = waiter
         var failure: CallFailure?
         let after = state.withLock { state -> AfterSending in
-            // The cancellation handler may have run before.
+            // The cancellation handler may have run already.
             failure = call.isCancelled ? .cancelled(wasSent: false) : nil
             return failure == nil ? enter(call, at: now, isOnLoop: isOnLoop, &failure, &state) : AfterSending()
         }
         if let failure { call.leave(.failed(failure))?.resume() }
-        // The caller waits now, or has been refused and there is nothing to send.
+        // Last in this turn: the caller waits now, or was refused and there is nothing to send.
         perform(after, isLast: true)
         handoff?.leave(visit)
     }
 
-    /// Puts the calling code on the loop, if it has the thread, until the call is started.
+    /// Puts the calling code on the loop, if it has the loop's thread, until the call is started.
     func enter() -> LoopVisit { handoff?.enter() ?? (loop.isCurrent ? .atHome : .elsewhere) }
 
     private func enter(
@@ -121,7 +121,7 @@ extension Requester {
         return after
     }
 
-    /// Replies came over one of this requester's channels. On the loop.
+    /// Takes the calls that these replies answer out of the table and resumes their callers. On the loop.
     func replied(_ replies: inout [CallReply], over channel: MessageChannel) {
         var isOnlyOne = false
         let finished = state.withLock { state -> [MessageChannel] in
@@ -148,12 +148,12 @@ extension Requester {
         for index in replies.indices { replies[index].waiter?.resume() }
     }
 
-    /// The other end refused a call before any work because it is going away: the call tries the next connection.
+    /// Called when the other end refused a call before any work because it is going away. The call tries the next connection.
     func refused(_ number: Int64, over channel: MessageChannel) {
         feed { $0.half.refused(number, over: channel.number) }
     }
 
-    /// The task of the caller was cancelled, before the call has begun or later.
+    /// Called when the caller's task is cancelled, before the call has begun or later.
     func cancel(_ call: OutgoingCall) {
         feed { state in
             guard let id = call.id else {
@@ -170,10 +170,10 @@ extension Requester {
     }
 
     private func wake(at instant: Instant) {
-        // Strong, and cancelled by `close`: a weak reference would make every other reference to the requester slow.
+        // A strong reference, cancelled by `close`: weak references to the requester would make all others slow.
         let timer = loop.schedule(at: instant) { [self] in deadlineDue() }
         let old = state.withLock { state -> (any LoopTimer)? in
-            // Another thread may have set an earlier one since; that one must not be cancelled for this.
+            // Another thread may have set an earlier timer since; that one must stay.
             guard state.closed == nil, instant == state.half.wakesAt else { return timer }
             defer { state.timer = timer }
             return state.timer
@@ -181,11 +181,12 @@ extension Requester {
         old?.cancel()
     }
 
+    /// Asks for a connection, because a call waits for one.
     func connectionWanted() {
         state.withLock { $0.onWanted }?()
     }
 
-    /// Why a call ended that has no reply, as its caller is told.
+    /// The error that the caller of a call without a reply gets.
     func error(_ failure: CallFailure) -> any Error {
         if case .closed(let wasSent) = failure, var error = state.withLock({ $0.closed }) {
             if wasSent { error.outcome = .unknown }
@@ -198,10 +199,10 @@ extension Requester {
 // MARK: posts
 
 extension Requester {
-    /// Sends a post, or keeps it in its place among what waits until there is a connection.
+    /// Sends a post. Without a connection, keeps it in its place among the messages that wait for one.
     func send(post call: OutgoingCall) {
         call.begin(at: loop.now, timeout)
-        // A post's caller may go on for long: only on the loop is the flush left to the end of the turn.
+        // The flush is left to the end of the turn only on the loop: elsewhere the caller may go on for long.
         let isOnLoop = loop.isCurrent
         var refusal: CallFailure?
         var untoldRefusals = 0
@@ -226,7 +227,7 @@ extension Requester {
         perform(after)
     }
 
-    /// The other end has all posts up to this number that it was given over this channel.
+    /// Called when the other end has all posts up to this number that it was given over this channel.
     func acknowledged(posts number: Int64, over channel: MessageChannel) {
         feed { $0.half.acknowledged(posts: number, over: channel.number) }
     }
@@ -241,7 +242,7 @@ extension Requester {
     }
 }
 
-// MARK: what goes out; under the lock
+// MARK: queueing messages; under the lock
 
 extension Requester {
     /// Ends the message of a call and puts it into the outgoing queue.
@@ -252,7 +253,7 @@ extension Requester {
         let message = call.message
         let open = message.count
         MessageWriter.closeRequest(id: id, timeout: timeLeft(for: call, over: channel, at: now), in: message)
-        // Kept without its end: if the connection is lost, the call may go out again.
+        // The message is kept without its end: if the connection is lost, the call may be sent again.
         let offset: UInt64
         if let large = Bytes(takingLarge: message) {
             offset = channel.append(shared: large)
@@ -269,17 +270,18 @@ extension Requester {
         channel.append(message.bytes)
     }
 
-    /// The time left in milliseconds, for an end of our own kind, and only when it is not what that end assumes.
+    /// The time left for a call, in milliseconds. Nil for a foreign peer, and when the time is the one that the other end
+    /// assumes.
     private func timeLeft(for call: OutgoingCall, over channel: MessageChannel, at now: Instant) -> Int64? {
         guard channel.isOurKind, call.deadline < .distantFuture else { return nil }
-        // A call made just now under the default timeout has all of it left, except for the microseconds since.
+        // A call just made under the default timeout has all of it left, except for the microseconds since.
         guard call.deadline < now.advanced(byNanoseconds: timeout - 1_000_000) else { return nil }
-        // Rounded up: the caller is told by its own clock, and only then need the other end stop.
+        // Rounded up: the caller goes by its own clock, and the other end need not stop before.
         return max(0, now.nanoseconds(to: call.deadline) / 1_000_000) + 1
     }
 
-    /// How a message just queued gets on its way. On the loop the stream flushes, at the end of the turn or before. Elsewhere
-    /// a lone caller writes at once, and several share one flush.
+    /// Says how a message just queued is sent. On the loop the stream flushes, at the end of the turn or before. Elsewhere a
+    /// lone caller flushes at once, and several callers share one flush.
     private func flushing(_ channel: MessageChannel, atOnce: Bool, _ state: inout State) -> AfterSending {
         if atOnce { return AfterSending(flush: channel) }
         defer { state.isFlushPromised = true }
@@ -287,19 +289,19 @@ extension Requester {
     }
 }
 
-/// What is to be done for a call or post once the lock is free: to call out under it could come back for it.
+/// What is to be done for a call or post after the lock is released: code called under the lock could need the lock again.
 private struct AfterSending {
-    /// Where a message has been queued that is sent now.
+    /// The channel to flush now.
     var flush: MessageChannel?
-    /// It is sent together with what others queue meanwhile.
+    /// Whether to flush later, together with what others queue meanwhile.
     var flushesForAll = false
     var wantsConnection = false
     var wakeAt: Instant?
 }
 
 extension Requester {
-    /// Inlined, since all of it is copied otherwise, and hardly ever is there more to do than to flush.
-    /// - Parameter isLast: the calling code does nothing more in this turn.
+    /// Does what is left to do. Inlined, since `after` would be copied otherwise, and seldom is there more to do than to flush.
+    /// - Parameter isLast: whether the calling code does nothing more in this turn of the loop.
     @inline(__always)
     private func perform(_ after: AfterSending, isLast: Bool = false) {
         after.flush?.stream.flush(isLast ? .last : .more)
@@ -308,7 +310,7 @@ extension Requester {
         if after.wantsConnection { connectionWanted() }
     }
 
-    /// Behind the callers that are ready to run. Not inlined, since making a task makes room for one beforehand.
+    /// Flushes behind all callers that are ready to run. Not inlined, since making a task reserves stack space beforehand.
     @inline(never)
     private func flushForAll() {
         Task.detached(priority: Task.currentPriority) { [self] in
@@ -320,11 +322,11 @@ extension Requester {
     }
 }
 
-// MARK: events that are rare
+// MARK: rare events
 
 extension Requester {
-    /// Feeds the half an event, and does what it leaves to be done.
-    /// - Returns: false if the event had no effect, which is nil.
+    /// Feeds the half an event, and acts on its effects.
+    /// - Returns: false if the event had no effects, that is, returned nil.
     @discardableResult
     func feed(_ event: (inout State) -> CallerEffects?) -> Bool {
         let now = loop.now
@@ -359,7 +361,7 @@ extension Requester {
         return true
     }
 
-    /// Queues what an event has to be sent. Returns the channels that are to be flushed.
+    /// Queues the messages that an event has to send. Returns the channels to flush.
     private func send(_ effects: CallerEffects, at now: Instant, _ state: inout State) -> [MessageChannel] {
         var touched: [MessageChannel] = []
         func touch(_ channel: MessageChannel) {

@@ -1,11 +1,11 @@
-// Calls that have ended and whose memory the next ones use.
+// Keeps calls that have ended, so that later calls use their memory.
 
 import RPCSockets
 import RPCWire
 import Synchronization
 
-/// A caller that goes on calling leaves a call behind and wants one back: one at a time is at hand without a lock, so
-/// that callers on different threads do not meet for it.
+/// A caller that makes one call after another gives a call back and then takes one. So one call is kept outside the lock, and
+/// callers on different threads do not compete for the lock.
 final class SpareCalls: Sendable {
     private static let most = 64
 
@@ -14,13 +14,13 @@ final class SpareCalls: Sendable {
 
     deinit { atHand.load(ordering: .acquiring)?.release() }
 
-    /// One with an empty message.
+    /// A call with an empty message.
     func take() -> OutgoingCall {
         if let call = atHand.exchange(nil, ordering: .acquiring) { return call.takeRetainedValue() }
         return others.withLock { $0.popLast() } ?? OutgoingCall()
     }
 
-    /// Takes back a call that only the caller of this has.
+    /// Takes a call back. No other code may have a reference to it.
     func give(_ call: consuming OutgoingCall) {
         call.reset()
         let kept = Unmanaged.passRetained(consume call)

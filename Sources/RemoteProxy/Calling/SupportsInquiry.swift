@@ -1,4 +1,5 @@
-// Asks the other end whether it has a method: our own kind with `rpc.supports`, others by reading their `rpc.discover`.
+// Asks the other end whether it has a method: a peer of our own kind with `rpc.supports`, other peers by reading their
+// `rpc.discover`.
 
 import JSONCodec
 import RPCSockets
@@ -17,7 +18,7 @@ private struct SupportsInquiry {
         let connection = connectionNumber
         if let known = requester.state.withLock({ $0.supported.answer(method, over: connection) }) { return known }
         let answer = try await asked(method)
-        // Which end has answered is certain only if nothing has changed meanwhile.
+        // If the connection has changed meanwhile, another server may have answered.
         if let connection, connection == connectionNumber {
             requester.state.withLock { $0.supported.note(answer, method, over: connection) }
         }
@@ -71,13 +72,13 @@ private struct SupportsInquiry {
     }
 }
 
-/// What is wanted of an OpenRPC document.
+/// The part of an OpenRPC document that is read.
 private struct MethodList: Decodable {
     struct Entry: Decodable { var name: String }
     var methods: [Entry]
 }
 
-/// What the other end of a connection has said it has, so that it is asked once. Part of the requester's locked state.
+/// What the other end has answered, so that it is asked once for each method. Part of the requester's locked state.
 struct SupportedMethods {
     private var connection: Int?
     private var answers: [String: Bool] = [:]
@@ -86,7 +87,7 @@ struct SupportedMethods {
         connection == self.connection ? answers[method] : nil
     }
 
-    /// Another connection may lead to another server: what was known is forgotten.
+    /// Notes an answer. Forgets what came over another connection, which may have led to another server.
     mutating func note(_ answer: Bool, _ method: String, over connection: Int?) {
         guard let connection else { return }
         if connection != self.connection {
