@@ -1,42 +1,42 @@
-// Every rule by which a request of one session begins, waits or is refused, in the order in which they are asked. Counts what
-// it lets in, and tells the totals of the server. On the loop.
+// All rules by which a request of one session begins, waits or is refused, in the order in which they are applied. Counts the
+// requests that it lets in, and tells the totals of the server. On the loop.
 
 import RPCSockets
 import RPCWire
 
 struct Admission {
-    /// When the next request may begin, before anything is known of it.
+    /// When the next request may begin, judged before anything is known of it.
     enum Turn {
         case now
-        /// To be asked again in the loop's next turn.
+        /// Ask again in the loop's next turn.
         case later
-        /// To be asked again when a request has begun or ended.
+        /// Ask again when a request has begun or ended.
         case stalled
     }
 
     /// What becomes of one request.
     enum Judgement {
-        /// It has a place, and is run when its turn comes.
-        /// - Parameter overrun: the limit for which its turn comes only when the other end has acknowledged answers.
+        /// The request has a place, and runs when its turn comes.
+        /// - Parameter waitingFor: the limit for which it waits until the other end has acknowledged answers; nil for none.
         case begins(slot: Int, waitingFor: Limit?)
         case busy(Limit)
         /// This end is finishing.
         case draining
     }
 
-    /// How many requests of one session, and of all, may wait for a worker before the rest waits with the channel. A peer
-    /// that pipelines more is served at the pace of its objects instead of being refused. With fewer an overload would not be
-    /// seen.
+    /// How many requests of one session, and of all, may wait for a worker before the rest waits with the channel. So a peer
+    /// that pipelines more is served at the pace of its objects instead of being refused. With a smaller number no overload
+    /// would be seen.
     private static var mostWaiting: (ofSession: Int, inAll: Int) { (256, 4_096) }
-    /// The most bytes of arguments with which the first request of a session begins although there is too much in all.
+    /// The most bytes of arguments with which a session that has no request may begin one while all sessions together are full.
     private static var fewBytes: Int { 4_096 }
 
-    // None of these is counted, since they are asked several times for every message: the link's context keeps them.
+    // None of these is retained, since each message asks them several times. The link's context keeps them.
     private let traffic: Unmanaged<Traffic>?
     private let sessions: Unmanaged<SessionTable>?
-    /// Where the requests of this loop are counted; nil at an end that counts nothing.
+    /// Counts the requests of this loop; nil at an end that counts nothing.
     private let tally: Unmanaged<LoopTally>?
-    /// Admitted requests that no worker has begun yet.
+    /// How many admitted requests no worker has begun yet.
     var waiting = 0
 
     init(_ context: LinkContext) {
@@ -48,32 +48,32 @@ struct Admission {
 
     // MARK: what is decided
 
-    /// Asked before each request.
+    /// When the next request may begin. Asked before each request.
     /// - Parameter backlog: how many requests of all sessions on the loop wait for a worker.
     @inline(__always)
     func turn(of half: borrowing AnswererHalf, backlog: Int) -> Turn {
         if waiting > 0 {
-            // There are as many as may be, but not all of them have begun: whether the next one is one too many is known
-            // only when they have.
+            // The table is full, but not all its requests have begun. Only when they have is it known whether the next one is
+            // too many.
             if half.calls.isFull { return .stalled }
-            // With nothing waiting a channel may always add one, or a busy neighbour would keep it out for ever.
+            // A channel without waiting requests may always add one: otherwise a busy neighbour could keep it out for ever.
             if waiting >= Self.mostWaiting.ofSession || backlog >= Self.mostWaiting.inAll { return .later }
         }
         return backlog == 0 || overrunInAll == nil ? .now : .later
     }
 
-    /// Judges a request whose turn to begin has come, and gives it a place. A post that is refused is lost, and one of them runs at
-    /// a time, so only its own session's limits count; a call is told. A call that was sent like a post is told nothing, and any
-    /// number of those would run.
-    /// - Parameter bytes: how many came with it, besides its name.
+    /// Judges a request whose turn to begin has come, and gives it a place. A refused call is told, but a refused post is lost.
+    /// Posts run one at a time, so only the limits of their own session count. Any number of calls without an id would run, so
+    /// they are judged as calls, though they are not told either.
+    /// - Parameter bytes: how many bytes came with the request, besides its name.
     @inline(__always)
     func judge(
         _ id: RPCIdentifier?, isPost: Bool, bytes: Int, deadline: Instant, in half: inout AnswererHalf,
         runner: RequestRunner, at now: Instant
     ) -> Judgement {
-        // Its channel may still be open for a moment.
+        // The channel of a session that is over may be open for a moment longer.
         if half.life.isOver { return .draining }
-        // One small request of a session that has none may always begin, or a few sessions could keep all others out.
+        // A session that has no request may always begin a small one: otherwise a few sessions could keep all others out.
         if !isPost, let limit = overrunInAll, half.calls.count > 0 || bytes >= Self.fewBytes { return busy(limit) }
         if id != nil, runner.isOverloaded(forLinkWith: waiting, at: now) { return busy(.maximumWait) }
         switch half.calls.start(id, isPost: isPost, bytes: bytes, deadline: deadline) {
@@ -92,13 +92,13 @@ struct Admission {
         return .busy(limit)
     }
 
-    /// The limit for which no call begins before the other end has acknowledged answers.
+    /// The limit for which no call begins until the other end has acknowledged answers; nil if calls may begin.
     @inline(__always)
     func overrunByReplies(of half: borrowing AnswererHalf) -> Limit? {
         half.keepsAnswers ? half.overrunByReplies(isFullInAll: keepsTooMuchInAll) : nil
     }
 
-    /// The limit for which all sessions together have as many requests, or bytes, as they may. Asked for every message.
+    /// The limit that all sessions together have reached, of requests or of bytes; nil if none. Asked for every message.
     @inline(__always)
     private var overrunInAll: Limit? {
         guard let tally, !tally._withUnsafeGuaranteedRef({ $0.isBelowItsShare }) else { return nil }
@@ -113,21 +113,21 @@ struct Admission {
     /// Whether all sessions together keep as many answers as they may.
     var keepsTooMuchInAll: Bool { sessions?._withUnsafeGuaranteedRef { $0.keepsTooMuch } == true }
 
-    /// Whether the requests that wait with all channels together take as much as they may.
+    /// Whether the requests that wait with all channels together take as many bytes as they may.
     var waitsTooMuchInAll: Bool {
         traffic.map { $0.takeUnretainedValue() }.map { $0.waitingBytes >= $0.maximumBytes } ?? false
     }
 
     // MARK: what is counted
 
-    /// A request has run.
+    /// Counts that a request has run.
     @inline(__always)
     func ended(_ half: inout AnswererHalf) {
         tally?._withUnsafeGuaranteedRef { $0.ended() }
         tellBytes(of: &half)
     }
 
-    /// What the requests came with, and what is kept for them, has changed.
+    /// Tells the totals how many bytes this session holds, if that has changed enough to be told.
     @inline(__always)
     func tellBytes(of half: inout AnswererHalf) {
         if half.calls.held.hasNews { tell(half.calls.held.tell()) }
@@ -136,6 +136,6 @@ struct Admission {
     @inline(never)
     private func tell(_ bytes: Int) { tally?.takeUnretainedValue().holds(bytes) }
 
-    /// Requests that wait with their channel take so many bytes more, or less.
+    /// Tells the totals that the requests which wait with this channel take more bytes, or fewer.
     func tellWaiting(_ change: Int) { tally?.takeUnretainedValue().waits(change) }
 }

@@ -1,4 +1,4 @@
-// The answers to one batch, collected until the last is there and sent as one array.
+// Collects the answers to one batch, and gives them as one array when the last is there.
 
 import JSONCodec
 import RPCWire
@@ -12,16 +12,16 @@ final class BatchReply: @unchecked Sendable {
 
     /// - Parameters:
     ///   - count: how many members of the batch will be answered.
-    ///   - limit: the most bytes that all the answers together may have.
+    ///   - limit: the most bytes that all answers together may have.
     init(count: Int, limit: Int) { (missing, self.limit) = (count, limit) }
 
-    /// What has become of the reply with one answer more.
+    /// The state of the reply after one more answer.
     struct Collected {
-        /// How many bytes more are kept until the last answer is there, or less.
+        /// How many more bytes, or fewer, are kept until the last answer is there.
         var change: Int
-        /// The whole reply if that was the last.
+        /// The whole reply if that was the last answer; nil otherwise.
         var reply: Bytes?
-        /// Whether all that it says is that it would be too large.
+        /// Whether the reply is a single error, because the answers are too large together.
         var isTooLarge: Bool
     }
 

@@ -1,37 +1,36 @@
-// The caller of a running call, as a subject sees it.
+// The caller of a running call, as its subject sees it.
 
 import RPCWire
 
-/// The other end of the session over which the running call came. One for all its calls, whichever connection serves
-/// it.
+/// The other end of the session over which the running call came. All calls of a session have the same caller, whichever
+/// connection serves the session.
 public struct Caller: Sendable {
     private let link: Link
     package var peer: Requester { link.requester }
 
     package init(_ link: Link) { self.link = link }
 
-    /// Whether it is the other end of that link.
+    /// Whether this caller is the other end of that link.
     func isAt(_ link: Link) -> Bool { self.link === link }
 
     /// Tells the sessions of one process apart.
     package var sessionIdentifier: ObjectIdentifier { ObjectIdentifier(link) }
 
-    /// Where it calls from: `tcp://127.0.0.1:51234`, or `unix:///run/app.sock`. After a reconnection, where it calls
-    /// from now.
+    /// Where the caller calls from: `tcp://127.0.0.1:51234`, or `unix:///run/app.sock`. After a reconnection, the new address.
     public var address: String { link.address }
-    /// Names the session; the same for all its calls. Not guessable.
+    /// Names the session. It is the same for all calls of the session, and cannot be guessed.
     public var session: String { link.id }
-    /// The identity that it has proved, by a token or by the user id of its process; nil when it was not asked to.
+    /// The identity that the caller has proved, by a token or by the user id of its process. Nil when it has proved none.
     public var identity: Identity? { link.identity }
 
-    /// The caller of the call being served by this task; nil outside one.
+    /// The caller of the call that this task serves; nil outside a call.
     public static var current: Caller? { CallScope.current?.caller }
 
-    /// It has run into a limit.
+    /// Counts that the caller has run into a limit.
     func overran(_ limit: Limit) { link.overran(limit) }
 
-    /// Has the action called once, when this caller's session is over: the caller has left, or has not come back in time after
-    /// its connection was lost. If that is so already the action is called at once, before this returns.
+    /// Has the action called once, when this caller's session is over. It is over when the caller has left, or has not come
+    /// back in time after its connection was lost. If it is over already, the action is called before this returns.
     ///
     /// ```swift
     /// func subscribe() async throws {
@@ -40,14 +39,15 @@ public struct Caller: Sendable {
     /// }
     /// ```
     ///
-    /// Callable from anywhere. The action is called on no particular thread and must not block. It is kept until then and
-    /// cannot be taken back: ask once for each caller, not with each call. A proxy for the caller that was added to a
-    /// multicast proxy leaves that by itself, without this.
+    /// Callable from any thread. The action is called on no particular thread and must not block. It is kept until then and
+    /// cannot be taken back, so ask once for each caller, not with each call. A proxy for the caller leaves a multicast proxy
+    /// by itself.
     public func whenGone(_ action: @escaping @Sendable () -> Void) { link.whenGone(action) }
 }
 
 extension ServiceProxy {
     /// A proxy for an object that the caller has exported at its own end.
+    /// - Parameter name: which object, if the caller exported several of this service.
     public init(_ caller: Caller, named name: String? = nil) {
         self.init(
             subject: RemoteSubject(

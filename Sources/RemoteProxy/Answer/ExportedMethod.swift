@@ -1,27 +1,27 @@
-// A method with its types forgotten: what the dispatcher finds under a wire name.
+// A method with its types erased: what the dispatcher finds under a wire name.
 
 import JSONCodec
 import RPCWire
 import Synchronization
 
-/// A method bound to a proxy, ready to be run with arguments from the wire. Opaque outside the library. A class,
-/// because every request carries one along.
+/// A method bound to a proxy, ready to be run with arguments from the wire. Opaque outside the library. A class, because every
+/// request carries one along.
 public final class _ExportedMethod: Sendable {
     let signature: MethodSignature
-    /// Every request asks.
+    /// Stored, because every request asks for it.
     let isPost: Bool
     let service: ServiceDescription
-    /// Whether there is an object that has it: a subject at the other end of a connection may know none.
+    /// Whether there is an object that has the method: behind a subject at the other end of a connection there may be none.
     let supports: @Sendable () async throws -> Bool
-    /// What `run` calls: an `_ExportedObject` of the type that it expects.
+    /// The object that `run` calls: an `_ExportedObject` of the type that `run` expects.
     let object: any AnyObject & Sendable
-    /// Decodes the arguments, runs the subject, encodes its result at the end of the output, and goes on with the calls of the
-    /// same method that are next in line: what it throws belongs to the last that it began. What is wrong with the arguments
-    /// or the result is thrown without the method's name; `explained` adds it.
+    /// Decodes the arguments, runs the subject, and encodes its result at the end of the output. Then goes on with further
+    /// calls of the same method that are next in line. A thrown error belongs to the last call that it began. Errors in
+    /// arguments or results are thrown without the method's name; `explained` adds it.
     let run: @Sendable (_IncomingCall) async throws -> Void
-    /// Whether `run` does something around a call, which is not to hold for the next.
+    /// Whether `run` does something around a call that must not hold for the next call.
     let isAlone: Bool
-    /// Whether the log has been told that it keeps its thread for long.
+    /// Whether the log has been told that the method keeps its thread for long.
     let isToldOf = Atomic(false)
 
     init(
@@ -38,7 +38,7 @@ public final class _ExportedMethod: Sendable {
         self.run = run
     }
 
-    /// - Parameter answer: knows by itself whom it calls, and must not ask the call for an object.
+    /// - Parameter answer: has its own object, and must not ask the call for one.
     convenience init(
         signature: MethodSignature, service: ServiceDescription,
         supports: @escaping @Sendable () async throws -> Bool = { true },
@@ -47,7 +47,7 @@ public final class _ExportedMethod: Sendable {
         self.init(signature: signature, service: service, supports: supports, object: _ExportedObject(()), run: answer)
     }
 
-    /// What `run` has thrown, as the caller or the log is to be told, and what became of the work.
+    /// The error to tell the caller or the log for what `run` has thrown, and what became of the work.
     func explained(_ error: any Error) -> (error: any Error, outcome: RPCError.Outcome) {
         switch error {
         case is NeverBegan:
@@ -66,17 +66,17 @@ public final class _ExportedMethod: Sendable {
                     outcome: .executed), .executed
             )
         default:
-            // The object is the whole chain, and has begun.
+            // The error came from the object, which had begun.
             (error, .executed)
         }
     }
 }
 
 extension Method: ServiceMethod {
-    /// Calls go to the proxy's subject.
+    /// Exports the method: calls go to the proxy's subject.
     public func _export(_ proxy: some ServiceProxy<Service>) -> _ExportedMethod {
         let subject = proxy.proxySubject
-        // An object that is here needs no subject in between.
+        // An object in this process is called directly, without its subject.
         if let object = (subject as? LocalSubject<Service>)?.object {
             return _ExportedMethod(
                 signature: signature, service: service, object: _ExportedObject(object), run: answer)
@@ -90,7 +90,7 @@ extension Method: ServiceMethod {
 }
 
 extension Post: ServiceMethod {
-    /// Posts go to the proxy itself, since only the protocol knows which actor they belong to.
+    /// Exports the post: it goes to the proxy itself, since only the protocol knows which actor the post belongs to.
     public func _export(_ proxy: some ServiceProxy<Service>) -> _ExportedMethod {
         let subject = proxy.proxySubject
         return _ExportedMethod(

@@ -1,13 +1,13 @@
-// An object as the other ends find it: which service it has, how it is held, and its methods, each made when it is first asked for.
+// An exported object as other ends find it: its service, how it is held, and its methods. Each method is made on first use.
 
 import RPCSockets
 
 final class ExportedObject: Sendable {
     /// The service's name on the wire.
     let service: String
-    /// `any Greeter`.
+    /// The service as a type: `any Greeter`.
     let type: Any.Type
-    /// Nil for the unnamed object of its service.
+    /// The object's name; nil for the unnamed object of its service.
     let name: String?
     let signatures: [MethodSignature]
     /// Takes the object for one caller.
@@ -16,7 +16,7 @@ final class ExportedObject: Sendable {
     private let makeMethod: @Sendable (Int) -> _ExportedMethod
     private let methods: Lock<[Int: _ExportedMethod]> = Lock([:])
 
-    /// Costs the same however many methods the service has.
+    /// Makes the object without its methods, so the cost does not depend on their number.
     init<Proxy: ServiceProxy>(_ proxy: Proxy, named name: String?) {
         let table = Proxy.methodTable
         let subject = proxy.proxySubject
@@ -32,7 +32,7 @@ final class ExportedObject: Sendable {
     /// The wire name without a method.
     var path: String { MethodSignature.path(of: service, on: name) }
 
-    /// The method of that name; always the same one.
+    /// The method of that name, which is the same object each time; nil if there is none.
     func method(named name: String) -> _ExportedMethod? {
         guard let position = position(name) else { return nil }
         return methods.withLock { methods in

@@ -1,4 +1,4 @@
-// The objects that the other ends may call here, by their wire names. Says which of them cannot stand beside each other.
+// The objects that other ends may call here, by their wire names. Refuses objects that cannot be told apart from others.
 
 import RPCSockets
 import RPCWire
@@ -8,36 +8,36 @@ package final class Exports: Sendable {
     fileprivate struct State {
         struct Entry {
             let object: ExportedObject
-            /// Grows from one export to the next.
+            /// Increases from one export to the next.
             let number: Int
         }
 
-        /// By their paths: `Greeter`, `Greeter[left]`.
+        /// By their paths, such as `Greeter` or `Greeter[left]`.
         var entries: [String: Entry] = [:]
-        /// One object of each service, by the service's name, and how many there are.
+        /// One object of each service and the number of its objects, by the service's name.
         var services: [String: (example: ExportedObject, count: Int)] = [:]
         var lastNumber = 0
-        /// How many bytes the longest wire name of a method has had so far.
+        /// The length of the longest wire name of a method so far, in bytes.
         var longestName = 0
-        /// The answer to `rpc.discover`, once it has been asked for since the last change.
+        /// The answer to `rpc.discover`; nil until it is asked for after a change.
         var discovery: Bytes?
-        /// Why objects were not exported, by their paths. Forgotten when another of the same path is.
+        /// Why objects were not exported, with their paths. Removed when another object of the same path is exported.
         var refusals: [(path: String, why: String)] = []
     }
 
     private let state = Lock(State())
-    /// Grows with every change.
+    /// Increases with every change.
     let version = Atomic(1)
     private let program: Program
 
-    /// - Parameter program: what `rpc.discover` says the exports belong to.
+    /// - Parameter program: the program that `rpc.discover` names.
     package init(of program: Program = Program()) { self.program = program }
 
     // MARK: changing
 
-    /// Makes a proxy's methods callable as `Service.method`, or as `Service[name].method`. A later export of the same
-    /// protocol under the same name takes the place of the earlier one.
-    /// - Returns: why the proxy was not exported, and then all is as before; nil when it was.
+    /// Makes a proxy's methods callable as `Service.method`, or as `Service[name].method`. A later export of the same protocol
+    /// under the same name replaces the earlier one.
+    /// - Returns: why the proxy was not exported, in which case nothing has changed; nil when it was exported.
     @discardableResult
     package func add(_ proxy: some ServiceProxy, named name: String?) -> String? {
         let object = ExportedObject(proxy, named: name)
@@ -50,13 +50,13 @@ package final class Exports: Sendable {
             return (state.set(object), nil)
         }
         if refusal == nil { version.add(1, ordering: .releasing) }
-        // The replaced object is let go outside the lock: its end may export something in turn.
+        // The replaced object is released outside the lock, since its deinit may export something in turn.
         withExtendedLifetime(replaced) {}
         return refusal
     }
 
-    /// Takes back what is exported of this protocol under that name. Calls that were accepted run on.
-    /// - Returns: whether there was anything.
+    /// Takes back the export of this protocol under that name. Calls that were accepted before run on.
+    /// - Returns: whether there was such an export.
     package func remove<Proxy: ServiceProxy>(_ proxy: Proxy.Type, named name: String?) -> Bool {
         let path = MethodSignature.path(of: Proxy.methodTable.service.name, on: name)
         let removed = state.withLock { $0.remove(path, of: Proxy.ProxiedService.self) }
@@ -64,42 +64,43 @@ package final class Exports: Sendable {
         return withExtendedLifetime(removed) { removed != nil }
     }
 
-    /// Why the first proxy that is not exported is not; nil when all are.
+    /// Why the first of the refused proxies was refused; nil when none was.
     package var refusal: String? { state.withLock { $0.refusals.first?.why } }
 
     // MARK: finding
 
-    /// The method of that wire name.
+    /// The method of that wire name; nil if there is none.
     func method(named name: Bytes) -> _ExportedMethod? { name.withUnsafeBytes { method(named: $0) } }
 
-    /// The same for a name that stands in a message.
+    /// Does the same with a name that is part of a message.
     func method(named name: UnsafeRawBufferPointer) -> _ExportedMethod? {
-        // A method's name has no dots and no brackets; a service's may have dots, and an object's may have both.
+        // The method comes after the last bracket, or else after the last dot. A method's name has neither; a service's name
+        // may have dots, and an object's name both.
         let bracket = name.lastIndex(of: UInt8(ascii: "]")).map { $0 + 1 }
         guard let dot = bracket ?? name.lastIndex(of: UInt8(ascii: ".")), dot < name.count,
             name[dot] == UInt8(ascii: ".")
         else { return nil }
-        // A longer name is no text to be compared: that can take a time that grows with the square of its length.
+        // A longer name is not turned into a string: comparing it can take time that grows with the square of its length.
         guard name.count <= state.withLock({ $0.longestName }) else { return nil }
         let path = String(decoding: name[..<dot], as: UTF8.self)
         let object = state.withLock { $0.entries[path]?.object }
         return object?.method(named: String(decoding: name[(dot + 1)...], as: UTF8.self))
     }
 
-    /// The object that has this wire name without a method.
+    /// The object with this path, that is, a wire name without a method.
     func object(_ path: String) -> ExportedObject? { state.withLock { $0.entries[path]?.object } }
 
-    /// What a service has of which there is an object; nil if there is none.
+    /// The methods of a service of which there is an object; nil if there is none.
     func signatures(of service: String) -> [MethodSignature]? {
         state.withLock { $0.services[service]?.example.signatures }
     }
 
     // MARK: listing
 
-    /// The first exports by their wire names, for a caller that has asked for something else.
+    /// The wire names of the first exports, as a text for a caller that has asked for something else.
     var listing: String {
         let (first, count) = state.withLock { state in
-            // There may be thousands, and a peer may ask for this with every message.
+            // Not all are sorted: there may be thousands, and a peer may ask for this with every message.
             (
                 state.entries.count <= 10 ? state.listed.map(\.path) : Array(state.entries.keys.prefix(10)),
                 state.entries.count
@@ -122,7 +123,7 @@ package final class Exports: Sendable {
 }
 
 extension Exports.State {
-    /// Why an export would be mixed with others, or would have a name that it may not have; nil when neither.
+    /// Why an object must not be exported: its name is not allowed, or is confused with another. Nil when it may be exported.
     fileprivate func refusal(of object: ExportedObject) -> String? {
         if let first = object.name?.first, "~#@".contains(first) {
             return "\(object.path) is not exported: a name that begins with '\(first)' is reserved; choose another"
@@ -138,14 +139,14 @@ extension Exports.State {
         }
     }
 
-    /// Notes a refusal once for each path, and a hundred at most: a program may take its names from its peers.
+    /// Notes a refusal, once for each path and a hundred at most: a program may take names from its peers.
     fileprivate mutating func note(_ refusal: String, of path: String) {
         guard refusals.count < 100, !refusals.contains(where: { $0.path == path }) else { return }
         refusals.append((path, refusal))
     }
 
     /// Adds an object.
-    /// - Returns: the one whose place it takes.
+    /// - Returns: the object that it replaces; nil if none.
     fileprivate mutating func set(_ object: ExportedObject) -> ExportedObject? {
         let replaced = remove(object.path, of: object.type)
         lastNumber += 1

@@ -1,15 +1,15 @@
-// What one session holds at this end: names under which it alone can call, each a view of an exported object with the
-// hold around every call. Ended by the session's end at the latest.
+// The objects that one session holds at this end. Each has a name under which only this session can call it: such a call
+// reaches the exported object inside the hold. Holds end with the session at the latest.
 
 import JSONCodec
 import RPCSockets
 import RPCWire
 
 final class HeldObjects: Sendable {
-    /// An export with a hold around every call, inside the hold under which that was taken, if any. Known by itself and
-    /// not by its name: names are given back and given anew, and could come to stand for each other in a circle.
+    /// An export with a hold around every call. The hold is inside `outer` if it was taken under that one. `outer` is a
+    /// reference and not a name: names are reused, and could come to form a circle.
     private final class Held: Sendable {
-        /// The export's wire name up to the method.
+        /// The export's wire name without the method.
         let export: String
         let hold: Hold
         let outer: Held?
@@ -18,7 +18,7 @@ final class HeldObjects: Sendable {
             (self.export, self.hold, self.outer) = (export, hold, outer)
         }
 
-        /// Runs the body under all the holds, as if it had been entered from one to the next.
+        /// Runs the body under all these holds, the outermost first.
         func entered<Result>(_ body: () async throws -> Result) async rethrows -> Result {
             var rights: [any Right] = []
             var next: Held? = self
@@ -33,7 +33,7 @@ final class HeldObjects: Sendable {
     }
 
     private struct State {
-        /// By the wire name up to the method: `Ledger[~1]`.
+        /// By the wire name without the method: `Ledger[~1]`.
         var held: [String: (object: Held, methods: [String: _ExportedMethod])] = [:]
         var isOver = false
         var isWatching = false
@@ -48,7 +48,7 @@ final class HeldObjects: Sendable {
         self.limit = limit
     }
 
-    /// What a message means that names no export: a method of a held object, a request for a hold, or nil.
+    /// The method for a wire name that names no export: a method of a held object, a request for a hold, or nil.
     func method(named name: Bytes) -> _ExportedMethod? {
         guard name.mayNameHold else { return nil }
         let text = name.description
@@ -61,7 +61,7 @@ final class HeldObjects: Sendable {
 
     // MARK: Beginning and ending
 
-    /// Waits for the hold and gives it its name.
+    /// Waits for the hold and enters it under the name that the request has chosen.
     func hold(_ request: HoldRequest) async throws {
         let path = path(of: request.object, request.name)
         let isFull = try state.withLock { state in
@@ -75,7 +75,7 @@ final class HeldObjects: Sendable {
         watchSession()
         let object = try await hold(request.object, for: .milliseconds(request.lease))
         let isKept = state.withLock { state in
-            // A caller that has given up says so before it gives back what it never had.
+            // A caller that gives up cancels before it releases the name. After such a release the task is cancelled.
             guard !state.isOver, !Task.isCancelled, state.held.count < limit, state.held[path] == nil else {
                 return false
             }
@@ -88,13 +88,13 @@ final class HeldObjects: Sendable {
         }
     }
 
-    /// Gives the hold back. Nothing when there is none of that name.
+    /// Gives the hold back. Does nothing if there is none of that name.
     func release(_ request: ReleaseRequest) {
         let path = path(of: request.object, request.name)
         state.withLock { $0.held.removeValue(forKey: path) }?.object.hold.release()
     }
 
-    /// Holds an export, or once more something that is held.
+    /// Takes a hold on an export, or another hold on an object that is held already.
     private func hold(_ object: String, for lease: Duration) async throws -> Held {
         let outer = state.withLock { $0.held[object]?.object }
         let export = outer?.export ?? object
@@ -123,13 +123,13 @@ final class HeldObjects: Sendable {
 
     // MARK: Calling
 
-    /// A method of a held object, from its wire name.
+    /// A method of a held object, by its wire name.
     private func view(_ name: String) -> _ExportedMethod? {
         guard let end = name.firstRange(of: "].") else { return nil }
         let path = String(name[..<end.lowerBound]) + "]"
         let method = String(name[end.upperBound...])
         guard let held = state.withLock({ $0.held[path] }) else { return .ended(name) }
-        // Asked each time: the export may have been taken back.
+        // Looked up each time, because the export may have been taken back.
         guard let plain = exports.method(named: Bytes("\(held.object.export).\(method)")) else { return nil }
         if let known = held.methods[method] { return known }
         let object = held.object
@@ -154,14 +154,14 @@ extension HeldObjects {
     var begin: _ExportedMethod {
         _ExportedMethod(SystemMethod.hold, shape: .call) { call in
             let request = try HoldRequest(of: SystemMethod.hold, call.params)
-            // The name is kept for as long as the hold.
+            // The name is kept for as long as the hold, so its length is limited.
             guard request.name.utf8.count <= 64, request.name.hasPrefix("~"), !request.name.contains("]") else {
                 throw Self.nameOfHold
             }
             do {
                 try await self.hold(request)
             } catch let error as CancellationError {
-                // In the line: nothing is held.
+                // Cancelled while it waited for its turn, so nothing is held.
                 throw ChainFailure(error: error, outcome: .notExecuted)
             }
             call.answerNothing()
@@ -187,14 +187,14 @@ extension _ExportedMethod {
             service: ServiceDescription(name), answer: answer)
     }
 
-    /// Any method of an object that is held no more.
+    /// Stands for any method of an object that is not held any more.
     static func ended(_ name: String) -> _ExportedMethod {
         _ExportedMethod(name, shape: .call) { _ in throw RPCError.holdEnded }
     }
 }
 
 extension Bytes {
-    /// Whether it may be a name for `HeldObjects`, told without a string.
+    /// Whether this may be a name for `HeldObjects`; checked without making a string.
     var mayNameHold: Bool {
         withUnsafeBytes { bytes in
             bytes.starts(with: "rpc.".utf8) || zip(bytes, bytes.dropFirst()).contains { $0 == 0x5B && $1 == 0x7E }
@@ -218,8 +218,8 @@ extension HeldObjects {
     }
 }
 
-/// `rpc.supports` is a method like any other, so that it may wait for an answer from further on: a gateway passes the question
-/// to the server behind it.
+/// The argument of `rpc.supports`. That is a method like any other, because it may wait for an answer from another server: a
+/// gateway passes the question on to the server behind it.
 struct SupportsQuestion: MethodArguments {
     /// `Service.method`, or `Service[name].method`.
     let method: String

@@ -1,13 +1,13 @@
-// One call as the code that answers it sees it: the object, the arguments as text, and where the result goes. Inlined into
-// the module of the protocol, where the types are known: generic code works through metadata, and an async function in
-// between costs a frame and a look at where its task belongs.
+// One call as the answering code sees it: the object, the arguments as text, and the place for the result. Inlined into the
+// module of the protocol, where the types are known. Elsewhere generic code works through metadata, and an async function in
+// between costs a frame and a check of where its task belongs.
 
 import JSONCodec
 import RPCWire
 
-/// A call on its way through the object that it is for. Opaque outside the library.
+/// A call on its way through its object. Opaque outside the library.
 public struct _IncomingCall {
-    // None of them counted: the code that has the call answered keeps the worker and the object until it has been, and the
+    // None of these is retained. The code that has the call answered keeps the worker and the object until it has been. The
     // worker's request keeps the text until the arguments have been read.
     @usableFromInline private(set) var params: UnsafeRawBufferPointer
     private let worker: Unmanaged<Worker>
@@ -20,14 +20,13 @@ public struct _IncomingCall {
         object = .passUnretained(method.object)
     }
 
-    /// The object that the method was exported with, which has this type.
+    /// The object that the method was exported with. The caller guarantees that it has this type.
     @inlinable
     func service<Service: Sendable>(_ type: Service.Type) -> Service {
         object._withUnsafeGuaranteedRef { unsafeDowncast($0, to: _ExportedObject<Service>.self).service }
     }
 
-    /// Reads the arguments, all of them and once: their text is let go of, since nothing is known of how long the object
-    /// takes.
+    /// Reads all arguments. Call it only once: it releases their text, since the object may take any time.
     @inlinable
     func arguments<Arguments: MethodArguments>(_ type: Arguments.Type) throws -> Arguments {
         var reader = try ArgumentReader(params)
@@ -40,7 +39,7 @@ public struct _IncomingCall {
     @usableFromInline
     func argumentsAreRead() { worker._withUnsafeGuaranteedRef { $0.place.argumentsAreRead() } }
 
-    /// The result is written at the end of the worker's output.
+    /// Encodes the result at the end of the worker's output.
     @usableFromInline
     func answer(_ result: some Encodable) throws {
         do {
@@ -50,8 +49,8 @@ public struct _IncomingCall {
         }
     }
 
-    /// The call has its answer. True when it has become another one, of the same method, which waits for its own: then going
-    /// back to the worker and coming here again is saved, which costs as much as all the rest of a small call.
+    /// Called when the call has its answer. Returns true when this value has become the next call of the same method, which
+    /// must be answered now. That saves the way back to the worker and here, which costs as much as the rest of a small call.
     @usableFromInline
     mutating func isFollowed() throws -> Bool {
         guard let next = try worker._withUnsafeGuaranteedRef({ try $0.goesOn() }) else { return false }
@@ -59,7 +58,7 @@ public struct _IncomingCall {
         return true
     }
 
-    /// For the peer that has called a post with an id and waits for an answer.
+    /// Answers a post that a peer has sent with an id, as if it were a call.
     @usableFromInline
     func answerNothing() { worker._withUnsafeGuaranteedRef { $0.output.append("null") } }
 
@@ -74,15 +73,15 @@ public final class _ExportedObject<Service: Sendable>: Sendable {
     init(_ service: Service) { self.service = service }
 }
 
-/// Thrown where a call would run that was told to stop while it waited.
+/// Thrown in place of running a call that was told to stop while it waited.
 struct NeverBegan: Error {}
 
 extension Error {
-    /// Whether the subject was never called: then nothing is learned of it.
+    /// Whether the subject was never called, so that the error tells nothing of it.
     var isBeforeSubject: Bool { self is NeverBegan || self is ArgumentFault }
 }
 
-/// A result that cannot be encoded. Its text, which is the object's own, goes into the log and nowhere else.
+/// A result that cannot be encoded. The text of the error is the object's own, so it goes into the log only.
 struct UnencodableResult: Error {
     let error: any Error
 }

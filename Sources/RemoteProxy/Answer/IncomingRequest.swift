@@ -1,27 +1,27 @@
-// One request on its way through a subject and back. There is one of it: what it holds is moved along.
+// One request on its way through a subject and back. It exists once: it is moved, never copied.
 
 import RPCWire
 
 struct IncomingRequest: ~Copyable, Sendable {
     let link: Link
-    /// The place in the link's table of requests.
+    /// The request's place in the link's table.
     let slot: Int
     /// Nil for a notification, which is never answered.
     let id: RPCIdentifier?
     let method: _ExportedMethod
-    /// The text of the arguments, empty when there are none.
+    /// The text of the arguments; empty when there are none.
     ///
-    /// `nonisolated(unsafe)`: that memory is never written to, and `chunk` keeps it for as long as there is the request.
+    /// `nonisolated(unsafe)`: that memory is never written to, and `chunk` keeps it for as long as the text is read.
     nonisolated(unsafe) var params: UnsafeRawBufferPointer
-    /// Where it lies, in memory that does not move; nil once they have been read: a call may take long, and what its message
-    /// came in with is large.
+    /// The memory of the text, which does not move. Nil once the arguments have been read: a call may take long, and the memory
+    /// that its message came in is large.
     private(set) var chunk: ByteChunk?
     let deadline: Instant
-    /// Where the answer goes if the request came in a batch.
+    /// Takes the answer if the request came in a batch.
     let batch: BatchReply?
-    /// Since when it has been waiting for a worker.
+    /// Since when the request has been waiting for a worker.
     var arrived: Instant
-    /// A post whose turn has come already.
+    /// Whether this is a post whose turn has come already.
     var isNextPost = false
 
     init(
@@ -38,15 +38,15 @@ struct IncomingRequest: ~Copyable, Sendable {
         self.arrived = arrived
     }
 
-    /// What the calls that are made in it inherit.
+    /// The scope that calls made by the subject inherit.
     var scope: CallScope { CallScope(deadline: inheritedDeadline, caller: Caller(link)) }
 
-    /// Nil for a post, which is not waited for.
+    /// The deadline for those calls; nil for a post, whose end no caller awaits.
     var inheritedDeadline: Instant? { method.isPost || deadline == .distantFuture ? nil : deadline }
 
     mutating func argumentsAreRead() { chunk = nil }
 
-    /// It keeps what is its own, and lets go of what else came in with it.
+    /// Called before a long wait: copies a small text, so as not to keep the large chunk that it came in.
     mutating func waitsForLong() {
         guard let whole = chunk?.memory.count, whole > 4_096, params.count < whole / 4 else { return }
         (params, chunk) = Bytes(copying: params).parts

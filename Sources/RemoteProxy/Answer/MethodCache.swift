@@ -1,4 +1,4 @@
-// The methods that one connection called lately, found by comparing bytes. Without it each request would take the lock of all
+// The methods that one connection called lately, found by comparing bytes. Without it, each request would take the lock of all
 // exports and make two strings of its method's name.
 
 import JSONCodec
@@ -14,12 +14,12 @@ struct MethodCache {
 
     private static let capacity = 4
 
-    /// The version of the exports that the entries were found in.
+    /// The version of the exports in which the entries were found.
     private var version = 0
     private var entries: ContiguousArray<Entry> = []
-    /// The place of the entry that was asked for last: it is asked for again more often than not.
+    /// The place of the entry that was found last. It is usually asked for again.
     private var last = 0
-    /// The place that the next entry takes when all are taken.
+    /// The place that the next entry takes when the cache is full.
     private var next = 0
 
     @inline(__always)

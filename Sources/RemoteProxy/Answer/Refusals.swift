@@ -1,4 +1,4 @@
-// The errors with which requests are refused before any work, each made in one place.
+// The errors with which requests are refused before any work. Each is made in one place.
 
 import RPCWire
 
@@ -7,7 +7,7 @@ extension ErrorObject {
         ErrorObject(RPCError(.busy, limits.overrun(of: limit), outcome: .notExecuted))
     }
 
-    /// One text for every method, so that it does not tell which there are.
+    /// The text is the same for every method, so that it does not tell which methods there are.
     static let unauthenticated = ErrorObject(
         RPCError(
             .unauthenticated, "log in first: rpc.authenticate {\"token\": …} with a token that this server knows",
@@ -25,8 +25,8 @@ extension ErrorObject {
                     + "not acknowledged (\(limit))", outcome: .executed))
     }
 
-    /// Marked, so that the other end can tell it from what an object threw: only this one means that the connection takes no
-    /// more calls, and that the call may go elsewhere.
+    /// Marked, so that the other end can tell it from an error that an object threw. Only this one means that the connection
+    /// takes no more calls, and that the call may go elsewhere.
     static let draining = ErrorObject(
         code: ErrorCode.unavailable, message: "the server is stopping", data: Bytes(drainMark))
 
@@ -34,9 +34,9 @@ extension ErrorObject {
 
     var isDraining: Bool { code == ErrorCode.unavailable && data?.description == Self.drainMark }
 
-    /// Says what is there instead, since a wrong name is the commonest mistake of a hand-written client.
+    /// Says which methods there are, since a wrong name is the commonest mistake of a hand-written client.
     static func unknown(_ method: Bytes, _ exports: Exports) -> ErrorObject {
-        // Cut, or a name as long as a frame would be answered with as much.
+        // Cut, because a peer may send a name as long as a frame.
         let name = method[0..<200].description
         let (service, there) = service(in: name, exports)
         if there != nil, let end = name.lastIndex(of: "."), exports.object(String(name[..<end])) == nil {
@@ -47,7 +47,7 @@ extension ErrorObject {
         return ErrorObject(RPCError(.unimplemented, "there is no method \(name); \(hint)", outcome: .notExecuted))
     }
 
-    /// The exported service that a wire name begins with, and what it has. A service's name may have dots.
+    /// The exported service that a wire name begins with, and its methods. A service's name may have dots.
     private static func service(in name: String, _ exports: Exports) -> (name: String, has: [MethodSignature]?) {
         var service = name.prefix { $0 != "[" }
         while true {
@@ -59,7 +59,7 @@ extension ErrorObject {
 }
 
 extension Error where Self == RPCError {
-    /// What a stopped request answers when it ended with an error.
+    /// The answer to a stopped request that ended with an error.
     static func stopped(_ stop: IncomingCalls.Stop, outcome: RPCError.Outcome) -> RPCError {
         switch stop {
         case .cancelled: RPCError(.cancelled, "cancelled by the caller", outcome: outcome)

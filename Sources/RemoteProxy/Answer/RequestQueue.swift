@@ -1,8 +1,8 @@
-// Requests that wait their turn.
+// The places in which requests wait: a queue, the place of a worker, and a queue for posts.
 
 import RPCWire
 
-/// First in, first out: a ring in memory of its own, into which requests are moved and out of which they are moved again.
+/// First in, first out. A ring in memory of its own; requests are moved into it and out of it, never copied.
 ///
 /// `@unchecked Sendable`: the memory belongs to one queue, and a queue to one owner.
 struct RequestQueue: ~Copyable, @unchecked Sendable {
@@ -16,16 +16,16 @@ struct RequestQueue: ~Copyable, @unchecked Sendable {
     }
 
     var isEmpty: Bool { count == 0 }
-    /// Since when the first has been waiting.
+    /// Since when the first request has been waiting; nil if there is none.
     var oldest: Instant? { count > 0 ? ring[head].arrived : nil }
 
-    /// Whether the first is for the same method as this one and has the same scope.
+    /// Whether the first request is for the same method as this one and has the same scope.
     func isFirst(like request: borrowing IncomingRequest) -> Bool {
         count > 0 && ring[head].method === request.method && ring[head].link === request.link
             && ring[head].deadline == request.deadline
     }
 
-    /// Whether the first is to be run in this scope.
+    /// Whether the first request is to be run in this scope.
     func isFirst(in scope: CallScope) -> Bool {
         count > 0 && scope.caller?.isAt(ring[head].link) == true && scope.deadline == ring[head].inheritedDeadline
     }
@@ -43,7 +43,7 @@ struct RequestQueue: ~Copyable, @unchecked Sendable {
         return ring.moveElement(from: head)
     }
 
-    /// Moves the first from here to there. False when there is none.
+    /// Moves the first request into that place. False when there is none.
     @inline(__always)
     mutating func moveFirst(to place: inout RequestPlace) -> Bool {
         guard count > 0 else { return false }
@@ -52,14 +52,14 @@ struct RequestQueue: ~Copyable, @unchecked Sendable {
         return true
     }
 
-    /// It has been moved elsewhere.
+    /// Called when the first request has been moved elsewhere.
     @inline(__always)
     private mutating func forgetFirst() {
         head = place(1)
         count -= 1
     }
 
-    /// The capacity is a power of two, so the mask is the remainder.
+    /// The position in the ring. The capacity is a power of two, so the mask gives the remainder.
     private func place(_ index: Int) -> Int { (head + index) & (ring.count - 1) }
 
     @inline(never)
@@ -72,8 +72,8 @@ struct RequestQueue: ~Copyable, @unchecked Sendable {
     }
 }
 
-/// In memory of its own, into which a request is moved and out of which it is moved again: an optional would have to find out
-/// each time what of the last one is left.
+/// The place of the request that a worker runs. Requests are moved in and out. An optional would have to find out each time
+/// which parts of the last request are left.
 ///
 /// `@unchecked Sendable`: the memory belongs to one place, and a place to one worker.
 struct RequestPlace: ~Copyable, @unchecked Sendable {
@@ -88,7 +88,7 @@ struct RequestPlace: ~Copyable, @unchecked Sendable {
     /// Of a place that is not free.
     var request: IncomingRequest { _read { yield memory.pointee } }
 
-    /// Into a free place. A request that is left in it is let go of.
+    /// Puts a request into the place. A request that is left in it is released.
     @inline(__always)
     mutating func put(_ request: consuming IncomingRequest) {
         if !isFree { clear() }
@@ -96,7 +96,7 @@ struct RequestPlace: ~Copyable, @unchecked Sendable {
         isFree = false
     }
 
-    /// The same out of memory that is free afterwards.
+    /// Does the same with a request that is moved out of `source`, which is free afterwards.
     @inline(__always)
     mutating func put(movedFrom source: UnsafeMutablePointer<IncomingRequest>) {
         if !isFree { clear() }
@@ -121,13 +121,13 @@ struct RequestPlace: ~Copyable, @unchecked Sendable {
     }
 }
 
-/// Posts of one link run one at a time, in the order in which they came.
+/// The posts of one link, which run one at a time, in the order in which they came.
 struct PostQueue: ~Copyable {
     private var isRunning = false
     private var waiting = RequestQueue()
 
-    /// Gives the post back if it may begin. Nil when another one is running: it waits, and the worker of that one runs it
-    /// afterwards.
+    /// Gives the post back if it may begin now. Returns nil when another post runs: then this one waits, and the worker of that
+    /// post runs it afterwards.
     mutating func begin(_ post: consuming IncomingRequest) -> IncomingRequest? {
         guard !isRunning || post.isNextPost else {
             post.waitsForLong()

@@ -1,8 +1,10 @@
-// Runs requests on the loop, in place. A worker is a task on the loop that takes one request after the other for as
-// long as the subjects do not suspend: the semantics of async at the price of a plain call. When one does suspend, the
-// loop gets control back and sets another worker to the rest; the first goes on when its subject does. Where some wait a
-// worker pauses each millisecond, so that the loop sends the answers there are and sees what else has come. While a subject
-// has a worker's thread the loop is lent; when it has gone on with another meanwhile, the worker follows it there.
+// Runs requests on the loop, in place. A worker is a task on the loop that runs one request after another while their subjects
+// do not suspend. So async functions cost as little as plain calls.
+//
+// When a subject suspends, the loop gets control back and has another worker run the rest. The first worker goes on when its
+// subject does. While requests wait, a worker pauses each millisecond, so that the loop sends answers and sees what else has
+// come. While a subject has a worker's thread, the loop is lent. If another thread has the loop by then, the worker follows it
+// there.
 
 import JSONCodec
 package import RPCSockets
@@ -11,27 +13,27 @@ package import RPCWire
 /// `@unchecked Sendable`: everything here is touched on the loop's thread only.
 package final class RequestRunner: @unchecked Sendable {
     package let loop: any Loop
-    /// Has the loop go on with another thread while a subject keeps this one; nil where it never does.
+    /// Gives the loop another thread while a subject keeps this one. Nil where the loop never changes its thread.
     let handoff: (any Handoff)?
-    /// Which of the loops of one server this is.
+    /// The number of this loop among those of one server.
     package let number: Int
     @exclusivity(unchecked) private var inbox = RequestQueue()
     @exclusivity(unchecked) private var overload: Overload
     @exclusivity(unchecked) private var idle: [Worker] = []
-    /// A worker has been woken and has not looked yet, or the loop is to check whether another one is to be.
+    /// Whether a worker has been woken and has not looked yet, or the loop is about to check if another one is needed.
     @exclusivity(unchecked) private var isAttended = false
-    /// Workers that let the loop have a look at its sockets.
+    /// How many workers pause, so that the loop can look at its sockets.
     @exclusivity(unchecked) private var pausing = 0
-    /// One has seen that it is time for it, which is not seen twice, and is on its way back to where it pauses.
+    /// Whether a worker has seen that it is time to pause, and is on its way back to where it pauses. That is not seen twice.
     @exclusivity(unchecked) private var isPauseDue = false
     @exclusivity(unchecked) private var turn = WorkersTurn()
     @exclusivity(unchecked) private var isStopped = false
-    /// Idle workers kept for the next burst; each is a task of about a kilobyte.
+    /// How many idle workers are kept for the next burst; each is a task of about a kilobyte.
     private let maximumIdleWorkers = 64
 
     /// - Parameters:
-    ///   - handoff: has the loop go on with another thread while a subject keeps this one.
-    ///   - maximumWait: how long calls of several sessions may wait for their turn before it is an overload; zero for ever.
+    ///   - handoff: gives the loop another thread while a subject keeps this one.
+    ///   - maximumWait: how long calls of several sessions may wait for their turn before that is an overload; zero for ever.
     package init(loop: any Loop, handoff: (any Handoff)? = nil, number: Int = 0, maximumWait: Duration = .zero) {
         self.loop = loop
         self.handoff = handoff
@@ -44,7 +46,7 @@ package final class RequestRunner: @unchecked Sendable {
     /// How many links have requests that wait.
     @exclusivity(unchecked) var waitingLinks = 0
 
-    /// Whether a call that arrives now is refused because more come than can be done.
+    /// Whether a call that arrives now is refused because of overload.
     /// - Parameter own: how many requests of its link wait.
     @inline(__always)
     func isOverloaded(forLinkWith own: Int, at now: Instant) -> Bool {
@@ -62,13 +64,13 @@ package final class RequestRunner: @unchecked Sendable {
     @inline(never)
     private func attend() {
         isAttended = true
-        // One that pauses goes on by itself.
+        // A worker that pauses goes on by itself.
         guard pausing == 0 else { return checkLater() }
         if let worker = idle.popLast() { worker.resume() } else { startWorker() }
     }
 
-    /// Work and jobs share one queue on the loop: this runs right after the worker that has been woken has emptied the inbox,
-    /// suspended in a subject or paused.
+    /// Checks later whether another worker is needed. Work and jobs share one queue on the loop, so this runs right after the
+    /// woken worker has emptied the inbox, suspended in a subject, or paused.
     private func checkLater() {
         loop.submit { [self] in
             isAttended = false
@@ -76,7 +78,7 @@ package final class RequestRunner: @unchecked Sendable {
         }
     }
 
-    /// A worker is there that was woken. It takes one request; if there are more it may not get to them.
+    /// Called when a woken worker runs. It takes one request; if more wait, a check follows, since it may not get to them.
     private func arrived(_ worker: Worker) {
         if inbox.count > (worker.isUsedUp ? 0 : 1) { checkLater() } else { isAttended = false }
     }
@@ -108,8 +110,9 @@ package final class RequestRunner: @unchecked Sendable {
         }
     }
 
-    /// Runs the request in the worker's place and those that follow it with the same caller and the same deadline. The task is
-    /// bound to their scope once, which a small call would notice; requests that were read at once have one deadline.
+    /// Runs the request in the worker's place, and those behind it with the same caller and deadline. Binding the task to their
+    /// scope would cost a small call noticeably, so it is done once for all. Requests that were read together have one
+    /// deadline.
     /// - Returns: false when another worker goes on instead.
     private func serve(_ worker: Worker) async -> Bool {
         let scope = worker.place.request.scope
@@ -117,7 +120,7 @@ package final class RequestRunner: @unchecked Sendable {
             repeat {
                 await worker.runRequest()
                 guard isPauseDue || isTimeToLook() else { continue }
-                // One that pauses is enough. With more of them the loop would look at its sockets once in as many calls.
+                // One pausing worker is enough. With more, the loop would look at its sockets once in as many calls.
                 guard pausing == 0 else {
                     isPauseDue = false
                     return false
@@ -138,14 +141,14 @@ package final class RequestRunner: @unchecked Sendable {
     /// Whether the next request is for the same method as this one and has the same scope.
     func isNext(like request: borrowing IncomingRequest) -> Bool { inbox.isFirst(like: request) }
 
-    /// For a worker that has finished one and need not wait for the next. False when it is time to pause.
+    /// Puts the next request in the place of a worker that need not wait for it. False when it is time to pause.
     @inline(__always)
     func putNextInTurn(in place: inout RequestPlace) -> Bool {
         isPauseDue = isTimeToLook()
         return !isPauseDue && putNext(in: &place)
     }
 
-    /// Goes on where the loop is now. Answers since when another thread has had it, if that is known.
+    /// Moves the calling task to the thread that has the loop now. Returns since when that thread has had it, if that is known.
     @discardableResult
     func follow() async -> Instant? {
         let since = handoff?.lostSince
@@ -153,7 +156,7 @@ package final class RequestRunner: @unchecked Sendable {
         return since
     }
 
-    /// Whether workers have kept the loop from its sockets for long while others wait. The clock is read only if some do,
+    /// Whether workers have kept the loop from its sockets for long while requests wait. The clock is read only if some wait,
     /// and not after each short call.
     private func isTimeToLook() -> Bool {
         guard let arrived = inbox.oldest else {
@@ -167,7 +170,7 @@ package final class RequestRunner: @unchecked Sendable {
         return turn.looked(at: now)
     }
 
-    /// Lets the loop look at its sockets; then it is this worker's turn again.
+    /// Lets the loop look at its sockets, and returns when it is this worker's turn again.
     private func pause() async {
         isPauseDue = false
         pausing += 1
@@ -177,7 +180,7 @@ package final class RequestRunner: @unchecked Sendable {
         turn.isOver()
     }
 
-    /// Lets idle workers go. For the end of a loop.
+    /// Ends all idle workers, and others when they become idle. Called at the end of a loop.
     package func stop() {
         loop.submit { [self] in
             isStopped = true
@@ -190,20 +193,20 @@ package final class RequestRunner: @unchecked Sendable {
     }
 }
 
-// MARK: the loop's thread, and code that is not the library's
+// MARK: lending the loop's thread to foreign code
 
 extension RequestRunner {
-    /// A subject is about to run.
+    /// Lends the loop. Called before a subject runs.
     @inline(__always)
     func lend() { handoff?.lend() }
 
-    /// A subject has returned. False when the loop has gone on with another thread.
+    /// Takes the loop back. Called when a subject has returned. False when another thread has the loop by now.
     @inline(__always)
     func takeBack() -> Bool { handoff?.takeBack() ?? true }
 }
 
-/// How long workers have kept the loop from its sockets while requests wait. The clock is not read after each short call:
-/// reading it takes as long as much of one.
+/// How long workers have kept the loop from its sockets while requests wait. The clock is not read after each short call, since
+/// reading it takes as long as much of such a call.
 private struct WorkersTurn {
     private static let length: Int64 = 1_000_000
     private static let shortRequestsPerLook = 8
@@ -220,7 +223,7 @@ private struct WorkersTurn {
 
     mutating func isOver() { (end, requestsUntilLook) = (nil, 0) }
 
-    /// A request has ended. Whether the clock is to be read.
+    /// Called when a request has ended. Returns whether the clock is to be read.
     @inline(__always)
     mutating func isLookDue() -> Bool {
         guard requestsUntilLook > 0 else { return true }
@@ -228,7 +231,7 @@ private struct WorkersTurn {
         return false
     }
 
-    /// The clock has been read. Whether it is time for a pause.
+    /// Called when the clock has been read. Returns whether it is time for a pause.
     mutating func looked(at now: Instant) -> Bool {
         let areShort = lastLook.nanoseconds(to: now) < Self.nanosecondsOfShortRequests
         (requestsUntilLook, lastLook) = (areShort ? Self.shortRequestsPerLook - 1 : 0, now)

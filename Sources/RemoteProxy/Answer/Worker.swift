@@ -1,27 +1,27 @@
-// A task on the loop that runs one request after the other, and what it uses for each of them again.
+// A task on the loop that runs one request after another, with the memory that it reuses for each of them.
 
 import JSONCodec
 import RPCWire
 import Synchronization
 
-/// `@unchecked Sendable`: touched on the loop's thread only, but for what is atomic.
+/// `@unchecked Sendable`: touched on the loop's thread only, except for what is atomic.
 final class Worker: @unchecked Sendable {
     let runner: RequestRunner
     @exclusivity(unchecked) var task: Task<Void, Never>?
-    /// Whether the task is cancelled. Asked after every request, and the task itself takes longer to say.
+    /// Whether the task is cancelled. Stored here, because it is asked after every request and asking the task takes longer.
     private let isCancelled = Atomic(false)
     var parked: UnsafeContinuation<Void, Never>?
-    /// The reply being written, reused from request to request.
+    /// The reply being written; reused from request to request.
     let output = JSONOutput()
-    /// What it runs. The task's own, also where the loop has gone on without it.
+    /// The request that runs. Only this task touches it, even when the loop has gone on without this task.
     @exclusivity(unchecked) var place = RequestPlace()
 
     init(of runner: RequestRunner) { self.runner = runner }
 
-    /// A cancelled task stays cancelled.
+    /// Whether this worker must run no more requests: a cancelled task stays cancelled.
     var isUsedUp: Bool { isCancelled.load(ordering: .relaxed) }
 
-    /// From anywhere.
+    /// Called from any thread.
     func wasCancelled() { isCancelled.store(true, ordering: .relaxed) }
 
     func resume() {
@@ -33,8 +33,8 @@ final class Worker: @unchecked Sendable {
 // MARK: running; on the loop
 
 extension Worker {
-    /// Runs the request in its place and sends its answer. Posts of one link run one after the other, in order. Part of the
-    /// worker's loop: an async function of its own costs a frame for each request.
+    /// Runs the request in its place and sends the answer. Posts of one link run one after another, in order. Inlined into the
+    /// worker's loop: a separate async function would cost a frame for each request.
     @inline(__always)
     func runRequest() async {
         guard place.request.method.isPost else { return await perform() }
@@ -50,7 +50,7 @@ extension Worker {
             await perform()
             guard var next = link.posts.next() else { return }
             if isUsedUp {
-                // The task is; the posts that follow are not to suffer for it.
+                // Only this task is used up; another worker runs the posts that follow.
                 next.isNextPost = true
                 next.arrived = runner.loop.now
                 return runner.accept(next)
@@ -59,7 +59,7 @@ extension Worker {
         }
     }
 
-    /// Runs the request in its place, and those that follow it and are for the same method. Not a frame of its own.
+    /// Runs the request in its place, and those behind it that are for the same method. Inlined, to need no frame of its own.
     @inline(__always)
     private func perform() async {
         let method = place.request.method
@@ -70,7 +70,7 @@ extension Worker {
         } catch let thrown {
             failure = thrown
         }
-        // None if the last that it ran is finished.
+        // The place is free if the last request has been finished already.
         guard !place.isFree else { return }
         if !runner.takeBack(), let since = await runner.follow(), failure?.isBeforeSubject != true {
             place.request.link.tell(thatItKeptItsThread: method, since: since)
@@ -78,9 +78,9 @@ extension Worker {
         finish(failure)
     }
 
-    /// The subject has returned and its result is written: the request is finished, unless its method does something else
-    /// after it or the loop is elsewhere by now. If the next request is for the same method, and may run now, it has begun.
-    /// - Returns: the text of the next one's arguments. What is thrown is the next one's fault.
+    /// Called when the subject has returned and its result is written. Finishes the request, unless its method does something
+    /// after it, or another thread has the loop by now. If the next request is for the same method and may run now, begins it.
+    /// - Returns: the text of the next request's arguments; nil if none was begun. Errors thrown here belong to that request.
     func goesOn() throws -> UnsafeRawBufferPointer? {
         guard !place.isFree, !place.request.method.isAlone, runner.takeBack() else { return nil }
         let isNext = runner.isNext(like: place.request)
@@ -89,7 +89,7 @@ extension Worker {
         return try begin()
     }
 
-    /// Not counted: the request keeps it, in its place.
+    /// Not retained: the request keeps the link, and the place keeps the request.
     private var link: Unmanaged<Link> { .passUnretained(place.request.link) }
 
     /// - Returns: the text of the arguments.
@@ -100,7 +100,7 @@ extension Worker {
         return place.request.params
     }
 
-    /// Lets go of the request as well, before the loop is lent for the next.
+    /// Finishes the request, and releases it before the loop is lent for the next one.
     @inline(__always)
     private func finish(_ failure: (any Error)?) {
         link._withUnsafeGuaranteedRef { $0.finish(place.request, failure, on: self) }
