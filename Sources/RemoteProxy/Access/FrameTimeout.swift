@@ -1,12 +1,12 @@
-// Whether the first byte of a connection, and each frame from its first byte to its last, come in time. Pure: what came and
-// when in, the limit that was run into out.
+// Tells whether the first byte of a connection, and each frame from its first byte to its last, come in time. Pure: arrivals
+// and times go in, the limit that a peer has overrun comes out.
 
 package import RPCWire
 
 /// Times the frames of one connection.
 package struct FrameTimeout: Sendable {
     private enum Phase: Hashable {
-        /// What has come so far does not tell the framing.
+        /// The bytes that have come so far do not tell the framing.
         case nothing(since: Instant)
         case betweenFrames
         case insideFrame(since: Instant, bytes: Int)
@@ -22,7 +22,7 @@ package struct FrameTimeout: Sendable {
     /// - Parameters:
     ///   - firstByteTime: how long a peer may send nothing at all; zero for ever.
     ///   - frameTime: how long a frame may take, however small; zero for ever.
-    ///   - minimumRate: how many bytes of a frame earn it a second more.
+    ///   - minimumRate: how many bytes of a frame give it a second more.
     package init(firstByteTime: Duration, frameTime: Duration, minimumRate: Int, at now: Instant) {
         self.firstByteTime = firstByteTime.nanoseconds
         self.frameTime = frameTime.nanoseconds
@@ -30,16 +30,16 @@ package struct FrameTimeout: Sendable {
         phase = firstByteTime > .zero ? .nothing(since: now) : .betweenFrames
     }
 
-    /// Counts bytes that came, before they are looked at.
+    /// Counts bytes that came. Called before they are read.
     package mutating func received(_ count: Int) {
         guard case .insideFrame(let since, let bytes) = phase else { return }
         phase = .insideFrame(since: since, bytes: bytes &+ count)
     }
 
-    /// Takes note of what all that came turned out to be.
+    /// Notes what the bytes that came turned out to be. Called when all of them have been read.
     /// - Parameters:
     ///   - frames: how many frames have been complete since the connection began.
-    ///   - isInside: whether another one has begun.
+    ///   - isInside: whether a further frame has begun.
     ///   - isTold: whether the framing is known.
     package mutating func looked(frames: Int, isInside: Bool, isTold: Bool, at now: Instant) {
         defer { self.frames = frames }
@@ -49,7 +49,7 @@ package struct FrameTimeout: Sendable {
         phase = .insideFrame(since: now, bytes: 0)
     }
 
-    /// Starts the time again: this end was not reading, so nothing could come.
+    /// Starts the time again, because this end was not reading and so no bytes could come.
     package mutating func excuse(at now: Instant) {
         switch phase {
         case .nothing: phase = .nothing(since: now)
@@ -74,7 +74,7 @@ package struct FrameTimeout: Sendable {
         }
     }
 
-    /// The limit that was run into, if one was.
+    /// The limit that the peer has overrun; nil if none.
     package func overrun(at now: Instant) -> Limit? {
         guard now >= due else { return nil }
         switch phase {

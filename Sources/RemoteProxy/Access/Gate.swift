@@ -1,14 +1,14 @@
-// Everything that one connection is watched for, in one place: its identity, whether it comes fast enough, whether it is
-// still there, whether it asks for too much. Values only; `MessageChannel+Guard` feeds them and does what they decide.
+// Everything that one connection is watched for, in one place: its identity, whether it sends fast enough, whether it still
+// answers, and whether it asks for too much. Values only; `MessageChannel+Guard` feeds them and does what they decide.
 
 import RPCSockets
 import RPCWire
 
 package struct Gate {
-    /// In which pings and cancellations are counted.
+    /// The window in which pings and cancellations are counted.
     static let window = Duration.seconds(10)
 
-    /// One for all connections of a server.
+    /// Shared by all connections of a server.
     private let shared: Shared<LinkSettings>
     var settings: LinkSettings { shared.value }
     private var limits: Limits { shared.value.limits }
@@ -17,18 +17,18 @@ package struct Gate {
     var keepalive: Keepalive
     private var pings: RateLimit
     private var unknownCancels: RateLimit
-    /// One for each request that has ended: its cancellation may have crossed with its answer.
+    /// How many cancellations of no call are expected: one for each request that has ended, since the two may have crossed.
     private var expectedCancels = 0
     private let opened: Instant
     private var used: Instant
-    /// Due moments are put off to multiples of this, so that many connections wake the loop once.
+    /// Due moments are rounded up to multiples of this, so that one timer of the loop serves many connections.
     private let grain: Duration
-    /// Bytes of a peer that is not in yet which have not been looked at.
+    /// How many bytes of a peer without a login have come and not been read yet.
     var lockedInput = 0
     /// Whether the connection ended because the other end stopped answering or reading.
     var isSilent = false
 
-    /// - Parameter isAccepted: whether the other end came here; only then has it anything to prove.
+    /// - Parameter isAccepted: whether the other end dialled; only then must it prove its identity.
     init(_ shared: Shared<LinkSettings>, isAccepted: Bool, user: UInt32?, at now: Instant) {
         let (settings, limits) = (shared.value, shared.value.limits)
         self.shared = shared
@@ -58,7 +58,7 @@ package struct Gate {
 
     // MARK: time
 
-    /// When the connection is to be looked at next, if nothing happens before.
+    /// When the connection is to be checked next, if nothing happens before.
     var due: Instant { min(arrival.due, keepalive.due, loginDue, idleDue).roundedUp(to: grain) }
 
     private var loginDue: Instant {
@@ -75,12 +75,12 @@ package struct Gate {
         case end(Limit)
     }
 
-    /// The time has come to look.
+    /// Checks the connection. Called when it may be due; returns what to do now.
     mutating func check(at now: Instant) -> Action {
         if let limit = arrival.overrun(at: now) { return .end(limit) }
         if now >= loginDue { return .end(.loginTime) }
         if now >= idleDue {
-            // It is told once, however long it takes to go.
+            // Returned once, however long the connection takes to end.
             used = .distantFuture
             return .end(.idleTime)
         }
@@ -91,14 +91,14 @@ package struct Gate {
         }
     }
 
-    /// Something was asked, or what was asked before is still being done.
+    /// Notes that the connection is in use: a request came, or earlier requests still run.
     mutating func isUsed(at now: Instant) { if used < .distantFuture { used = now } }
 
     // MARK: floods
 
     mutating func admitsPing(at now: Instant) -> Bool { pings.admits(at: now) }
 
-    /// A cancellation found nothing to cancel. Whether that is still a coincidence.
+    /// Counts a cancellation that found no call. Returns whether that may still be chance.
     mutating func admitsUnknownCancel(at now: Instant) -> Bool {
         guard expectedCancels == 0 else {
             expectedCancels -= 1
@@ -109,7 +109,7 @@ package struct Gate {
 
     mutating func requestEnded() { expectedCancels = min(expectedCancels + 1, 65_536) }
 
-    /// What happened, with the limit's name and what it stands at.
+    /// The text for a limit that the peer has overrun, with the limit's name and value.
     func explanation(of limit: Limit) -> String { limits.overrun(of: limit) }
 }
 

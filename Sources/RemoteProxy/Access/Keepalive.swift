@@ -1,7 +1,7 @@
-// When to ping the other end, and when to give it up. Pure: what came and when in, what to do out.
+// When to ping the other end, and when to give it up. Pure: arrivals and times go in, what to do comes out.
 //
 // Any byte proves that the other end is there, so a busy connection is never pinged. An idle one is pinged once per interval:
-// one of the two ends would ask later than the other, and the other's ping makes its own needless.
+// one end pings later than the other, so the ping of the earlier end makes its own needless.
 
 package import RPCWire
 
@@ -19,31 +19,31 @@ package struct Keepalive: Sendable {
     private let interval: Int64
     private let timeout: Int64
     package private(set) var heard: Instant
-    /// When the ping left that has no answer yet.
+    /// When the ping was sent that has no answer yet; nil if there is none.
     private var asked: Instant?
     private var isOn = false
 
     /// - Parameters:
     ///   - interval: how long silence may last before a ping; zero never pings.
     ///   - timeout: how long the answer may take.
-    ///   - isSecond: whether to let the other end ping first. The ping then leaves later and its answer has less time, so the
-    ///     other end is given up as soon as otherwise.
+    ///   - isSecond: whether to let the other end ping first. Then this end pings later and leaves less time for the answer, so
+    ///     that it gives the other end up as soon as otherwise.
     package init(interval: Duration, timeout: Duration, isSecond: Bool = false, at now: Instant) {
         let delay = isSecond && interval > .zero ? min(interval, timeout).nanoseconds / 4 : 0
-        // Half of all time is still for ever, and the delay can be added to it.
+        // Halved, so that the delay can be added; half of the longest time is still for ever.
         self.interval = min(interval.nanoseconds, .max / 2) + delay
         self.timeout = timeout.nanoseconds - delay
         heard = now
     }
 
-    /// Starts: the other end has turned out to be one that answers pings.
+    /// Begins to watch. Called when the other end has turned out to answer pings.
     package mutating func begin(at now: Instant) {
         isOn = interval > 0
         heard(at: now)
     }
 
-    /// Bytes came; or none could come, because this end was not reading.
-    /// - Returns: whether a ping was unanswered. Then the next check may be due sooner than was said before.
+    /// Notes that bytes came, or that none could come because this end was not reading.
+    /// - Returns: whether a ping was unanswered. Then the next check may be due sooner than `due` said before.
     @discardableResult
     package mutating func heard(at now: Instant) -> Bool {
         heard = now
@@ -58,11 +58,11 @@ package struct Keepalive: Sendable {
         return asked.map { $0.advanced(by: .nanoseconds(timeout)) } ?? heard.advanced(by: .nanoseconds(interval))
     }
 
-    /// What to do now that a check may be due.
+    /// What to do now. Called when a check may be due.
     package mutating func check(at now: Instant) -> Action {
         let due = due
         guard now >= due else { return .wait }
-        // A check that comes far too late means that this end stood still: the answer may be waiting to be read.
+        // A check that comes far too late means that this end stood still. Then the answer may be there, waiting to be read.
         if asked == nil || now >= due.advanced(by: .nanoseconds(timeout)) {
             asked = now
             return .ask

@@ -1,10 +1,11 @@
-// What limits are called in errors, log lines and the list of options, and where their values stand.
+// The names of limits in errors, log lines and the list of options, and where their values are.
 
 package import RPCWire
 
-/// The words and the value of one limit, for errors, log lines and options. A new limit is a member of `Limits` and a row here.
+/// The words and the value of one limit, for errors, log lines and options. A new limit needs a member of `Limits` and a row
+/// here.
 package struct LimitDescription: Sendable {
-    /// Where the value stands, by the unit in which it is told and read.
+    /// Where the value is, by the unit in which it is shown and read.
     package enum Value: Sendable {
         case count(any WritableKeyPath<Limits, Int> & Sendable)
         case bytes(any WritableKeyPath<Limits, Int> & Sendable)
@@ -13,9 +14,9 @@ package struct LimitDescription: Sendable {
 
     package let limit: Limit
     package let value: Value
-    /// What the value counts or measures. Follows it in an error: "more than 5 seconds to show a token".
+    /// What the value counts or measures. It follows the value in an error: "more than 5 seconds to show a token".
     package let what: String
-    /// Whether zero is no limit, for the list of options.
+    /// Whether zero means no limit; for the list of options.
     package let endsAtZero: Bool
 
     private init(_ limit: Limit, _ value: Value, _ what: String, endsAtZero: Bool = false) {
@@ -27,7 +28,7 @@ package struct LimitDescription: Sendable {
         self = row
     }
 
-    /// The limits that are options or have no words of their own where they are run into.
+    /// The limits that are options, or whose errors have no text of their own.
     package static let all: [LimitDescription] = [
         .init(.maximumConnections, .count(\.maximumConnections), "connections at a time"),
         .init(
@@ -55,7 +56,7 @@ package struct LimitDescription: Sendable {
 }
 
 extension Limits {
-    /// Says that a peer ran into a limit: "more than 100 pings in ten seconds (maximumPings)".
+    /// The text for a peer that has overrun a limit: "more than 100 pings in ten seconds (maximumPings)".
     package func overrun(of limit: Limit) -> String {
         guard let row = LimitDescription(of: limit) else { return "over a limit (\(limit))" }
         let most =

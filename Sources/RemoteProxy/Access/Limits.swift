@@ -1,109 +1,109 @@
-// What a server lets its peers do: how many, how much, how long. Each limit has its default and its effect here; its name
-// and its words for errors, log lines and options are in `LimitTable.swift`.
+// What a server lets its peers do: how many, how much, how long. Each limit has its default and its effect here. Its name and
+// its words for errors, log lines and options are in `LimitTable.swift`.
 
 package import RPCSockets
 import RPCWire
 
 /// The limits of a server. Each is a member of `RPCServer.Configuration` too.
 ///
-/// A peer that runs into one is told its name, the log says so, and `RPCServer.counters` counts it. Zero times are no limits
-/// unless something else is said.
+/// A peer that runs into a limit is told the limit's name; the log says so, and `RPCServer.counters` counts it. A time of zero
+/// means no limit, unless the limit says otherwise.
 public struct Limits: Sendable {
     // MARK: how many may come
 
-    /// How many connections there may be. More are closed as soon as they come.
+    /// How many connections there may be. Further ones are closed as soon as they come.
     public var maximumConnections = 10_000
     /// How many connections there may be from one address of another machine, or from one network of IPv6.
     public var maximumConnectionsPerAddress = 256
-    /// How many sessions there may be. Beyond that, the one is dropped that has waited longest for its client, of the same
-    /// identity if there is one. When all have their client, a new one ends with its connection.
+    /// How many sessions there may be. Beyond that, the session is dropped that has waited longest for its client, one of the
+    /// same identity if there is any. When all sessions have their client, a new session ends with its connection.
     public var maximumSessions = 10_000
-    /// How many threads objects that block or compute may keep at a time. One that was kept for four to eight milliseconds is
-    /// replaced, so that its other connections are served. Beyond that number they wait. Zero replaces none.
+    /// How many threads may be blocked by objects at a time. A loop whose thread an object keeps for four to eight milliseconds
+    /// gets another thread, so that its other connections are served. Beyond this number they wait. Zero replaces none.
     public var maximumBlockedThreads = 64
 
     // MARK: how much they may ask for
 
-    /// How many calls of one connection may run at the same time. More are refused with `.busy`.
+    /// How many calls of one connection may run at the same time. Further ones are refused with `.busy`.
     public var maximumRequestsInFlight = 1_024
-    /// How many calls of all connections may run at the same time. More are refused with `.busy`, except one of each
-    /// connection that has none, if its arguments have less than 4 KiB.
+    /// How many calls of all connections may run at the same time. Further ones are refused with `.busy`. But a connection that
+    /// has none may always begin one whose arguments have less than 4 KiB.
     public var maximumRequestsInAll = 8_192
-    /// How many bytes of arguments the running calls of one connection may have come with. Below that one more begins,
-    /// however long it is; then more are refused with `.busy`. What an object makes of its arguments does not count.
+    /// How many bytes of arguments the running calls of one connection may have come with. While they have fewer, one more call
+    /// begins, however long it is; others are refused with `.busy`. What an object makes of its arguments does not count.
     public var maximumBytesInFlight = 16 << 20
-    /// The same for all connections together, counted to 4 KiB for each, with the same exception as for calls.
+    /// The same for all connections together, exact to 4 KiB for each, and with the same exception as for calls.
     public var maximumBytesInAll = 256 << 20
     /// How long calls of several clients may wait for their turn. When all have waited longer for a tenth of a second, new
-    /// calls are refused with `.busy`, and the line is held to 5 ms until less comes again. A burst is not refused, nor is
-    /// a client that waits only for its own calls, nor one that asks for little beside others. Zero for ever.
+    /// calls are refused with `.busy`. Until fewer calls come, waits are held to 5 ms. Three kinds are not refused: a burst, a
+    /// client that waits only for its own calls, and one that asks for little beside others. Zero refuses none.
     public var maximumWait: Duration = .milliseconds(250)
     /// The most bytes that one message may have, either way.
     public var maximumFrameSize = 16 << 20
     /// How many members a batch may have.
     public var maximumBatch = 1_000
     /// How many levels of arrays and objects each argument of a call may have, and its result on the way to a client. The
-    /// message around them does not count. A call with a deeper argument is answered with `.invalidArguments` and never
-    /// runs. More than 1,024 counts as 1,024. What this library sends has 512 levels at most.
+    /// message around them does not count. A call with a deeper argument never runs and is answered with `.invalidArguments`.
+    /// More than 1,024 counts as 1,024. This library sends 512 levels at most.
     public var maximumDepth = 512
-    /// How many objects one session may hold at a time. More are refused with `.busy`. Zero allows none.
+    /// How many objects one session may hold at a time. Further holds are refused with `.busy`. Zero allows none.
     public var maximumHolds = 1_000
 
     // MARK: how long they may take
 
     /// How long a peer may take to show its token.
     public var loginTime: Duration = .seconds(5)
-    /// How long a peer may say nothing after it has connected. Zero for ever.
+    /// How long a peer may send nothing after it has connected. Zero for ever.
     public var firstByteTime: Duration = .seconds(10)
-    /// How long a message may take from its first byte to its last, and a second more for each 16 KiB. Zero for ever.
+    /// How long a message may take from its first byte to its last. Each 16 KiB gives it a second more. Zero for ever.
     public var frameTime: Duration = .seconds(30)
-    /// How long a peer may ask nothing before it is told to go. Zero for ever: a peer that answers pings may stay.
+    /// How long a peer may send no request before it is told to leave. Zero for ever: a peer that answers pings may stay.
     public var idleTime: Duration = .zero
-    /// How long a peer may be silent before it is asked whether it is there. Zero never asks.
+    /// How long a peer may be silent before it is pinged. Zero never pings.
     public var keepaliveInterval: Duration = .seconds(15)
-    /// How long the answer to that may take before the peer is disconnected. Peers that are not made with this library are
-    /// asked by the system, which answers for a machine and not for a program.
+    /// How long the answer to a ping may take before the peer is disconnected. Peers that are not made with this library are
+    /// pinged by the system, whose answer comes from their machine and not from their program.
     public var keepaliveTimeout: Duration = .seconds(5)
     /// How long a peer may read none of the bytes that wait for it before it is disconnected.
     public var patience: Duration = .seconds(30)
     /// How long the calls of a peer that has closed its sending side may still take.
     public var halfCloseGrace: Duration = .seconds(2)
-    /// How long a client that has lost its connection may take to come back to what runs and waits for it here.
+    /// How long a client that has lost its connection may take to come back to its session: to its running calls and its
+    /// answers.
     public var sessionGrace: Duration = .seconds(60)
     /// How long running calls may take to finish when the server stops.
     public var grace: Duration = .seconds(10)
 
     // MARK: what is kept for them
 
-    /// How many bytes may wait for a peer that does not read. It is disconnected when there is one message more for it.
+    /// How many bytes may wait for a peer that does not read. With one message more, the peer is disconnected.
     public var maximumQueuedOutput = 16 << 20
-    /// How many bytes of answers of one session may wait for the client to acknowledge them. An answer that is ready when
-    /// there are more is sent once and not kept, and calls wait to begin. With twice as many, the session ends with its
-    /// connection.
+    /// How many bytes of answers of one session may wait for the client to acknowledge them. Beyond it an answer is sent once
+    /// and not kept, and new calls wait. With twice as many, the session ends with its connection.
     public var maximumKeptReplyBytes = 4 << 20
-    /// The same for all sessions together. Above that, calls of those that have such answers wait to begin.
+    /// The same for all sessions together. Beyond it, calls of the sessions that have such answers wait to begin.
     public var maximumKeptReplyBytesInAll = 256 << 20
     /// How many lines are logged in ten seconds. The rest are counted.
     public var maximumLogLines = 1_000
 
-    // MARK: constants, variable for tests
+    // MARK: constants that only tests change
 
-    /// How many bytes a peer may send before it has shown its token, and how many it is answered.
+    /// How many bytes a peer may send, and get as answers, before it has shown its token.
     package var loginInput = 16_384
     package var loginOutput = 4_096
-    /// How long a peer that has shown a wrong token waits for the answer, after which it is disconnected.
+    /// How long a peer that has shown a wrong token waits for the answer. Then it is disconnected.
     package var loginDelay: Duration = .seconds(1)
-    /// How many bytes of a message earn it a second beyond `frameTime`.
+    /// How many bytes of a message give it a second beyond `frameTime`.
     package var minimumRate = 16_384
-    /// How many pings of one peer are answered in ten seconds. One that sends more is disconnected.
+    /// How many pings of one peer are answered in ten seconds. A peer that sends more is disconnected.
     package var maximumPings = 100
-    /// How many cancellations of calls that do not exist one peer may send in ten seconds, beside one for each call that has
-    /// ended. One that sends more is disconnected.
+    /// How many cancellations of no call one peer may send in ten seconds, besides one for each call that has ended. A peer
+    /// that sends more is disconnected.
     package var maximumUnknownCancels = 1_000
-    /// How many bytes, and lines, the headers of one message may have.
+    /// How many bytes, and how many lines, the headers of one message may have.
     package var maximumHeaderBlock = 8_192
     package var maximumHeaderLines = 64
-    /// How many bytes may wait for a peer that does not read before nothing more is read from it.
+    /// How many bytes may wait for a peer that does not read before reading from it pauses.
     package var pauseReading = 1 << 20
     /// How many answers of one session may wait to be acknowledged before calls wait to begin.
     package var maximumKeptReplies = 1_024
@@ -119,7 +119,7 @@ extension Limits {
             maximumHeaderLines: maximumHeaderLines)
     }
 
-    /// What a stream of the server puts up with from its peer.
+    /// The limits for the output that waits for a peer of the server.
     package var output: OutputLimits {
         var output = OutputLimits()
         (output.pauseReading, output.maximum, output.patience) = (pauseReading, maximumQueuedOutput, patience)

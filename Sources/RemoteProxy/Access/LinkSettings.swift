@@ -3,16 +3,16 @@
 package import RPCSockets
 import RPCWire
 
-/// What the owner of an end allows it: one value for all connections of a server, or for a client.
+/// What the owner of an end allows. One value serves all connections of a server, or one client.
 package struct LinkSettings: Sendable {
     /// What the other end may do.
     package var limits = Limits()
-    /// The tokens that let the other end in; nil lets every end in. Behind a lock, because the list of a server that runs
-    /// can be replaced.
+    /// The tokens that let the other end in; nil lets every end in. Behind a lock, because the list of a running server can be
+    /// replaced.
     package var tokens = Lock<TokenList?>(nil)
     /// What this end shows when it is asked for its identity.
     package var token: Token?
-    /// Where what the other ends do is counted.
+    /// Counts what the other ends do; nil if that is not counted.
     package var traffic: Traffic?
     package var timeout: Duration = .seconds(30)
     package var maximumPendingCalls = 65_536

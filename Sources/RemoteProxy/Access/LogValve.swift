@@ -1,5 +1,5 @@
-// Lines on their way into a log, no more and no longer ones than a disk can bear: what is over the limit is left out, and how
-// much that was is said when it is over.
+// Limits the number and the length of lines that go into a log, to what a disk can bear. Lines beyond the limit are left out,
+// and their number is logged at the end of the window.
 
 import RPCSockets
 package import RPCWire
@@ -11,7 +11,7 @@ package final class LogValve: Sendable {
     }
 
     private static let window = Duration.seconds(10)
-    /// What is longer is cut: it may be what the other end has said.
+    /// A longer line is cut: its text may come from the other end.
     private static let longestLine = 8_192
 
     private let loop: any Loop
@@ -21,7 +21,7 @@ package final class LogValve: Sendable {
 
     /// - Parameters:
     ///   - most: how many lines may be written in ten seconds.
-    ///   - overran: told of each line that is left out.
+    ///   - overran: called for each line that is left out.
     package init(
         most: Int, on loop: any Loop, overran: @escaping @Sendable () -> Void = {},
         write: @escaping @Sendable (String) -> Void

@@ -1,4 +1,4 @@
-// Whether the other end of a connection may call, and as whom. Pure: tokens and byte counts in, decisions out.
+// Whether the other end of a connection may call, and as whom. Pure: tokens and byte counts go in, decisions come out.
 
 /// Keeps a peer out until it has shown a token, and counts every byte to and from it until then.
 package struct Login: Sendable {
@@ -15,7 +15,7 @@ package struct Login: Sendable {
 
     /// - Parameters:
     ///   - needsProof: whether the server has a list of tokens.
-    ///   - identity: what the system says of the peer.
+    ///   - identity: the identity that the system knows of the peer; nil if none.
     package init(needsProof: Bool, identity: Identity?, maximumInput: Int, maximumOutput: Int) {
         isLocked = needsProof && identity == nil
         self.identity = identity
@@ -23,9 +23,9 @@ package struct Login: Sendable {
         self.maximumOutput = maximumOutput
     }
 
-    /// The peer has shown a token. A peer that is known by one token cannot become another with a second.
+    /// Judges a token that the peer has shown. A peer that is known by one token cannot become another with a second.
     /// - Parameter entry: the line of the token list that has the token; nil if none has.
-    /// - Returns: whether the token lets it in.
+    /// - Returns: whether the token lets the peer in.
     package mutating func show(_ entry: TokenList.Entry?) -> Bool {
         guard let entry, self.entry == nil || entry.identity == identity else { return false }
         self.entry = entry

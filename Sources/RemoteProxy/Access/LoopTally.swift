@@ -1,5 +1,5 @@
-// What goes on on one loop of a server, counted. Only that loop writes here, so counting costs a load and a store and no cache
-// line moves for it. Any thread reads, above all `Traffic`, which adds all loops up.
+// Counts the events on one loop of a server. Only that loop writes here. So counting costs a load and a store, and no cache
+// line moves between threads. Any thread may read, above all `Traffic`, which adds up all loops.
 
 package import RPCWire
 import Synchronization
@@ -9,14 +9,14 @@ package final class LoopTally: Sendable {
     let calls = Atomic(0)
     let running = Atomic(0)
     let bytes = Atomic(0)
-    /// Of requests that wait with their connections.
+    /// The bytes of requests that wait with their connections.
     let waitingBytes = Atomic(0)
-    /// The limits by which a flood is refused, which is counted like calls. All others are counted by `Traffic`.
+    /// The limits by which a flood is refused: as frequent as calls, so counted here. `Traffic` counts all others.
     private static let floodLimits: [Limit] = [
         .maximumRequestsInFlight, .maximumRequestsInAll, .maximumBytesInFlight, .maximumBytesInAll, .maximumWait,
     ]
     private let refused = InlineArray<5, Atomic<Int>> { _ in Atomic(0) }
-    /// What the loop may run, and hold, without a look at the others.
+    /// How many requests the loop may run, and how many bytes it may hold, without regard to the other loops.
     let share: Int
     let byteShare: Int
 
@@ -25,7 +25,7 @@ package final class LoopTally: Sendable {
         self.byteShare = byteShare
     }
 
-    /// Asked for every message, and nearly always so.
+    /// Whether the loop is below its share. Asked for every message; true unless the server is busy.
     var isBelowItsShare: Bool {
         running.load(ordering: .relaxed) < share && bytes.load(ordering: .relaxed) < byteShare
     }
@@ -37,19 +37,19 @@ package final class LoopTally: Sendable {
 
     package func ended() { add(-1, to: running) }
 
-    /// The requests of a session hold more than it has said before, or less.
+    /// Counts that the requests of a session hold more bytes than before, or fewer.
     package func holds(_ change: Int) { add(change, to: bytes) }
 
-    /// Requests that wait with their connection take so many bytes more, or less.
+    /// Counts that requests which wait with their connection take more bytes than before, or fewer.
     func waits(_ change: Int) { add(change, to: waitingBytes) }
 
-    /// A request was refused for a limit.
+    /// Counts a request that was refused for a limit.
     package func wasBusy(_ limit: Limit) {
         guard let index = Self.floodLimits.firstIndex(of: limit) else { return }
         add(1, to: refused[index])
     }
 
-    /// How often each limit was run into here.
+    /// How often each of these limits was overrun here.
     var overruns: [(limit: Limit, number: Int)] {
         Self.floodLimits.indices.map { (Self.floodLimits[$0], refused[$0].load(ordering: .relaxed)) }
     }

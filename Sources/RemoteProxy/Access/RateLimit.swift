@@ -1,8 +1,8 @@
-// How often something may happen in a time. Pure: each time it happens in, whether it may out.
+// How often something may happen in a time. Pure: the moments at which it happens go in, whether it may happen comes out.
 
 package import RPCWire
 
-/// Counts what happens in windows of a fixed length, and tells when there is too much of it in one.
+/// Counts events in windows of a fixed length, and tells when there are too many in one.
 package struct RateLimit: Sendable {
     private let most: Int
     /// In nanoseconds, which are half as large as a duration: every connection has two of these.
@@ -15,7 +15,7 @@ package struct RateLimit: Sendable {
         self.window = window.nanoseconds
     }
 
-    /// Counts one more.
+    /// Counts one more event.
     /// - Returns: whether it is within the limit.
     package mutating func admits(at now: Instant) -> Bool {
         if end.map({ now >= $0 }) ?? true {
@@ -26,6 +26,6 @@ package struct RateLimit: Sendable {
         return count <= most
     }
 
-    /// When the count begins again; nil before the first time.
+    /// When the present window ends; nil before the first event.
     package var windowEnd: Instant? { end }
 }

@@ -1,7 +1,7 @@
 // The secret that a client is configured with and shows to a server.
 
-/// What a client shows to a server that wants to know its callers. Printed, dumped or put into a log it shows nothing of
-/// itself.
+/// What a client shows to a server that asks for its identity. A token that is printed, dumped or logged shows nothing of the
+/// secret.
 ///
 /// ```swift
 /// var configuration = RPCClient.Configuration()
@@ -10,12 +10,12 @@
 public struct Token: Sendable {
     package let text: String
 
-    /// A token with the text that stands in the server's list.
+    /// A token with the text that is in the server's list.
     public init(_ text: String) { self.text = text }
 }
 
 extension Token: ExpressibleByStringLiteral {
-    /// For tests and trials: a secret has no place in a program's text.
+    /// For tests and trials only: a secret has no place in a program's text.
     public init(stringLiteral text: String) { self.init(text) }
 }
 

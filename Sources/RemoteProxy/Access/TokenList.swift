@@ -3,7 +3,7 @@
 import RPCSockets
 import RPCWire
 
-/// A name and roles that the other end of a connection has proved to have, by a token or by the user id of its process.
+/// A name and roles that the other end of a connection has proved to have: by a token, or by the user id of its process.
 public struct Identity: Sendable, Hashable {
     /// The name in the list of tokens, or `uid:` and the number of the user.
     public let name: String
@@ -19,8 +19,8 @@ public struct Identity: Sendable, Hashable {
 
 /// The tokens that let callers in, each with the name and the roles of its caller.
 ///
-/// Each stands on a line of its own: a name, its roles with commas between them if it has any, and the token, with blanks
-/// between the three. A name may stand on several lines, so that a new token is known before the old one is taken out.
+/// Each token has a line of its own: a name, the roles with commas between them if there are any, and the token, with blanks
+/// between the three. A name may have several lines, so that a new token is known before the old one is taken out.
 ///
 /// ```text
 /// # name  roles         token
@@ -28,9 +28,9 @@ public struct Identity: Sendable, Hashable {
 /// backup                kX9_d0Zs1mYt-4Qa0pLr
 /// ```
 ///
-/// A list that is printed or dumped shows how many tokens it has, and nothing of them.
+/// A list that is printed or dumped shows only how many tokens it has.
 public struct TokenList: Sendable {
-    /// One line of a list, which lets in the connection that has shown its token.
+    /// One line of a list. It lets in the connection that has shown its token.
     package struct Entry: Sendable, Hashable {
         fileprivate let token: [UInt8]
         package let identity: Identity
@@ -42,11 +42,11 @@ public struct TokenList: Sendable {
     private let entries: Set<Entry>
 
     /// Reads a text in the form shown above.
-    /// - Throws: `TokenListError` naming the line that is wrong, or saying that there is no token in it.
+    /// - Throws: `TokenListError`, which names the line that is wrong, or says that there is no token in the text.
     public init(_ text: String) throws(TokenListError) { try self.init(text, of: "the token list") }
 
     /// Reads a file that only its owner may read.
-    /// - Throws: `TokenListError` when it cannot be read, when others may read it too, or when its text is wrong.
+    /// - Throws: `TokenListError` when the file cannot be read, when others may read it too, or when its text is wrong.
     public init(file path: String) throws(TokenListError) {
         let text: String
         do throws(SetupError) {
@@ -57,9 +57,9 @@ public struct TokenList: Sendable {
         try self.init(text, of: "the token file \(path)")
     }
 
-    /// Reads a variable of the environment, and takes it out of there: programs that this one starts do not inherit it.
-    /// Nil when there is no such variable. Call it before there are other threads.
-    /// - Throws: `TokenListError` when its text is wrong.
+    /// Reads a variable of the environment and removes it, so that programs started by this one do not inherit it. Nil when
+    /// there is no such variable. Call it before there are other threads.
+    /// - Throws: `TokenListError` when the text is wrong.
     public init?(environment name: String) throws(TokenListError) {
         guard let text = ProcessEnvironment.take(name) else { return nil }
         try self.init(text, of: "the variable \(name)")
@@ -78,7 +78,7 @@ public struct TokenList: Sendable {
         for (index, line) in lines.enumerated() {
             let fields = line.split { $0.isWhitespace }
             guard let name = fields.first, !name.hasPrefix("#") else { continue }
-            // The fields themselves stay out of every message: one of them is the secret.
+            // No message may contain a field: one of the fields is the secret.
             let wrong = { (why: String) in TokenListError("line \(index + 1) of \(place) \(why)") }
             guard fields.count == 2 || fields.count == 3 else {
                 throw wrong("is not a name, perhaps roles, and a token with blanks between them")
@@ -97,8 +97,8 @@ public struct TokenList: Sendable {
         self.entries = entries
     }
 
-    /// The line that has this token, or nil. The time that it takes tells nothing of the tokens: all are compared, each to its
-    /// end.
+    /// The line that has this token; nil if none. The time that this takes tells nothing of the tokens: all are compared, each
+    /// to its end.
     package func entry(for token: String) -> Entry? {
         let given = Array(token.utf8)
         var found: Entry?
@@ -106,13 +106,13 @@ public struct TokenList: Sendable {
         return found
     }
 
-    /// Whether a caller that was let in earlier may stay: its line is in this list too, with the same name and roles, or it
-    /// came without a token and the system has named its user.
+    /// Whether a caller that was let in earlier may stay. It may if its line is in this list too, with the same name and roles.
+    /// It also may if it came without a token and the system has named its user.
     package func keeps(_ identity: Identity?, by entry: Entry?) -> Bool {
         entry.map(entries.contains) ?? (identity != nil)
     }
 
-    /// Compares in a time that depends on the length of the first alone.
+    /// Compares in a time that depends only on the length of `given`.
     @inline(never)
     private static func areEqual(_ given: [UInt8], _ known: [UInt8]) -> Bool {
         var difference = given.count ^ known.count
@@ -130,7 +130,7 @@ extension TokenList: CustomStringConvertible, CustomDebugStringConvertible, Cust
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// Why a list of tokens cannot be used, in one line that holds nothing of them.
+/// Why a list of tokens cannot be used, in one line that contains nothing of the tokens.
 public struct TokenListError: Error, Sendable, Hashable, CustomStringConvertible {
     /// What is wrong and where.
     public let description: String

@@ -1,25 +1,25 @@
-// What goes on at a server, counted: calls by the tally of each loop, all that is rare under one lock. Also what keeps all
-// connections together below a number of calls, and of bytes that came with them.
+// Counts the events at a server: calls by the tally of each loop, rare events under one lock. Also limits the calls of all
+// connections together, and the bytes that came with them.
 
 import RPCSockets
 package import RPCWire
 import Synchronization
 
 package final class Traffic: Sendable {
-    /// What happens seldom enough for a lock.
+    /// Events that are rare enough for a lock.
     package struct Rare: Sendable {
         package var accepted = 0
         package var loggedIn = 0
         package var failedLogins = 0
-        /// How often a thread was kept by an object for so long that another took its loop over.
+        /// How often an object kept a thread for so long that another thread took its loop over.
         package var takeovers = 0
-        /// How often each limit was run into.
+        /// How often each limit was overrun.
         package var overruns: [Limit: Int] = [:]
     }
 
     /// How many requests may run at a time on all connections together.
     package let maximumRequests: Int
-    /// How many bytes they may hold together before no more begin, to four kilobytes for each session.
+    /// How many bytes these requests may hold together before no more begin; exact to four kilobytes for each session.
     package let maximumBytes: Int
     private let tallies: [LoopTally]
     private let rare = Lock(Rare())
@@ -33,10 +33,10 @@ package final class Traffic: Sendable {
         }
     }
 
-    /// Where the loop of that number counts; nil if there is no such loop.
+    /// The tally of the loop with that number; nil if there is no such loop.
     package func tally(of loop: Int) -> LoopTally? { tallies.indices.contains(loop) ? tallies[loop] : nil }
 
-    /// For which limit a request on a loop would be one too many. On that loop.
+    /// The limit for which a request on this loop would be too many; nil if it may begin. Called on that loop.
     package func overrun(on tally: LoopTally) -> Limit? {
         if tally.isBelowItsShare { return nil }
         if tally.running.load(ordering: .relaxed) >= tally.share, running >= maximumRequests {
@@ -46,11 +46,11 @@ package final class Traffic: Sendable {
             ? .maximumBytesInAll : nil
     }
 
-    // MARK: from anywhere
+    // MARK: from any thread
 
     package func count(_ change: (inout Rare) -> Void) { rare.withLock { change(&$0) } }
 
-    /// A peer ran into a limit.
+    /// Counts that a peer has run into a limit.
     package func overran(_ limit: Limit) { count { $0.overruns[limit, default: 0] += 1 } }
 
     package var rareEvents: Rare {
