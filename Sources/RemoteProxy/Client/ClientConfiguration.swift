@@ -10,13 +10,13 @@ extension RPCClient {
         public enum Framing: Sendable, Hashable {
             /// A 4-byte length before each message. For servers made with this library.
             case lengthPrefixed
-            /// A message per line.
+            /// One message per line.
             case lines
-            /// `Content-Length` headers, as language servers have them.
+            /// `Content-Length` headers, as language servers use them.
             case headers
         }
 
-        /// The time of a whole call: waiting for a connection, the way there, the work, the way back. `withTimeout` and the
+        /// The time of a whole call: waiting for a connection, the way there, the work, and the way back. `withTimeout` and the
         /// deadline of a call being served shorten it. A time of a second or more may end some milliseconds early.
         public var timeout: Duration = .seconds(30)
         /// The time of one attempt to connect, including the greeting.
@@ -31,8 +31,8 @@ extension RPCClient {
         /// How many bytes of posts may wait to be sent or acknowledged. Beyond it new posts are dropped, with a line in the
         /// log.
         public var maximumPendingPostBytes = 32 * 1_024 * 1_024
-        /// How long a client that is closed, or let go, goes on sending its pending posts. Posts that are not acknowledged
-        /// by then are lost, with a line in the log. With zero they are lost at once.
+        /// How long a client that is closed or released goes on sending its pending posts. Posts that are not acknowledged by
+        /// then are lost, with a line in the log. With zero they are lost at once.
         public var postGrace: Duration = .seconds(2)
         /// The most bytes that one message may have, either way.
         public var maximumFrameSize = 16 * 1_024 * 1_024
@@ -43,31 +43,31 @@ extension RPCClient {
         public var maximumBytesInFlight = 16 * 1_024 * 1_024
         /// How messages are framed. Choose another for a JSON-RPC server that is not made with this library.
         public var framing: Framing = .lengthPrefixed
-        /// Whether each connection begins with `rpc.hello`, by which two ends made with this library recognise each other.
-        /// Nil means yes with `lengthPrefixed`. With the other framings it means yes only if there is a `token`, since only
-        /// the hello shows it.
+        /// Whether each connection begins with `rpc.hello`, by which two ends made with this library recognise each other. Nil
+        /// means yes with `lengthPrefixed`. With the other framings it means yes only if there is a `token`, since only the
+        /// hello shows it.
         ///
-        /// Without a hello calls go out as soon as there is a connection, and any JSON-RPC server can be called. There is no
-        /// session then. A call that was sent ends with `.connectionLost` and the outcome `.unknown` if its connection is
-        /// lost. Posts are not sent again, and the server is told nothing of timeouts.
+        /// Without a hello, calls go out as soon as there is a connection, and any JSON-RPC server can be called. But there is
+        /// no session. A call that was sent ends with `.connectionLost` and the outcome `.unknown` if its connection is lost.
+        /// Posts are not sent again, and the server is told nothing of timeouts.
         public var saysHello: Bool?
         /// The token for a server that asks for one. A server that does not know it answers every call with
         /// `.unauthenticated`.
         public var token: Token?
-        /// How long a server may be silent before it is pinged. Zero is never. A server disconnects a client that sends more
+        /// How long a server may be silent before it is pinged. Zero never pings. A server disconnects a client that sends more
         /// than a hundred pings in ten seconds.
         public var keepaliveInterval: Duration = .seconds(15)
         /// How long the server may take to answer a ping before its connection counts as lost.
         public var keepaliveTimeout: Duration = .seconds(5)
-        /// How long a message of the server may take from its first byte to its last. Each 16 KiB gives it a second more.
-        /// Then the connection counts as lost. Zero is for ever.
+        /// How long a message of the server may take from its first byte to its last. Each 16 KiB gives it a second more. After
+        /// that the connection counts as lost. Zero for ever.
         public var frameTime: Duration = .seconds(30)
         /// How many bytes give that second. Only tests change it.
         package var minimumRate = 16_384
-        /// How many lines are logged in ten seconds; the rest are counted.
+        /// How many lines are logged in ten seconds. Further lines are counted only.
         public var maximumLogLines = 1_000
-        /// Called with a line of text for each event that no caller learns of: ignored messages, posts that could not be
-        /// sent. The default writes it to standard error.
+        /// Called with a line of text for each event that no caller learns of, such as ignored messages and posts that could
+        /// not be sent. The default writes the line to standard error.
         public var log: @Sendable (String) -> Void = LogStream.log
 
         /// All defaults.

@@ -9,8 +9,8 @@ package struct Dialer: Sendable {
     let handoff: (any Handoff)?
     /// The reason why dialling can never succeed; nil if it can.
     let fault: RPCError?
-    /// Dials, and calls `done` once, on the loop. The returned closure gives the attempt up; after that `done` is not
-    /// called.
+    /// Dials, and calls `done` once, on the loop. The returned closure gives the attempt up; then `done` is not called any
+    /// more.
     let dial:
         @Sendable (_ done: @escaping @Sendable (Result<any ByteChannel, DialError>) -> Void) -> @Sendable () -> Void
 

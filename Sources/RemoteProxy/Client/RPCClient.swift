@@ -1,10 +1,10 @@
-// The public interface of the end that dials. `Reconnector` dials, `Requester` calls.
+// The public interface of the end that dials. `Reconnector` makes its connections; `Requester` makes its calls.
 
 import RPCSockets
 import RPCWire
 
-/// A client of one server. It connects on first use, and again after a loss, for as long as it lives. Any number of tasks
-/// share it.
+/// A client of one server. It connects on first use, and again after each loss, for as long as it lives. Any number of tasks
+/// may share it.
 ///
 /// ```swift
 /// let client = RPCClient("tcp://127.0.0.1:7070")
@@ -13,9 +13,9 @@ import RPCWire
 /// ```
 ///
 /// Calls made while there is no connection wait for one until their deadline. When a connection breaks and the server lives,
-/// its session goes on over the next one: no call or post is lost or run twice. When the server has restarted, calls that
-/// had been sent fail with `.connectionLost` and the outcome `.unknown`. Calls marked `@Idempotent` or `@ReadOnly` are sent
-/// again instead. So are calls that provably never left. A client that is let go, with all of its proxies, closes as by
+/// its session goes on over the next one: no call or post is lost or run twice. When the server has restarted, calls that had
+/// been sent fail with `.connectionLost` and the outcome `.unknown`. Calls marked `@Idempotent` or `@ReadOnly` are sent again
+/// instead. So are calls that certainly never left. A client that is released, with all of its proxies, closes as by
 /// ``close()``.
 public final class RPCClient: Sendable {
     private let reconnector: Reconnector
@@ -52,9 +52,9 @@ public final class RPCClient: Sendable {
         if let refusal = exports.add(proxy, named: name) { peer.log(refusal) }
     }
 
-    /// Takes back the object that was exported of a service, under that name or under none. Later calls throw `RPCError`
-    /// with the code `.unimplemented`, and discovery does not list the object. Calls that were accepted before run on. The
-    /// connection may keep the object alive until its next request.
+    /// Takes back the object that was exported for a service, under that name or unnamed. Later calls throw `RPCError` with the
+    /// code `.unimplemented`, and discovery does not list the object. Calls that were accepted before run on. The connection
+    /// may keep the object alive until its next request.
     /// - Returns: whether there was such an export.
     @discardableResult
     public func unexport(_ proxy: (some ServiceProxy).Type, named name: String? = nil) -> Bool {
@@ -62,8 +62,8 @@ public final class RPCClient: Sendable {
     }
 
     /// The thread that serves the client's connection. All clients of a process share it, and it stays when the client is
-    /// closed. A task on this executor gets its answers without waking another thread. A task on the ordinary pool does so
-    /// only if it does little between its calls:
+    /// closed. A task on this executor gets its answers without waking another thread. For a task on the ordinary pool that is
+    /// so only if it does little between its calls:
     ///
     /// ```swift
     /// let sum = try await Task(executorPreference: client.executor) {
@@ -71,21 +71,20 @@ public final class RPCClient: Sendable {
     /// }.value
     /// ```
     ///
-    /// A task that blocks or computes for long there holds up all of these clients for some milliseconds, until another
-    /// thread takes over. It takes longer if a task keeps that thread busy as well.
+    /// A task that blocks or computes for long there holds up all clients for some milliseconds, until another thread takes
+    /// over. The wait is longer if a task keeps that thread busy too.
     public var executor: any TaskExecutor { peer.loop }
 
     /// The present state and every change of it, until the client is closed. Each access is a new sequence.
     public var states: AsyncStream<State> { reconnector.states.subscribe() }
 
-    /// Closes the client without waiting. Every pending call ends at once with the code `.closed`. Later calls throw the
-    /// same, and later posts are dropped.
+    /// Closes the client without waiting. Every pending call ends at once with the code `.closed`. Later calls throw the same,
+    /// and later posts are dropped.
     ///
     /// Pending posts are sent in the background, over a new connection if there is none. The connection ends when the server
-    /// has acknowledged them, after ``Configuration/postGrace`` at the latest. Posts that are left then are lost, with one
-    /// line in ``Configuration/log``. Until then the server can call the exports of this client. The same happens when the
-    /// client is let go. If the process ends sooner, its posts are lost. So at the end of a program, `await` ``finish()``
-    /// instead.
+    /// has acknowledged them, after ``Configuration/postGrace`` at the latest. Posts that are left then are lost, with one line
+    /// in ``Configuration/log``. Until then the server can call the exports of this client. The same happens when the client is
+    /// released. If the process ends sooner, its posts are lost. So at the end of a program, `await` ``finish()`` instead.
     public func close() {
         reconnector.close(because: .closed(outcome: .notExecuted))
     }

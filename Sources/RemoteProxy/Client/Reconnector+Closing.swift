@@ -1,4 +1,4 @@
-// How a client closes: its calls end at once, its posts have a grace time, and then it is closed for good. Until then a
+// How a client closes. Its calls end at once; its posts have a grace time; then the client is closed for good. Until then a
 // timer of the loop keeps the reconnector alive, since its client may be gone.
 
 import RPCSockets
@@ -19,7 +19,7 @@ extension Reconnector {
         let timer = dialer.loop.schedule(at: dialer.loop.now.advanced(by: postGrace)) { [self] in end() }
         let (hasEnded, waiting, action) = state.withLock { state in
             state.graceTimer = timer
-            // The next attempt may be due too late.
+            // The next attempt may be due too late for the posts, so it is made now.
             let action = state.machine.waited()
             return (state.machine.phase == .closed, action == .dial ? state.timer.take() : nil, action)
         }
@@ -28,8 +28,8 @@ extension Reconnector {
         perform(action)
     }
 
-    /// Closes, and returns how many posts were lost. Returns when that is done and the last connection has ended, or when
-    /// the grace time is over.
+    /// Closes, and returns how many posts were lost. Returns when the posts are settled and the last connection has ended, or
+    /// when the grace time is over.
     func finish() async -> Int {
         close(because: .closed(outcome: .notExecuted))
         let timer = dialer.loop.schedule(at: dialer.loop.now.advanced(by: postGrace)) { [self] in
@@ -48,7 +48,7 @@ extension Reconnector {
         }
     }
 
-    /// Closes for good. Posts that are still pending are lost.
+    /// Closes for good: posts that are still pending are lost. Does nothing the second time.
     private func end() {
         let old = state.withLock { state -> State? in
             guard state.machine.close() else { return nil }
@@ -76,7 +76,7 @@ extension Reconnector {
         if isOver { tellFinishing() }
     }
 
-    /// A channel has ended.
+    /// Called when a channel has ended.
     func ended(_ channel: MessageChannel) {
         let showsThatItCloses = saysHello ? nil : channel.use.showsThatItCloses
         let isLast = state.withLock { state in

@@ -1,5 +1,5 @@
-// The driver of `Reconnection`: dials, and opens a channel with a fresh link over each connection. Begins again when the channel
-// is lost. Each function locks, feeds the event, unlocks and acts.
+// The driver of `Reconnection`. Dials, opens a channel with a fresh link over each connection, and begins again when that
+// channel is lost. Each function locks, feeds the event, unlocks and acts.
 
 import RPCSockets
 import RPCWire
@@ -7,22 +7,22 @@ import RPCWire
 final class Reconnector: Sendable {
     struct State {
         var machine: Reconnection
-        /// The number of the attempt, or channel, that counts. Reports of earlier ones are too late and ignored.
+        /// The number of the present attempt, and of its channel. Reports of earlier attempts come too late and are ignored.
         var attempt = 0
         var channel: MessageChannel?
         var giveUp: (@Sendable () -> Void)?
         var timer: (any LoopTimer)?
-        /// No more calls and posts are taken. Pending posts have until `graceTimer` fires.
+        /// Whether no more calls and posts are taken. Pending posts have until `graceTimer` fires.
         var isClosing = false
         var graceTimer: (any LoopTimer)?
         /// How many posts were lost; nil until the client has closed for good.
         var lostPosts: Int?
-        /// The channel at the moment of closing, until it has ended.
+        /// The channel that was in use at closing; nil once it has ended.
         var last: MessageChannel?
         var finishing: [CheckedContinuation<Int, Never>] = []
-        /// `finish` no longer waits for the last connection.
+        /// Whether `finish` no longer waits for the last connection.
         var isGraceOver = false
-        /// The server closes its connections after an answer, as far as is known.
+        /// Whether the server closes its connections after an answer, as far as is known.
         var closesAfterAnswer = false
     }
 
@@ -56,7 +56,7 @@ final class Reconnector: Sendable {
 
     var saysHello: Bool { context.settings.value.saysHello }
 
-    /// A call waits and there is no connection.
+    /// Called when a call waits and there is no connection.
     private func wanted() {
         perform(state.withLock { $0.machine.wanted() })
     }

@@ -1,4 +1,4 @@
-// The object at the other end of a connection, as the subjects around it see it.
+// The other end of a connection, as the subjects around a remote object see it.
 
 import RPCSockets
 import RPCWire
@@ -7,7 +7,7 @@ import RPCWire
 final class RemoteEnd: Sendable {
     private let requester: Requester
     private let object: RemoteObject
-    /// What dials; nil where the other end does.
+    /// The client that dials; nil where the other end dials.
     private let client: RPCClient?
 
     init<Service>(_ remote: RemoteSubject<Service>) {
@@ -16,10 +16,10 @@ final class RemoteEnd: Sendable {
         client = remote.owner as? RPCClient
     }
 
-    /// What a call may take when its caller has set no deadline, in nanoseconds.
+    /// How long a call may take when its caller has set no deadline, in nanoseconds.
     var timeout: Int64 { requester.timeout }
 
-    /// Shared by all calls of the client. Nil where the other end dials.
+    /// The retries that are left to all calls of the client together; nil where the other end dials.
     var retryBudget: RetryBudget? { client?.retryBudget }
 
     /// Whether this end dials.
@@ -27,18 +27,18 @@ final class RemoteEnd: Sendable {
 
     var isConnected: Bool { requester.reach.isConnected }
 
-    /// The failure of a call that has waited for a connection until its deadline.
+    /// The error of a call that has waited for a connection until its deadline.
     var outOfTime: RPCError { .unavailable(requester.ask { $0.whyUnavailable }) }
 
     /// Whether a task in that scope holds the object.
     func isHeld(in scope: CallScope) -> Bool { scope.rights.contains { $0.name(of: object) != nil } }
 
-    /// For the scope of a call that ends when this end cannot be reached.
-    /// - Parameter isLast: whether no other end is left to be asked: then the call waits until it has been sent.
+    /// What a call does when this end cannot be reached; for the call's scope.
+    /// - Parameter isLast: whether no other end is left to ask. Then the call waits until it has been sent.
     func attempt(isLast: Bool) -> FailoverAttempt { FailoverAttempt(at: requester, isLast ? .endsIfSent : .ends) }
 
-    /// Calls the action once, when this end is closed for good. Nil, and the action is never called, if it is already.
-    /// - Returns: what has to be kept for as long as the action is wanted.
+    /// Calls the action once, when this end is closed for good. Nil if it is closed already; then the action is never called.
+    /// - Returns: an object to keep for as long as the action is wanted.
     func whenClosed(_ action: @escaping @Sendable () -> Void) -> (any AnyObject & Sendable)? {
         ClosingWatch(requester, action)
     }
@@ -47,9 +47,9 @@ final class RemoteEnd: Sendable {
 
     /// Whether a call can be sent soon. A call itself would wait for a connection until its deadline.
     ///
-    /// Waits for the attempt to connect that is being made, or makes the first one. A client whose last attempt failed
-    /// goes on trying by itself, and is not waited for.
-    /// - Parameter others: how many may have to be asked after this one; each is left as much time as this one has.
+    /// Waits for the attempt to connect that is being made, or makes the first one. A client whose last attempt failed goes on
+    /// trying by itself, and is not waited for.
+    /// - Parameter others: how many ends may have to be asked after this one; each is left as much time as this one has.
     /// - Throws: `CancellationError` as soon as the calling task is cancelled.
     func isReachable(until deadline: Instant, leavingFor others: Int, on clock: any Loop) async throws -> Bool {
         let reach = requester.reach
@@ -67,20 +67,20 @@ final class RemoteEnd: Sendable {
         }
     }
 
-    /// Waits until one of the ends, all of which dial, is connected. False when the time is over or all are closed.
+    /// Waits until one of these ends, all of which dial, is connected. False when the time is over or all are closed.
     /// - Throws: `CancellationError` as soon as the calling task is cancelled.
     static func waitForOne(of ends: [RemoteEnd], until deadline: Instant, on clock: any Loop) async throws -> Bool {
         try await firstState(of: ends, until: deadline, on: clock) { end, state in
             switch state {
             case .idle, .connecting, .waiting, .closed: nil
-            // The state is told a little after the connection is lost.
+            // The sequence of states is a little late: the connection may be lost already.
             case .connected: end.isConnected ? true : nil
             }
         }
     }
 
-    /// The first verdict on a state, present or later, of the client of one of the ends. False when the time is over or all
-    /// clients are closed.
+    /// The first verdict that is not nil, on the present and later states of the ends' clients. False when the time is over or
+    /// all clients are closed.
     private static func firstState(
         of ends: [RemoteEnd], until deadline: Instant, on clock: any Loop,
         _ verdict: @escaping @Sendable (RemoteEnd, RPCClient.State) -> Bool?
@@ -108,11 +108,11 @@ final class RemoteEnd: Sendable {
 }
 
 extension Subject {
-    /// The other end that this chain leads to; nil while none is to be seen.
+    /// The other end that this chain leads to; nil while none is known.
     var remoteEnd: RemoteEnd? { layer(RemoteSubject<Service>.self).map { RemoteEnd($0) } }
 
-    /// The other end to which all calls of this chain go; nil where that is not known, or may be another later: behind a lazy
-    /// or late-bound proxy, and among several.
+    /// The other end to which all calls of this chain go. Nil where that is not known, or may be another end later: behind a
+    /// lazy or late-bound proxy, and among several ends.
     var onlyRemoteEnd: RemoteEnd? {
         var end: any Subject<Service> = self
         // Limited, because a chain may lead back to itself.

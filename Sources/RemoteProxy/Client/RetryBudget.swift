@@ -1,4 +1,4 @@
-// Limits how often all calls together may be tried again: a fifth of the calls, and ten a second. So a server that fails
+// Limits how often all calls together may be tried again: to a fifth of the calls, and ten a second. So a server that fails
 // every other call gets a fifth more calls and those ten, not twice as many.
 
 import RPCSockets
@@ -18,7 +18,7 @@ struct RetryAccount {
     private var calls = 0
     private var time: Instant?
 
-    /// Takes one retry. False when there is none left.
+    /// Takes one retry. False when none is left.
     /// - Parameter calls: the number of calls so far, without retries.
     mutating func withdraw(afterCalls calls: Int, at now: Instant) -> Bool {
         let elapsed = time.map { $0.duration(to: now).nanoseconds } ?? 0
@@ -32,7 +32,7 @@ struct RetryAccount {
     }
 }
 
-/// One account for all proxies of a client. A call only counts itself; the lock is taken when a call has failed.
+/// One account for all proxies of a client. A call only counts itself; the lock is taken only when a call has failed.
 final class RetryBudget: Sendable {
     private let calls = Atomic(0)
     private let account = Lock(RetryAccount())
