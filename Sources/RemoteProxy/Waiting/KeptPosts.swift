@@ -1,4 +1,4 @@
-// Posts that wait in a subject until they can be delivered, and the report of those that are dropped instead.
+// Posts that wait in a subject until they can be delivered, and the report of posts that are dropped instead.
 
 import RPCSockets
 import RPCWire
@@ -14,10 +14,10 @@ func kept<Service, Arguments>(_ post: Post<Service, Arguments>, _ arguments: Arg
     }
 }
 
-/// Posts that were dropped in this process, because as many as may be were waiting for their object or their turn, or
-/// because the hold under which they were made had ended.
+/// Posts that were dropped in this process: because too many were waiting for their object or their turn, or because the hold
+/// under which they were made had ended.
 ///
-/// The caller of a post is never told what became of it. So dropped posts are counted here, and told of in lines of text.
+/// The caller of a post never learns what became of it. So dropped posts are counted here and reported in lines of text.
 public enum DroppedPosts {
     private struct State {
         var count = 0
@@ -27,10 +27,10 @@ public enum DroppedPosts {
 
     private static let state = Lock(State())
 
-    /// How many there have been.
+    /// How many posts have been dropped so far.
     public static var count: Int { state.withLock { $0.count } }
 
-    /// Sends the lines about dropped posts to a function of yours, instead of to standard error or to the function given before.
+    /// Sends the lines about dropped posts to a function of yours, instead of standard error or the function given before.
     ///
     /// There is a line for the first dropped post, and one whenever their number has doubled since the last line. The function
     /// is called on the thread that posts, so it must not wait for long. `ServerCommand` sends the lines into its server's log.
@@ -38,7 +38,8 @@ public enum DroppedPosts {
         state.withLock { $0.log = log }
     }
 
-    /// - Parameter why: names the limit.
+    /// Counts a dropped post, and writes a line if one is due.
+    /// - Parameter why: the reason, which names the limit.
     static func add(_ post: MethodSignature, because why: String) {
         let (count, log) = state.withLock { state -> (Int, (@Sendable (String) -> Void)?) in
             state.count += 1

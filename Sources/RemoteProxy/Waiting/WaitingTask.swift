@@ -1,9 +1,9 @@
-// Tasks that wait in a subject: for an object to be made or bound, for a result, for their turn with a lock.
+// Tasks that wait in a subject: for an object to be made or bound, for a result, or for their turn with a lock.
 
 import RPCSockets
 import RPCWire
 
-/// One task that waits. It ends once: with its turn, at its deadline or by its cancellation, whichever comes first.
+/// One task that waits. Its wait ends once: with its turn, at its deadline or by its cancellation, whichever comes first.
 final class WaitingTask<Turn: Sendable>: Sendable {
     /// Nil at the deadline.
     private typealias End = Swift.Result<Turn?, CancellationError>
@@ -17,8 +17,8 @@ final class WaitingTask<Turn: Sendable>: Sendable {
 
     init() {}
 
-    /// Waits for its turn. Once per object.
-    /// - Returns: nil at the deadline.
+    /// Waits for the turn. Call it only once for each object.
+    /// - Returns: the turn; nil at the deadline.
     /// - Throws: `CancellationError` as soon as the calling task is cancelled.
     func wait(until deadline: Instant, on clock: any Loop) async throws(CancellationError) -> Turn? {
         let timer = deadline < .distantFuture ? clock.schedule(at: deadline) { _ = self.end(.success(nil)) } : nil
@@ -37,10 +37,10 @@ final class WaitingTask<Turn: Sendable>: Sendable {
         return try end.get()
     }
 
-    /// Gives the task its turn. False when it had given up before.
+    /// Gives the task its turn. False when its wait had ended before.
     func end(with turn: Turn) -> Bool { end(.success(turn)) }
 
-    /// Whether it has had its turn or has given up.
+    /// Whether the task has had its turn or has given up.
     fileprivate var isOver: Bool { state.withLock { $0.end != nil } }
 
     private func end(_ end: End) -> Bool {
@@ -60,10 +60,10 @@ struct WaitingLine<Turn: Sendable> {
     /// The length at which tasks that gave up are removed.
     private var sweepAt = 64
 
-    /// Adds a task at the end. It is to be waited for without the lock.
+    /// Adds a task at the end. Release the owner's lock before you wait for it.
     mutating func join() -> WaitingTask<Turn> {
         let task = WaitingTask<Turn>()
-        // Otherwise a line that never moves would grow with every call.
+        // Tasks that gave up are removed, or a line that never moves would grow with every call.
         if tasks.count >= sweepAt {
             tasks.removeAll(where: \.isOver)
             sweepAt = max(64, tasks.count * 2)
