@@ -1,16 +1,15 @@
-// Says whether the arguments of two calls are the same, for a cache that finds results by them. Used by generated code,
-// where the compiler knows which types are hashable.
+// Tells whether the arguments of two calls are the same, for a cache that finds results by them. Used by generated code, where
+// the compiler knows which types are hashable.
 
 import JSONCodec
 
-/// Compares single arguments: by `==` where their type has it, else by the JSON they would travel as.
+/// Compares single arguments: by `==` where their type has it, otherwise by their JSON.
 public enum ArgumentComparison {
     /// Whether two values are the same.
     @inlinable
     public static func isSame<Value: Encodable & Hashable>(_ one: Value, _ other: Value) -> Bool { one == other }
 
-    /// Whether two values have the same JSON. A value that cannot be written as JSON is not the same as any other, nor as
-    /// itself.
+    /// Whether two values have the same JSON. A value that cannot be written as JSON differs from every value, and from itself.
     public static func isSame<Value: Encodable>(_ one: Value, _ other: Value) -> Bool {
         guard let text = try? text(of: one) else { return false }
         return text == (try? self.text(of: other))

@@ -1,4 +1,4 @@
-// An error in the arguments of a call. It does not know the method, so that the reader of arguments need not.
+// An error in the arguments of a call. It does not name the method, so that the reader of arguments need not know it.
 // `explanation(for:)` adds the method.
 
 import JSONCodec
@@ -10,7 +10,7 @@ enum ArgumentFault: Error {
     case wrong(StaticString, String)
     case tooMany
 
-    /// The text for the caller.
+    /// The text for the caller, with the method's name.
     func explanation(for signature: MethodSignature) -> String {
         switch self {
         case .parameters(let reason):
@@ -57,7 +57,7 @@ extension EncodingError {
     }
 }
 
-/// The most steps of a path that are written out. Of a longer path the middle is replaced by the number of its steps.
+/// The longest path that is written in full, in steps. In a longer path the number of the middle steps stands for them.
 private let longestPath = 32
 
 private func locate(_ path: [any CodingKey]) -> String {

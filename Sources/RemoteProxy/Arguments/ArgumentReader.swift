@@ -17,7 +17,7 @@ public struct ArgumentReader {
     private var reader: JSONReader
     private var form: Form
 
-    /// - Parameter params: the JSON text of an array or an object, or nothing at all.
+    /// - Parameter params: the JSON text of an array or an object; empty for no arguments.
     @usableFromInline
     package init(_ params: UnsafeRawBufferPointer) throws {
         let (reader, form) =
@@ -35,7 +35,8 @@ public struct ArgumentReader {
         return try decode(name)
     }
 
-    // Not generic, for the commonest types: a generic function that is called from another module works through metadata.
+    // These overloads for the commonest types are not generic: a generic function called from another module works through
+    // metadata.
 
     /// Reads the next argument.
     public mutating func next(_ name: StaticString) throws -> Int { try read(name) }
@@ -70,8 +71,8 @@ public struct ArgumentReader {
         }
     }
 
-    /// Moves to the value of a member, by looking through all members each time. It keeps no table of them, since a peer may
-    /// send any number. Of duplicates the last counts. False when there is none of that name.
+    /// Moves to the value of a member; false when there is none of that name. Of duplicates the last counts. It looks through
+    /// all members each time and keeps no table of them, since a peer may send any number.
     private static func moves(_ reader: inout JSONReader, to name: StaticString) throws(JSONError) -> Bool {
         var value: JSONReader?
         try reader.enterObject()
@@ -88,7 +89,7 @@ public struct ArgumentReader {
         do { return try decodeJSON(Value.self, at: &reader) } catch { throw Self.explained(error, name) }
     }
 
-    /// Out of line, since telling errors apart reserves stack space beforehand.
+    /// Not inlined, since telling errors apart reserves stack space beforehand.
     @inline(never)
     private static func explained(_ error: any Error, _ name: StaticString) -> any Error {
         guard let error = error as? DecodingError else { return error }
@@ -105,8 +106,8 @@ public struct ArgumentReader {
         }
     }
 
-    /// A reader with the highest limit of depth, since the depth was checked when the message was read. The list of the
-    /// arguments is one more level.
+    /// A reader with the highest limit of depth: the depth was checked when the message was read. The list of arguments adds a
+    /// level.
     private static func reader(of params: UnsafeRawBufferPointer) -> JSONReader {
         var reader = JSONReader(params)
         reader.limitDepth(to: JSONReader.deepestLimit + 1)

@@ -2,8 +2,8 @@
 
 package import JSONCodec
 
-/// Writes the arguments of one call, in order. Used by generated code, which writes `try` for each overload. Only the
-/// general one ever throws.
+/// Writes the arguments of one call, in order. Used by generated code, which writes `try` before each call, although only the
+/// generic overload throws.
 public struct ArgumentWriter {
     /// Not retained: the caller keeps the output until the arguments are written.
     private let output: Unmanaged<JSONOutput>

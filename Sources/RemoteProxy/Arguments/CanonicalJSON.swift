@@ -1,4 +1,4 @@
-// Puts the members of every object in a JSON text in the order of their names. So equal dictionaries become equal texts.
+// Puts the members of every object in a JSON text in the order of their names, so that equal dictionaries have equal texts.
 
 import JSONCodec
 
@@ -59,7 +59,7 @@ enum CanonicalJSON {
 
 extension MethodArguments {
     /// The arguments as canonical JSON; empty when there are none. Sets, and dictionaries with keys other than strings and
-    /// integers, are encoded in no particular order. Their text may differ although the arguments are equal.
+    /// integers, are encoded in no particular order. So their texts may differ although the arguments are equal.
     var canonicalJSON: String {
         get throws {
             if Self.self == NoArguments.self { return "" }
