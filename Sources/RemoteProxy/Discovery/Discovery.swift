@@ -1,4 +1,4 @@
-// The answer to `rpc.discover`: an OpenRPC document. It is made from the live exports, so it is never out of date.
+// The answer to `rpc.discover`: an OpenRPC document. It is made from the present exports, so it is never out of date.
 
 import JSONCodec
 import RPCWire
@@ -25,7 +25,7 @@ package struct Program: Encodable, Sendable {
 
     /// - Parameters:
     ///   - title: nil for the name of the executable.
-    ///   - version: nil if it is not known; OpenRPC wants a text.
+    ///   - version: nil if it is not known; OpenRPC requires a text.
     package init(title: String? = nil, version: String? = nil) {
         self.title = title ?? CommandLine.arguments.first?.split(separator: "/").last.map(String.init) ?? "unnamed"
         self.version = version ?? "unspecified"

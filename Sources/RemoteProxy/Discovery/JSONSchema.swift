@@ -1,12 +1,12 @@
-// A Swift type, as its protocol spells it, in the words of JSON Schema draft 7. Types of the user's own are named, not
-// described: their shape is their `Codable` conformance, which no text tells.
+// Describes a Swift type, as its protocol spells it, in JSON Schema draft 7. Types of the user's own are named, not described:
+// their shape depends on their `Codable` conformance, which no text tells.
 
 indirect enum JSONSchema: Encodable {
     case type(String)
     case null
     case array(JSONSchema)
     case dictionary(JSONSchema)
-    /// A dictionary whose keys cannot be names of members: Swift encodes it as an array, of a key and its value in turn.
+    /// A dictionary whose keys cannot be names of members. Swift encodes it as an array of keys and values in turn.
     case pairs(key: JSONSchema, value: JSONSchema)
     case optional(JSONSchema)
     case named(String)
@@ -56,16 +56,16 @@ indirect enum JSONSchema: Encodable {
         }
     }
 
-    /// - Parameter types: of the keys and of the values.
+    /// - Parameter types: the types of the keys and of the values.
     private static func dictionary(_ types: [Substring], in text: String) -> JSONSchema {
         let (key, value) = (JSONSchema(text: types[0]), JSONSchema(text: types[1]))
         if ["String", "Int"].contains(withoutModule(types[0])) { return .dictionary(value) }
-        // Keys of the user's own may be names of members or not: no text tells.
+        // No text tells whether keys of a type of the user's own may be names of members.
         if case .named = key { return .named(text) }
         return .pairs(key: key, value: value)
     }
 
-    /// The parts between separators that stand in no brackets of their own.
+    /// The parts between separators that are not inside brackets.
     private static func split(_ text: Substring, at separator: Character) -> [Substring] {
         var depth = 0
         return text.split(omittingEmptySubsequences: false) { character in
