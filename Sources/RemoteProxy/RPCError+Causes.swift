@@ -1,9 +1,9 @@
-// The errors that this end finds by itself, or that several parts of it answer with: each is made in one place.
+// The errors that this end detects itself, or that several of its parts answer with. Each is made in one place.
 
 import RPCWire
 
 extension RPCError {
-    /// A call that ended without a reply, or did not begin. Nil if its caller was cancelled.
+    /// The error of a call that ended without a reply, or did not begin. Nil if its caller was cancelled.
     init?(_ failure: CallFailure) {
         switch failure {
         case .cancelled: return nil
@@ -21,7 +21,7 @@ extension RPCError {
         }
     }
 
-    /// The failure of a call after earlier attempts at it: that the last one did no work says nothing of those before.
+    /// This error with the outcome of earlier attempts at the same call: the last one's `.notExecuted` says nothing of those.
     func after(_ earlier: Outcome) -> RPCError {
         var error = self
         error.outcome = .more(outcome, earlier)
@@ -30,7 +30,7 @@ extension RPCError {
 
     static let deadlineExceeded = deadlineExceeded(nil)
 
-    /// - Parameter why: why there is no connection any more over which a reply could have come.
+    /// - Parameter why: why the connection over which a reply could have come is gone; nil if it is not.
     static func deadlineExceeded(_ why: String?) -> RPCError {
         let text = "no reply came within the time allowed for the call"
         let more = why.map { "; the connection is lost and was not made again: \($0)" } ?? ""
@@ -48,7 +48,7 @@ extension RPCError {
             underlying: PeerUnreachable(description: why))
     }
 
-    /// The call has not been sent and does not wait until it can be.
+    /// For a call that has not been sent and does not wait for a connection.
     static func unreachable(_ why: String) -> RPCError {
         RPCError(
             .unavailable, "the call could not be sent: \(why)", outcome: .notExecuted,
@@ -68,7 +68,7 @@ extension RPCError {
             outcome: .notExecuted)
     }
 
-    /// For the calls to a peer whose connection has ended; those that were sent become `.unknown`.
+    /// For calls to a peer whose connection has ended. For calls that were sent the outcome becomes `.unknown`.
     package static func gone(_ why: String) -> RPCError {
         RPCError(.connectionLost, "the peer is gone: \(why)", outcome: .notExecuted)
     }
@@ -97,8 +97,8 @@ extension RPCError {
         outcome: .notExecuted)
 }
 
-/// Stands behind an `RPCError` when the call ended because the connection was lost or could not be made. Never sent, so
-/// that an error of the same code from the other end is told apart.
+/// The `underlying` error of an `RPCError` when the call ended because the connection was lost or could not be made. It is
+/// never sent, so an error of the same code from the other end can be told apart.
 struct PeerUnreachable: Error, CustomStringConvertible {
     let description: String
 }

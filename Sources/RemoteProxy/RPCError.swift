@@ -1,20 +1,20 @@
-// How a call failed, and what became of the work: the one error type that this library itself throws.
+// How a call failed, and what became of the work: the error that this library itself throws to callers.
 
 import RPCWire
 
-/// Why a remote call has no result. The caller's own cancellation is `CancellationError` instead, and errors listed in
-/// `@Service(errors:)` arrive as themselves.
+/// Why a remote call has no result. If the caller itself cancelled, `CancellationError` is thrown instead. Errors that are
+/// listed in `@Service(errors:)` arrive as their own type.
 public struct RPCError: Error, Sendable {
     /// What happened to the work that the call asked for.
     public enum Outcome: String, Sendable, Hashable {
         /// The subject was never reached. Calling again cannot run anything twice.
         case notExecuted
-        /// The subject ran, or began to, and the failure is its answer.
+        /// The subject ran, or began to run, and the failure is its answer.
         case executed
-        /// The call left this process and its answer never came: the subject may have run or not.
+        /// The call left this process and its answer never came. The subject may have run or not.
         case unknown
 
-        /// The one of two that says that more of the work may have been done.
+        /// The one of two outcomes that admits that more of the work was done.
         static func more(_ one: Self, _ other: Self) -> Self {
             [.executed, .unknown].first { $0 == one || $0 == other } ?? .notExecuted
         }
@@ -22,23 +22,23 @@ public struct RPCError: Error, Sendable {
 
     /// The kind of failure, by its JSON-RPC number.
     public var code: Code
-    /// What happened and what to do about it, for people.
+    /// What happened and what to do about it, as a text for people.
     public var message: String
     /// What became of the work.
     public var outcome: Outcome
-    /// Details from the peer as JSON text, if it sent any.
+    /// Details from the peer as JSON text; nil if it sent none.
     public var data: String?
-    /// The local fault behind this one, if there is one.
+    /// The local error that caused this one; nil if there is none.
     public var underlying: (any Error)?
-    /// Whether a proxy has thrown this error as the end of a call. An object that throws such an error on has begun itself;
-    /// the outcome is that of the inner call.
+    /// Whether a proxy has thrown this error as the end of a call. If an object throws such an error on, that object has begun;
+    /// the outcome is only that of the inner call.
     var endedCall = false
 
     /// Makes an error. An object may throw one to choose the code and the message that its caller sees.
     ///
-    /// Its outcome is then the object's word on its own work: `.notExecuted` says that it has done nothing, so that the call
-    /// may be made again, as in `RPCError(.busy, "try later", outcome: .notExecuted)`. An error that the object itself
-    /// caught from a call and throws on says nothing of its own work: `.notExecuted` becomes `.executed` then.
+    /// Then the outcome is what the object says of its own work. With `.notExecuted` it says that it has done nothing and may
+    /// be called again, as in `RPCError(.busy, "try later", outcome: .notExecuted)`. An error that the object caught from a
+    /// call of its own and throws on says nothing of its own work. In such an error `.notExecuted` becomes `.executed`.
     public init(
         _ code: Code, _ message: String, outcome: Outcome, data: String? = nil, underlying: (any Error)? = nil
     ) {
@@ -51,7 +51,7 @@ public struct RPCError: Error, Sendable {
 }
 
 extension RPCError {
-    /// A JSON-RPC error number. Open: numbers outside -32768 … -32000 are the application's own.
+    /// A JSON-RPC error number. Any number is allowed; numbers outside -32768 … -32000 belong to the application.
     public struct Code: Sendable, Hashable, RawRepresentable {
         /// The number on the wire.
         public let rawValue: Int
@@ -71,15 +71,15 @@ extension RPCError {
         public static let internalError = Code(rawValue: ErrorCode.internalError)
         /// The call was cancelled at the peer's end.
         public static let cancelled = Code(rawValue: ErrorCode.cancelled)
-        /// The request is larger than the peer takes.
+        /// The request is larger than the peer accepts.
         public static let requestTooLarge = Code(rawValue: ErrorCode.requestTooLarge)
         /// The result is larger than a frame may be.
         public static let responseTooLarge = Code(rawValue: ErrorCode.responseTooLarge)
         /// The peer is at one of its limits; the message names it.
         public static let busy = Code(rawValue: ErrorCode.busy)
-        /// The batch has more members than the peer takes.
+        /// The batch has more members than the peer accepts.
         public static let batchTooLarge = Code(rawValue: ErrorCode.batchTooLarge)
-        /// No connection could be had, or the peer is stopping.
+        /// No connection could be made, or the peer is stopping.
         public static let unavailable = Code(rawValue: ErrorCode.unavailable)
         /// The connection broke after the call was sent and before its reply came.
         public static let connectionLost = Code(rawValue: ErrorCode.connectionLost)
@@ -89,9 +89,9 @@ extension RPCError {
         public static let denied = Code(rawValue: ErrorCode.denied)
         /// The client was closed by its owner.
         public static let closed = Code(rawValue: ErrorCode.closed)
-        /// The peer takes no calls without a token that it knows.
+        /// The peer accepts no calls without a token that it knows.
         public static let unauthenticated = Code(rawValue: ErrorCode.unauthenticated)
-        /// The object behind a proxy that refers to it weakly is no more.
+        /// The object behind a proxy that refers to it weakly is gone.
         public static let subjectGone = Code(rawValue: ErrorCode.subjectGone)
         /// A declared error of the service, carried in `data`.
         public static let application = Code(rawValue: 1)
@@ -102,7 +102,7 @@ extension RPCError {
         /// The peer answered with something that is not a valid reply to this call.
         public static let invalidReply = Code(rawValue: ErrorCode.invalidReply)
 
-        /// What became of the work when a peer answers with this code and says no more.
+        /// What became of the work when a peer answers with this code and does not say.
         var usualOutcome: Outcome {
             switch self {
             case .parseError, .invalidRequest, .unimplemented, .invalidArguments, .requestTooLarge, .busy,
@@ -121,7 +121,7 @@ extension RPCError: CustomStringConvertible {
     /// The message, the local fault behind it, the number and the outcome, in one line.
     public var description: String { "\(message)\(cause) (\(code.rawValue), \(outcome.rawValue))" }
 
-    /// Nothing where the message tells it already; of what was wrong with JSON it always does, in short.
+    /// Empty if the message contains the cause already. For errors in JSON it always does, in short.
     private var cause: String {
         guard let underlying, !(underlying is DecodingError || underlying is EncodingError) else { return "" }
         let text = "\(underlying)"
