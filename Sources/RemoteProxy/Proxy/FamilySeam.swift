@@ -1,5 +1,5 @@
-// What the kinds of proxies in Family use that a subject of a user's own cannot. `.ci/boundaries` compares this list with
-// what they use.
+// What the kinds of proxies in Family use and a user's own subject cannot use. `.ci/boundaries` compares this list with what
+// they use.
 //
 // - The layers of a chain: `EndSubject`, `HoldableSubject`, `PassingSubject`, `layer`, `layers`, `tellsProgress`.
 // - What calls inherit, and their callers: `CallScope`, `Right`, `Hold`, `sessionIdentifier`.
@@ -7,18 +7,18 @@
 // - The other end of a connection: `RemoteEnd`, `remoteEnd`, `onlyRemoteEnd`, `retryBudget`, `RetryBudget`, `PeerUnreachable`.
 // - Waiting: `WaitingTask`, `WaitingLine`, `KeptPost`.
 // - JSON: `JSONOutput`, `canonicalJSON`.
-// - The system: `Lock`, `Loop`, `LoopTimer`, `EventLoop`, `Instant`, `MonotonicClock`, `WallClock`, `SystemThread`, `LogStream`,
-//   `ReplaceableFile`, `SystemError`, `Backoff`.
+// - The system: `Lock`, `Loop`, `LoopTimer`, `EventLoop`, `Instant`, `MonotonicClock`, `WallClock`, `SystemThread`,
+//   `LogStream`, `ReplaceableFile`, `SystemError`, `Backoff`.
 
-/// A subject that can be held by one caller, or that does something of its own when one is.
+/// A subject that one caller can hold, or that does something of its own when it is held.
 protocol HoldableSubject<Service>: Subject {
-    /// Takes the object for one caller, until the hold is released or has lasted for the lease. Waits for its turn until the
-    /// deadline of the calling task.
+    /// Takes the object for one caller, until the hold is released or its lease is over. Waits for its turn until the deadline
+    /// of the calling task.
     func takeHold(for lease: Duration) async throws -> Hold
 }
 
-/// A subject that does the same around every question to the next one: it waits for it, chooses it, or changes what calls
-/// inherit.
+/// A subject that does the same around every question to the next subject: it waits for that one, chooses it, or changes what
+/// calls inherit.
 protocol PassingSubject<Service>: Subject {
     /// Asks the next subject.
     /// - Parameter isRepeatable: whether asking twice is the same as asking once.
@@ -35,12 +35,12 @@ extension PassingSubject where Self: EndSubject {
     }
 }
 
-/// A subject of the library that ends a chain, or whose next one is not always the same.
+/// A subject of the library that ends a chain, or whose next subject may change.
 protocol EndSubject<Service>: Subject {
-    /// Whether it tells the progress of its calls. False where one of those that it chooses among does not.
+    /// Whether this subject tells the progress of its calls. False where one of the subjects that it chooses among does not.
     var tells: Bool { get }
 
-    /// The next subject inward, while there is exactly one.
+    /// The next subject inward; nil unless there is exactly one.
     var arrived: (any Subject<Service>)? { get }
 }
 
@@ -51,7 +51,7 @@ extension EndSubject {
 
 extension Subject {
     /// Takes the object for one caller, as the first `HoldableSubject` of the chain does.
-    /// - Throws: `RPCError` with the code `.unimplemented` when there is none.
+    /// - Throws: `RPCError` with the code `.unimplemented` when the chain has none.
     func hold(for lease: Duration) async throws -> Hold {
         switch self {
         case let subject as any HoldableSubject<Service>: try await subject.takeHold(for: lease)
@@ -62,14 +62,14 @@ extension Subject {
         }
     }
 
-    /// The outermost layer of a kind in this chain, itself included.
+    /// The outermost layer of that kind in this chain, which may be this subject.
     func layer<Layer>(_ kind: Layer.Type) -> Layer? {
         for layer in layers { if let layer = layer as? Layer { return layer } }
         return nil
     }
 
-    /// This subject and those inside it. They end before an object that has yet to come, and at a choice of several. The
-    /// number is limited, because two late-bound proxies may have been bound to each other.
+    /// This subject and those inside it, from the outside in. They end before an object that has not arrived yet, and at a
+    /// choice among several. Their number is limited, because two late-bound proxies may have been bound to each other.
     var layers: PrefixSequence<UnfoldFirstSequence<any Subject<Service>>> {
         sequence(first: self as any Subject<Service>) { layer in
             if let layer = layer as? any WrappingSubject<Service> { return layer.next }
@@ -77,8 +77,8 @@ extension Subject {
         }.prefix(1_000)
     }
 
-    /// Whether the end of this chain is one of the library's, which tell how far a call has come. An end that a program has
-    /// written itself may do the work without a word.
+    /// Whether the end of this chain is one of the library's, which tell how far a call has come. A program's own end may do
+    /// the work without telling.
     var tellsProgress: Bool {
         var end: any Subject<Service> = self
         for layer in layers { end = layer }

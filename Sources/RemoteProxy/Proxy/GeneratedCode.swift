@@ -1,14 +1,14 @@
-// The border between the compiler plugin and the library: what `@Service` writes calls only what stands here, plus
-// `ArgumentComparison`, the conformances to `ServiceProxy` and `ServiceMethodName`, the initialisers of `Method`, `Post`,
-// `MethodTable` (of `ServiceMethod`s), `ServiceDescription`, `MethodSignature.Parameter`, `WeakSubject`, the cases of
-// `MethodSignature.Effect`, and `Subject._call` and `.post`. Changing any of these changes the plugin's expansion tests in
-// the same commit.
+// The border between the compiler plugin and the library. The code that `@Service` writes calls only the declarations in this
+// file and these: `ArgumentComparison`, the conformances to `ServiceProxy` and `ServiceMethodName`, the initialisers of
+// `Method`, `Post`, `MethodTable` (of `ServiceMethod`s), `ServiceDescription`, `MethodSignature.Parameter`, `WeakSubject`, the
+// cases of `MethodSignature.Effect`, and `Subject._call` and `.post`. A change to any of these changes the plugin's expansion
+// tests in the same commit.
 //
-// The initialisers of `Method` and `Post` are inlined there and bring what answers a call: `_IncomingCall`. So is
-// `Subject._call`, which brings what makes one: `_RemoteCall`.
+// The initialisers of `Method` and `Post` are inlined into the generated code, with `_IncomingCall`, which answers a call. So
+// is `Subject._call`, with `_RemoteCall`, which makes one.
 
-/// The arguments of one method as a value. Generated, one struct per method. Two are equal when `ArgumentComparison` says
-/// so of each argument.
+/// The arguments of one method as a value: a generated struct for each method. Two values are equal when `ArgumentComparison`
+/// finds each argument the same.
 public protocol MethodArguments: Hashable, Sendable {
     /// Reads the arguments in the order of declaration.
     init(from reader: inout ArgumentReader) throws
@@ -31,7 +31,7 @@ public struct NoResult: Codable, Sendable, Hashable {
     /// Made by generated code.
     public init() {}
 
-    /// Accepts any value: foreign peers answer "done" in different ways.
+    /// Accepts any value, because foreign peers answer "done" in different ways.
     public init(from decoder: any Decoder) {}
 
     /// Writes `null`.
@@ -41,7 +41,7 @@ public struct NoResult: Codable, Sendable, Hashable {
     }
 }
 
-/// Written by `@Service` on the proxies of protocols that are neither public nor package: adds a second conformer, which
-/// keeps the optimiser of release builds from taking the only one it sees for every value of the protocol.
+/// Adds a second conformer to a protocol that is neither public nor package; `@Service` writes it on the proxy. With only one
+/// conformer, the optimiser of release builds would take it for every value of the protocol.
 @attached(extension, names: named(OtherConformer))
 public macro _OtherConformer() = #externalMacro(module: "RemoteProxyPlugin", type: "OtherConformerMacro")

@@ -1,9 +1,9 @@
-// A subject held by one caller, while all others wait.
+// A hold: one caller has a subject for several calls, while all others wait.
 
 import Synchronization
 
 /// The right to a locked subject for several calls. Made by `Subject.hold`, used by `proxy.exclusively { … }`. Calls made under
-/// it pass the lock that it stands for; all others wait.
+/// the hold pass the lock that it stands for; all others wait.
 final class Hold: Sendable {
     let right: any Right
     private let giveBack: @Sendable () -> Void
@@ -16,7 +16,7 @@ final class Hold: Sendable {
 
     deinit { release() }
 
-    /// Lets the next one have the subject. Any number of times; a hold that is let go is given back too.
+    /// Gives the subject to the next caller. May be called any number of times; the deinit of a hold calls it too.
     func release() {
         if !isReleased.exchange(true, ordering: .acquiringAndReleasing) { giveBack() }
     }
@@ -30,19 +30,20 @@ final class Hold: Sendable {
 }
 
 extension MethodSignature {
-    /// What policies and observers see when a subject of the service is taken for several calls.
+    /// The signature that policies and observers see when a subject of the service is held.
     static func hold(of service: String) -> MethodSignature {
         MethodSignature(
             service: service, name: "rpc.hold", parameters: [], result: nil, shape: .call, effect: .changes)
     }
 }
 
-/// What the running task may do and others may not. It stands in `CallScope`, where a subject looks for its own kind.
+/// Something that the running task may do and others may not. Kept in `CallScope`, where each kind of subject looks for its own
+/// kind of right.
 protocol Right: Sendable {
-    /// Whether others wait for its end.
+    /// Whether others wait for the end of this right.
     var isHold: Bool { get }
 
-    /// What an object at the other end of a connection is called under this right. Nil unless it is a right to that object.
+    /// The name of an object at the other end of a connection under this right. Nil unless it is a right to that object.
     func name(of object: RemoteObject) -> String?
 }
 
@@ -53,9 +54,9 @@ extension Right {
 
 /// An object at the other end of a connection.
 struct RemoteObject: Equatable {
-    /// Which `Requester`.
+    /// The `Requester` that leads there.
     let peer: ObjectIdentifier
     let service: String
-    /// Which of several objects of the service. Nil for the unnamed one.
+    /// Which of several objects of the service; nil for the unnamed one.
     let name: String?
 }

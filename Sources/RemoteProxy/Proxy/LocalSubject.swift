@@ -1,4 +1,4 @@
-// The end of every chain of subjects: the object itself, in this process. Nothing is encoded.
+// The end of a chain of subjects in this process: the object itself. Nothing is encoded.
 
 struct LocalSubject<Service: Sendable>: EndSubject {
     let object: Service
@@ -35,7 +35,7 @@ extension Error {
     /// The error that the object's caller gets.
     var thrownByObject: any Error {
         guard var error = self as? RPCError, error.endedCall, error.outcome == .notExecuted else { return self }
-        // Not executed is true of the call that the object made, not of the call that it serves.
+        // `.notExecuted` is true of the call that the object made, not of the call that it serves.
         error.outcome = .executed
         return error
     }

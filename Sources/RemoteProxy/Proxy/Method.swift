@@ -1,8 +1,8 @@
-// One requirement that has a reply, typed: how it is named, how it is invoked, how its arguments and result travel.
+// One requirement that has a reply, with its types: its name, how it is called, and how its arguments and result travel.
 
 /// A requirement of a service that is called and answered.
 ///
-/// The client encodes with it, the server decodes and invokes with it, and local proxies hand it on unchanged.
+/// The client encodes by it, the server decodes and calls by it, and local proxies hand it on unchanged.
 public struct Method<Service: Sendable, Arguments: MethodArguments, Result: Codable & Sendable>: Sendable {
     /// The name, the parameters and the shape.
     public let signature: MethodSignature
@@ -10,11 +10,11 @@ public struct Method<Service: Sendable, Arguments: MethodArguments, Result: Coda
     let invoke: @Sendable (Service, Arguments) async throws -> Result
     /// Answers a call from the wire.
     let answer: @Sendable (_IncomingCall) async throws -> Void
-    /// Where the end of a chain tells how far it has come with this call; nil unless the other end of a connection waits for
+    /// Where the end of a chain tells how far it has come with this call. Nil unless the other end of a connection waits for
     /// the chain.
     var progress: CallProgress?
 
-    /// Made by generated code. Inlined there, so that a call is answered by one function in which all types are known.
+    /// Made by generated code. Inlined there, so that one function, in which all types are known, answers a call.
     @inlinable
     public init(
         _ name: String, of service: ServiceDescription, parameters: [MethodSignature.Parameter] = [],
@@ -48,7 +48,7 @@ public struct Method<Service: Sendable, Arguments: MethodArguments, Result: Coda
         self.answer = answer
     }
 
-    /// Calls the method on an object that is here. What a subject that has the object does in the end.
+    /// Calls the method on an object in this process, as a subject that has the object does.
     /// - Throws: what the object throws.
     public func callAsFunction(on object: Service, _ arguments: Arguments) async throws -> Result {
         try await run(on: object, arguments)

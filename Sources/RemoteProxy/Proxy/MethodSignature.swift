@@ -1,4 +1,4 @@
-// What a method is called and what it looks like: the part of the method table that has no types in it.
+// The part of a method table that has no types in it: what a method is called, and what it looks like.
 
 import RPCWire
 
@@ -24,7 +24,7 @@ public struct MethodSignature: Sendable, Hashable {
 
     /// One parameter as it is named on the wire.
     public struct Parameter: Sendable, Hashable {
-        /// The name: the one the implementation sees, without back-ticks.
+        /// The name that the implementation uses, without back-ticks.
         public let name: String
         /// The Swift type as the protocol spells it.
         public let type: String
@@ -47,7 +47,7 @@ public struct MethodSignature: Sendable, Hashable {
 
     private final class Shared: Sendable {
         let facts: Facts
-        /// How a request for it begins when no object is named.
+        /// The beginning of a request for the method, when no object is named.
         let opening: String
 
         init(_ facts: Facts) {
@@ -56,7 +56,7 @@ public struct MethodSignature: Sendable, Hashable {
         }
     }
 
-    /// One for all copies: policies and observers are given one with each call.
+    /// Shared by all copies, because policies and observers get a copy with each call.
     private let shared: Shared
 
     init(
@@ -67,49 +67,49 @@ public struct MethodSignature: Sendable, Hashable {
                 service: service, name: name, parameters: parameters, result: result, shape: shape, effect: effect))
     }
 
-    /// Whether all of it is the same.
+    /// Whether all parts are the same.
     public static func == (one: MethodSignature, other: MethodSignature) -> Bool {
         one.shared === other.shared || one.shared.facts == other.shared.facts
     }
 
-    /// Hashes all of it.
+    /// Hashes all parts.
     public func hash(into hasher: inout Hasher) { hasher.combine(shared.facts) }
 
     /// The service's name on the wire: the protocol's, or the one given by `@Service(name:)`.
     public var service: String { shared.facts.service }
     /// The method's name; for overloads the full Swift name with its labels.
     public var name: String { shared.facts.name }
-    /// In the order of declaration.
+    /// The parameters, in the order of declaration.
     public var parameters: [Parameter] { shared.facts.parameters }
     /// The Swift type of the result as the protocol spells it, or nil when there is none.
     public var result: String? { shared.facts.result }
-    /// How it travels.
+    /// How the requirement travels.
     public var shape: Shape { shared.facts.shape }
-    /// What running it does.
+    /// What running the method does.
     public var effect: Effect { shared.facts.effect }
 
     /// What the method is called on the wire when no object is named: `Service.method`.
     public var wireName: String { wireName(on: nil) }
 
-    /// What it is called on the wire: `Service[object].method` for one of several objects.
+    /// The name on the wire: `Service[object].method` for one of several objects.
     func wireName(on object: String?) -> String {
-        // A method of the protocol between the ends belongs to no service.
+        // A method of the protocol itself belongs to no service.
         service.isEmpty ? name : "\(path(on: object)).\(name)"
     }
 
-    /// The same without the method.
+    /// The name on the wire without the method.
     func path(on object: String?) -> String { Self.path(of: service, on: object) }
 
     static func path(of service: String, on object: String?) -> String { object.map { "\(service)[\($0)]" } ?? service }
 
     var opening: String { shared.opening }
 
-    /// Whether the method may run a second time when it may have run already: it is `@ReadOnly` or `@Idempotent`.
+    /// Whether the method may run a second time when it may have run already, because it is `@ReadOnly` or `@Idempotent`.
     public var isRepeatable: Bool { effect != .changes }
 }
 
 extension MethodSignature: CustomStringConvertible {
-    /// Like a declaration: `Calculator.add(a: Int, b: Int) -> Int`.
+    /// A text like a declaration: `Calculator.add(a: Int, b: Int) -> Int`.
     public var description: String {
         let list = parameters.map { "\($0.name): \($0.type)" }.joined(separator: ", ")
         return "\(wireName)(\(list))\(result.map { " -> \($0)" } ?? "")"

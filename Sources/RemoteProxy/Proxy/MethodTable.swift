@@ -1,11 +1,11 @@
-// The method table of one protocol: everything the server, discovery and local proxies know about it.
+// The method table of one protocol: all that the server, discovery and local proxies know about it.
 
 /// All methods of a service, in the order of declaration. Written by `@Service`.
 public struct MethodTable<Service: Sendable>: Sendable {
     /// The service's name and declared errors.
     public let service: ServiceDescription
     let entries: [any ServiceMethod<Service>]
-    /// Where each method stands in `entries`, by its name.
+    /// The index of each method in `entries`, by its name.
     let positions: [String: Int]
 
     /// Made by generated code.
@@ -20,12 +20,12 @@ public struct MethodTable<Service: Sendable>: Sendable {
     public var signatures: [MethodSignature] { entries.map(\.signature) }
 }
 
-/// An entry of a method table: a `Method` or a `Post`. Not for conformance by others.
+/// An entry of a method table: a `Method` or a `Post`. Do not conform other types to it.
 public protocol ServiceMethod<Service>: Sendable {
     /// The service as an existential.
     associatedtype Service: Sendable
     /// The name, the parameters and the shape.
     var signature: MethodSignature { get }
-    /// What the dispatcher calls when a message names this method.
+    /// Makes what the dispatcher calls when a message names this method.
     func _export(_ proxy: some ServiceProxy<Service>) -> _ExportedMethod
 }

@@ -1,6 +1,6 @@
-// One requirement that has no reply, typed: the second shape.
+// One requirement that has no reply, with its types. The counterpart of `Method`.
 
-/// A requirement of a service that is posted: one way, never waiting, never failing.
+/// A requirement of a service that is posted: sent one way, without waiting and without errors.
 public struct Post<Service: Sendable, Arguments: MethodArguments>: Sendable {
     /// The name, the parameters and the shape.
     public let signature: MethodSignature
@@ -10,7 +10,7 @@ public struct Post<Service: Sendable, Arguments: MethodArguments>: Sendable {
     /// Answers a call from the wire.
     let answer: @Sendable (_IncomingCall) async throws -> Void
 
-    /// Made by generated code, and inlined there like a method's.
+    /// Made by generated code, and inlined there like a method's initialiser.
     @inlinable
     public init(
         _ name: String, of service: ServiceDescription, parameters: [MethodSignature.Parameter] = [],
@@ -38,14 +38,14 @@ public struct Post<Service: Sendable, Arguments: MethodArguments>: Sendable {
         self.answer = answer
     }
 
-    /// Delivers the post to an object that is here, on the object's actor if it has one, and returns when it has run.
-    /// What a subject that cannot deliver at once does later.
+    /// Delivers the post to an object in this process, on the object's actor if it has one. Returns when the post has run. For
+    /// a subject that could not deliver the post at once.
     public func callAsFunction(on object: Service, _ arguments: Arguments) async {
         await deliver(object, arguments)
     }
 
-    /// Posts to a subject on the actor that the post belongs to, and returns when the subject's `post` has. What a
-    /// subject around another does with a post that it kept for later.
+    /// Posts to a subject, on the actor that the post belongs to. Returns when the subject's `post` has returned. For a subject
+    /// around another that has kept the post for later.
     public func callAsFunction(through subject: any Subject<Service>, _ arguments: Arguments) async {
         await deliver(proxy(subject), arguments)
     }

@@ -1,7 +1,7 @@
-// The words a user writes: one on a protocol, two that may stand on its requirements.
+// The macros that a user writes: one on a protocol, two that may mark its requirements.
 
-/// Makes a protocol callable across processes: writes `NAMEProxy`, which conforms to the protocol and forwards every
-/// call to a subject — the real object, or one at the other end of a connection.
+/// Makes a protocol callable across processes. It writes `NAMEProxy`, which conforms to the protocol and forwards every call to
+/// a subject: the real object, or one at the other end of a connection.
 ///
 /// ```swift
 /// @Service
@@ -10,37 +10,37 @@
 /// }
 /// ```
 ///
-/// What a requirement becomes is told from its signature alone: `async throws` is a call with one reply; a function
-/// with neither effects nor a result is a post, sent one way; `{ get async throws }` is a call. Arguments and results
-/// are `Codable & Sendable`. Anything else is refused at its line with the reason and the fix.
+/// The signature of a requirement alone decides what it becomes. `async throws` is a call with one reply. A function with
+/// neither effects nor a result is a post, sent one way. `{ get async throws }` is a call. Arguments and results are `Codable &
+/// Sendable`. Anything else is refused at its line with the reason and the fix.
 ///
-/// A method is called `Greeter.greet` on the wire. Overloads have their labels there:
-/// `Greeter.greet(_:in:)`. So the first overload of a method changes the wire name of that method, and clients built before
-/// get `.unimplemented`. Where such clients are in use, give the new method another name.
+/// A method is called `Greeter.greet` on the wire. Overloads have their labels in that name: `Greeter.greet(_:in:)`. So adding
+/// an overload to a method changes the wire name of that method, and clients built before get `.unimplemented`. Where such
+/// clients are in use, give the new method another name.
 ///
 /// - Parameters:
-///   - name: What the service is called on the wire instead of the protocol's name, for instance because another protocol
-///     has that name: a literal like `"Ledger"` or `"bank.Ledger"`. Both ends must have the same.
+///   - name: The service's name on the wire, instead of the protocol's name, for instance because another protocol has that
+///     name. A literal such as `"Ledger"` or `"bank.Ledger"`. Both ends must have the same.
 ///   - errors: Error types that travel as themselves. A caller catches them as the Swift type the subject threw; any other
-///     error arrives as `RPCError` with the code `.internalError` and no text of the original. Types of the same name are
-///     told apart by how they are spelled here: `Login.Failure.self, Payment.Failure.self`.
+///     error arrives as `RPCError` with the code `.internalError` and no text of the original. Types of the same name are told
+///     apart by their spelling here: `Login.Failure.self, Payment.Failure.self`.
 @attached(peer, names: suffixed(Proxy))
 public macro Service(name: String? = nil, errors: any (Error & Codable & Sendable).Type...) =
     #externalMacro(module: "RemoteProxyPlugin", type: "ServiceMacro")
 
-/// Says that running a requirement of a service twice is the same as running it once. So it may be sent again where it may have
+/// Says that running a requirement of a service twice is the same as running it once. So it may be sent again when it may have
 /// run already: after the server has restarted, and by a retrying proxy.
 ///
 /// ```swift
 /// @Idempotent func rename(_ id: Int, to name: String) async throws
 /// ```
 ///
-/// It is a promise about the real object, which is not checked. It stands on calls, properties and posts.
+/// It is a promise about the real object, which is not checked. It may mark calls, properties and posts.
 @attached(peer)
 public macro Idempotent() = #externalMacro(module: "RemoteProxyPlugin", type: "MarkMacro")
 
-/// Says that a requirement of a service changes nothing that a caller could see. It is `@Idempotent` with that, and more:
-/// readers may share a lock, a guard that allows reading lets it pass, and its results may be cached.
+/// Says that a requirement of a service changes nothing that a caller could see. That includes `@Idempotent`. Besides, readers
+/// may share a lock, a guard that allows reading lets it pass, and its results may be cached.
 ///
 /// ```swift
 /// @ReadOnly func find(_ id: Int) async throws -> Item?

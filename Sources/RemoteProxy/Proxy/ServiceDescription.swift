@@ -1,4 +1,4 @@
-// What all methods of one service share: its name on the wire and the errors that travel as themselves.
+// What all methods of one service share: its name on the wire, and the errors that travel as themselves.
 
 /// A service's name and its declared errors.
 public struct ServiceDescription: Sendable {
@@ -7,10 +7,10 @@ public struct ServiceDescription: Sendable {
 
     /// The first half of every wire name: the protocol's name, or the one given by `@Service(name:)`.
     public let name: String
-    /// Each with its name on the wire, in the order in which they are listed.
+    /// The declared error types with their spellings, in the order in which they are listed.
     let errors: [(spelling: String, type: any (Error & Codable & Sendable).Type)]
 
-    /// Describes a service whose error types have no spelling of their own: each goes by its unqualified name.
+    /// Describes a service whose error types have no spelling of their own: each has its unqualified name.
     public init(_ name: String, errors: [any (Error & Codable & Sendable).Type] = []) {
         self.name = name
         self.errors = errors.map { (Self.unqualifiedName(of: $0), $0) }
@@ -27,21 +27,20 @@ public struct ServiceDescription: Sendable {
 extension ServiceDescription {
     /// What a listed type is called on the wire.
     ///
-    /// The type goes under its unqualified name where no other listed type has that name, as in the first release, which knows
-    /// no other. Its spelling stands beside the name if it is another one. Where the unqualified name means several listed
-    /// types, the spelling is sent as both: an end of the first release then takes a qualified one for a type that is not
-    /// listed.
+    /// The type is sent by its unqualified name if no other listed type has that name; the first release knows only such names.
+    /// The spelling is sent too if it differs. If several listed types have the unqualified name, the spelling is sent as both.
+    /// An end of the first release then takes a qualified spelling for a type that is not listed.
     func wireNames(of type: ErrorType, spelled spelling: String) -> (type: String, spelling: String?) {
         let name = Self.unqualifiedName(of: type)
         guard self.type(unqualified: name) != nil else { return (spelling, spelling) }
         return (name, name == spelling ? nil : spelling)
     }
 
-    /// The listed type that the other end means; nil where none or several could be meant.
-    /// - Parameter spelling: nil from an end that sends none, because the name says it all or because it is of the first release.
+    /// The listed type that the other end means; nil if it could mean none or several.
+    /// - Parameter spelling: nil from an end that sends none, because the name is enough or because it is of the first release.
     func errorType(named name: String, spelling: String?) -> ErrorType? {
         if let spelling { return type(spelled: spelling) }
-        // Said by an end of the first release, a name that several have could be any of them.
+        // From an end of the first release, a name that several types have could mean any of them.
         let isUnqualified = errors.contains { Self.unqualifiedName(of: $0.type) == name }
         return isUnqualified ? type(unqualified: name) : type(spelled: name)
     }
@@ -54,7 +53,7 @@ extension ServiceDescription {
         Self.only(errors.lazy.filter { Self.unqualifiedName(of: $0.type) == name }.map(\.type))
     }
 
-    /// The type that all of them are; nil for none and for several.
+    /// The type that all of these are; nil for none and for several.
     private static func only(_ types: some Sequence<ErrorType>) -> ErrorType? {
         var only: ErrorType?
         for type in types {

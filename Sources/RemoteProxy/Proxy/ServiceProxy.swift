@@ -1,17 +1,17 @@
-// What every generated proxy is: a method table plus a subject.
+// What every generated proxy is: a method table and a subject.
 
 /// A generated proxy: it conforms to its service's protocol and forwards every call to its subject.
 public protocol ServiceProxy<ProxiedService>: Sendable {
     /// The service as an existential: `any Greeter`.
     associatedtype ProxiedService: Sendable
 
-    /// The names of the service's methods, one static property each: `proxy.supports(.add)`.
+    /// The names of the service's methods, each a static property: `proxy.supports(.add)`.
     associatedtype MethodName: ServiceMethodName
 
     /// All methods of the service.
     static var methodTable: MethodTable<ProxiedService> { get }
 
-    /// What this proxy forwards to.
+    /// The subject to which this proxy forwards its calls.
     var proxySubject: any Subject<ProxiedService> { get }
 
     /// This proxy, seen as the service it stands for.
@@ -22,22 +22,22 @@ public protocol ServiceProxy<ProxiedService>: Sendable {
 }
 
 extension ServiceProxy {
-    /// A proxy for an object that is here. Calls go straight to it; nothing is encoded. An object that is itself a proxy
-    /// of the service is not wrapped: the new proxy forwards to what that one forwards to.
+    /// A proxy for an object in this process. Calls go straight to it; nothing is encoded. An object that is itself a proxy of
+    /// the service is not wrapped: the new proxy forwards to that proxy's subject.
     public init(_ object: ProxiedService) {
         self.init(subject: Self.subject(of: object))
     }
 
-    /// Whether the object has a method. One at the other end of a connection may have been built before the protocol
-    /// gained it: a call then throws `RPCError` with the code `.unimplemented` and the outcome `.notExecuted`.
+    /// Whether the object has a method. An object at the other end of a connection may have been built before the protocol
+    /// gained the method. A call then throws `RPCError` with the code `.unimplemented` and the outcome `.notExecuted`.
     ///
     /// ```swift
     /// if try await feed.supports(.loadPage) { … } else { … }
     /// ```
     ///
-    /// True at once for an object that is here. Asked once for each connection of a client.
-    /// - Throws: `RPCError` when the other end could not be asked; with the code `.unimplemented` when the other end, a program not
-    ///   made with this library, has neither `rpc.supports` nor `rpc.discover`.
+    /// True at once for an object in this process. A client asks once for each connection.
+    /// - Throws: `RPCError` when the other end could not be asked. The code is `.unimplemented` when the other end, a program
+    ///   not made with this library, has neither `rpc.supports` nor `rpc.discover`.
     public func supports(_ method: MethodName) async throws -> Bool {
         guard let entry = Self.methodTable.entries.first(where: { $0.signature.name == method.name }) else {
             return false
@@ -45,20 +45,20 @@ extension ServiceProxy {
         do { return try await proxySubject.supports(entry.signature) } catch { throw error.thrownByProxy }
     }
 
-    /// The subject of an object that is itself a proxy, so that its layers are found and nothing is forwarded twice; or
+    /// The subject of an object that is itself a proxy, so that its layers are found and nothing is forwarded twice. Otherwise
     /// the object as a subject.
     static func subject(of object: ProxiedService) -> any Subject<ProxiedService> {
         (object as? any ServiceProxy<ProxiedService>)?.proxySubject ?? LocalSubject(object: object)
     }
 }
 
-/// The name of a method of one service: what `GreeterProxy.MethodName.greet` is.
+/// The name of a method of one service, such as `GreeterProxy.MethodName.greet`.
 ///
-/// A type of its own for each service, so that a method is named with a leading dot and a misspelling does not compile.
+/// Each service has a type of its own, so that a leading dot names a method and a misspelling does not compile.
 public protocol ServiceMethodName: Sendable, Hashable {
     /// The name on the wire, without the service: `MethodSignature.name`.
     var name: String { get }
 
-    /// Any name. One that the service does not have names nothing.
+    /// Any name. A name that the service does not have names no method.
     init(name: String)
 }

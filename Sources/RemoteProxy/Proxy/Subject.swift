@@ -1,15 +1,15 @@
-// The seam of the whole proxy family: what a proxy forwards to.
+// The seam of the proxy family: what a proxy forwards to.
 
-/// What a proxy forwards to: an object that is here, one at the other end of a connection, or another subject with
+/// What a proxy forwards to: an object in this process, an object at the other end of a connection, or another subject with
 /// something done before, after or instead.
 ///
-/// Two functions are the whole of it; a subject around another is a `WrappingSubject`, and needs only what it changes.
+/// It has two functions to write. A subject around another is a `WrappingSubject`, and needs only the one that it changes.
 public protocol Subject<Service>: Sendable {
     /// The service as an existential: `any Greeter`.
     associatedtype Service: Sendable
 
-    /// Performs a call and returns its result. A subject around another hands on the very method that it was given: the object
-    /// at the end tells through it whether it has begun, which is what the caller hears of a call that is stopped.
+    /// Performs a call and returns its result. A subject around another must hand on the very method that it was given. Through
+    /// that method the object at the end tells whether it has begun, which is what the caller of a stopped call learns.
     /// - Throws: what the real object throws; `RPCError` when it could not be reached or did not answer in time;
     ///   `CancellationError` soon after the calling task is cancelled.
     func call<Arguments, Result>(
@@ -17,16 +17,16 @@ public protocol Subject<Service>: Sendable {
     ) async throws -> Result
 
     /// Performs a post. Returns without waiting and reports no failure.
-    /// - Parameter now: Delivers the post to an object synchronously, on the actor of the caller. A subject that has
-    ///   the object calls it at once; one that has not, encodes the arguments or keeps them with `post` for later.
+    /// - Parameter now: Delivers the post to an object synchronously, on the actor of the caller. A subject that has the object
+    ///   calls it at once. Any other subject encodes the arguments, or keeps them with `post` for later.
     func post<Arguments>(_ post: Post<Service, Arguments>, _ arguments: Arguments, now: (Service) -> Void)
 
-    /// The beginning of a call to an object at the other end of a connection, which the proxy then makes itself; nil from
-    /// every other subject, which is asked to `call`. Not for others to answer.
+    /// The beginning of a call to an object at the other end of a connection, which the proxy then makes itself. Nil from every
+    /// other subject, whose `call` is used. Only for the library to implement.
     func _remoteCall(_ signature: MethodSignature) -> _RemoteCall?
 }
 
-/// A subject that knows which methods its object has. All others have every method of their service.
+/// A subject that knows which methods its object has. All other subjects have every method of their service.
 ///
 /// For an object that may have been built before its protocol gained a method, or that hides some:
 ///
@@ -40,7 +40,7 @@ public protocol Subject<Service>: Sendable {
 /// }
 /// ```
 public protocol SelectiveSubject<Service>: Subject {
-    /// Whether the object has the method. What `proxy.supports(_:)` answers.
+    /// Whether the object has the method; `proxy.supports(_:)` answers the same.
     /// - Throws: `RPCError` when the other end could not be asked.
     func has(_ method: MethodSignature) async throws -> Bool
 }
@@ -49,8 +49,8 @@ extension Subject {
     /// Nil.
     public func _remoteCall(_ signature: MethodSignature) -> _RemoteCall? { nil }
 
-    /// Whether the object has the method: one at the other end of a connection may have been built before the protocol
-    /// gained it. True unless a `SelectiveSubject` in the chain knows better.
+    /// Whether the object has the method. An object at the other end of a connection may have been built before the protocol
+    /// gained it. True unless a `SelectiveSubject` in the chain says otherwise.
     /// - Throws: `RPCError` when the other end could not be asked.
     public func supports(_ method: MethodSignature) async throws -> Bool {
         switch self {
@@ -62,8 +62,8 @@ extension Subject {
         }
     }
 
-    /// Performs a call, as `call` does. Inlined where a generated proxy calls it: what goes to the other end of a connection
-    /// without anything before or after is written and awaited there, where the types are known.
+    /// Performs a call, as `call` does. Inlined where a generated proxy calls it. There a call that goes to the other end of a
+    /// connection, with nothing before or after, is written and awaited where the types are known.
     @inlinable @inline(__always)
     nonisolated(nonsending) public func _call<Arguments, Result>(
         _ method: Method<Service, Arguments, Result>, _ arguments: Arguments

@@ -1,8 +1,8 @@
-// A subject around a subject: everything passes through unless it says otherwise.
+// A subject around a subject: all calls pass through, except where it does something itself.
 
-/// A subject that holds the next one and does something before, after or instead of what that does.
+/// A subject that has a next subject and does something before, after or instead of it.
 ///
-/// All functions of `Subject` are there already and hand on; write those in which something is to happen:
+/// All functions of `Subject` exist already and hand on to the next one. Write only those in which something is to happen:
 ///
 /// ```swift
 /// struct Announcing<Service: Sendable>: WrappingSubject {
