@@ -16,7 +16,10 @@ final class Epoll {
     private var wakeUp: FileDescriptor?
     /// The number of `wakeUp`, for other threads; -1 until it exists.
     private let wakeUpNumber = Atomic<Int32>(-1)
-    private var events = [epoll_event](repeating: epoll_event(), count: 256)
+    /// The events of the last wait. Not an array, which would be checked and copied for the system each time.
+    private let events = UnsafeMutableBufferPointer<epoll_event>.allocate(capacity: 256)
+
+    deinit { events.deallocate() }
 
     /// Opens the two descriptors, unless they are open. Until that succeeds no descriptor can be watched.
     func open() throws(SystemError) {
@@ -59,7 +62,7 @@ final class Epoll {
             }
             return 0
         }
-        let count = epoll_wait(list.number, &events, Int32(events.count), milliseconds)
+        let count = epoll_wait(list.number, events.baseAddress, Int32(events.count), milliseconds)
         if count >= 0 { return Int(count) }
         // After EINTR the loop works out anew how long to wait. Any other error means that the loop's own descriptor is gone.
         // No peer can cause that: it is a bug in this process, and nothing could be trusted afterwards.

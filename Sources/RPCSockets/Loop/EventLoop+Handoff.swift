@@ -12,20 +12,20 @@ extension EventLoop: Handoff {
     private static let looksPerLoan = 2
 
     package func lend() {
-        guard let monitor else { return }
+        guard monitor != nil else { return }
         ownership.lend()
-        beWatched(by: monitor)
+        beWatched()
     }
 
     /// Called when a loan has begun, so that a later look sees it. The monitor cannot stop too early: it stops only at a look
     /// some milliseconds after the count was lowered.
-    private func beWatched(by monitor: HandoffMonitor) {
-        if looksLeft.load(ordering: .relaxed) < Self.quietLooks { askToBeWatched(by: monitor) }
+    private func beWatched() {
+        if looksLeft.load(ordering: .relaxed) < Self.quietLooks { askToBeWatched() }
     }
 
     @inline(never)
-    private func askToBeWatched(by monitor: HandoffMonitor) {
-        if looksLeft.exchange(Self.quietLooks, ordering: .relaxed) == 0 { monitor.watch(self) }
+    private func askToBeWatched() {
+        if looksLeft.exchange(Self.quietLooks, ordering: .relaxed) == 0 { monitor?.watch(self) }
     }
 
     package func takeBack() -> Bool {
@@ -45,9 +45,9 @@ extension EventLoop: Handoff {
     }
 
     package func leave(_ visit: LoopVisit) {
-        guard case .visiting(let loan, _) = visit, let monitor else { return }
+        guard case .visiting(let loan, _) = visit else { return }
         ownership.leave(loan)
-        beWatched(by: monitor)
+        beWatched()
     }
 
     // MARK: another thread takes over

@@ -8,6 +8,8 @@ extension EventLoop {
     /// How many items of the queue one turn runs before it looks at the sockets again, and for how long.
     private static let itemsPerTurn = 1_000
     private static let nanosecondsPerTurn: Int64 = 1_000_000
+    /// How long a loop that spins may read its last channel alone. The events of the others wait no longer than that.
+    private static let nanosecondsBetweenChecksOfAll: Int64 = 100_000
 
     /// Runs the loop on this thread. Called on a new thread, when the loop has none.
     func run() {
@@ -140,12 +142,22 @@ extension EventLoop {
         return hasFound
     }
 
-    /// Checks once without waiting, and delivers the events. Returns whether there is something to do.
+    /// Checks once without waiting, and delivers what has come. Returns whether there is something to do.
+    ///
+    /// Between checks of all descriptors it reads only the channel that was read last. A read that may find nothing is one
+    /// system call; an event and the read that it leads to are two, which cost a tenth of a call that is alone.
     private func finds(at now: Instant) -> Bool {
         state.time = now
-        let count = epoll.wait(nanoseconds: 0)
-        deliverReady(count)
-        return count > 0 || mailbox.hasMail || !state.queue.isEmpty || !state.unflushed.isEmpty
+        defer { state.time = nil }
+        if now < state.checksAllAt, let handler = state.lastRead {
+            if handler.reads() { return true }
+        } else {
+            state.checksAllAt = now.advanced(byNanoseconds: Self.nanosecondsBetweenChecksOfAll)
+            let count = epoll.wait(nanoseconds: 0)
+            deliverReady(count)
+            if count > 0 { return true }
+        }
+        return mailbox.hasMail || !state.queue.isEmpty || !state.unflushed.isEmpty
     }
 
     /// How many nanoseconds the loop may sleep; nil if it may sleep until it is woken.

@@ -17,6 +17,10 @@ package final class EventLoop: Loop, @unchecked Sendable {
         var unflushed: ContiguousArray<any TurnEndWork> = []
         var spareList: ContiguousArray<any TurnEndWork> = []
         let readBuffer = ReadBuffer()
+        /// The handler that has read last, if it is registered still.
+        var lastRead: (any Selectable)?
+        /// When a loop that spins next checks all descriptors.
+        var checksAllAt = Instant(nanoseconds: .min)
         /// The time that the present piece of work has read; nil if it has not read the time.
         var time: Instant?
         var isEnding = false

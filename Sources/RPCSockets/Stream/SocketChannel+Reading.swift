@@ -26,21 +26,33 @@ extension SocketChannel: Selectable {
 
     func loopWillEnd() { end(.local) }
 
-    private func read(atMost limit: Int, isHungUp: Bool) {
+    func reads() -> Bool { state.interest.contains(.reading) && read(atMost: 1, isHungUp: false) }
+
+    /// Returns whether the last read has found something: bytes, the peer's end, or an error.
+    @discardableResult
+    private func read(atMost limit: Int, isHungUp: Bool) -> Bool {
         let buffer = eventLoop.state.readBuffer
         for _ in 0..<limit {
-            guard mayRead(isHungUp: isHungUp) else { return }
+            guard mayRead(isHungUp: isHungUp) else { return false }
             let (transfer, isFull) = buffer.read(
                 generously: state.readsMuch, receive: socket.receive, deliver: deliver)
             switch transfer {
-            case .bytes(0): return readEnd()
+            case .bytes(0):
+                readEnd()
+                return true
             case .bytes:
                 state.readsMuch = isFull
-                if !isFull { return }
-            case .wouldBlock: return
-            case .failed(let error): return end(error.channelEnd)
+                if !isFull {
+                    eventLoop.state.lastRead = self
+                    return true
+                }
+            case .wouldBlock: return false
+            case .failed(let error):
+                end(error.channelEnd)
+                return true
             }
         }
+        return true
     }
 
     /// Whether to read now. If not, reading has paused, or the channel has ended.
@@ -133,10 +145,15 @@ extension SocketChannel: Selectable {
         state.patience?.cancel()
         state.lingering?.cancel()
         (state.patience, state.lingering) = (nil, nil)
-        if let registration = state.registration { eventLoop.deregister(registration) }
-        state.registration = nil
+        deregister()
         socket.close()
         report()
+    }
+
+    func deregister() {
+        if let registration = state.registration { eventLoop.deregister(registration) }
+        state.registration = nil
+        if eventLoop.state.lastRead === self { eventLoop.state.lastRead = nil }
     }
 
     private func report() {
