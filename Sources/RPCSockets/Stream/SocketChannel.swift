@@ -81,7 +81,8 @@ package final class SocketChannel: ByteChannel, @unchecked Sendable {
 
     package func flush(_ hint: FlushHint) {
         guard eventLoop.isCurrent else { return writeQueued() }
-        if hint == .last && eventLoop.isAtEndOfTurn { writeQueued() } else { flushLater() }
+        // By pattern: `==` on another module's enum goes through a table.
+        if case .last = hint, eventLoop.isAtEndOfTurn { writeQueued() } else { flushLater() }
     }
 
     package func close() {
@@ -96,8 +97,7 @@ package final class SocketChannel: ByteChannel, @unchecked Sendable {
         guard let other = loop as? EventLoop, !state.hasReadEnd,
             outgoing.withLock({ $0.phase == .open && $0.isIdle && $0.end(.local) })
         else { return nil }
-        if let registration = state.registration { eventLoop.deregister(registration) }
-        state.registration = nil
+        deregister()
         state.receiver = nil
         state.outcome = (.local, 0)
         return SocketChannel(

@@ -1,6 +1,7 @@
 // The names of the limits that a peer can reach. Each name is also the name of the option that sets the limit. So the reader of
 // an error, a log line or a counter knows which option to change.
 
+@usableFromInline
 package enum Limit: String, Sendable, Hashable, CaseIterable {
     // How many connections are accepted, and how soon each must send something.
     case maximumConnections, maximumConnectionsPerAddress
@@ -26,5 +27,5 @@ package enum Limit: String, Sendable, Hashable, CaseIterable {
 }
 
 extension Limit: CustomStringConvertible {
-    package var description: String { rawValue }
+    @usableFromInline package var description: String { rawValue }
 }

@@ -4,6 +4,7 @@
 internal import JSONCodec
 
 /// `@unchecked Sendable`: the memory belongs to one buffer, and the buffer has one owner.
+@usableFromInline
 package struct SendBuffer: ~Copyable, @unchecked Sendable {
     /// Small, because every connection keeps two buffers, and most connections send little.
     private static let leastCapacity = 128
@@ -12,23 +13,24 @@ package struct SendBuffer: ~Copyable, @unchecked Sendable {
     /// connection memory for ever.
     private let keptCapacity: Int
     private var memory: UnsafeMutableRawBufferPointer?
-    private var start = 0
-    private var end = 0
+    @usableFromInline private(set) var start = 0
+    @usableFromInline private(set) var end = 0
     /// The unsent part of a large message, which other owners may hold too. It stands behind `bytes`.
-    private var shared: Shared?
+    @usableFromInline private(set) var shared: Shared?
 
     package init(keptCapacity: Int = 16 << 10) { self.keptCapacity = keptCapacity }
 
     /// In a separate object, because few of the many buffers ever hold such a message.
-    private final class Shared: Sendable {
-        let bytes: Bytes
+    @usableFromInline
+    final class Shared: Sendable {
+        @usableFromInline let bytes: Bytes
 
         init(_ bytes: Bytes) { self.bytes = bytes }
     }
 
     deinit { if let memory { LargeBlocks.deallocate(memory) } }
 
-    package var count: Int { end - start + (shared?.bytes.count ?? 0) }
+    @inlinable package var count: Int { end - start + (shared?.bytes.count ?? 0) }
     package var isEmpty: Bool { start == end && shared == nil }
 
     /// The bytes that stand behind `bytes`. Valid until the buffer is changed.

@@ -11,7 +11,8 @@ package struct FrameReader: Sendable {
     package private(set) var isInsideFrame = false
 
     private var unread = UnreadBytes()
-    private var framer: (any Framer)?
+    /// Asked only when the framing is known.
+    private var framer: any Framer
     private var failure: FramingError?
     private var hasEnded = false
     /// Whether white space came before the first other byte.
@@ -21,7 +22,7 @@ package struct FrameReader: Sendable {
     package init(limits: FrameLimits = .init(), framing: Framing? = nil) {
         self.limits = limits
         self.framing = framing
-        framer = framing?.framer
+        framer = (framing ?? .lines).framer
     }
 
     package mutating func append(_ bytes: Bytes) {
@@ -40,8 +41,8 @@ package struct FrameReader: Sendable {
     package mutating func next() throws(FramingError) -> Bytes? {
         if let failure { throw failure }
         do throws(FramingError) {
-            if framer == nil { try detectFraming() }
-            if !unread.isEmpty, let frame = try framer?.next(in: &unread, limits: limits) {
+            if framing == nil { try detectFraming() }
+            if !unread.isEmpty, let frame = try nextFrame() {
                 count &+= 1
                 isInsideFrame = false
                 return frame
@@ -52,10 +53,16 @@ package struct FrameReader: Sendable {
         } catch {
             failure = error
             unread = UnreadBytes()
-            framer = nil
             isInsideFrame = false
             throw error
         }
+    }
+
+    private mutating func nextFrame() throws(FramingError) -> Bytes? {
+        guard case .lengthPrefixed = framing else { return try framer.next(in: &unread, limits: limits) }
+        // The same, but without finding the framer's function and memory at run time for each message.
+        var framer = LengthFramer()
+        return try framer.next(in: &unread, limits: limits)
     }
 
     private mutating func detectFraming() throws(FramingError) {

@@ -15,9 +15,9 @@ struct HeaderFramer: Framer {
             guard try readLine(of: &unread, limits) else { return nil }
         }
         guard let bodyLength, unread.has(lineStart + bodyLength) else { return nil }
-        unread.skip(lineStart)
+        let header = lineStart
         self = HeaderFramer()
-        return unread.take(bodyLength)
+        return unread.take(bodyLength, behind: header)
     }
 
     /// Reads one header line.

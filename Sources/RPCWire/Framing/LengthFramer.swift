@@ -9,8 +9,7 @@ struct LengthFramer: Framer {
         guard unread.has(4) else { return nil }
         let length = try limits.checked(Int(clamping: UInt32(bigEndian: unread.front.loadUnaligned(as: UInt32.self))))
         guard unread.has(4 + length) else { return nil }
-        unread.skip(4)
-        return unread.take(length)
+        return unread.take(length, behind: 4)
     }
 
     /// - Precondition: the length of the message fits into four bytes. A session refuses much shorter messages than that.

@@ -34,15 +34,17 @@ struct UnreadBytes: Sendable {
         if isEmpty { begin(bytes) } else { rest.append(bytes) }
     }
 
-    /// Removes the first bytes of the front, and returns them as a view. The front must have that many.
-    mutating func take(_ count: Int) -> Bytes {
+    /// Removes the first bytes of the front, and returns them without their header as a view. The front must have that many.
+    mutating func take(_ count: Int, behind header: Int = 0) -> Bytes {
+        let chunk = chunk
+        let first = start + header
+        skip(header + count)
         guard count > 0, let chunk else { return .empty }
-        let taken = Bytes(chunk, start..<start + count)
-        skip(count)
-        return taken
+        return Bytes(chunk, first..<first + count)
     }
 
     /// Removes the first bytes of the front, which must have that many.
+    @inline(__always)
     mutating func skip(_ count: Int) {
         start += count
         guard start == end else { return }

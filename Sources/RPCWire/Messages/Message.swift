@@ -72,10 +72,9 @@ package struct Request: Sendable {
     package var params: Bytes? { arguments.isEmpty ? nil : frame[arguments] }
     @inlinable package var paramsCount: Int { arguments.count }
 
-    /// Returns the parameters, and the chunk that must be kept for as long as they are read. The text is empty when there are
-    /// none. Consumes the request, because nothing else of it is needed any more.
+    /// The parameters, and the chunk that must be kept for as long as they are read. The text is empty when there are none.
     @inlinable @inline(__always)
-    package consuming func takeParams() -> (text: UnsafeRawBufferPointer, chunk: ByteChunk?) {
+    package var keptParams: (text: UnsafeRawBufferPointer, chunk: ByteChunk?) {
         // An empty or small view of a large chunk would keep all bytes that came in with the request until the call begins.
         guard !arguments.isEmpty else { return (UnsafeRawBufferPointer(start: nil, count: 0), nil) }
         let text = UnsafeRawBufferPointer(rebasing: frame.memory[arguments])

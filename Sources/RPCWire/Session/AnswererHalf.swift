@@ -5,18 +5,19 @@
 
 @usableFromInline
 package struct AnswererHalf: ~Copyable {
+    @usableFromInline
     package struct Limits: Sendable {
         package var requests = Int.max
         package var requestBytes = Int.max
-        package var keptReplies = Int.max
-        package var keptReplyBytes = Int.max
+        @usableFromInline package var keptReplies = Int.max
+        @usableFromInline package var keptReplyBytes = Int.max
         /// The most bytes that a message may have, in either direction.
         package var frameSize = Int.max
 
         package init() {}
     }
 
-    private let limits: Limits
+    @usableFromInline let limits: Limits
     /// The requests that have a place. The driver calls the table directly where no other part of the half is concerned.
     @usableFromInline package var calls: IncomingCalls
     /// How much of what the peer sends has arrived here.
@@ -29,7 +30,7 @@ package struct AnswererHalf: ~Copyable {
     /// When the driver's timer is due next and calls `expire`.
     @usableFromInline package private(set) var wakesAt = Instant.distantFuture
     /// The timeout of the peer's calls that name none, in milliseconds. Nil for a peer that has sent no hello.
-    package private(set) var assumedTimeout: Int64?
+    @usableFromInline package private(set) var assumedTimeout: Int64?
     /// The most bytes that a message to the peer may have.
     package private(set) var frameLimit: Int
 
@@ -53,6 +54,7 @@ extension AnswererHalf {
     /// - Parameters:
     ///   - timeout: the timeout in the call, in milliseconds.
     ///   - isOurKind: whether the peer runs this library, and so has named the timeout of its calls in its hello.
+    @inlinable
     package func deadline(after timeout: Int64?, isOurKind: Bool, at now: Instant) -> Instant {
         guard let left = timeout ?? (isOurKind ? assumedTimeout : nil) else { return .distantFuture }
         return now.advanced(byMilliseconds: left)
@@ -85,7 +87,7 @@ extension AnswererHalf {
 
 extension AnswererHalf {
     /// How many bytes each session may always keep, however much the other sessions keep.
-    private static var little: Int { 4_096 }
+    @usableFromInline static var little: Int { 4_096 }
 
     /// Keeps the answer to a call that has run, until the peer has it. Called when the answer goes out, if the session can go
     /// on.
@@ -128,6 +130,7 @@ extension AnswererHalf {
 
     /// The limit for which no call may begin until the peer has acknowledged some answers. If the other sessions keep too much,
     /// this one may still keep a little.
+    @inlinable
     package func overrunByReplies(isFullInAll: Bool) -> Limit? {
         guard keepsAnswers else { return nil }
         let kept = replies.byteCount

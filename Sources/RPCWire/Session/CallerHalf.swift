@@ -5,7 +5,8 @@
 // streams, so that messages leave in the order of their numbers. Then it frees the lock and does the rest. A stream is named by
 // its number here, a call by its handle.
 
-package struct CallerHalf: ~Copyable {
+@usableFromInline
+package struct CallerHalf: ~Copyable, Sendable {
     package struct Limits: Sendable {
         package let pendingCalls: Int
         package let pendingPostBytes: Int
@@ -17,7 +18,7 @@ package struct CallerHalf: ~Copyable {
     }
 
     private let limits: Limits
-    var calls = OutgoingCalls()
+    @usableFromInline var calls = OutgoingCalls()
     var posts: PendingPosts
     /// The stream for new calls; nil while there is no connection.
     package internal(set) var stream: Int?
@@ -46,7 +47,7 @@ package struct CallerHalf: ~Copyable {
     // MARK: queries
 
     /// How many calls have not ended.
-    package var pendingCalls: Int { calls.count }
+    @inlinable package var pendingCalls: Int { calls.count }
     /// How many posts the peer may not have.
     package var pendingPosts: Int { posts.count }
     /// How many posts were lost since `close`.

@@ -29,7 +29,7 @@ package struct KeptMessages: ~Copyable, Sendable {
     package init() {}
 
     @usableFromInline package private(set) var count = 0
-    package private(set) var byteCount = 0
+    @usableFromInline package private(set) var byteCount = 0
     /// The bytes of all messages but the large ones.
     package var byteCountOfSmall: Int { bytes.count }
     @inlinable package var isEmpty: Bool { count == 0 }

@@ -10,7 +10,7 @@
 package struct CallHandle: Sendable, Hashable {
     package let word: UInt
 
-    package init(word: UInt) { self.word = word }
+    @inlinable package init(word: UInt) { self.word = word }
 }
 
 /// An offset in one of the streams that serve this end one after the other.
@@ -18,7 +18,7 @@ package struct StreamPlace: Sendable, Hashable {
     package let stream: Int
     package let offset: UInt64
 
-    package init(stream: Int, offset: UInt64) {
+    @inlinable package init(stream: Int, offset: UInt64) {
         self.stream = stream
         self.offset = offset
     }
@@ -36,6 +36,7 @@ package enum Persistence: Sendable, Hashable {
     case ends
 }
 
+@usableFromInline
 package struct OutgoingCalls: Sendable {
     /// A call that enters the table.
     package struct Call: Sendable {
@@ -45,6 +46,7 @@ package struct OutgoingCalls: Sendable {
         /// The length of its message, without the end.
         package let length: Int
 
+        @inlinable
         package init(_ handle: CallHandle, length: Int, deadline: Instant, _ persistence: Persistence = .waits) {
             (self.handle, self.length, self.deadline, self.persistence) = (handle, length, deadline, persistence)
         }
@@ -82,7 +84,7 @@ package struct OutgoingCalls: Sendable {
     /// the number is skipped.
     private var entries: [Entry?] = []
     private var nextID: Int64 = 1
-    package private(set) var count = 0
+    @usableFromInline package private(set) var count = 0
 
     package init() {}
 

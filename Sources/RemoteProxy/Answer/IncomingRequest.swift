@@ -25,10 +25,10 @@ struct IncomingRequest: ~Copyable, Sendable {
     var isNextPost = false
 
     init(
-        _ request: consuming Request, id: RPCIdentifier?, method: consuming _ExportedMethod, link: Link,
+        _ request: Request, id: RPCIdentifier?, method: consuming _ExportedMethod, link: Link,
         slot: Int, deadline: Instant, batch: BatchReply?, arrived: Instant
     ) {
-        (params, chunk) = request.takeParams()
+        (params, chunk) = request.keptParams
         self.id = id
         self.method = method
         self.link = link

@@ -81,7 +81,15 @@ extension Request {
     var isOptional: Bool { withExtendedLifetime(self) { methodName.starts(with: "$/".utf8) } }
 
     /// Whether the name is one of the protocol's own.
-    var isSystem: Bool { isOptional || withExtendedLifetime(self) { methodName.starts(with: "rpc.".utf8) } }
+    var isSystem: Bool {
+        withExtendedLifetime(self) {
+            // Asked for every request that waits, and the first byte of nearly all names tells that they are a service's.
+            guard let first = methodName.first, first == UInt8(ascii: "r") || first == UInt8(ascii: "$") else {
+                return false
+            }
+            return isOptional || methodName.starts(with: "rpc.".utf8)
+        }
+    }
 }
 
 /// The longest parameters that are decoded; none of these messages needs more. Longer ones would take long to look through.

@@ -17,7 +17,7 @@ extension Link {
     }
 
     /// Finds the method that a request names and starts it, unless the request has come before.
-    func accept(_ request: consuming Request, from channel: MessageChannel, in batch: BatchReply?) {
+    func accept(_ request: Request, from channel: MessageChannel, in batch: BatchReply?) {
         guard isNew(request, from: channel) else { return refuseRepeated(request, in: batch) }
         // The name is a view of the request's memory, and the request is still used below.
         guard let method = methods.method(named: request.methodName, in: context.exports) else {
@@ -48,7 +48,7 @@ extension Link {
 
     /// Has a request judged. Then begins it, holds it back, or refuses it.
     func start(
-        _ method: consuming _ExportedMethod, for request: consuming Request, from channel: MessageChannel,
+        _ method: consuming _ExportedMethod, for request: Request, from channel: MessageChannel,
         in batch: BatchReply?
     ) {
         let id = request.id
@@ -87,6 +87,7 @@ extension Link {
 
     /// Answers a request that has come before, without running it again. If it still runs, or its answer is still kept, that
     /// answer is sent anyway.
+    @inline(never)
     private func refuseRepeated(_ request: Request, in batch: BatchReply?) {
         // A member of a batch is always answered: the rest of its batch would wait for it.
         guard let id = request.id, batch != nil || !half.calls.isRunning(id) else { return }
@@ -122,7 +123,8 @@ extension Link {
     }
 
     /// Called when the subject of a request has returned or thrown. Takes the request out of the table and sends its answer.
-    @inline(__always)
+    /// Once in memory, not in each of its callers: what runs for every call is to fit into a processor's first cache.
+    @inline(never)
     func finish(_ request: borrowing IncomingRequest, _ failure: (any Error)?, on worker: Worker) {
         withChannel { finish(request, failure, on: worker, over: $0) }
     }
@@ -143,12 +145,7 @@ extension Link {
         let stop = half.calls.finish(slot: request.slot)
         admission.ended(&half)
         channel?.answered()
-        if let failure {
-            let (error, outcome) = request.method.explained(failure)
-            write(stop.map { .stopped($0, outcome: outcome) } ?? error, outcome, to: request, in: output)
-        } else {
-            MessageWriter.closeResult(in: output)
-        }
+        if let failure { write(failure, stop, to: request, in: output) } else { MessageWriter.closeResult(in: output) }
         guard let id = request.id else { return }
         if output.count > half.frameLimit { writeTooLarge(request, in: output) }
         if output.count > LargeBlocks.least {
@@ -158,6 +155,14 @@ extension Link {
             let isLast = !request.method.isPost
             send(output.bytes, to: id, in: request.batch, over: channel, isLast: isLast)
         }
+    }
+
+    @inline(never)
+    private func write(
+        _ failure: any Error, _ stop: IncomingCalls.Stop?, to request: borrowing IncomingRequest, in output: JSONOutput
+    ) {
+        let (error, outcome) = request.method.explained(failure)
+        write(stop.map { .stopped($0, outcome: outcome) } ?? error, outcome, to: request, in: output)
     }
 
     private func write(
@@ -173,6 +178,7 @@ extension Link {
         MessageWriter.writeFailure(id: id, error: object, in: output)
     }
 
+    @inline(never)
     private func writeTooLarge(_ request: borrowing IncomingRequest, in output: JSONOutput) {
         let (size, limit) = (output.count, half.frameLimit)
         let name = request.method.signature.wireName
@@ -232,6 +238,7 @@ extension Link {
 
 extension Link {
     /// Answers a request with an error, without running it. A notification is never answered, so its refusal goes to the log.
+    @inline(never)
     func answer(_ id: RPCIdentifier?, with error: ErrorObject, in batch: BatchReply?) {
         guard let id else { return requester.log("refused a post from \(address): \(error.message)") }
         let output = JSONOutput()
@@ -258,27 +265,33 @@ extension Link {
         isLast: Bool = false, hasBegun: Bool = true
     ) {
         guard channel?.mayAnswer(answer.count) != false else { return }
-        if let batch {
-            // After the end of the session no code would free what the batch keeps.
-            guard !half.life.isOver else { return }
-            let collected = batch.add(answer)
-            half.calls.held.batchesKeep(collected.change)
-            admission.tellBytes(of: &half)
-            guard let reply = collected.reply else { return }
-            if collected.isTooLarge { overran(.maximumFrameSize) }
-            reply.withUnsafeBytes { reply in
-                // A single error stands for the whole batch, and the other end counts it as one answer.
-                if collected.isTooLarge, half.life.isResumable { keep(reply, to: .null) }
-                channel?.send(reply, isLast: isLast)
-            }
-        } else {
-            if half.life.isResumable { if hasBegun { keep(answer, to: id) } else { keepRefusal(answer) } }
-            channel?.send(answer, isLast: isLast)
+        if let batch { return add(answer, to: batch, over: channel, isLast: isLast) }
+        if half.life.isResumable { if hasBegun { keep(answer, to: id) } else { keepRefusal(answer) } }
+        channel?.send(answer, isLast: isLast)
+    }
+
+    /// Collects an answer, and sends the batch when it is complete.
+    @inline(never)
+    private func add(
+        _ answer: UnsafeRawBufferPointer, to batch: BatchReply, over channel: MessageChannel?, isLast: Bool
+    ) {
+        // After the end of the session no code would free what the batch keeps.
+        guard !half.life.isOver else { return }
+        let collected = batch.add(answer)
+        half.calls.held.batchesKeep(collected.change)
+        admission.tellBytes(of: &half)
+        guard let reply = collected.reply else { return }
+        if collected.isTooLarge { overran(.maximumFrameSize) }
+        reply.withUnsafeBytes { reply in
+            // A single error stands for the whole batch, and the other end counts it as one answer.
+            if collected.isTooLarge, half.life.isResumable { keep(reply, to: .null) }
+            channel?.send(reply, isLast: isLast)
         }
     }
 
     /// Sends a large answer. If the answer fills the memory that it was written in, that memory is kept and sent without a
     /// copy.
+    @inline(never)
     private func sendLarge(
         _ output: JSONOutput, to id: RPCIdentifier, in batch: BatchReply?, over channel: MessageChannel?
     ) {
