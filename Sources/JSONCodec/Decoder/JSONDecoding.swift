@@ -2,6 +2,7 @@
 
 /// Decodes the value at a reader's cursor and moves behind it. Throws a `DecodingError`. If the text is not JSON, that is
 /// `dataCorrupted` with a `JSONError` as the underlying error.
+@inline(__always)
 package func decodeJSON<Value: Decodable>(_ type: Value.Type, at reader: inout JSONReader) throws -> Value {
     // Most arguments and results are one token. They need no decoder and no state. Each cast is to the type that was just compared.
     if type == Int.self, let token = token(Int.self, &reader) { return unsafeBitCast(token, to: type) }
@@ -17,6 +18,7 @@ package func decodeJSON<Value: Decodable>(_ type: Value.Type, at reader: inout J
 }
 
 /// Reads the token at the cursor. Returns nil, with the cursor unmoved, for any other value. The decoder then explains it.
+@inline(__always)
 private func token<Token: JSONPrimitive>(_ type: Token.Type, _ reader: inout JSONReader) -> Token? {
     let start = reader.position
     if let token = (try? Token.read(&reader)) ?? nil { return token }
@@ -28,6 +30,7 @@ private func token<Token: JSONPrimitive>(_ type: Token.Type, _ reader: inout JSO
 package func decodeJSON<Value: Decodable>(
     _ type: Value.Type, from bytes: UnsafeRawBufferPointer, maximumDepth: Int = 512
 ) throws -> Value {
+    if type == Int.self, let integer = JSONNumber.integer(in: bytes) { return unsafeBitCast(integer, to: type) }
     var reader = JSONReader(bytes, maximumDepth: maximumDepth)
     let value = try decodeJSON(type, at: &reader)
     do throws(JSONError) { try reader.finish() } catch { throw DecodingError.malformed(error) }

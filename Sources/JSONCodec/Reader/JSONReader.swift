@@ -166,6 +166,17 @@ package struct JSONReader {
         return integer
     }
 
+    /// Moves to the next element of an array and reads it, if it is an integer of at most eighteen digits and nothing stands
+    /// before it. Returns nil, with the cursor unmoved, for anything else.
+    package mutating func nextPlainInteger() -> Int? {
+        let start = isFirst ? position : position &+ 1
+        guard start < count, isFirst || base[position] == UInt8(ascii: ","),
+            let (value, end) = JSONNumber.plainInteger(base, at: start, of: count)
+        else { return nil }
+        (position, isFirst) = (end, false)
+        return Int(value)
+    }
+
     /// Whether the next value is a number. The cursor is then at it.
     @inline(__always)
     mutating func isAtNumber() throws(JSONError) -> Bool {
