@@ -29,9 +29,11 @@ package struct FrameReader: Sendable {
         if failure == nil { unread.append(bytes) }
     }
 
-    /// Says that no more bytes come. Completes the last line, but only if `next` has learned the framing before.
+    /// Says that no more bytes come. Completes the last line.
     package mutating func end() {
         hasEnded = true
+        // An error is thrown again by `next`.
+        if framing == nil { try? detectFraming() }
         // The last line may lack its line feed.
         if framing == .lines { append(Bytes("\n")) }
     }

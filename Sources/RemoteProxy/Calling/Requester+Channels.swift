@@ -141,7 +141,8 @@ extension Requester {
 }
 
 /// Has an action called once when a requester takes no more calls and posts, because its session is over or its client closed.
-/// The action is called on no particular thread. A watch that is released before never calls it, and leaves nothing behind.
+/// The action is called on no particular thread. A watch that is released before leaves nothing behind; if it is released at that
+/// very moment the action may still be called.
 final class ClosingWatch: Sendable {
     private let requester: Requester
     private let number: Int

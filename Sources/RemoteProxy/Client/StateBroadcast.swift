@@ -37,12 +37,12 @@ final class StateBroadcast<State: Sendable & Equatable>: Sendable {
     }
 
     func send(_ state: State) {
-        let all = listeners.withLock { listeners -> [AsyncStream<State>.Continuation] in
-            guard !listeners.isFinished, listeners.latest != state else { return [] }
+        // Yielded under the lock, or of two threads the later could be the first to tell a listener.
+        listeners.withLock { listeners in
+            guard !listeners.isFinished, listeners.latest != state else { return }
             listeners.latest = state
-            return Array(listeners.continuations.values)
+            for continuation in listeners.continuations.values { continuation.yield(state) }
         }
-        for continuation in all { continuation.yield(state) }
     }
 
     func finish() {

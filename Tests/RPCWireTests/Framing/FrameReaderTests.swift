@@ -112,4 +112,12 @@ import Testing
         decoder.append(half)
         #expect(try decoder.next()?.count == 1 << 24)
     }
+
+    @Test func `the end of the stream completes a last line that was not asked for before`() throws {
+        var decoder = FrameReader()
+        decoder.append(bytes(" {}".utf8))
+        decoder.end()
+        #expect(try decoder.next()?.description == "{}")
+        #expect(try decoder.next() == nil)
+    }
 }
