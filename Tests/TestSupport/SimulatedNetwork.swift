@@ -166,10 +166,10 @@ package final class SimulatedNetwork: Sendable {
         let context = LinkContext(
             runner: runner, exports: exports, settings: Shared(settings), sessions: sessions, log: log)
         var events = MessageChannel.Events()
-        events.replaced = { [self] heir in
+        events.replaced = { [self] successor in
             let action = state.withLock { state in
                 if let place = state.links.firstIndex(where: { $0.number == number }) {
-                    state.links[place].channel = heir
+                    state.links[place].channel = successor
                 }
                 return state.onHandOver
             }

@@ -25,7 +25,7 @@ final class ServerDriver: Sendable {
     let configuration: RPCServer.Configuration
     private let exports: Exports
     let traffic: Traffic
-    let valve: LogValve
+    let valve: LogLimiter
     private let linkSettings: Shared<LinkSettings>
     /// The tokens that are accepted now. `reload` replaces those of the configuration.
     private let tokens: Lock<TokenList?>
@@ -43,7 +43,7 @@ final class ServerDriver: Sendable {
             loops: configuration.threads, maximumRequests: configuration.maximumRequestsInAll,
             maximumBytes: configuration.maximumBytesInAll)
         self.traffic = traffic
-        valve = LogValve(
+        valve = LogLimiter(
             most: configuration.maximumLogLines, on: EventLoop.shared,
             overran: { traffic.overran(.maximumLogLines) }, write: configuration.log)
         var settings = LinkSettings()
@@ -180,7 +180,7 @@ final class ServerDriver: Sendable {
         let context = LinkContext(
             runner: runner, exports: exports, settings: linkSettings, sessions: sessions, log: valve.log)
         var events = MessageChannel.Events()
-        events.replaced = { [self] heir in replace(number, by: heir) }
+        events.replaced = { [self] successor in replace(number, by: successor) }
         events.ended = { [self] _, _ in ended(number, from: neighbourhood) }
         let channel = MessageChannel(stream, number: number, link: Link(context), framing: nil, events: events)
         let isServing = state.withLock { state in
@@ -196,12 +196,12 @@ final class ServerDriver: Sendable {
     }
 
     /// A new channel has taken over the connection, perhaps on another loop.
-    private func replace(_ number: Int, by heir: MessageChannel) {
+    private func replace(_ number: Int, by successor: MessageChannel) {
         let isServing = state.withLock { state in
-            state.channels[number] = heir
+            state.channels[number] = successor
             return state.phase == .serving
         }
-        if !isServing { heir.stream.abort() }
+        if !isServing { successor.stream.abort() }
     }
 
     private func ended(_ number: Int, from neighbourhood: String?) {

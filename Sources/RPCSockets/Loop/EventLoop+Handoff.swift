@@ -79,7 +79,7 @@ extension EventLoop: Handoff {
                 guard ownership.take(from: thread, for: SystemThread.current) else { return monitor.returned(thread) }
                 threadsAway.add(1, ordering: .relaxed)
                 monitor.tookOver()
-                live()
+                runTurns()
             }
         } catch {
             monitor.cannotReplace(thread, because: "the event loop \(name) gets no other thread: \(error)")

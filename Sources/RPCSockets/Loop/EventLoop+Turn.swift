@@ -14,11 +14,11 @@ extension EventLoop {
     /// Runs the loop on this thread. Called on a new thread, when the loop has none.
     func run() {
         ownership.begin(SystemThread.current)
-        live()
+        runTurns()
     }
 
     /// Runs turns until nothing is left to do, or until this thread has lost the loop.
-    func live() {
+    func runTurns() {
         if state.hosting.hasThread { state.hosting.lostThread(at: MonotonicClock.now) }
         state.spin.isPossible = SystemThread.processors > 1
         repeat {
@@ -36,7 +36,7 @@ extension EventLoop {
     }
 
     /// Whether the present piece of work is the last of this turn, and no channel waits for the end of the turn.
-    var isAtEndOfTurn: Bool { state.queue.isEmpty && state.unflushed.isEmpty && !mailbox.hasMail }
+    var isAtEndOfTurn: Bool { state.queue.isEmpty && state.channelsToFlush.isEmpty && !mailbox.hasMail }
 
     private func fireTimers() {
         guard let next = state.timers.nextDeadline, next <= now else { return }
@@ -75,17 +75,17 @@ extension EventLoop {
     }
 
     func flushChannels() {
-        guard !state.unflushed.isEmpty else { return }
+        guard !state.channelsToFlush.isEmpty else { return }
         // Channels that are added from here on belong to the next turn.
-        var channels = exchange(&state.unflushed, with: exchange(&state.spareList, with: []))
+        var channels = exchange(&state.channelsToFlush, with: exchange(&state.spareChannelList, with: []))
         for channel in channels { channel.turnEnds() }
         channels.removeAll(keepingCapacity: true)
-        state.spareList = channels
+        state.spareChannelList = channels
     }
 
     /// Whether the thread can end. Only after `shutdown`, when nothing is left to do.
     private func isDone() -> Bool {
-        guard state.isEnding, state.queue.isEmpty, state.registrations.count == 0, state.unflushed.isEmpty else {
+        guard state.isEnding, state.queue.isEmpty, state.registrations.count == 0, state.channelsToFlush.isEmpty else {
             return false
         }
         return mailbox.leave { ownership.end() }
@@ -129,14 +129,14 @@ extension EventLoop {
     private func spin() -> Bool {
         var now = MonotonicClock.now
         // An event that is ready at once would have ended a sleep at once too, so it does not tell whether spinning pays.
-        if finds(at: now) { return true }
+        if pollOnce(at: now) { return true }
         let start = now
         var end = start.advanced(byNanoseconds: state.spin.time)
         if let next = state.timers.nextDeadline { end = min(end, next) }
         var hasFound = false
         repeat {
             now = MonotonicClock.now
-            hasFound = finds(at: now)
+            hasFound = pollOnce(at: now)
         } while !hasFound && now < end
         state.spin.spun(for: start.nanoseconds(to: now), hasFound: hasFound)
         return hasFound
@@ -146,7 +146,7 @@ extension EventLoop {
     ///
     /// Between checks of all descriptors it reads only the channel that was read last. A read that may find nothing is one
     /// system call; an event and the read that it leads to are two, which cost a tenth of a call that is alone.
-    private func finds(at now: Instant) -> Bool {
+    private func pollOnce(at now: Instant) -> Bool {
         state.time = now
         defer { state.time = nil }
         if now < state.checksAllAt, let handler = state.lastRead {
@@ -157,12 +157,12 @@ extension EventLoop {
             deliverReady(count)
             if count > 0 { return true }
         }
-        return mailbox.hasMail || !state.queue.isEmpty || !state.unflushed.isEmpty
+        return mailbox.hasMail || !state.queue.isEmpty || !state.channelsToFlush.isEmpty
     }
 
     /// How many nanoseconds the loop may sleep; nil if it may sleep until it is woken.
     private func timeToSleep(from now: Instant) -> Int64? {
-        guard state.queue.isEmpty, state.unflushed.isEmpty, !mailbox.hasMail else { return 0 }
+        guard state.queue.isEmpty, state.channelsToFlush.isEmpty, !mailbox.hasMail else { return 0 }
         state.timers.dropCancelledFirst()
         let until = state.timers.nextDeadline ?? .distantFuture
         guard mailbox.fallAsleep(until: until) else { return 0 }

@@ -14,8 +14,8 @@ package final class EventLoop: Loop, @unchecked Sendable {
         var spin = SpinPolicy()
         var hosting: Hosting
         /// Channels that have queued output in this turn; and an empty list, which has the memory for those of the next turn.
-        var unflushed: ContiguousArray<any TurnEndWork> = []
-        var spareList: ContiguousArray<any TurnEndWork> = []
+        var channelsToFlush: ContiguousArray<any TurnEndWork> = []
+        var spareChannelList: ContiguousArray<any TurnEndWork> = []
         let readBuffer = ReadBuffer()
         /// The handler that has read last, if it is registered still.
         var lastRead: (any Selectable)?

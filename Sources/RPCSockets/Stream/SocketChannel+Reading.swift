@@ -141,7 +141,7 @@ extension SocketChannel: Selectable {
         // A writer still uses the descriptor, and calls this again.
         guard let ending else { return }
         state.outcome = ending
-        flight.letGo()
+        sending.letGo()
         state.patience?.cancel()
         state.lingering?.cancel()
         (state.patience, state.lingering) = (nil, nil)

@@ -34,7 +34,7 @@ extension SocketChannel: TurnEndWork {
     func flushLater() {
         if !state.batch.isListed {
             state.batch.begin()
-            eventLoop.state.unflushed.append(self)
+            eventLoop.state.channelsToFlush.append(self)
         }
         if state.batch.add() { writeQueued() }
     }
@@ -46,29 +46,29 @@ extension SocketChannel: TurnEndWork {
 
     /// Sends the queued bytes, unless another writer is at work.
     func writeQueued() {
-        if let first = outgoing.withLock({ $0.beginWriting() ? $0.next(&flight) : nil }) { write(first) }
+        if let first = outgoing.withLock({ $0.beginWriting() ? $0.next(&sending) : nil }) { write(first) }
     }
 
     /// Sends until nothing is queued or the socket is full. Called by the thread that has become the writer, with its first
     /// step; it is not the writer afterwards. The caller may be in the middle of other work, so no receiver is called here: the
     /// loop does that later.
-    private func write(_ first: Outgoing.Next) {
+    private func write(_ first: OutputQueue.Next) {
         let isLoop = eventLoop.isCurrent
         var next = first
         var turns = 0
         while next == .send {
             turns += 1
-            let count = flight.count
-            switch socket.send(flight.bytes, flight.sharedBytes) {
+            let count = sending.count
+            switch socket.send(sending.bytes, sending.sharedBytes) {
             case .bytes(count) where isLoop || turns < Self.turnsForOthers:
-                flight.removeAll()
+                sending.removeAll()
                 next = outgoing.withLock { outgoing in
                     outgoing.didSend(count)
-                    return outgoing.next(&flight)
+                    return outgoing.next(&sending)
                 }
             case .bytes(let part):
                 // After a partial write the next would block. A writer that has had its turns leaves the rest to the loop.
-                flight.removeFirst(part)
+                sending.removeFirst(part)
                 return block(sent: part)
             case .wouldBlock:
                 return block(sent: 0)
@@ -106,7 +106,7 @@ extension SocketChannel: TurnEndWork {
     }
 
     func roomAppeared() {
-        guard let first = outgoing.withLock({ $0.resumeWriting() ? $0.next(&flight) : nil }) else {
+        guard let first = outgoing.withLock({ $0.resumeWriting() ? $0.next(&sending) : nil }) else {
             return setInterest(state.interest.subtracting(.writing))
         }
         write(first)

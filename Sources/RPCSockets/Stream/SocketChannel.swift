@@ -3,7 +3,7 @@
 
 package import RPCWire
 
-/// `@unchecked Sendable`: only `flight` needs it. It belongs to the thread that is the writer according to `outgoing`.
+/// `@unchecked Sendable`: only `sending` needs it. It belongs to the thread that is the writer according to `outgoing`.
 package final class SocketChannel: ByteChannel, @unchecked Sendable {
     package let remoteAddress: String
     /// The user who runs the peer; nil except for Unix-domain sockets.
@@ -14,9 +14,9 @@ package final class SocketChannel: ByteChannel, @unchecked Sendable {
     let socket: Socket
     let limits: OutputLimits
     let pausesReading: Bool
-    let outgoing: Lock<Outgoing>
+    let outgoing: Lock<OutputQueue>
     /// The bytes that the present writer is sending.
-    var flight = SendBuffer()
+    var sending = SendBuffer()
     private let bound: LoopBound<State>
 
     /// The state that only the loop's thread touches.
@@ -48,7 +48,7 @@ package final class SocketChannel: ByteChannel, @unchecked Sendable {
         self.remoteAddress = remoteAddress
         self.limits = limits
         self.pausesReading = pausesReading
-        outgoing = Lock(Outgoing())
+        outgoing = Lock(OutputQueue())
         bound = LoopBound(State(), of: loop)
         peerUser = socket.peerUser
         socket.prepareForMessages(limits)

@@ -74,7 +74,7 @@ package struct FrameReader: Sendable {
             let isBlank = blanks == unread.count
             unread.skip(blanks)
             guard !isBlank, let first = unread.front.first else { continue }
-            let framing = try Framing.told(by: first, isFirst: !hasLeadingBlanks)
+            let framing = try Framing.detect(firstByte: first, isFirst: !hasLeadingBlanks)
             (self.framing, framer) = (framing, framing.framer)
         }
     }

@@ -54,7 +54,7 @@ package enum Framing: UInt8, Sendable, Hashable, CaseIterable {
     /// - Parameters:
     ///   - byte: the first byte that is not white space.
     ///   - isFirst: whether no white space came before it. Only a line may have white space before it.
-    static func told(by byte: UInt8, isFirst: Bool) throws(FramingError) -> Framing {
+    static func detect(firstByte byte: UInt8, isFirst: Bool) throws(FramingError) -> Framing {
         switch byte {
         case UInt8(ascii: "{"), UInt8(ascii: "["): return .lines
         case 0x00 where isFirst: return .lengthPrefixed

@@ -25,7 +25,7 @@ package struct AnswererHalf: ~Copyable {
     /// The answers that the peer may not have yet.
     @usableFromInline package private(set) var replies = KeptMessages()
     /// The part of `replies.byteCount` that has been reported to the totals of all sessions.
-    private var toldReplyBytes = 0
+    private var reportedReplyBytes = 0
     @usableFromInline package var life = Life()
     /// When the driver's timer is due next and calls `expire`.
     @usableFromInline package private(set) var wakesAt = Instant.distantFuture
@@ -53,10 +53,10 @@ extension AnswererHalf {
     /// When the peer stops waiting for the answer to a call, as far as the peer has told.
     /// - Parameters:
     ///   - timeout: the timeout in the call, in milliseconds.
-    ///   - isOurKind: whether the peer runs this library, and so has named the timeout of its calls in its hello.
+    ///   - peerRunsLibrary: whether the peer runs this library, and so has named the timeout of its calls in its hello.
     @inlinable
-    package func deadline(after timeout: Int64?, isOurKind: Bool, at now: Instant) -> Instant {
-        guard let left = timeout ?? (isOurKind ? assumedTimeout : nil) else { return .distantFuture }
+    package func deadline(after timeout: Int64?, peerRunsLibrary: Bool, at now: Instant) -> Instant {
+        guard let left = timeout ?? (peerRunsLibrary ? assumedTimeout : nil) else { return .distantFuture }
         return now.advanced(byMilliseconds: left)
     }
 
@@ -87,7 +87,7 @@ extension AnswererHalf {
 
 extension AnswererHalf {
     /// How many bytes each session may always keep, however much the other sessions keep.
-    @usableFromInline static var little: Int { 4_096 }
+    @usableFromInline static var guaranteedBytes: Int { 4_096 }
 
     /// Keeps the answer to a call that has run, until the peer has it. Called when the answer goes out, if the session can go
     /// on.
@@ -100,7 +100,7 @@ extension AnswererHalf {
     ) -> Limit? {
         let kept = replies.byteCount
         if kept >= limits.keptReplyBytes { return .maximumKeptReplyBytes }
-        if isFullInAll, kept + answer.count >= Self.little { return .maximumKeptReplyBytesInAll }
+        if isFullInAll, kept + answer.count >= Self.guaranteedBytes { return .maximumKeptReplyBytesInAll }
         if let shared {
             replies.keep(shared: shared, number: replies.last + 1)
         } else {
@@ -120,7 +120,7 @@ extension AnswererHalf {
     package mutating func keepRefusal(_ answer: UnsafeRawBufferPointer, isFullInAll: Bool) -> Limit? {
         replies.keep(answer, number: replies.last + 1)
         let kept = replies.byteCountOfSmall
-        guard kept >= 16 * Self.little else { return nil }
+        guard kept >= 16 * Self.guaranteedBytes else { return nil }
         if kept / 2 >= limits.keptReplyBytes { return .maximumKeptReplyBytes }
         return isFullInAll ? .maximumKeptReplyBytesInAll : nil
     }
@@ -135,7 +135,7 @@ extension AnswererHalf {
         guard keepsAnswers else { return nil }
         let kept = replies.byteCount
         if kept >= limits.keptReplyBytes { return .maximumKeptReplyBytes }
-        if isFullInAll, kept >= Self.little { return .maximumKeptReplyBytesInAll }
+        if isFullInAll, kept >= Self.guaranteedBytes { return .maximumKeptReplyBytesInAll }
         return replies.count >= limits.keptReplies ? .maximumKeptReplies : nil
     }
 
@@ -144,10 +144,10 @@ extension AnswererHalf {
 
     /// Returns the change of the kept bytes that must be reported to the totals of all sessions. Nil for a change of less than
     /// a few kilobytes, which is reported later.
-    package mutating func takeNewsOfReplies() -> Int? {
-        let change = replies.byteCount &- toldReplyBytes
+    package mutating func takeKeptBytesChange() -> Int? {
+        let change = replies.byteCount &- reportedReplyBytes
         guard change.magnitude >= 4_096 || change < 0 && replies.isEmpty else { return nil }
-        toldReplyBytes = replies.byteCount
+        reportedReplyBytes = replies.byteCount
         return change
     }
 

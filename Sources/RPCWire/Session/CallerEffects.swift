@@ -30,7 +30,7 @@ package struct CallerEffects {
     /// Streams that take no new calls, and from which nothing is awaited any more.
     package var finished: [Int] = []
     package var lost = LostPosts()
-    package var whyLost = ""
+    package var lossReason = ""
     /// How many posts were too late or too long when they could have been sent, and so were lost.
     package var dropped = 0
     /// How many posts were refused before that the log has not been told of.

@@ -11,7 +11,7 @@ extension CallerHalf {
     /// A stream is ready. What has waited is sent over it, in the order in which it was called.
     /// - Returns: nil if the half is closed and has nothing to send any more.
     package mutating func attach(
-        _ stream: Int, _ beginning: Beginning, isOurKind: Bool, at now: Instant
+        _ stream: Int, _ beginning: Beginning, peerRunsLibrary: Bool, at now: Instant
     ) -> CallerEffects? {
         guard !isClosed || posts.isSettling else { return nil }
         var effects = CallerEffects()
@@ -20,7 +20,7 @@ extension CallerHalf {
         hasSession = true
         switch beginning {
         case .anew:
-            restart(because: "\(whyUnavailable); the server does not know the session", &effects)
+            restart(because: "\(unavailableReason); the server does not know the session", &effects)
         case .resumed(let received):
             posts.release(through: received)
             calls.resumed(over: stream, received: received)
@@ -32,7 +32,7 @@ extension CallerHalf {
         effects.ended += calls.withdrawWaiting { call, _ in call.length > longest }.map {
             CallerEffects.Ended(call: $0.handle, failure: .tooLarge($0.length, most: limit))
         }
-        replay(isOurKind: isOurKind, at: now, &effects)
+        replay(peerRunsLibrary: peerRunsLibrary, at: now, &effects)
         if posts.isSettling { effects.reportOver = stream }
         effects.isSettled = posts.takeSettled()
         return effects
@@ -63,14 +63,14 @@ extension CallerHalf {
     /// had left fail, except those that may run twice. All others wait.
     /// - Parameters:
     ///   - sent: how many bytes of the stream had left.
-    ///   - isOurKind: whether the peer of the stream for new calls, if there is one, runs this library.
+    ///   - peerRunsLibrary: whether the peer of the stream for new calls, if there is one, runs this library.
     package mutating func lost(
-        _ stream: Int, sent: UInt64, because why: String, sessionGoesOn: Bool, isOurKind: Bool, at now: Instant
+        _ stream: Int, sent: UInt64, because why: String, sessionGoesOn: Bool, peerRunsLibrary: Bool, at now: Instant
     ) -> CallerEffects {
         var effects = CallerEffects()
         detach(stream, because: why)
         leaving.removeAll { $0 == stream }
-        (effects.lost, effects.whyLost) = (posts.ended(stream), why)
+        (effects.lost, effects.lossReason) = (posts.ended(stream), why)
         if sessionGoesOn {
             calls.interrupted(stream: stream, sent: sent)
         } else {
@@ -80,7 +80,7 @@ extension CallerHalf {
             if self.stream == nil {
                 endUnreachable(&effects)
             } else {
-                replay(isOurKind: isOurKind, at: now, &effects)
+                replay(peerRunsLibrary: peerRunsLibrary, at: now, &effects)
             }
         }
         effects.isSettled = posts.takeSettled()
@@ -128,14 +128,14 @@ extension CallerHalf {
     /// Another session begins. Calls that may have arrived in the former session get no answer any more, so they end.
     private mutating func restart(because why: String, _ effects: inout CallerEffects) {
         abandoned = []
-        (effects.lost, effects.whyLost) = (posts.restarted(), why)
+        (effects.lost, effects.lossReason) = (posts.restarted(), why)
         effects.end(calls.restarted()) { _ in .connectionLost(why) }
     }
 
     /// Sends the waiting calls, and the posts that the peer may not have, in the order of their numbers.
-    private mutating func replay(isOurKind: Bool, at now: Instant, _ effects: inout CallerEffects) {
+    private mutating func replay(peerRunsLibrary: Bool, at now: Instant, _ effects: inout CallerEffects) {
         var waiting = calls.waiting[...]
-        let (messages, dropped) = posts.sendAll(at: now, longest: longest, isKept: isOurKind)
+        let (messages, dropped) = posts.sendAll(at: now, longest: longest, isKept: peerRunsLibrary)
         effects.dropped = dropped
         for (number, message) in messages {
             while let (id, handle) = waiting.first, id < number {
@@ -171,8 +171,8 @@ extension CallerHalf {
     /// Forgets all streams, and gives up the posts that are still pending.
     package mutating func end(because why: String) -> CallerEffects {
         var effects = CallerEffects()
-        let reason = whyUnavailable
-        effects.whyLost = stream == nil && !why.contains(reason) ? "\(why); \(reason)" : why
+        let reason = unavailableReason
+        effects.lossReason = stream == nil && !why.contains(reason) ? "\(why); \(reason)" : why
         effects.lost = posts.loseAll()
         abandoned = []
         leaving = []

@@ -55,7 +55,7 @@ package struct CallerHalf: ~Copyable, Sendable {
     /// The highest number that a call or a post has had.
     package var lastNumber: Int64 { calls.lastNumber }
     /// Why there is no connection, for the errors of callers whose time is over while they wait for one.
-    package var whyUnavailable: String { reason ?? "no connection was made" }
+    package var unavailableReason: String { reason ?? "no connection was made" }
     package var untoldRefusals: Int { posts.untoldRefusals }
 
     /// How long a message may be without its end. 64 bytes are left for the end, which has a number and a time.
@@ -84,7 +84,7 @@ extension CallerHalf {
         guard calls.count < limits.pendingCalls else {
             return .failure(.tooManyPending(most: limits.pendingCalls))
         }
-        if isUnreachable, call.persistence == .ends { return .failure(.unreachable(whyUnavailable)) }
+        if isUnreachable, call.persistence == .ends { return .failure(.unreachable(unavailableReason)) }
         guard call.length <= longest else { return .failure(.tooLarge(call.length, most: frameLimit)) }
         guard call.deadline > now else { return .failure(.noTimeLeft) }
         let id = calls.start(call)
@@ -140,7 +140,7 @@ extension CallerHalf {
     /// Time has passed. Ends the calls whose deadlines are due.
     package mutating func expire(at now: Instant) -> CallerEffects {
         var effects = CallerEffects()
-        let why = whyUnavailable
+        let why = unavailableReason
         let isLost = stream == nil && leaving.isEmpty
         let removed = calls.expire(at: now)
         effects.end(removed) { $0 ? .deadlineExceeded(isLost ? why : nil) : .unavailable(why) }
@@ -171,7 +171,7 @@ extension CallerHalf {
     /// Ends the calls that do not wait for the next attempt, if there is no connection for now.
     mutating func endUnreachable(_ effects: inout CallerEffects) {
         guard isUnreachable else { return }
-        let why = whyUnavailable
+        let why = unavailableReason
         let removed = calls.withdrawWaiting { call, mayHaveArrived in
             switch call.persistence {
             case .waits, .waitsAndRepeats: false
@@ -190,10 +190,10 @@ extension CallerHalf {
     /// Begins a post. The driver gives it to the stream; without a stream it is kept until there is one.
     /// - Parameters:
     ///   - message: the message without its end, which has the number.
-    ///   - isOurKind: whether the peer runs this library, and so acknowledges posts.
+    ///   - peerRunsLibrary: whether the peer runs this library, and so acknowledges posts.
     /// - Returns: its number.
     package mutating func post(
-        _ message: UnsafeRawBufferPointer, until deadline: Instant, isOurKind: Bool
+        _ message: UnsafeRawBufferPointer, until deadline: Instant, peerRunsLibrary: Bool
     ) -> Result<Int64, CallFailure> {
         if isClosed { return .failure(.closed(wasSent: false)) }
         guard !posts.isFull else { return .failure(.tooManyPosts(mostBytes: limits.pendingPostBytes)) }
@@ -202,7 +202,7 @@ extension CallerHalf {
         if stream == nil {
             posts.keep(message, number: number, until: deadline)
         } else {
-            posts.send(message, number: number, isKept: isOurKind)
+            posts.send(message, number: number, isKept: peerRunsLibrary)
         }
         return .success(number)
     }

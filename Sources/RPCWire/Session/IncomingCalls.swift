@@ -216,7 +216,7 @@ package struct HeldBytes: Sendable {
 
     /// Whether the tally must be told, because enough bytes have changed. Asked whenever a request begins or ends.
     @inlinable
-    package var hasNews: Bool { (count &- told).magnitude >= 4_096 || told != 0 && count == 0 }
+    package var hasUnreportedChange: Bool { (count &- told).magnitude >= 4_096 || told != 0 && count == 0 }
 
     /// Marks all as told, and returns how many bytes more, or less, the tally must count.
     package mutating func tell() -> Int {

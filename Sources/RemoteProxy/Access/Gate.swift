@@ -92,7 +92,7 @@ package struct Gate {
     }
 
     /// Notes that the connection is in use: a request came, or earlier requests still run.
-    mutating func isUsed(at now: Instant) { if used < .distantFuture { used = now } }
+    mutating func noteUse(at now: Instant) { if used < .distantFuture { used = now } }
 
     // MARK: floods
 

@@ -130,7 +130,7 @@ struct Admission {
     /// Tells the totals how many bytes this session holds, if that has changed enough to be told.
     @inline(__always)
     func tellBytes(of half: inout AnswererHalf) {
-        if half.calls.held.hasNews { tell(half.calls.held.tell()) }
+        if half.calls.held.hasUnreportedChange { tell(half.calls.held.tell()) }
     }
 
     @inline(never)

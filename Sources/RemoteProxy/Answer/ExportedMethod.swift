@@ -20,16 +20,16 @@ public final class _ExportedMethod: Sendable {
     /// arguments or results are thrown without the method's name; `explained` adds it.
     let run: @Sendable (_IncomingCall) async throws -> Void
     /// Whether `run` does something around a call that must not hold for the next call.
-    let isAlone: Bool
+    let endsAfterOneCall: Bool
     /// Whether the log has been told that the method keeps its thread for long.
     let isToldOf = Atomic(false)
 
     init(
         signature: MethodSignature, service: ServiceDescription,
-        supports: @escaping @Sendable () async throws -> Bool = { true }, isAlone: Bool = false,
+        supports: @escaping @Sendable () async throws -> Bool = { true }, endsAfterOneCall: Bool = false,
         object: any AnyObject & Sendable, run: @escaping @Sendable (_IncomingCall) async throws -> Void
     ) {
-        self.isAlone = isAlone
+        self.endsAfterOneCall = endsAfterOneCall
         self.signature = signature
         isPost = signature.shape == .post
         self.service = service

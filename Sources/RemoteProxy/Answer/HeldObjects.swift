@@ -50,7 +50,7 @@ final class HeldObjects: Sendable {
 
     /// The method for a wire name that names no export: a method of a held object, a request for a hold, or nil.
     func method(named name: Bytes) -> _ExportedMethod? {
-        guard name.mayNameHold else { return nil }
+        guard Self.mayHold(name) else { return nil }
         let text = name.description
         return switch text {
         case SystemMethod.hold: begin
@@ -134,7 +134,7 @@ final class HeldObjects: Sendable {
         if let known = held.methods[method] { return known }
         let object = held.object
         let view = _ExportedMethod(
-            signature: plain.signature, service: plain.service, supports: plain.supports, isAlone: true,
+            signature: plain.signature, service: plain.service, supports: plain.supports, endsAfterOneCall: true,
             object: plain.object
         ) { call in
             try await object.entered { try await plain.run(call) }
@@ -193,17 +193,16 @@ extension _ExportedMethod {
     }
 }
 
-extension Bytes {
-    /// Whether this may be a name for `HeldObjects`; checked without making a string.
-    var mayNameHold: Bool {
-        withUnsafeBytes { bytes in
+extension HeldObjects {
+    /// Whether a name may be one of these objects. Checked without making a string.
+    static func mayHold(_ name: Bytes) -> Bool {
+        name.withUnsafeBytes { bytes in
             bytes.starts(with: "rpc.".utf8) || zip(bytes, bytes.dropFirst()).contains { $0 == 0x5B && $1 == 0x7E }
         }
     }
-}
 
-// The errors of holds.
-extension HeldObjects {
+    // MARK: errors
+
     static let nameOfHold = RPCError(
         .invalidArguments,
         "rpc.hold was called with a wrong name: it begins with '~', has no ']', is at most 64 bytes long and not in use",

@@ -52,7 +52,7 @@ public struct _IncomingCall {
     /// Called when the call has its answer. Returns true when this value has become the next call of the same method, which
     /// must be answered now. That saves the way back to the worker and here, which costs as much as the rest of a small call.
     @usableFromInline
-    mutating func isFollowed() throws -> Bool {
+    mutating func advanceToNextCall() throws -> Bool {
         guard let next = try worker._withUnsafeGuaranteedRef({ try $0.goesOn() }) else { return false }
         params = next
         return true

@@ -73,7 +73,7 @@ extension Worker {
         // The place is free if the last request has been finished already.
         guard !place.isFree else { return }
         if !runner.takeBack(), let since = await runner.follow(), failure?.isBeforeSubject != true {
-            place.request.link.tell(thatItKeptItsThread: method, since: since)
+            place.request.link.logBlockedThread(by: method, since: since)
         }
         finish(failure)
     }
@@ -82,7 +82,7 @@ extension Worker {
     /// after it, or another thread has the loop by now. If the next request is for the same method and may run now, begins it.
     /// - Returns: the text of the next request's arguments; nil if none was begun. Errors thrown here belong to that request.
     func goesOn() throws -> UnsafeRawBufferPointer? {
-        guard !place.isFree, !place.request.method.isAlone, runner.takeBack() else { return nil }
+        guard !place.isFree, !place.request.method.endsAfterOneCall, runner.takeBack() else { return nil }
         let isNext = runner.isNext(like: place.request)
         finish(nil)
         guard isNext, !isUsedUp, runner.putNextInTurn(in: &place) else { return nil }

@@ -64,7 +64,7 @@ final class OutgoingCall: @unchecked Sendable {
     var hasEnded: Bool { isOver.load(ordering: .acquiring) }
 
     /// Takes the call back when it has ended, and returns its end. Called by the caller, which alone has the call again.
-    func comeBack() -> CallEnd { end.take() ?? .failed(.cancelled(wasSent: true)) }
+    func takeEnd() -> CallEnd { end.take() ?? .failed(.cancelled(wasSent: true)) }
 
     /// Makes the message ready to be sent again, if a stream has it. Inlined, because that is hardly ever so.
     @inline(__always)

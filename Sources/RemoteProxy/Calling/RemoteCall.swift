@@ -35,7 +35,7 @@ public struct _RemoteCall {
 
     @usableFromInline
     func result<Result>(of method: Method<some Sendable, some MethodArguments, Result>) throws -> Result {
-        let (end, mayHaveRun) = call._withUnsafeGuaranteedRef { ($0.comeBack(), $0.mayHaveRun) }
+        let (end, mayHaveRun) = call._withUnsafeGuaranteedRef { ($0.takeEnd(), $0.mayHaveRun) }
         requester._withUnsafeGuaranteedRef { $0.spareCalls.give(call.takeRetainedValue()) }
         switch end {
         case .result(let json): return try Self.decode(json, of: method.signature)

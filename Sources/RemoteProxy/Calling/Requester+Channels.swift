@@ -11,8 +11,9 @@ extension Requester {
         let link = channel.link
         var former: Link?
         let isOpen = feed { state in
-            let isOurKind = channel.isOurKind
-            guard let effects = state.half.attach(channel.number, beginning, isOurKind: isOurKind, at: now) else {
+            let peerRunsLibrary = channel.peerRunsLibrary
+            guard let effects = state.half.attach(channel.number, beginning, peerRunsLibrary: peerRunsLibrary, at: now)
+            else {
                 return nil
             }
             state.channel = channel
@@ -46,7 +47,7 @@ extension Requester {
             state.leaving.removeAll { $0 === channel }
             return state.half.lost(
                 channel.number, sent: sent, because: why, sessionGoesOn: sessionGoesOn,
-                isOurKind: state.channel?.isOurKind == true, at: now)
+                peerRunsLibrary: state.channel?.peerRunsLibrary == true, at: now)
         }
     }
 
@@ -91,7 +92,7 @@ extension Requester {
     /// Ends every pending call, and gives up every pending post, which the log is told. Calls and posts made later fail with
     /// `reason`. Does nothing the second time.
     package func close(_ reason: RPCError = .closed(outcome: .notExecuted)) {
-        guard takeNoMore(reason, settled: {}) != nil else { return }
+        guard stopAccepting(reason, settled: {}) != nil else { return }
         end(because: reason.message)
     }
 
@@ -100,7 +101,7 @@ extension Requester {
     /// - Parameter settled: called once when the last pending post is settled. Never called if none is pending now, or if `end`
     ///   comes first.
     /// - Returns: how many posts are pending; nil if the requester is closed already.
-    func takeNoMore(_ reason: RPCError, settled: @escaping @Sendable () -> Void) -> Int? {
+    func stopAccepting(_ reason: RPCError, settled: @escaping @Sendable () -> Void) -> Int? {
         var pending = 0
         var timer: (any LoopTimer)?
         var watchers: [Int: @Sendable () -> Void] = [:]

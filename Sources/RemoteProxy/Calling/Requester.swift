@@ -72,7 +72,7 @@ extension Requester {
     func perform(_ call: OutgoingCall) async -> CallEnd {
         await _RemoteCall(.passUnretained(call), through: self).run()
         extendLifetime(self)
-        return call.comeBack()
+        return call.takeEnd()
     }
 
     /// Starts a call whose caller waits: sends it if there is a connection, or refuses it at once. Either way the call has its
@@ -209,7 +209,7 @@ extension Requester {
         let after = state.withLock { state -> AfterSending in
             let channel = state.channel
             switch state.half.post(
-                call.message.bytes, until: call.deadline, isOurKind: channel?.isOurKind == true)
+                call.message.bytes, until: call.deadline, peerRunsLibrary: channel?.peerRunsLibrary == true)
             {
             case .success(let number):
                 untoldRefusals = state.half.takeUntoldRefusals()
@@ -266,14 +266,14 @@ extension Requester {
     }
 
     private func dispatch(post message: JSONOutput, _ number: Int64, over channel: MessageChannel) {
-        MessageWriter.closeRequest(id: nil, timeout: nil, number: channel.isOurKind ? number : nil, in: message)
+        MessageWriter.closeRequest(id: nil, timeout: nil, number: channel.peerRunsLibrary ? number : nil, in: message)
         channel.append(message.bytes)
     }
 
     /// The time left for a call, in milliseconds. Nil for a foreign peer, and when the time is the one that the other end
     /// assumes.
     private func timeLeft(for call: OutgoingCall, over channel: MessageChannel, at now: Instant) -> Int64? {
-        guard channel.isOurKind, call.deadline < .distantFuture else { return nil }
+        guard channel.peerRunsLibrary, call.deadline < .distantFuture else { return nil }
         // A call just made under the default timeout has all of it left, except for the microseconds since.
         guard call.deadline < now.advanced(byNanoseconds: timeout - 1_000_000) else { return nil }
         // Rounded up: the caller goes by its own clock, and the other end need not stop before.
@@ -346,7 +346,7 @@ extension Requester {
         }
         guard let effects else { return false }
         for caller in callers { caller.resume() }
-        tell(effects.lost, because: effects.whyLost)
+        tell(effects.lost, because: effects.lossReason)
         tell(
             LostPosts(unsent: effects.dropped),
             because:
@@ -388,7 +388,7 @@ extension Requester {
             }
             touch(channel)
         }
-        if let stream = effects.reportOver, let channel = state.channel(numbered: stream), channel.isOurKind {
+        if let stream = effects.reportOver, let channel = state.channel(numbered: stream), channel.peerRunsLibrary {
             channel.append { MessageWriter.writeNotification(SystemMethod.report, in: $0) }
             touch(channel)
         }

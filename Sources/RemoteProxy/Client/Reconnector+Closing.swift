@@ -14,7 +14,7 @@ extension Reconnector {
         guard isFirst else { return }
         states.send(.closed)
         states.finish()
-        let pending = peer.takeNoMore(reason) { [weak self] in self?.end() } ?? 0
+        let pending = peer.stopAccepting(reason) { [weak self] in self?.end() } ?? 0
         guard pending > 0 else { return end() }
         let timer = dialer.loop.schedule(at: dialer.loop.now.advanced(by: postGrace)) { [self] in end() }
         let (hasEnded, waiting, action) = state.withLock { state in

@@ -28,7 +28,7 @@ final class RemoteEnd: Sendable {
     var isConnected: Bool { requester.reach.isConnected }
 
     /// The error of a call that has waited for a connection until its deadline.
-    var outOfTime: RPCError { .unavailable(requester.ask { $0.whyUnavailable }) }
+    var outOfTime: RPCError { .unavailable(requester.ask { $0.unavailableReason }) }
 
     /// Whether a task in that scope holds the object.
     func isHeld(in scope: CallScope) -> Bool { scope.rights.contains { $0.name(of: object) != nil } }

@@ -53,7 +53,7 @@ extension ErrorObject {
 
     init(_ error: RPCError) {
         var data = error.data.map { isJSON($0) ? $0 : quoted($0) }
-        if error.outcome != error.code.usualOutcome || data.map({ Bytes($0) })?.looksLikeDetails == true {
+        if error.outcome != error.code.usualOutcome || data.map({ lookLikeDetails(Bytes($0)) }) == true {
             // An outcome that the code alone does not tell is put around the data. So is any outcome if the data could be
             // mistaken for one.
             data = "{\"outcome\":\"\(error.outcome.rawValue)\"\(data.map { ",\"data\":\($0)" } ?? "")}"
@@ -122,11 +122,9 @@ private func member(_ name: String, of object: Bytes) -> Bytes? {
     }
 }
 
-extension Bytes {
-    /// Whether these bytes read as details that the library sends. A subject may put the same members into an error of its own.
-    fileprivate var looksLikeDetails: Bool {
-        ["outcome", "type", "draining"].contains { member($0, of: self) != nil }
-    }
+/// Whether some bytes read as details that the library sends. A subject may put the same members into an error of its own.
+private func lookLikeDetails(_ data: Bytes) -> Bool {
+    ["outcome", "type", "draining"].contains { member($0, of: data) != nil }
 }
 
 /// Whether a text is JSON. A subject may put any text into an error, but text that is not JSON would spoil the whole reply.

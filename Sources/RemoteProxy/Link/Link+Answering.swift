@@ -38,7 +38,7 @@ extension Link {
         let name = request.method
         if name.count <= Self.longestOtherName {
             // The check comes first, so that `held`, which is lazy, is not made where no holds are asked for.
-            if name.mayNameHold, let method = held.method(named: name) {
+            if HeldObjects.mayHold(name), let method = held.method(named: name) {
                 return start(method, for: request, from: channel, in: batch)
             }
             if request.isSystem { return accept(system: request, in: batch, over: channel) }
@@ -55,7 +55,8 @@ extension Link {
         let now = loop.now
         // No caller waits for the end of a post.
         let deadline =
-            id == nil ? .distantFuture : half.deadline(after: request.timeout, isOurKind: channel.isOurKind, at: now)
+            id == nil
+            ? .distantFuture : half.deadline(after: request.timeout, peerRunsLibrary: channel.peerRunsLibrary, at: now)
         let isPost = id == nil && method.isPost
         switch admission.judge(
             id, isPost: isPost, bytes: request.paramsCount, deadline: deadline, in: &half, runner: runner, at: now)
@@ -81,7 +82,7 @@ extension Link {
 
     /// Whether a request has not come before. Each request of a peer of our own kind has a number, higher than those before it.
     private func isNew(_ request: Request, from channel: MessageChannel) -> Bool {
-        guard channel.isOurKind, let number = request.sessionNumber else { return true }
+        guard channel.peerRunsLibrary, let number = request.sessionNumber else { return true }
         return half.receipts.request(number, isPost: request.id == nil, bytes: request.paramsCount)
     }
 
@@ -115,7 +116,7 @@ extension Link {
         worker.output.removeAll()
         admission.waiting -= 1
         if admission.waiting == 0 { runner.waitingLinks -= 1 }
-        channel?.unstall()
+        channel?.retryWaitingRequests()
         guard half.calls.begin(slot: request.slot, by: .passUnretained(worker)) else { return false }
         if let id = request.id { MessageWriter.openResult(id: id, in: worker.output) }
         runner.lend()
@@ -189,7 +190,7 @@ extension Link {
 
     /// Logs that a method has blocked its thread, so that another thread went on for it. Logged once for each method.
     /// - Parameter since: when the other thread took over.
-    func tell(thatItKeptItsThread method: _ExportedMethod, since: Instant) {
+    func logBlockedThread(by method: _ExportedMethod, since: Instant) {
         let time = since.duration(to: MonotonicClock.now)
         // A thread that was away for less time may only have waited for a processor.
         guard time >= .milliseconds(10), !method.isToldOf.exchange(true, ordering: .relaxed) else { return }
@@ -313,7 +314,7 @@ extension Link {
         if let limit = half.keep(answer, shared: shared, isFullInAll: admission.keepsTooMuchInAll) {
             keepOutcome(of: id, because: limit)
         }
-        noteReplies()
+        reportKeptBytes()
     }
 
     /// Keeps an error in place of an answer that is too much to keep. It tells that the call ran.
@@ -331,7 +332,7 @@ extension Link {
     @inline(never)
     private func keepRefusal(_ answer: UnsafeRawBufferPointer) {
         let limit = half.keepRefusal(answer, isFullInAll: admission.keepsTooMuchInAll)
-        noteReplies()
+        reportKeptBytes()
         guard let limit else { return }
         overran(limit)
         let what = "\(half.replies.count) answers were not acknowledged (\(limit))"
@@ -341,14 +342,14 @@ extension Link {
 
     /// Tells the totals of all sessions how much this session keeps.
     @inline(__always)
-    func noteReplies() {
-        if let change = half.takeNewsOfReplies() { context.sessions?.keeps(change) }
+    func reportKeptBytes() {
+        if let change = half.takeKeptBytesChange() { context.sessions?.keeps(change) }
     }
 
     /// Called when the other end has acknowledged its first `number` answers.
     func acknowledged(replies number: Int64) {
         half.acknowledged(replies: number)
-        noteReplies()
+        reportKeptBytes()
         releaseHeldBack()
         // The other end may never report the answers that were kept since by itself, so it is asked to.
         if !heldBack.isEmpty, !half.replies.isEmpty { channel?.notify(SystemMethod.report) }

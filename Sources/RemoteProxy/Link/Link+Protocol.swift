@@ -46,7 +46,7 @@ extension Link {
             guard !isHello(number, channel) else {
                 return error.code == ErrorCode.unauthenticated ? channel.turnBack() : welcomed(nil, over: channel)
             }
-            if channel.isOurKind, error.isDraining {
+            if channel.peerRunsLibrary, error.isDraining {
                 leave(because: error.message)
                 if let number { requester.refused(number, over: channel) }
             } else {
@@ -72,14 +72,14 @@ extension Link {
     /// Counts an answer. The other end keeps each answer that is not part of a batch until this end reports that it has come.
     private func noteReply(_ bytes: Int?, isPong: Bool, over channel: MessageChannel) {
         if !half.life.isGreeting || !channel.saysHello { channel.noteAnswer() }
-        guard let bytes, channel.isOurKind, !isPong else { return }
+        guard let bytes, channel.peerRunsLibrary, !isPong else { return }
         half.receipts.reply(bytes: bytes)
         reportReceipts(over: channel)
     }
 
     private func reportReceipts(over channel: MessageChannel) {
         let due = half.receipts.report
-        if due != .notYet, channel.isOurKind { report(over: channel, flush: due == .atOnce) }
+        if due != .notYet, channel.peerRunsLibrary { report(over: channel, flush: due == .atOnce) }
     }
 
     /// Tells the other end how far this end has come.
@@ -130,7 +130,7 @@ extension Link {
             requester.attach(channel, .anew)
             return channel.events.ready(channel)
         }
-        channel.isOurKind = true
+        channel.peerRunsLibrary = true
         channel.keepAlive()
         limitFrames(to: welcome.maximumFrameSize)
         if let progress = welcome.resumed {
@@ -156,7 +156,7 @@ extension Link {
         } catch {
             return answer(request.id, with: ErrorObject(error), in: batch)
         }
-        guard channel.lets(in: request, showing: hello.token) else { return }
+        guard channel.admitsLogin(of: request, showing: hello.token) else { return }
         if half.life.isGreeting, batch == nil, let resumption = hello.resume,
             let known = context.sessions?.claim(resumption.session, by: identity)
         {
@@ -165,9 +165,9 @@ extension Link {
         half.assume(timeout: hello.timeout)
         limitFrames(to: hello.maximumFrameSize)
         answer(request.id, in: batch) { try? $0.encode(welcome(nil)) }
-        guard !channel.isOurKind else { return }
+        guard !channel.peerRunsLibrary else { return }
         channel.keepAlive()
-        channel.isOurKind = true
+        channel.peerRunsLibrary = true
         outlive(as: nil, grace: nil)
     }
 
@@ -194,10 +194,10 @@ extension Link {
             return channel.stream.abort()
         }
         channel.closeGate(.local)
-        let heir = MessageChannel(stream, after: channel, for: known)
-        channel.events.replaced(heir)
+        let successor = MessageChannel(stream, after: channel, for: known)
+        channel.events.replaced(successor)
         end("the client goes on with another session")
-        known.loop.submit { next(heir) }
+        known.loop.submit { next(successor) }
     }
 
     /// Answers a hello that asks to go on with the session of this link.
@@ -210,7 +210,7 @@ extension Link {
         entry = channel.gate.login.entry
         guard canHave(received) else { return endMiscounted(over: channel) }
         channel.keepAlive()
-        channel.isOurKind = true
+        channel.peerRunsLibrary = true
         half.assume(timeout: hello.timeout)
         channel.append { output in
             MessageWriter.openResult(id: request.id ?? .null, in: output)
@@ -232,7 +232,7 @@ extension Link {
 
 extension Link {
     func accept(system request: Request, in batch: BatchReply?, over channel: MessageChannel) {
-        let isNotice = request.id == nil && channel.isOurKind
+        let isNotice = request.id == nil && channel.peerRunsLibrary
         switch request.method.description {
         case SystemMethod.cancel:
             if let id = request.params.flatMap(MessageReader.identifier) { cancelRequest(id) }

@@ -174,7 +174,7 @@ extension Link {
         guard let channel, requester.leave(channel, why: why) else { return }
         endWithChannel()
         // Without this report the other end could not tell which of its posts have arrived.
-        if channel.isOurKind { report(over: channel, flush: false) }
+        if channel.peerRunsLibrary { report(over: channel, flush: false) }
         // Callers may have queued messages here and promised a flush, but that flush will go to a later channel.
         channel.stream.flush()
         channel.events.leaving(channel, why)
@@ -183,7 +183,7 @@ extension Link {
     /// Begins no new call from now on. The channel ends when all calls that run have been answered.
     func drain(over channel: MessageChannel) {
         half.calls.drain()
-        if channel.isOurKind { channel.notify(SystemMethod.drain) } else { channel.finishIfAnswered() }
+        if channel.peerRunsLibrary { channel.notify(SystemMethod.drain) } else { channel.finishIfAnswered() }
     }
 
     /// Called when the other end has said goodbye. Its calls are stopped; its posts still run, because it was told that they
@@ -199,7 +199,7 @@ extension Link {
     func endWithChannel() {
         half.endsWithChannel()
         context.sessions?.remove(self)
-        noteReplies()
+        reportKeptBytes()
         releaseHeldBack()
         if channel == nil { end("there is no way back to the session") }
     }
@@ -214,7 +214,7 @@ extension Link {
         stopWorkers(in: stops)
         // These requests find that they are stopped, and are counted off like all others.
         releaseHeldBack()
-        noteReplies()
+        reportKeptBytes()
         admission.tellBytes(of: &half)
         channel = nil
         if isAccepted { requester.close(.gone(why)) } else { requester.linkEnded(self, why) }

@@ -34,7 +34,7 @@ extension MessageChannel {
     }
 
     /// Judges the token of a hello or a login. False when its sender is not let in: the request is then answered here.
-    func lets(in request: Request, showing token: String?) -> Bool {
+    func admitsLogin(of request: Request, showing token: String?) -> Bool {
         guard let tokens = gate.settings.tokens.withLock({ $0 }) else { return true }
         guard let token else {
             if gate.login.isLocked { link.answer(request.id, with: .unauthenticated, in: nil) }
@@ -71,7 +71,7 @@ extension MessageChannel {
             let why = gate.login.isLocked ? .unauthenticated : ErrorObject(error)
             return link.answer(request.id, with: why, in: batch)
         }
-        guard lets(in: request, showing: shown.token) else { return }
+        guard admitsLogin(of: request, showing: shown.token) else { return }
         link.answer(request.id, in: batch) { output in
             output.append(#"{"name":"#)
             if let name = gate.login.identity?.name { output.append(quoted: name) } else { output.append("null") }
@@ -100,14 +100,14 @@ extension MessageChannel {
 
     // MARK: what comes in
 
-    func heard(_ count: Int) {
-        if gate.keepalive.heard(at: stream.loop.now) { bookGate() }
+    func noteReceived(_ count: Int) {
+        if gate.keepalive.noteReceived(at: stream.loop.now) { bookGate() }
         gate.arrival.received(count)
         if gate.login.isLocked { gate.lockedInput += count }
     }
 
     /// Called when all bytes that have come have been looked at.
-    func looked() {
+    func noteAllRead() {
         if gate.login.isLocked, !gate.login.received(gate.lockedInput) { return endGate(.loginInput) }
         gate.lockedInput = 0
         let isInside = frames.isInsideFrame
@@ -143,7 +143,7 @@ extension MessageChannel {
     }
 
     /// Notes that a request has begun, so that the connection counts as used.
-    func noteAsked() { gate.isUsed(at: gate.keepalive.heard) }
+    func noteAsked() { gate.noteUse(at: gate.keepalive.heard) }
 
     func cancelledNothing() {
         if !gate.admitsUnknownCancel(at: stream.loop.now) { flooded(.maximumUnknownCancels) }
@@ -174,10 +174,10 @@ extension MessageChannel {
         guard !isClosed else { return }
         let now = stream.loop.now
         if !input.isReading || !stream.isReading {
-            gate.keepalive.heard(at: now)
+            gate.keepalive.noteReceived(at: now)
             gate.arrival.excuse(at: now)
         }
-        if link.half.calls.count > 0 || link.requester.pendingCalls > 0 { gate.isUsed(at: now) }
+        if link.half.calls.count > 0 || link.requester.pendingCalls > 0 { gate.noteUse(at: now) }
         switch gate.check(at: now) {
         case .wait: break
         case .ask:

@@ -66,7 +66,7 @@ extension MessageChannel {
             }
             do {
                 guard let frame = try frames.next() else {
-                    looked()
+                    noteAllRead()
                     stream.resumeReading()
                     return finishIfAnswered()
                 }
@@ -202,7 +202,7 @@ extension MessageChannel {
         while !isClosed, !input.waiting.isEmpty {
             switch link.nextRequest {
             case .now where budget > 0: budget -= 1
-            // `unstall` comes back here when a request has begun or ended.
+            // `retryWaitingRequests` comes back here when a request has begun or ended.
             case .stalled: return readOn()
             default:
                 beginLater()
@@ -227,18 +227,18 @@ extension MessageChannel {
 
     /// Called when a request has begun or ended: a waiting request may have its turn now.
     @inline(__always)
-    func unstall() {
+    func retryWaitingRequests() {
         if !input.waiting.isEmpty { beginLater() }
     }
 
     /// How many bytes of waiting requests every connection may keep, however much the others have.
-    private static var little: Int { 64 << 10 }
+    private static var guaranteedBytes: Int { 64 << 10 }
 
     /// The limit that the waiting requests have reached; nil if none.
     private var overrunByWaiting: Limit? {
         let bytes = input.waiting.bytes
         if bytes >= link.settings.limits.maximumBytesInFlight { return .maximumBytesInFlight }
-        return bytes >= Self.little && link.admission.waitsTooMuchInAll ? .maximumBytesInAll : nil
+        return bytes >= Self.guaranteedBytes && link.admission.waitsTooMuchInAll ? .maximumBytesInAll : nil
     }
 
     private func pauseReading(_ limit: Limit) {
@@ -293,7 +293,9 @@ struct WaitingFrames {
 
     /// Adds a frame at the end. Copies a frame that is a small part of its chunk, so as not to keep the whole chunk.
     mutating func append(_ frame: Bytes) {
-        frames.append(frame.isSmallPart ? Bytes(copying: frame.memory) : frame)
+        let (text, chunk) = frame.parts
+        let isSmallPart = text.count < (chunk?.memory.count ?? 0) / 4
+        frames.append(isSmallPart ? Bytes(copying: text) : frame)
         bytes += frame.count + Self.overhead
     }
 
@@ -311,9 +313,4 @@ struct WaitingFrames {
     }
 
     mutating func removeAll() { self = WaitingFrames() }
-}
-
-extension Bytes {
-    /// Whether these bytes are less than a quarter of the chunk that they lie in.
-    fileprivate var isSmallPart: Bool { count < (parts.chunk?.memory.count ?? 0) / 4 }
 }

@@ -33,7 +33,7 @@ package final class MessageChannel: @unchecked Sendable {
     let isDialled: Bool
     let events: Events
     private let framingNumber: Atomic<UInt8>
-    private let areOfOneKind = Atomic(false)
+    private let runsLibrary = Atomic(false)
 
     // On the loop. Access is unchecked for the same reason as in `Link`.
     /// The link that this channel serves: a fresh one at first. If the greeting finds an earlier session, the link of that
@@ -137,9 +137,9 @@ extension MessageChannel {
 
     /// Whether the other end is of our own kind, that is, made with this library. Only then may this end send members and
     /// messages that other programs do not know.
-    var isOurKind: Bool {
-        get { areOfOneKind.load(ordering: .relaxed) }
-        set { areOfOneKind.store(newValue, ordering: .relaxed) }
+    var peerRunsLibrary: Bool {
+        get { runsLibrary.load(ordering: .relaxed) }
+        set { runsLibrary.store(newValue, ordering: .relaxed) }
     }
 
     /// Puts one message into the outgoing queue; the caller flushes. Returns the offset of its first byte in the stream.
@@ -177,13 +177,13 @@ extension MessageChannel {
 
     /// Tells the other end that this end will not come back, sends what is queued, and ends the connection.
     func sayGoodbye() {
-        if isOurKind { notify(SystemMethod.goodbye) }
+        if peerRunsLibrary { notify(SystemMethod.goodbye) }
         stream.close()
     }
 
     /// Does the same without waiting for a peer that does not read.
     package func cutOff() {
-        if isOurKind { notify(SystemMethod.goodbye) }
+        if peerRunsLibrary { notify(SystemMethod.goodbye) }
         stream.abort()
     }
 
@@ -229,14 +229,14 @@ extension MessageChannel {
     @inline(__always)
     func answered() {
         gate.requestEnded()
-        unstall()
+        retryWaitingRequests()
         finishIfAnswered()
     }
 
     /// Ends the channel if no answer is owed over it any more. If the session goes on, running requests are answered over the
     /// next channel.
     func finishIfAnswered() {
-        guard input.waiting.isEmpty, isEnding || !isOurKind && link.half.calls.isDrained else { return }
+        guard input.waiting.isEmpty, isEnding || !peerRunsLibrary && link.half.calls.isDrained else { return }
         // In the next turn, so that the last answer is in the queue by then.
         stream.loop.submit { [self] in
             // Without a goodbye the other end would stop the posts that it has not run yet.
@@ -277,7 +277,7 @@ extension MessageChannel: ByteReceiver {
     package func received(_ bytes: Bytes) {
         guard !isClosed else { return }
         frames.append(bytes)
-        heard(bytes.count)
+        noteReceived(bytes.count)
         if input.isReading { readFrames() }
     }
 
@@ -293,7 +293,7 @@ extension MessageChannel: ByteReceiver {
     package func peerFinished() -> Bool {
         guard !isClosed else { return false }
         // A peer of our own kind sends again, over the next connection, what has not come whole over this one.
-        if !isDialled, !isOurKind {
+        if !isDialled, !peerRunsLibrary {
             frames.end()
             if input.isReading { readFrames() }
         }

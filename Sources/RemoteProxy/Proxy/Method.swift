@@ -31,7 +31,7 @@ public struct Method<Service: Sendable, Arguments: MethodArguments, Result: Coda
                 } catch {
                     throw call.thrown(error)
                 }
-            } while try call.isFollowed()
+            } while try call.advanceToNextCall()
         }
     }
 

@@ -41,7 +41,7 @@ import Testing
     @Test func `lets so many lines through and tells afterwards how many it has not`() {
         let loop = ManualLoop()
         let (lines, missed) = (Lock<[String]>([]), Lock(0))
-        let valve = LogValve(
+        let valve = LogLimiter(
             most: 2, on: loop, overran: { missed.withLock { $0 += 1 } },
             write: { line in lines.withLock { $0.append(line) } })
         for number in 1...5 { valve.log("\(number)") }
@@ -57,7 +57,7 @@ import Testing
 
     @Test func `cuts what is too long for a line, and says how long it was`() {
         let lines = Lock<[String]>([])
-        let valve = LogValve(most: 3, on: ManualLoop()) { line in lines.withLock { $0.append(line) } }
+        let valve = LogLimiter(most: 3, on: ManualLoop()) { line in lines.withLock { $0.append(line) } }
         let (fits, tooLong) = (String(repeating: "a", count: 8_192), String(repeating: "ü", count: 8_192))
         valve.log(fits)
         valve.log(tooLong)

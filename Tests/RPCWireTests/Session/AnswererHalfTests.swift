@@ -63,13 +63,13 @@ import Testing
     @Test func `the totals are told of every few kilobytes, and when nothing is kept any more`() {
         var half = half()
         _ = keep(4_000, in: &half)
-        expect(half.takeNewsOfReplies(), nil)
+        expect(half.takeKeptBytesChange(), nil)
         _ = keep(1_000, in: &half)
-        expect(half.takeNewsOfReplies(), 5_000)
-        expect(half.takeNewsOfReplies(), nil)
+        expect(half.takeKeptBytesChange(), 5_000)
+        expect(half.takeKeptBytesChange(), nil)
         _ = keep(10, in: &half)
         half.acknowledged(replies: 3)
-        expect(half.takeNewsOfReplies(), -5_000)
+        expect(half.takeKeptBytesChange(), -5_000)
     }
 
     @Test func `an end that comes back gets the answers that it lacks, and cannot have more than there were`() {
@@ -99,11 +99,11 @@ import Testing
     @Test func `a call has the time that it names, or that its end has named for all`() {
         var half = half()
         let now = Instant(nanoseconds: 0)
-        expect(half.deadline(after: nil, isOurKind: true, at: now), .distantFuture)
+        expect(half.deadline(after: nil, peerRunsLibrary: true, at: now), .distantFuture)
         half.assume(timeout: 2)
-        expect(half.deadline(after: nil, isOurKind: true, at: now), Instant(nanoseconds: 2_000_000))
-        expect(half.deadline(after: nil, isOurKind: false, at: now), .distantFuture)
-        expect(half.deadline(after: 1, isOurKind: false, at: now), Instant(nanoseconds: 1_000_000))
+        expect(half.deadline(after: nil, peerRunsLibrary: true, at: now), Instant(nanoseconds: 2_000_000))
+        expect(half.deadline(after: nil, peerRunsLibrary: false, at: now), .distantFuture)
+        expect(half.deadline(after: 1, peerRunsLibrary: false, at: now), Instant(nanoseconds: 1_000_000))
     }
 
     @Test func `the timer is set anew for a deadline before all others, and when one is due`() {

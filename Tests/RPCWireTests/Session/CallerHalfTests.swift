@@ -31,25 +31,28 @@ import Testing
         return nil
     }
 
-    private func post(_ text: String, in half: inout CallerHalf, isOurKind: Bool = true, deadline: Instant = due)
+    private func post(_ text: String, in half: inout CallerHalf, peerRunsLibrary: Bool = true, deadline: Instant = due)
         -> Result<Int64, CallFailure>
     {
         var text = text
-        return text.withUTF8 { half.post(UnsafeRawBufferPointer($0), until: deadline, isOurKind: isOurKind) }
+        return text.withUTF8 {
+            half.post(UnsafeRawBufferPointer($0), until: deadline, peerRunsLibrary: peerRunsLibrary)
+        }
     }
 
     @discardableResult
     private func attach(
-        _ stream: Int, to half: inout CallerHalf, _ beginning: CallerHalf.Beginning = .anew, isOurKind: Bool = true
+        _ stream: Int, to half: inout CallerHalf, _ beginning: CallerHalf.Beginning = .anew,
+        peerRunsLibrary: Bool = true
     ) -> CallerEffects? {
-        half.attach(stream, beginning, isOurKind: isOurKind, at: Self.start)
+        half.attach(stream, beginning, peerRunsLibrary: peerRunsLibrary, at: Self.start)
     }
 
     private func lose(
         _ stream: Int, _ half: inout CallerHalf, sent: UInt64 = .max, sessionGoesOn: Bool = true
     ) -> CallerEffects {
         half.lost(
-            stream, sent: sent, because: "lost", sessionGoesOn: sessionGoesOn, isOurKind: true, at: Self.start)
+            stream, sent: sent, because: "lost", sessionGoesOn: sessionGoesOn, peerRunsLibrary: true, at: Self.start)
     }
 
     private func words(_ effects: CallerEffects?) -> [String] {
@@ -261,11 +264,11 @@ import Testing
     @Test func `an end of another kind is sent each post once and acknowledges none`() {
         var half = half()
         _ = post("a", in: &half)
-        #expect(words(attach(1, to: &half, isOurKind: false)) == ["post a as 1"])
-        _ = post("b", in: &half, isOurKind: false)
+        #expect(words(attach(1, to: &half, peerRunsLibrary: false)) == ["post a as 1"])
+        _ = post("b", in: &half, peerRunsLibrary: false)
         #expect(half.pendingPosts == 0)
         _ = lose(1, &half, sessionGoesOn: false)
-        #expect(words(attach(2, to: &half, isOurKind: false)) == [])
+        #expect(words(attach(2, to: &half, peerRunsLibrary: false)) == [])
     }
 
     @Test func `an unreachable end ends the calls that do not wait for it`() {
@@ -295,12 +298,12 @@ import Testing
 
     @Test func `the reason why there is no connection is the last one that is known`() {
         var half = half()
-        #expect(half.whyUnavailable == "no connection was made")
+        #expect(half.unavailableReason == "no connection was made")
         half.waitsForGreeting("no answer to the greeting")
-        #expect(half.whyUnavailable == "no answer to the greeting")
+        #expect(half.unavailableReason == "no answer to the greeting")
         half.unavailable(because: "refused")
         half.waitsForGreeting("no answer to the greeting")
-        #expect(half.whyUnavailable == "refused")
+        #expect(half.unavailableReason == "refused")
     }
 
     // MARK: posts and closing
@@ -352,7 +355,7 @@ import Testing
         _ = half.close()
         let effects = half.end(because: "closed")
         #expect(effects.lost == LostPosts(unsent: 1, unacknowledged: 1))
-        #expect(effects.whyLost == "closed; lost")
+        #expect(effects.lossReason == "closed; lost")
         #expect(half.lostPosts == 2)
         #expect(half.pendingPosts == 0)
         #expect(attach(2, to: &half) == nil)

@@ -9,15 +9,15 @@ import Testing
     @Test func `little is told to nobody, and much at once`() {
         var calls = IncomingCalls(limit: 8)
         _ = calls.start(.integer(1), bytes: 4_095, deadline: Self.later)
-        #expect(calls.held.hasNews == false)
+        #expect(calls.held.hasUnreportedChange == false)
         _ = calls.start(.integer(2), bytes: 1, deadline: Self.later)
-        #expect(calls.held.hasNews && calls.held.tell() == 4_096 && !calls.held.hasNews)
+        #expect(calls.held.hasUnreportedChange && calls.held.tell() == 4_096 && !calls.held.hasUnreportedChange)
         _ = calls.start(.integer(3), bytes: 4_000, deadline: Self.later)
-        #expect(calls.held.hasNews == false)
+        #expect(calls.held.hasUnreportedChange == false)
         _ = calls.finish(slot: 0)
-        #expect(calls.held.count == 4_001 && calls.held.hasNews == false)
+        #expect(calls.held.count == 4_001 && calls.held.hasUnreportedChange == false)
         _ = calls.finish(slot: 2)
-        #expect(calls.held.count == 1 && calls.held.hasNews == false)
+        #expect(calls.held.count == 1 && calls.held.hasUnreportedChange == false)
     }
 
     @Test func `the end is told however little is left`() {
@@ -26,9 +26,9 @@ import Testing
         #expect(calls.held.tell() == 5_000)
         _ = calls.start(.integer(2), bytes: 3, deadline: Self.later)
         _ = calls.finish(slot: 0)
-        #expect(calls.held.hasNews && calls.held.tell() == -4_997)
+        #expect(calls.held.hasUnreportedChange && calls.held.tell() == -4_997)
         _ = calls.finish(slot: 1)
-        #expect(calls.held.hasNews && calls.held.tell() == -3 && !calls.held.hasNews)
+        #expect(calls.held.hasUnreportedChange && calls.held.tell() == -3 && !calls.held.hasUnreportedChange)
     }
 
     @Test func `what batches keep is held beside the requests, and dropped once`() {
@@ -59,7 +59,7 @@ import Testing
             } else {
                 _ = calls.finish(slot: running.remove(at: roll(running.count)))
             }
-            if calls.held.hasNews { tally += calls.held.tell() }
+            if calls.held.hasUnreportedChange { tally += calls.held.tell() }
             #expect(abs(tally - calls.held.count) < 4_096)
             if running.isEmpty { #expect(tally == 0) }
         }

@@ -6,7 +6,7 @@
 
 import RPCWire
 
-struct Outgoing: ~Copyable, Sendable {
+struct OutputQueue: ~Copyable, Sendable {
     enum Phase: Equatable {
         case open
         /// Queued bytes are still sent; then the channel ends.
@@ -76,15 +76,15 @@ struct Outgoing: ~Copyable, Sendable {
         return true
     }
 
-    /// Tells the writer what to do next. Fills the writer's buffer `flight` with the queued bytes if it is empty.
-    mutating func next(_ flight: inout SendBuffer) -> Next {
+    /// Tells the writer what to do next. Fills the writer's buffer `sending` with the queued bytes if it is empty.
+    mutating func next(_ sending: inout SendBuffer) -> Next {
         switch phase {
         case .ended:
             writer = .free
             return .close
         case .open, .finishing:
-            if flight.isEmpty { swap(&flight, &queued) }
-            if !flight.isEmpty { return .send }
+            if sending.isEmpty { swap(&sending, &queued) }
+            if !sending.isEmpty { return .send }
             writer = .free
             return phase == .open ? .rest : .finish
         }

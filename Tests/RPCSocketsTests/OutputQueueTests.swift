@@ -5,15 +5,15 @@ import Testing
 
 /// The outgoing half with its writer's buffer, in a form that expectations can hold.
 private final class Half {
-    private var outgoing = Outgoing()
-    private var flight = SendBuffer()
+    private var outgoing = OutputQueue()
+    private var sending = SendBuffer()
 
-    var phase: Outgoing.Phase { outgoing.phase }
-    var writer: Outgoing.Writer { outgoing.writer }
+    var phase: OutputQueue.Phase { outgoing.phase }
+    var writer: OutputQueue.Writer { outgoing.writer }
     var waiting: Int { outgoing.waiting }
     var sent: UInt64 { outgoing.sent }
     var isUnused: Bool { outgoing.isUnused }
-    var inFlight: Int { flight.count }
+    var inFlight: Int { sending.count }
 
     func append(_ text: String, limit: Int = 1_000) -> (UInt64, Bool) {
         let line = Bytes(text + "\n")
@@ -24,14 +24,14 @@ private final class Half {
     func begin() -> Bool { outgoing.beginWriting() }
     func resume() -> Bool { outgoing.resumeWriting() }
     func block() -> Bool { outgoing.block() }
-    func next() -> Outgoing.Next { outgoing.next(&flight) }
+    func next() -> OutputQueue.Next { outgoing.next(&sending) }
     func finish(_ end: ChannelEnd) -> Bool { outgoing.finish(end) }
     func end(_ end: ChannelEnd) -> Bool { outgoing.end(end) }
 
-    /// The system takes the whole flight.
+    /// The system takes all that is being sent.
     func takeAll() {
-        outgoing.didSend(flight.count)
-        flight.removeAll()
+        outgoing.didSend(sending.count)
+        sending.removeAll()
     }
 }
 

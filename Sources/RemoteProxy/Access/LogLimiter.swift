@@ -4,7 +4,7 @@
 import RPCSockets
 package import RPCWire
 
-package final class LogValve: Sendable {
+package final class LogLimiter: Sendable {
     private struct State {
         var rate: RateLimit
         var leftOut = 0
