@@ -20,7 +20,10 @@ public struct CachePolicy: Sendable {
     public var freshFor: Duration = .zero
     /// How long after that a result is still returned at once, while a new one is fetched for the next call. For an
     /// older result the call waits until a new one has been fetched.
-    public var staleFor: Duration = .seconds(30 * 24 * 60 * 60)
+    public var staleFor: Duration = .seconds(24 * 60 * 60)
+    /// Whether results are kept when a method that is not `@ReadOnly` is called through the same proxy. By default they
+    /// are dropped when such a call has ended, unless it certainly did nothing, and when a post has been sent.
+    public var keepsAfterChanges = false
     /// How many results are kept. Beyond that, those that were used longest ago are removed.
     public var maximumEntries = 1_000
     /// How many bytes the results in a file may have together: JSON, names and arguments. Beyond that, those that were

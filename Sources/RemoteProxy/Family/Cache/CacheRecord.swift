@@ -22,6 +22,8 @@ struct CacheRecords: Sendable {
     private let maximumEntries: Int
     private let maximumBytes: Int
     private var records: [String: CacheRecord] = [:]
+    /// When the records of a method were dropped, by `CacheRecord.method`. Older ones that other processes have written stay out.
+    private var drops: [Substring: Int64] = [:]
     private(set) var bytes = 0
 
     init(_ policy: CachePolicy) {
@@ -38,6 +40,7 @@ struct CacheRecords: Sendable {
         for var record in others where record.size <= maximumBytes {
             // Written in the future: the clock has been set back since. The record then counts as older than any other.
             if record.written > time { record.written = .min }
+            if let drop = drops[record.method], record.written < drop { continue }
             if let own = records[record.name], own.written >= record.written { continue }
             record.used = min(record.used, time)
             remove(record.name)
@@ -45,6 +48,17 @@ struct CacheRecords: Sendable {
             bytes += record.size
         }
         trim()
+    }
+
+    /// Removes all records of a method that were written up to this time.
+    mutating func drop(_ method: Substring, at time: Int64) {
+        drops[method] = time
+        for record in records.values where record.method == method && record.written <= time { remove(record.name) }
+    }
+
+    /// Drops what was dropped from others meanwhile.
+    mutating func follow(_ others: CacheRecords) {
+        for (method, time) in others.drops where drops[method] != time { drop(method, at: time) }
     }
 
     /// Notes that a record was asked for.

@@ -19,8 +19,14 @@ final class CacheStore: Sendable {
         case read(CacheRecord)
         /// Wait until the file has been read, and look again.
         case load(WaitingTask<Void>)
-        /// Wait for the result. Fetch it too if `isFetching`; otherwise another call fetches it.
-        case wait(WaitingTask<Fetched>, isFetching: Bool)
+        /// Wait for the result, and fetch it if a fetch begins here; otherwise another call fetches it.
+        case wait(WaitingTask<Fetched>, begins: Fetching?)
+    }
+
+    /// One fetch of a result. One that began before the results of its method were dropped does not count any more.
+    struct Fetching: Hashable {
+        let key: CacheKey
+        fileprivate let drops: Int
     }
 
     private struct State {
@@ -28,7 +34,9 @@ final class CacheStore: Sendable {
         /// The records of the file.
         var records: CacheRecords
         /// The results being fetched, with the calls that wait for each.
-        var fetchings: [CacheKey: WaitingLine<Fetched>] = [:]
+        var fetchings: [Fetching: WaitingLine<Fetched>] = [:]
+        /// How often the results of each method were dropped.
+        var drops: [Int]
         /// How many results are being fetched in the background.
         var refreshes = 0
         /// The calls that wait for the file. Nil when it has been read.
@@ -37,6 +45,8 @@ final class CacheStore: Sendable {
         var pausedUntil: Instant?
         var listeners: [Int: (key: CacheKey, hear: CacheListener)] = [:]
         var lastListener = 0
+
+        func fetching(_ key: CacheKey) -> Fetching { Fetching(key: key, drops: drops[key.method]) }
     }
 
     let service: String
@@ -59,7 +69,8 @@ final class CacheStore: Sendable {
         self.policy = policy
         self.environment = environment
         saver = CacheSaver(pause: policy.pauseAfterWriting, environment)
-        state = Lock(State(table: CacheTable(policy), records: CacheRecords(policy)))
+        let drops = Array(repeating: 0, count: methods.count)
+        state = Lock(State(table: CacheTable(policy), records: CacheRecords(policy), drops: drops))
         let last = Lock("")
         report = { problem in
             let isNew = last.withLock { last in
@@ -95,36 +106,41 @@ final class CacheStore: Sendable {
             if isThere, state.table.find(at: key.place, time) != nil { return .again }
             // A result that is too old has a record of the same age, so decoding that would not help.
             if !isThere, let name, let record = state.records[name] { return .read(record) }
-            let isFetching = state.fetchings[key] == nil
-            return .wait(state.fetchings[key, default: WaitingLine()].join(), isFetching: isFetching)
+            let fetching = state.fetching(key)
+            let begins = state.fetchings[fetching] == nil
+            return .wait(
+                state.fetchings[fetching, default: WaitingLine()].join(), begins: begins ? fetching : nil)
         }
     }
 
-    /// Asks whether a call that returned a stale result has to fetch a new one.
-    func refresh(_ key: CacheKey) -> Bool {
+    /// The fetch that a call which returned a stale result has to make. Nil if it has to make none.
+    func refresh(_ key: CacheKey) -> Fetching? {
         let now = environment.loop.now
         return state.withLock { state in
-            if let end = state.pausedUntil, now < end { return false }
-            guard state.fetchings[key] == nil, state.refreshes < policy.maximumRefreshes else { return false }
+            if let end = state.pausedUntil, now < end { return nil }
+            let fetching = state.fetching(key)
+            guard state.fetchings[fetching] == nil, state.refreshes < policy.maximumRefreshes else { return nil }
             state.refreshes += 1
-            state.fetchings[key] = WaitingLine()
-            return true
+            state.fetchings[fetching] = WaitingLine()
+            return fetching
         }
     }
 
     // MARK: fetching
 
     /// Ends fetching with a result or an error.
-    func end(_ key: CacheKey, with fetched: Fetched) {
+    func end(_ fetching: Fetching, with fetched: Fetched) {
+        let key = fetching.key
         let (time, now) = (environment.wallTime(), environment.loop.now)
         var failure: (any Error)?
         if case .failure(let error) = fetched { failure = error }
         let (shown, waiting, listeners) = state.withLock { state in
-            if case .success(let result) = fetched { state.table.store(result, at: time) }
-            var shown = state.table[key.place]
+            let counts = fetching == state.fetching(key)
+            if counts, case .success(let result) = fetched { state.table.store(result, at: time) }
+            var shown = counts ? state.table[key.place] : nil
             if let result = shown, result.key != key { shown = nil }
             if failure != nil, shown != nil { state.pausedUntil = now.advanced(by: policy.pauseAfterFailure) }
-            var line = state.fetchings.removeValue(forKey: key)
+            var line = state.fetchings.removeValue(forKey: fetching)
             return (shown, line?.takeAll() ?? [], state.listeners.values.filter { $0.key == key })
         }
         if failure == nil, file != nil { saver.changed(write) }
@@ -134,6 +150,19 @@ final class CacheStore: Sendable {
 
     /// Ends a fetch in the background, however long it took.
     func refreshIsOver() { state.withLock { $0.refreshes -= 1 } }
+
+    /// Drops the results of a method, or of all methods. Calls that wait for a result still get it; later calls fetch anew.
+    func drop(_ method: Int?) {
+        let time = environment.wallTime()
+        state.withLock { state in
+            for method in method.map({ $0...$0 }).map(Array.init) ?? Array(methods.indices) {
+                state.drops[method] += 1
+                state.table.removeAll(of: method)
+                state.records.drop("\(service).\(methods[method])", at: time)
+            }
+        }
+        if file != nil { saver.changed(write) }
+    }
 
     /// - Returns: a closure that removes the listener.
     func listen(to key: CacheKey, _ listener: @escaping CacheListener) -> @Sendable () -> Void {
@@ -197,6 +226,8 @@ final class CacheStore: Sendable {
         }
         guard let kept = file?.write(records, clock: environment.wallTime) else { return false }
         state.withLock { state in
+            var kept = kept
+            kept.follow(state.records)
             state.records = kept
             state.table.follow(kept)
         }

@@ -54,6 +54,9 @@ struct CacheTable {
         for (place, _) in entries.sorted(by: { $0.value.used < $1.value.used }).prefix(surplus) { entries[place] = nil }
     }
 
+    /// Removes all results of one method.
+    mutating func removeAll(of method: Int) { entries = entries.filter { $0.value.result.method != method } }
+
     private mutating func nextUse(_ time: Int64) -> Int64 {
         lastUse = lastUse == .max ? .max : max(time, lastUse + 1)
         return lastUse

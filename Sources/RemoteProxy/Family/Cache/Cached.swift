@@ -85,6 +85,18 @@ extension ServiceProxy {
         return stream
     }
 
+    /// Drops the results of a method, for all arguments. The next call fetches a new one and waits for it. Calls that wait
+    /// already get what they asked for. Does nothing where `updates(of:)` finds no cache, or if the method is not cached.
+    public func invalidate(_ method: MethodName) {
+        guard let store = proxySubject.layer(CachingSubject<ProxiedService>.self)?.store,
+            let number = store.methods.firstIndex(of: method.name)
+        else { return }
+        store.drop(number)
+    }
+
+    /// Drops all results of this cache, as `invalidate` does for one method.
+    public func invalidateAll() { proxySubject.layer(CachingSubject<ProxiedService>.self)?.store.drop(nil) }
+
     /// Returns when everything that the cache holds is in its file. Call it before a short-lived program ends. Otherwise
     /// there is no need: the cache writes the file soon after each change. The cache is found where `updates(of:)` finds
     /// it.

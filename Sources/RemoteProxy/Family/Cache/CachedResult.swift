@@ -32,6 +32,7 @@ struct CacheKey: Sendable, Hashable {
 
 /// A result whose types are hidden. Only the calls that ask for it know them.
 protocol CachedResult: AnyObject, Sendable {
+    var method: Int { get }
     var key: CacheKey { get }
     /// Encodes the arguments, which name the result in the file, and the value.
     func json() throws -> (arguments: String, value: String)

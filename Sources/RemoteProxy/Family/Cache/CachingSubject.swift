@@ -16,7 +16,7 @@ struct CachingSubject<Service: Sendable>: WrappingSubject {
         // A caller that holds the object exclusively must see its present state.
         guard let number = store.methods.firstIndex(of: method.signature.name), CallScope.current?.hasHold != true
         else {
-            return try await next.call(method, arguments)
+            return try await change(method.signature) { try await next.call(method, arguments) }
         }
         while true {
             if let (found, isFresh) = store.look(at: CacheKey.place(number, arguments)),
@@ -24,7 +24,7 @@ struct CachingSubject<Service: Sendable>: WrappingSubject {
                 result.arguments == arguments
             {
                 let key = isFresh ? nil : CacheKey(number, arguments)
-                if let key, store.refresh(key) { fetch(key, true, method, arguments) }
+                if let key, let fetching = store.refresh(key) { fetch(fetching, true, method, arguments) }
                 return result.value
             }
             // Arguments that are not equal to themselves, such as NaN, would never be found again.
@@ -37,11 +37,30 @@ struct CachingSubject<Service: Sendable>: WrappingSubject {
                 let value = try? decodeJSON(Result.self, from: record.json)
                 store.adopt(value.map { KnownResult($0, of: number, arguments) }, from: record)
             case .load(let task): try await wait(for: task)
-            case .wait(let task, let isFetching):
-                if isFetching { fetch(CacheKey(number, arguments), false, method, arguments) }
+            case .wait(let task, let begins):
+                if let begins { fetch(begins, false, method, arguments) }
                 let result = try await wait(for: task).get()
                 if let result = result as? KnownResult<Arguments, Result> { return result.value }
             }
+        }
+    }
+
+    func post<Arguments>(_ post: Post<Service, Arguments>, _ arguments: Arguments, now: (Service) -> Void) {
+        // What is fetched from now on is asked for behind the post.
+        next.post(post, arguments, now: now)
+        if !store.policy.keepsAfterChanges { store.drop(nil) }
+    }
+
+    /// Makes a call that is not cached. Drops all results when it may have changed the object.
+    private func change<Result>(_ method: MethodSignature, _ call: () async throws -> Result) async throws -> Result {
+        guard method.effect != .reads, !store.policy.keepsAfterChanges else { return try await call() }
+        do {
+            let result = try await call()
+            store.drop(nil)
+            return result
+        } catch {
+            if (error as? RPCError)?.outcome != .notExecuted { store.drop(nil) }
+            throw error
         }
     }
 
@@ -49,7 +68,8 @@ struct CachingSubject<Service: Sendable>: WrappingSubject {
     /// want the result too.
     /// - Parameter isRefresh: whether the call has already returned an older result.
     private func fetch<Arguments, Result>(
-        _ key: CacheKey, _ isRefresh: Bool, _ method: Method<Service, Arguments, Result>, _ arguments: Arguments
+        _ fetching: CacheStore.Fetching, _ isRefresh: Bool, _ method: Method<Service, Arguments, Result>,
+        _ arguments: Arguments
     ) {
         let environment = store.environment
         let deadline = environment.loop.now.advanced(by: store.policy.refreshTimeout)
@@ -59,7 +79,7 @@ struct CachingSubject<Service: Sendable>: WrappingSubject {
         let asking = Task(executorPreference: environment.executor) { [next, store, scope] in
             do {
                 let value = try await CallScope.with(scope) { try await next.call(method, arguments) }
-                _ = answer.end(with: .success(KnownResult(value, of: key.method, arguments)))
+                _ = answer.end(with: .success(KnownResult(value, of: fetching.key.method, arguments)))
             } catch {
                 _ = answer.end(with: .failure(error))
             }
@@ -67,7 +87,7 @@ struct CachingSubject<Service: Sendable>: WrappingSubject {
         }
         Task(executorPreference: environment.executor) { [store] in
             let fetched = try? await answer.wait(until: deadline.advanced(by: Self.patience), on: environment.loop)
-            store.end(key, with: fetched ?? .failure(RPCError.deadlineExceeded))
+            store.end(fetching, with: fetched ?? .failure(RPCError.deadlineExceeded))
             asking.cancel()
         }
     }

@@ -1,0 +1,126 @@
+// Results that a cache drops because they were invalidated, or because the object may have changed.
+
+import RPCWire
+import TestSupport
+import Testing
+
+@testable import RemoteProxy
+
+@Suite struct `A cache drops` {
+    private let loop = ManualLoop()
+    private let shelf: CountingShelf
+    private let folder = TemporaryFolder()
+
+    init() { shelf = CountingShelf(loop) }
+
+    private func cached(_ change: (inout CachePolicy) -> Void = { _ in }) -> ShelfProxy {
+        var policy = CachePolicy(freshFor: .seconds(100))
+        change(&policy)
+        return ShelfProxy(shelf).cached(in: .memory, methods: [.titles, .book], policy, .manual(loop))
+    }
+
+    private func launch() -> ShelfProxy {
+        ShelfProxy(shelf).cached(
+            in: .file(folder.path + "/shelf.cache"), methods: [.titles, .book], CachePolicy(freshFor: .seconds(100)),
+            .manual(loop))
+    }
+
+    private func titles(_ proxy: ShelfProxy) throws -> [String] { try loop.complete { try await proxy.titles() } }
+    private func book(_ proxy: ShelfProxy, _ number: Int) throws -> String {
+        try loop.complete { try await proxy.book(number) }
+    }
+
+    @Test func `the results of one method, for all arguments`() throws {
+        let proxy = cached()
+        #expect(try titles(proxy) == ["titles", "1"])
+        #expect(try book(proxy, 1) == "book 1, 2")
+        #expect(try book(proxy, 2) == "book 2, 3")
+        proxy.invalidate(.book)
+        #expect(try book(proxy, 1) == "book 1, 4")
+        #expect(try book(proxy, 2) == "book 2, 5")
+        #expect(try titles(proxy) == ["titles", "1"])
+        // Not cached: nothing happens.
+        proxy.invalidate(.search)
+        ShelfProxy(shelf).invalidate(.titles)
+        #expect(try titles(proxy) == ["titles", "1"])
+    }
+
+    @Test func `all results`() throws {
+        let proxy = cached()
+        #expect(try titles(proxy) == ["titles", "1"])
+        #expect(try book(proxy, 1) == "book 1, 2")
+        proxy.invalidateAll()
+        #expect(try titles(proxy) == ["titles", "3"])
+        #expect(try book(proxy, 1) == "book 1, 4")
+    }
+
+    @Test func `all results when a call may have changed the object`() throws {
+        let proxy = cached()
+        #expect(try titles(proxy) == ["titles", "1"])
+        #expect(try loop.complete { try await proxy.add("new") } == 2)
+        #expect(try titles(proxy) == ["titles", "3"])
+        shelf.isAway(true)
+        #expect(throws: ShelfIsAway()) { try loop.complete { try await proxy.add("newer") } }
+        shelf.isAway(false)
+        #expect(try titles(proxy) == ["titles", "5"])
+        proxy.dust(1)
+        #expect(try titles(proxy) == ["titles", "6"])
+    }
+
+    @Test func `nothing when a call certainly did nothing`() throws {
+        let policy = Policy.only([ShelfProxy.MethodName.titles])
+        let proxy = ShelfProxy(shelf).guarded(by: policy).cached(
+            in: .memory, methods: [.titles], CachePolicy(freshFor: .seconds(100)), .manual(loop))
+        #expect(try titles(proxy) == ["titles", "1"])
+        #expect(throws: RPCError.self) { try loop.complete { try await proxy.add("new") } }
+        #expect(try titles(proxy) == ["titles", "1"])
+    }
+
+    @Test func `nothing when the policy keeps results after changes`() throws {
+        let proxy = cached { $0.keepsAfterChanges = true }
+        #expect(try titles(proxy) == ["titles", "1"])
+        _ = try loop.complete { try await proxy.add("new") }
+        proxy.dust(1)
+        #expect(try titles(proxy) == ["titles", "1"])
+    }
+
+    @Test func `what was being fetched, but not for those that wait for it`() throws {
+        let proxy = cached()
+        shelf.takes(.seconds(1))
+        let before = Task(executorPreference: loop) { try await proxy.titles() }
+        loop.run()
+        proxy.invalidateAll()
+        // Begins a fetch of its own, and does not join the earlier one.
+        let after = Task(executorPreference: loop) { try await proxy.titles() }
+        loop.run()
+        #expect(shelf.calls == 2)
+        loop.advance(by: .seconds(1))
+        #expect(try loop.complete { try await before.value } == ["titles", "1"])
+        #expect(try loop.complete { try await after.value } == ["titles", "2"])
+        #expect(try titles(proxy) == ["titles", "2"])
+    }
+
+    @Test func `results in the file as well, also those that another process has written before`() throws {
+        let (one, other) = (launch(), launch())
+        #expect(try titles(one) == ["titles", "1"])
+        #expect(try book(other, 1) == "book 1, 2")
+        #expect(try loop.complete { await one.saveCache() })
+        #expect(try loop.complete { await other.saveCache() })
+        loop.advance(by: .seconds(2))
+        one.invalidateAll()
+        #expect(try loop.complete { await one.saveCache() })
+        let next = launch()
+        #expect(try titles(next) == ["titles", "3"])
+        #expect(try book(next, 1) == "book 1, 4")
+    }
+
+    @Test func `by default what is older than a day`() throws {
+        let proxy = ShelfProxy(shelf).cached(in: .memory, methods: [.titles], CachePolicy(), .manual(loop))
+        #expect(try titles(proxy) == ["titles", "1"])
+        loop.advance(by: .seconds(86_399))
+        #expect(try titles(proxy) == ["titles", "1"])
+        loop.run()
+        loop.advance(by: .seconds(86_400))
+        #expect(try titles(proxy) == ["titles", "3"])
+    }
+}
