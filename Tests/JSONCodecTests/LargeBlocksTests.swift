@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [0, 1, LargeBlocks.least, LargeBlocks.least + 1, 1 << 20, LargeBlocks.keptBytes + 1])
+    @Test(arguments: [0, 1, LargeBlocks.smallestKept, LargeBlocks.smallestKept + 1, 1 << 20, LargeBlocks.keptBytes + 1])
     func `there is always at least as much as was asked for`(count: Int) {
         let first = LargeBlocks.allocate(count)
         #expect(first.count >= count)
@@ -67,7 +67,8 @@ import Testing
                 group.addTask {
                     var random = SeededGenerator(seed: UInt64(mark))
                     for _ in 0..<300 {
-                        let count = LargeBlocks.least + Int.random(in: 1...LargeBlocks.least, using: &random)
+                        let count =
+                            LargeBlocks.smallestKept + Int.random(in: 1...LargeBlocks.smallestKept, using: &random)
                         let block = LargeBlocks.allocate(count)
                         block[0] = mark
                         block[count - 1] = mark
@@ -82,7 +83,7 @@ import Testing
 
     @Test func `an output that has held much holds little afterwards, and writes the same`() throws {
         let output = JSONOutput()
-        for length in [10, 3 << 20, 10, 1 << 20, LargeBlocks.least] {
+        for length in [10, 3 << 20, 10, 1 << 20, LargeBlocks.smallestKept] {
             output.removeAll()
             let text = String(repeating: "x", count: length)
             output.append(quoted: text)

@@ -20,7 +20,7 @@ struct KeptContainers {
     private var count = 0
     private var current = 0
     /// Whether a container was made that is not tracked here, so that its references cannot be counted.
-    private var madeOthers = false
+    private var madeUntracked = false
     private var hasHandedOut = false
 
     init(serial: UInt) {
@@ -63,7 +63,7 @@ struct KeptContainers {
         } else {
             // No entry is free, so the first one is replaced.
             current = 0
-            if !isUnused(current) { madeOthers = true }
+            if !isUnused(current) { madeUntracked = true }
             entries[current].box?.release()
             entries[current].names.pointee.deallocate()
             entries[current].names.deinitialize(count: 1).deallocate()
@@ -79,16 +79,16 @@ struct KeptContainers {
     mutating func keep<Container>(_ container: Container) {
         #if KNOWN_RUNTIME
             guard MemoryLayout<Container>.size == MemoryLayout<AnyObject>.size else {
-                madeOthers = true
+                madeUntracked = true
                 return
             }
-            if !isUnused(current) { madeOthers = true }
+            if !isUnused(current) { madeUntracked = true }
             entries[current].box?.release()
             entries[current].box = Unmanaged<KeptBox>.passRetained(KeptContainer(container))
             entries[current].isHandedOut = true
             hasHandedOut = true
         #else
-            madeOthers = true
+            madeUntracked = true
         #endif
     }
 
@@ -99,14 +99,14 @@ struct KeptContainers {
     }
 
     /// Whether the user's code holds no container of this frame any more.
-    var areUnused: Bool { !madeOthers && (!hasHandedOut || (0..<count).allSatisfy { isUnused($0) }) }
+    var areUnused: Bool { !madeUntracked && (!hasHandedOut || (0..<count).allSatisfy { isUnused($0) }) }
 
     /// Ends a use of the frame. If a container of it may still be in use, the next use gets another number.
     @inline(__always)
     mutating func endUse(_ nextSerial: () -> UInt) {
-        guard hasHandedOut || madeOthers else { return }
+        guard hasHandedOut || madeUntracked else { return }
         hasHandedOut = false
-        var areUnused = !madeOthers
+        var areUnused = !madeUntracked
         for index in 0..<count where entries[index].isHandedOut {
             if !isUnused(index) { areUnused = false }
             entries[index].isHandedOut = false
@@ -121,7 +121,7 @@ struct KeptContainers {
             entries[index].box?.release()
             entries[index].box = nil
         }
-        madeOthers = false
+        madeUntracked = false
     }
 }
 

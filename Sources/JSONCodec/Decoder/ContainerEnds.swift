@@ -1,7 +1,7 @@
 // Remembers where skipped containers end. A decoder that looks for a name skips values, and decodes them later. Without this
 // memory each level of nesting would scan the same text again.
 
-struct ContainerEnds: ContainerNotes {
+struct ContainerEnds: ContainerObserver {
     /// Sorted by `start`, so that `end(of:)` can search by halves.
     private var known: [(start: Int, end: Int)] = []
     /// The numbers of the containers that are open at present.
@@ -35,7 +35,7 @@ struct ContainerEnds: ContainerNotes {
             try reader.skipContainer(&self)
             frontier = reader.position
         } else {
-            var none = NoContainerNotes()
+            var none = NoContainerObserver()
             try reader.skipContainer(&none)
         }
     }

@@ -102,8 +102,8 @@ struct KeyedDecoder<Key: CodingKey>: KeyedDecodingContainerProtocol {
     }
 }
 
-// Without these methods overload resolution would prefer the standard library's to the generic ones. Those look a member up three
-// times, and refuse integers of 128 bits.
+// The compiler prefers the standard library's methods to generic ones. The library's look a member up three times, and refuse
+// integers of 128 bits.
 extension KeyedDecoder {
     func decode(_ type: Int128.Type, forKey key: Key) throws -> Int128 { try token(type, key) }
     func decode(_ type: UInt128.Type, forKey key: Key) throws -> UInt128 { try token(type, key) }

@@ -36,7 +36,7 @@ extension DecodingFramePointer {
 
     /// Moves the reader to the value of this member and returns its place; nil if the object has no such member.
     ///
-    /// Members that are asked for in order are found one behind the other. In any other order the object is read ahead as far
+    /// Members that are asked for in order are found one after the other. In any other order the object is read ahead as far
     /// as needed, each part of it once. Of duplicates the one found may not be the last. That is noticed when the object is
     /// complete, and the document is then decoded again in careful mode.
     @inline(never)

@@ -1,4 +1,4 @@
-// The unkeyed container: reads the elements of its frame's array one behind the other. A copy has its own position.
+// The unkeyed container: reads the elements of its frame's array one after the other. A copy has its own position.
 
 struct UnkeyedDecoder: UnkeyedDecodingContainer {
     /// The copies of a container hold this object. The frame can be reused when none holds it any more.

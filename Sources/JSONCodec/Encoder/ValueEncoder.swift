@@ -7,7 +7,7 @@ struct ValueEncoder: Encoder, SingleValueEncodingContainer {
     var codingPath: [any CodingKey] { isLive ? frame.codingPath : [] }
     var userInfo: [CodingUserInfoKey: Any] { [:] }
 
-    /// False for an encoder that got no frame. A container of it fails at its first use.
+    /// False if it got no frame or has outlived it. A container of it fails at first use.
     private var isLive: Bool {
         @inline(__always) get { frame.pointee.serial == serial && serial != 0 }
     }

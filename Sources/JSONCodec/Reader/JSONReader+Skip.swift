@@ -7,7 +7,7 @@ extension JSONReader {
         let start = position
         switch kind {
         case .object, .array:
-            var none = NoContainerNotes()
+            var none = NoContainerObserver()
             try skipContainer(&none)
         default: try skipScalar(kind)
         }
@@ -57,7 +57,7 @@ extension JSONReader {
 
     /// Skips a container whose opening bracket is at the cursor. `notes` is told of each container met, this one first.
     @inline(__always)
-    mutating func skipContainer(_ notes: inout some ContainerNotes) throws(JSONError) {
+    mutating func skipContainer(_ notes: inout some ContainerObserver) throws(JSONError) {
         let outside = depth
         var objects = OpenContainers()
         repeat {
@@ -89,10 +89,12 @@ extension JSONReader {
     /// Walks on while the text is spelled in the usual way: no blanks, no escapes, only ASCII, no long strings. The cursor is then
     /// kept in a register, which saves a fifth of the time. Any other text is left to the general walk, which checks it.
     ///
-    /// Before and afterwards the cursor is behind a value or an opening bracket. Afterwards the last of the containers inside
-    /// `outside` others may also be closed.
+    /// Starts and stops behind a value or an opening bracket. Stops at the latest when the container inside `outside` others is
+    /// closed.
     @inline(__always)
-    private mutating func skipPlain(_ objects: inout OpenContainers, outside: Int, _ notes: inout some ContainerNotes) {
+    private mutating func skipPlain(
+        _ objects: inout OpenContainers, outside: Int, _ notes: inout some ContainerObserver
+    ) {
         // At any place before the bound eight bytes can be read. Behind a quote that is true at the bound itself.
         let (base, bound) = (base, count &- 9)
         var (at, depth, isFirst) = (position, depth, isFirst)
@@ -155,12 +157,12 @@ extension JSONReader {
 }
 
 /// Is told where containers begin and end while they are skipped.
-protocol ContainerNotes {
+protocol ContainerObserver {
     mutating func opened(at offset: Int)
     mutating func closed(at offset: Int)
 }
 
-struct NoContainerNotes: ContainerNotes {
+struct NoContainerObserver: ContainerObserver {
     @inline(__always) func opened(at offset: Int) {}
     @inline(__always) func closed(at offset: Int) {}
 }

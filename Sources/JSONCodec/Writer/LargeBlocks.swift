@@ -5,8 +5,8 @@
 /// Allocates and frees the memory of buffers.
 @usableFromInline
 package enum LargeBlocks {
-    /// Larger blocks come from here, others from the system. Buffers return larger blocks when they are empty.
-    @inlinable package static var least: Int { 64 << 10 }
+    /// Blocks above this size are kept here for reuse. A buffer gives such a block back when it is empty.
+    @inlinable package static var smallestKept: Int { 64 << 10 }
     /// How much is kept at most in the whole process, as long as no block is larger than a quarter of it.
     package static let keptBytes = 16 << 20
     /// Larger blocks are not kept.
@@ -16,21 +16,21 @@ package enum LargeBlocks {
 
     /// Returns a block of at least this many bytes, not cleared.
     package static func allocate(_ count: Int) -> UnsafeMutableRawBufferPointer {
-        guard count > least else { return .allocate(byteCount: count, alignment: 16) }
+        guard count > smallestKept else { return .allocate(byteCount: count, alignment: 16) }
         if let kept = shelf.take(count) { return kept }
         // The size is a multiple of a step, so that messages of similar sizes can use each other's blocks.
-        return .allocate(byteCount: (count / least + 1) * least, alignment: 16)
+        return .allocate(byteCount: (count / smallestKept + 1) * smallestKept, alignment: 16)
     }
 
     package static func deallocate(_ block: UnsafeMutableRawBufferPointer) {
-        if block.count > least { shelf.put(block) } else { block.deallocate() }
+        if block.count > smallestKept { shelf.put(block) } else { block.deallocate() }
     }
 }
 
 /// Blocks that are not in use. A thread does not wait for another one's access: it continues without the shelf.
 ///
-/// There is always room for four blocks like the last one. A server that answers a large message with one of the same size
-/// has a block for each. It keeps those of the message before, until that answer is known to have arrived.
+/// There is always room for four blocks of the last one's size. A server needs two for a large request and its answer. It has
+/// two more until the answer before is acknowledged.
 final class BlockShelf: Sendable {
     private let capacity: Int
     private let most: Int

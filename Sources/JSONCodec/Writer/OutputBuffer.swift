@@ -65,7 +65,7 @@ struct OutputBuffer {
     /// Frees the memory if it is large. Call it for an empty buffer only.
     @inline(__always)
     mutating func letGoOfMuch() {
-        if capacity > LargeBlocks.least { move(to: Self.leastCapacity) }
+        if capacity > LargeBlocks.smallestKept { move(to: Self.leastCapacity) }
     }
 
     mutating func takeMemory() -> UnsafeMutableRawBufferPointer {

@@ -7,8 +7,8 @@ import Synchronization
 extension EventLoop: Handoff {
     /// After this many looks in a row without a loan, the monitor stops watching the loop.
     private static let quietLooks: UInt8 = 2
-    /// How many looks must see a loan before it is overdue, at least. Each thread that is away adds one. If threads are late
-    /// because they compute, or because the machine is busy, more threads would make all of them later.
+    /// The least number of looks that must see a loan before it is overdue. Each thread that is away adds one: if all are late
+    /// because the machine is busy, more threads make them later.
     private static let looksPerLoan = 2
 
     package func lend() {

@@ -8,8 +8,8 @@ extension EventLoop {
     /// How many items of the queue one turn runs before it looks at the sockets again, and for how long.
     private static let itemsPerTurn = 1_000
     private static let nanosecondsPerTurn: Int64 = 1_000_000
-    /// How long a loop that spins may read its last channel alone. The events of the others wait no longer than that.
-    private static let nanosecondsBetweenChecksOfAll: Int64 = 100_000
+    /// Every so many polls a loop that spins checks all descriptors.
+    private static let pollsPerPollOfAll = 8
 
     /// Runs the loop on this thread. Called on a new thread, when the loop has none.
     func run() {
@@ -134,25 +134,25 @@ extension EventLoop {
         var end = start.advanced(byNanoseconds: state.spin.time)
         if let next = state.timers.nextDeadline { end = min(end, next) }
         var hasFound = false
+        var count = 0
         repeat {
             now = MonotonicClock.now
-            hasFound = pollOnce(at: now)
+            count &+= 1
+            hasFound = pollOnce(at: now, all: count % Self.pollsPerPollOfAll == 0)
         } while !hasFound && now < end
         state.spin.spun(for: start.nanoseconds(to: now), hasFound: hasFound)
         return hasFound
     }
 
     /// Checks once without waiting, and delivers what has come. Returns whether there is something to do.
-    ///
-    /// Between checks of all descriptors it reads only the channel that was read last. A read that may find nothing is one
-    /// system call; an event and the read that it leads to are two, which cost a tenth of a call that is alone.
-    private func pollOnce(at now: Instant) -> Bool {
+    /// - Parameter all: whether to check all descriptors, and not only the one that was read last and alone. A read that may
+    ///   find nothing is one system call. An event and its read are two, which cost a tenth of a call that is alone.
+    private func pollOnce(at now: Instant, all: Bool = true) -> Bool {
         state.time = now
         defer { state.time = nil }
-        if now < state.checksAllAt, let handler = state.lastRead {
-            if handler.reads() { return true }
+        if !all, let handler = state.lastRead {
+            if handler.readOnce() { return true }
         } else {
-            state.checksAllAt = now.advanced(byNanoseconds: Self.nanosecondsBetweenChecksOfAll)
             let count = epoll.wait(nanoseconds: 0)
             deliverReady(count)
             if count > 0 { return true }
@@ -171,6 +171,7 @@ extension EventLoop {
 
     /// Delivers the events of the last wait. For the first of them the time may be known already.
     private func deliverReady(_ count: Int) {
+        defer { if count > 1 { state.lastRead = nil } }
         for index in 0..<count {
             let (tag, readiness) = epoll.event(index)
             state.registrations[tag]?.ready(readiness)

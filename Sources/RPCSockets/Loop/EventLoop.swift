@@ -17,10 +17,8 @@ package final class EventLoop: Loop, @unchecked Sendable {
         var channelsToFlush: ContiguousArray<any TurnEndWork> = []
         var spareChannelList: ContiguousArray<any TurnEndWork> = []
         let readBuffer = ReadBuffer()
-        /// The handler that has read last, if it is registered still.
+        /// The handler that has read last, if no other had an event at the same time and if it is registered still.
         var lastRead: (any Selectable)?
-        /// When a loop that spins next checks all descriptors.
-        var checksAllAt = Instant(nanoseconds: .min)
         /// The time that the present piece of work has read; nil if it has not read the time.
         var time: Instant?
         var isEnding = false

@@ -3,14 +3,14 @@
 /// Handles the events of a descriptor. All members are called on the loop.
 protocol Selectable: AnyObject, Sendable {
     func ready(_ readiness: Readiness)
-    /// Reads once, although nothing may have come. Returns whether something has. Called only on `EventLoop.State.lastRead`.
-    func reads() -> Bool
+    /// Reads once, although no event was reported. Returns whether anything came. Called only on `EventLoop.State.lastRead`.
+    func readOnce() -> Bool
     /// The loop is ending: the handler must give up its descriptor soon.
     func loopWillEnd()
 }
 
 extension Selectable {
-    func reads() -> Bool { false }
+    func readOnce() -> Bool { false }
 }
 
 /// One descriptor that a loop watches.

@@ -35,7 +35,7 @@ package final class Socket: Sendable {
         return (Socket(descriptor: first), Socket(descriptor: second))
     }
 
-    /// Sends two pieces, one behind the other.
+    /// Sends two pieces, one after the other.
     func send(
         _ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer = UnsafeRawBufferPointer(start: nil, count: 0)
     ) -> Transfer {

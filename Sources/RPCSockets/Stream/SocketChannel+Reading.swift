@@ -26,7 +26,7 @@ extension SocketChannel: Selectable {
 
     func loopWillEnd() { end(.local) }
 
-    func reads() -> Bool { state.interest.contains(.reading) && read(atMost: 1, isHungUp: false) }
+    func readOnce() -> Bool { state.interest.contains(.reading) && read(atMost: 1, isHungUp: false) }
 
     /// Returns whether the last read has found something: bytes, the peer's end, or an error.
     @discardableResult

@@ -2,9 +2,8 @@
 
 import RPCWire
 
-/// Decides when messages that are queued in one turn of the loop are sent before its end: in few writes, each of twice as many
-/// messages as the last. With a single write the peer would have nothing to do until this end has nothing left to do. With many
-/// writes both ends would do little but write and read.
+/// Splits the messages that one turn of the loop queues into few writes, each of twice as many messages as the last. A single
+/// write would leave the peer idle until the end of the turn. With many writes both ends would do little but write and read.
 struct WriteBatch {
     /// How many messages are sent in the first write: half of those that usually wait if there are many.
     static let firstWrite = 32

@@ -18,7 +18,7 @@ package final class ByteChunk: @unchecked Sendable {
     init(_ memory: UnsafeMutableRawBufferPointer) { self.memory = memory }
 
     /// Whether `LargeBlocks` keeps blocks of this size for reuse.
-    @usableFromInline var isLarge: Bool { memory.count > LargeBlocks.least }
+    @usableFromInline var isLarge: Bool { memory.count > LargeBlocks.smallestKept }
 
     deinit { LargeBlocks.deallocate(memory) }
 }
@@ -49,7 +49,7 @@ package struct Bytes: Sendable {
         range = 0..<bytes.count
     }
 
-    /// Copies both views, one behind the other, into a new chunk.
+    /// Copies both views, one after the other, into a new chunk.
     package init(joining first: Bytes, _ second: Bytes) {
         chunk = ByteChunk(capacity: first.count + second.count)
         range = 0..<first.count + second.count
@@ -98,7 +98,7 @@ extension Bytes {
     /// half of its memory. Then the output is unchanged.
     package init?(takingLarge output: borrowing JSONOutput) {
         let count = output.count
-        guard count > LargeBlocks.least, count >= output.capacity / 2 else { return nil }
+        guard count > LargeBlocks.smallestKept, count >= output.capacity / 2 else { return nil }
         self.init(ByteChunk(output.takeMemory()), 0..<count)
     }
 }

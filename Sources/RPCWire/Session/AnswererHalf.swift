@@ -114,10 +114,10 @@ extension AnswererHalf {
         replies.keep(answer, number: replies.last + 1)
     }
 
-    /// Keeps an answer to a request that never began, or an answer that says what became of another. Such requests need no
-    /// place, so a peer that acknowledges nothing could cause any number of these answers.
+    /// Keeps an answer to a request that never had a place. A peer that acknowledges nothing could cause any number of these
+    /// answers.
     /// - Returns: the limit for which the peer must lose the way back to its session; nil if there is none.
-    package mutating func keepRefusal(_ answer: UnsafeRawBufferPointer, isFullInAll: Bool) -> Limit? {
+    package mutating func keepAnswerWithoutPlace(_ answer: UnsafeRawBufferPointer, isFullInAll: Bool) -> Limit? {
         replies.keep(answer, number: replies.last + 1)
         let kept = replies.byteCountOfSmall
         guard kept >= 16 * Self.guaranteedBytes else { return nil }

@@ -94,7 +94,7 @@ extension CallerHalf {
     }
 
     /// The driver has given the call to a stream. Returns whether it may also have run in a session that is lost.
-    package mutating func sent(_ id: Int64, at place: StreamPlace) -> Bool { calls.sent(id, at: place) }
+    package mutating func sent(_ id: Int64, at place: StreamOffset) -> Bool { calls.sent(id, at: place) }
 
     /// A reply has come. Nil if no call waits for it over this stream.
     package mutating func replied(to id: Int64, over stream: Int) -> CallHandle? {
@@ -150,7 +150,7 @@ extension CallerHalf {
         return effects
     }
 
-    /// Has the peer told that no caller waits any more for these calls, as far as they were sent.
+    /// Tells the peer that no caller waits any more for these calls, as far as they were sent.
     mutating func abandon(_ removed: [OutgoingCalls.Removed], _ effects: inout CallerEffects) {
         effects.finished = takeFinished()
         for call in removed where call.wasSent {

@@ -6,7 +6,7 @@
 
 @usableFromInline
 package struct IncomingCalls: ~Copyable {
-    package enum Admission: Sendable, Hashable {
+    package enum StartResult: Sendable, Hashable {
         /// Run the call. The slot names it from now on.
         case run(slot: Int)
         /// Refuse the call before any work: the peer has reached this limit of running calls, or of bytes with them.
@@ -102,7 +102,7 @@ package struct IncomingCalls: ~Copyable {
     ///   be of any length.
     package mutating func start(
         _ id: RPCIdentifier?, isPost: Bool = false, bytes: Int = 0, deadline: Instant
-    ) -> Admission {
+    ) -> StartResult {
         if !isPost {
             guard !isDraining else { return .draining }
             guard count < limit else { return .busy(.maximumRequestsInFlight, most: limit) }

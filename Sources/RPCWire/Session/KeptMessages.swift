@@ -15,7 +15,7 @@ package struct KeptMessages: ~Copyable, Sendable {
         var isDropped = false
     }
 
-    /// All messages but the large ones, one behind the other. So memory is taken once and used again, not once per message.
+    /// All messages but the large ones, one after the other. So memory is taken once and used again, not once per message.
     private var bytes = SendBuffer(keptCapacity: 64 << 10)
     private var entries: [Entry] = []
     /// The large messages by their numbers. They are not in the entries, so that an entry has no reference to count.

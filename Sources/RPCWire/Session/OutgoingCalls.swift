@@ -14,7 +14,7 @@ package struct CallHandle: Sendable, Hashable {
 }
 
 /// An offset in one of the streams that serve this end one after the other.
-package struct StreamPlace: Sendable, Hashable {
+package struct StreamOffset: Sendable, Hashable {
     package let stream: Int
     package let offset: UInt64
 
@@ -67,7 +67,7 @@ package struct OutgoingCalls: Sendable {
         var id: Int64
         let call: Call
         /// Where the call begins in its stream; nil while it waits for one.
-        var place: StreamPlace?
+        var place: StreamOffset?
         /// Whether a byte of it may have left over a stream that is gone.
         var mayHaveArrived = false
 
@@ -109,7 +109,7 @@ package struct OutgoingCalls: Sendable {
 
     /// The call was given to a stream. Returns whether it may also have arrived over another stream that is gone.
     @discardableResult
-    package mutating func sent(_ id: Int64, at place: StreamPlace) -> Bool {
+    package mutating func sent(_ id: Int64, at place: StreamOffset) -> Bool {
         guard let index = index(of: id) else { return false }
         entries[index]?.place = place
         return entries[index]?.mayHaveArrived == true
@@ -175,7 +175,7 @@ package struct OutgoingCalls: Sendable {
         for index in entries.indices {
             guard let entry = entries[index], entry.place == nil, entry.mayHaveArrived else { continue }
             entries[index]?.mayHaveArrived = false
-            if entry.id <= received { entries[index]?.place = StreamPlace(stream: stream, offset: 0) }
+            if entry.id <= received { entries[index]?.place = StreamOffset(stream: stream, offset: 0) }
         }
     }
 

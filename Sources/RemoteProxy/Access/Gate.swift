@@ -1,5 +1,5 @@
 // Everything that one connection is watched for, in one place: its identity, whether it sends fast enough, whether it still
-// answers, and whether it asks for too much. Values only; `MessageChannel+Guard` feeds them and does what they decide.
+// answers, and whether it asks for too much. Values only; `MessageChannel+Gate` feeds them and does what they decide.
 
 import RPCSockets
 import RPCWire
@@ -13,7 +13,7 @@ package struct Gate {
     var settings: LinkSettings { shared.value }
     private var limits: Limits { shared.value.limits }
     var login: Login
-    var arrival: FrameTimeout
+    var frameTimeout: FrameTimeout
     var keepalive: Keepalive
     private var pings: RateLimit
     private var unknownCancels: RateLimit
@@ -36,7 +36,7 @@ package struct Gate {
             needsProof: isAccepted && settings.tokens.withLock { $0 } != nil,
             identity: isAccepted ? user.map { Identity(name: "uid:\($0)") } : nil,
             maximumInput: limits.loginInput, maximumOutput: limits.loginOutput)
-        arrival = FrameTimeout(
+        frameTimeout = FrameTimeout(
             firstByteTime: isAccepted ? limits.firstByteTime : .zero, frameTime: limits.frameTime,
             minimumRate: limits.minimumRate, at: now)
         keepalive = Keepalive(
@@ -59,7 +59,7 @@ package struct Gate {
     // MARK: time
 
     /// When the connection is to be checked next, if nothing happens before.
-    var due: Instant { min(arrival.due, keepalive.due, loginDue, idleDue).roundedUp(to: grain) }
+    var due: Instant { min(frameTimeout.due, keepalive.due, loginDue, idleDue).roundedUp(to: grain) }
 
     private var loginDue: Instant {
         login.isLocked && limits.loginTime > .zero ? opened.advanced(by: limits.loginTime) : .distantFuture
@@ -77,7 +77,7 @@ package struct Gate {
 
     /// Checks the connection. Called when it may be due; returns what to do now.
     mutating func check(at now: Instant) -> Action {
-        if let limit = arrival.overrun(at: now) { return .end(limit) }
+        if let limit = frameTimeout.overrun(at: now) { return .end(limit) }
         if now >= loginDue { return .end(.loginTime) }
         if now >= idleDue {
             // Returned once, however long the connection takes to end.

@@ -53,8 +53,8 @@ struct Admission {
     @inline(__always)
     func turn(of half: borrowing AnswererHalf, backlog: Int) -> Turn {
         if waiting > 0 {
-            // The table is full, but not all its requests have begun. Only when they have is it known whether the next one is
-            // too many.
+            // The table is full, but not all its requests have begun. Until they have, it is not known whether the next is too
+            // many.
             if half.calls.isFull { return .stalled }
             // A channel without waiting requests may always add one: otherwise a busy neighbour could keep it out for ever.
             if waiting >= Self.mostWaiting.ofSession || backlog >= Self.mostWaiting.inAll { return .later }
@@ -62,9 +62,9 @@ struct Admission {
         return backlog == 0 || overrunInAll == nil ? .now : .later
     }
 
-    /// Judges a request whose turn to begin has come, and gives it a place. A refused call is told, but a refused post is lost.
-    /// Posts run one at a time, so only the limits of their own session count. Any number of calls without an id would run, so
-    /// they are judged as calls, though they are not told either.
+    /// Judges a request whose turn to begin has come, and gives it a place. The caller of a refused call is told; a refused
+    /// post is lost. Posts run one at a time, so only their session's limits count. Calls without an id are judged as calls,
+    /// since any number of them could run. Their callers are not told.
     /// - Parameter bytes: how many bytes came with the request, besides its name.
     @inline(__always)
     func judge(

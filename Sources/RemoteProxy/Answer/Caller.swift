@@ -29,8 +29,8 @@ public struct Caller: Sendable {
     /// Counts that the caller has run into a limit.
     func overran(_ limit: Limit) { link.overran(limit) }
 
-    /// Has the action called once, when this caller's session is over. It is over when the caller has left, or has not come
-    /// back in time after its connection was lost. If it is over already, the action is called before this returns.
+    /// Calls the action once, when this caller's session is over. It is over when the caller has left, or has not come back in
+    /// time after its connection was lost. If it is over already, the action is called before this returns.
     ///
     /// ```swift
     /// func subscribe() async throws {

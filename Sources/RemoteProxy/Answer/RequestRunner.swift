@@ -21,10 +21,10 @@ package final class RequestRunner: @unchecked Sendable {
     @exclusivity(unchecked) private var overload: Overload
     @exclusivity(unchecked) private var idle: [Worker] = []
     /// Whether a worker has been woken and has not looked yet, or the loop is about to check if another one is needed.
-    @exclusivity(unchecked) private var isAttended = false
+    @exclusivity(unchecked) private var isCheckPending = false
     /// How many workers pause, so that the loop can look at its sockets.
     @exclusivity(unchecked) private var pausing = 0
-    /// Whether a worker has seen that it is time to pause, and is on its way back to where it pauses. That is not seen twice.
+    /// Whether a worker has seen that a pause is due, and has not paused yet. Until then `isTimeToLook` is not asked.
     @exclusivity(unchecked) private var isPauseDue = false
     @exclusivity(unchecked) private var turn = WorkersTurn()
     @exclusivity(unchecked) private var isStopped = false
@@ -58,12 +58,12 @@ package final class RequestRunner: @unchecked Sendable {
     @inline(__always)
     func accept(_ request: consuming IncomingRequest) {
         inbox.append(request)
-        if !isAttended { attend() }
+        if !isCheckPending { attend() }
     }
 
     @inline(never)
     private func attend() {
-        isAttended = true
+        isCheckPending = true
         // A worker that pauses goes on by itself.
         guard pausing == 0 else { return checkLater() }
         if let worker = idle.popLast() { worker.resume() } else { startWorker() }
@@ -73,14 +73,14 @@ package final class RequestRunner: @unchecked Sendable {
     /// woken worker has emptied the inbox, suspended in a subject, or paused.
     private func checkLater() {
         loop.submit { [self] in
-            isAttended = false
+            isCheckPending = false
             if !inbox.isEmpty { attend() }
         }
     }
 
     /// Called when a woken worker runs. It takes one request; if more wait, a check follows, since it may not get to them.
     private func arrived(_ worker: Worker) {
-        if inbox.count > (worker.isUsedUp ? 0 : 1) { checkLater() } else { isAttended = false }
+        if inbox.count > (worker.isUsedUp ? 0 : 1) { checkLater() } else { isCheckPending = false }
     }
 
     private func startWorker() {

@@ -59,8 +59,8 @@ final class OutgoingCall: @unchecked Sendable {
         return waiter.take()
     }
 
-    /// Whether the call has left the table, or was refused. Resuming the caller orders what was done to the call before what it
-    /// does now, but by means of the runtime that no race checker sees. This load orders it once more.
+    /// Whether the call has left the table, or was refused. The runtime orders all that came before the caller was resumed, but
+    /// race checkers cannot see that. They can see this load.
     var hasEnded: Bool { isOver.load(ordering: .acquiring) }
 
     /// Takes the call back when it has ended, and returns its end. Called by the caller, which alone has the call again.
@@ -100,8 +100,8 @@ final class OutgoingCall: @unchecked Sendable {
 extension OutgoingCall {
     var handle: CallHandle { CallHandle(word: UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque())) }
 
-    /// The call with this handle, not retained: its caller keeps it until it has been told of the end, and then reads
-    /// `hasEnded`. Touch the result only under the requester's lock, and only until the call has left the table.
+    /// The call with this handle, not retained. Touch it only under the requester's lock, and only until it has left the table.
+    /// Its caller keeps it until then.
     static func with(_ handle: CallHandle) -> Unmanaged<OutgoingCall>? {
         UnsafeRawPointer(bitPattern: handle.word).map { .fromOpaque($0) }
     }

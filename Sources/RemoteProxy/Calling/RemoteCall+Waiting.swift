@@ -16,8 +16,8 @@ import RPCWire
             endWatch()
         }
 
-        /// Has the requester told when the caller's task is cancelled. If the task has the loop's thread it enters the loop
-        /// here, and leaves it in `Requester.start`.
+        /// Tells the requester when the caller's task is cancelled. If the task has the loop's thread, it enters the loop here,
+        /// and leaves it in `Requester.start`.
         @usableFromInline
         func begin() {
             call._withUnsafeGuaranteedRef { call in
@@ -28,8 +28,7 @@ import RPCWire
             }
         }
 
-        /// Called by `suspend` when the task waits: the words of the call, the waiter, and where its executor goes; nil for an
-        /// actor.
+        /// Called by `suspend` when the task waits. `executor` is the place for the task's executor; nil for an actor.
         @usableFromInline
         static func start(
             from requester: UnsafeRawPointer, _ call: UnsafeRawPointer, for waiter: UnsafeRawPointer,

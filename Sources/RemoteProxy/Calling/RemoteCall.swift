@@ -6,8 +6,8 @@ import RPCWire
 
 /// A call on its way to an object elsewhere. Opaque outside the library.
 public struct _RemoteCall {
-    // Neither is retained: the subject of the call keeps the requester, and the owner of this value has the call to itself
-    // until the result is there. They are two words, as which `suspend` hands them to C.
+    // No references are counted here. The subject of the call keeps the requester. The owner of this value owns the call until
+    // the result is there. `suspend` hands both to C as words.
     let requester: Unmanaged<Requester>
     let call: Unmanaged<OutgoingCall>
 

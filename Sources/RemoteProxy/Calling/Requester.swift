@@ -262,7 +262,7 @@ extension Requester {
             offset = channel.append(message.bytes)
             message.truncate(to: open)
         }
-        call.mayHaveRun = half.sent(id, at: StreamPlace(stream: channel.number, offset: offset))
+        call.mayHaveRun = half.sent(id, at: StreamOffset(stream: channel.number, offset: offset))
     }
 
     private func dispatch(post message: JSONOutput, _ number: Int64, over channel: MessageChannel) {
@@ -300,7 +300,7 @@ private struct AfterSending {
 }
 
 extension Requester {
-    /// Does what is left to do. Inlined, since `after` would be copied otherwise, and seldom is there more to do than to flush.
+    /// Does what is left to do, usually only a flush. Inlined, since `after` would be copied otherwise.
     /// - Parameter isLast: whether the calling code does nothing more in this turn of the loop.
     @inline(__always)
     private func perform(_ after: AfterSending, isLast: Bool = false) {

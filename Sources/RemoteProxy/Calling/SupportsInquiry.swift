@@ -1,4 +1,4 @@
-// Asks the other end whether it has a method: a peer of our own kind with `rpc.supports`, other peers by reading their
+// Asks the other end whether it has a method: a peer that runs this library with `rpc.supports`, other peers by reading their
 // `rpc.discover`.
 
 import JSONCodec

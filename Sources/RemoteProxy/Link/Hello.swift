@@ -30,7 +30,7 @@ struct Hello: Codable {
         var received: Progress
     }
 
-    /// The version of what ends of our own kind agree on beyond JSON-RPC. Nil means the first version.
+    /// The version of what ends that runs this library agree on beyond JSON-RPC. Nil means the first version.
     var `protocol`: Int? = 1
     /// How long a call of the sender may take unless the call says otherwise, in milliseconds.
     var timeout: Int64?

@@ -46,7 +46,7 @@ extension Link {
         answer(request.id, with: .unknown(name, exports), in: batch)
     }
 
-    /// Has a request judged. Then begins it, holds it back, or refuses it.
+    /// Judges a request. Then begins it, holds it back, or refuses it.
     func start(
         _ method: consuming _ExportedMethod, for request: Request, from channel: MessageChannel,
         in batch: BatchReply?
@@ -80,7 +80,7 @@ extension Link {
         runner.accept(request)
     }
 
-    /// Whether a request has not come before. Each request of a peer of our own kind has a number, higher than those before it.
+    /// Whether a request has not come before. Each request of a peer that runs this library has a number, higher than those before it.
     private func isNew(_ request: Request, from channel: MessageChannel) -> Bool {
         guard channel.peerRunsLibrary, let number = request.sessionNumber else { return true }
         return half.receipts.request(number, isPost: request.id == nil, bytes: request.paramsCount)
@@ -149,10 +149,10 @@ extension Link {
         if let failure { write(failure, stop, to: request, in: output) } else { MessageWriter.closeResult(in: output) }
         guard let id = request.id else { return }
         if output.count > half.frameLimit { writeTooLarge(request, in: output) }
-        if output.count > LargeBlocks.least {
+        if output.count > LargeBlocks.smallestKept {
             sendLarge(output, to: id, in: request.batch, over: channel)
         } else {
-            // Requests that wait behind a call show on the loop as work that is left; posts that wait behind a post need not.
+            // While requests wait behind a call, the loop's queue is not empty. Posts that wait behind a post are not in it.
             let isLast = !request.method.isPost
             send(output.bytes, to: id, in: request.batch, over: channel, isLast: isLast)
         }
@@ -267,7 +267,7 @@ extension Link {
     ) {
         guard channel?.mayAnswer(answer.count) != false else { return }
         if let batch { return add(answer, to: batch, over: channel, isLast: isLast) }
-        if half.life.isResumable { if hasBegun { keep(answer, to: id) } else { keepRefusal(answer) } }
+        if half.life.isResumable { if hasBegun { keep(answer, to: id) } else { keepAnswerWithoutPlace(answer) } }
         channel?.send(answer, isLast: isLast)
     }
 
@@ -330,8 +330,8 @@ extension Link {
     }
 
     @inline(never)
-    private func keepRefusal(_ answer: UnsafeRawBufferPointer) {
-        let limit = half.keepRefusal(answer, isFullInAll: admission.keepsTooMuchInAll)
+    private func keepAnswerWithoutPlace(_ answer: UnsafeRawBufferPointer) {
+        let limit = half.keepAnswerWithoutPlace(answer, isFullInAll: admission.keepsTooMuchInAll)
         reportKeptBytes()
         guard let limit else { return }
         overran(limit)

@@ -119,7 +119,7 @@ extension Link {
         channel.stream.flush()
     }
 
-    /// Handles the answer to this end's hello. A peer that refuses the hello is not of our kind, and gets plain JSON-RPC from
+    /// Handles the answer to this end's hello. A peer that refuses it does not run this library, and gets plain JSON-RPC from
     /// then on.
     private func welcomed(_ answer: Bytes?, over channel: MessageChannel) {
         // A second answer is ignored. With it a peer could put a channel that was left in place of its successor.

@@ -171,8 +171,8 @@ extension MessageChannel {
         if isFirst { beginWaiting() }
     }
 
-    /// Whether a message passes the requests that wait. All messages do except requests. Of the protocol's own requests those
-    /// pass that do not depend on the order.
+    /// Whether a message may overtake the requests that wait: any message but a request. Requests of the protocol may if their
+    /// order does not matter.
     private func passesWaiting(_ message: Message) -> Bool {
         switch message {
         case .request(let request): passesWaiting(request)

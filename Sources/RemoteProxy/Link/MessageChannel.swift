@@ -135,8 +135,8 @@ extension MessageChannel {
         set { framingNumber.store(newValue.rawValue, ordering: .relaxed) }
     }
 
-    /// Whether the other end is of our own kind, that is, made with this library. Only then may this end send members and
-    /// messages that other programs do not know.
+    /// Whether the other end runs this library. Only then may this end send members and messages that other programs do not
+    /// know.
     var peerRunsLibrary: Bool {
         get { runsLibrary.load(ordering: .relaxed) }
         set { runsLibrary.store(newValue, ordering: .relaxed) }
@@ -155,7 +155,7 @@ extension MessageChannel {
         stream.write { queue, offset in framing.write(message, into: &queue, isFirst: isDialled && offset == 0) }
     }
 
-    /// Does the same with a message that the closure writes.
+    /// Appends a message that the closure writes.
     func append(_ write: (JSONOutput) -> Void) {
         let output = JSONOutput()
         write(output)
@@ -187,7 +187,7 @@ extension MessageChannel {
         stream.abort()
     }
 
-    /// Takes no new calls; running ones go on. The connection ends when the last call has been answered. A peer of our own kind
+    /// Takes no new calls; running ones go on. The connection ends when the last call has been answered. A peer that runs this library
     /// is told, and closes its end when it has all its answers: so a call on its way here is refused and not lost. For any
     /// other peer this end closes.
     package func drain() { stream.loop.submit { [self] in link.drain(over: self) } }
@@ -198,7 +198,7 @@ extension MessageChannel {
     /// Ends the channel when nothing runs for it. Called when this end awaits nothing from it any more.
     func finishWhenIdle() {
         stream.loop.submit { [self] in
-            drains()
+            noteDraining()
             finishIfAnswered()
         }
     }
@@ -221,7 +221,7 @@ extension MessageChannel {
     var isClosed: Bool { if case .over = input.reading { true } else { false } }
 
     /// Notes that the other end sends no more, or takes no more calls.
-    private func drains() {
+    private func noteDraining() {
         if !isClosed { link.half.life.drains() }
     }
 
@@ -292,7 +292,7 @@ extension MessageChannel: ByteReceiver {
     /// - A server that has said its last word still has its earlier requests done; new calls wait for the next connection.
     package func peerFinished() -> Bool {
         guard !isClosed else { return false }
-        // A peer of our own kind sends again, over the next connection, what has not come whole over this one.
+        // A peer that runs this library sends again, over the next connection, what has not come whole over this one.
         if !isDialled, !peerRunsLibrary {
             frames.end()
             if input.isReading { readFrames() }
@@ -302,7 +302,7 @@ extension MessageChannel: ByteReceiver {
         let isOwed = isDialled ? !isResumable && isUnread : isUnread || link.half.calls.count > 0 && !isResumable
         guard !isClosed, isOwed else { return false }
         if isDialled { link.leave(because: "closed by \(stream.remoteAddress)") }
-        drains()
+        noteDraining()
         input.hasEnded = true
         allHaveBegun()
         return true

@@ -10,8 +10,7 @@ public struct Method<Service: Sendable, Arguments: MethodArguments, Result: Coda
     let invoke: @Sendable (Service, Arguments) async throws -> Result
     /// Answers a call from the wire.
     let answer: @Sendable (_IncomingCall) async throws -> Void
-    /// Where the end of a chain tells how far it has come with this call. Nil unless the other end of a connection waits for
-    /// the chain.
+    /// Notes how far the last subject of a chain has come with this call. Nil unless the call came over a connection.
     var progress: CallProgress?
 
     /// Made by generated code. Inlined there, so that one function, in which all types are known, answers a call.

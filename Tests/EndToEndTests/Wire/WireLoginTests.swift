@@ -91,7 +91,7 @@ import Testing
             }
             #expect(server.counters.failedLogins == 5 && server.counters.logins == 0)
             let lines = log.lines
-            #expect(lines.count == 5 && lines.allSatisfy { $0.contains("a token that nobody has") })
+            #expect(lines.count == 5 && lines.allSatisfy { $0.contains("an unknown token") })
             #expect(!lines.contains { $0.contains("0123456789") })
         }
     }

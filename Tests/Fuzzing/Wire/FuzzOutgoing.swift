@@ -9,7 +9,7 @@ private struct ModelCall {
     let name: Int64
     let deadline: Instant
     let isRepeatable: Bool
-    var place: StreamPlace?
+    var place: StreamOffset?
     var mayHaveArrived = false
 
     var removed: Removed {
@@ -99,7 +99,7 @@ func fuzzOutgoing(_ dice: inout Dice) {
             model.calls.append(ModelCall(id: id, name: names, deadline: deadline, isRepeatable: isRepeatable))
         case 3: model.note(calls.takeNumber())
         case 4, 5:
-            let place = StreamPlace(stream: stream, offset: UInt64(dice.roll()))
+            let place = StreamOffset(stream: stream, offset: UInt64(dice.roll()))
             let mayHaveArrived = index.map { model.calls[$0].mayHaveArrived } ?? false
             require(calls.sent(chosen, at: place) == mayHaveArrived, "whether it may have arrived")
             if let index { model.calls[index].place = place }

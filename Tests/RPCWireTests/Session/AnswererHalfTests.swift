@@ -55,7 +55,9 @@ import Testing
     @Test func `refusals are kept until there are twice as many bytes as may be`() {
         var half = half(keptReplyBytes: 40_000)
         let refusal = [UInt8](repeating: 0x31, count: 1_000)
-        let overruns = (0..<81).map { _ in refusal.withUnsafeBytes { half.keepRefusal($0, isFullInAll: false) } }
+        let overruns = (0..<81).map { _ in
+            refusal.withUnsafeBytes { half.keepAnswerWithoutPlace($0, isFullInAll: false) }
+        }
         #expect(overruns.prefix(79).allSatisfy { $0 == nil })
         #expect(overruns.suffix(2).allSatisfy { $0 == .maximumKeptReplyBytes })
     }

@@ -30,7 +30,7 @@ static inline int system_accept(int descriptor, struct sockaddr *peer, socklen_t
     return accept4(descriptor, peer, length, SOCK_CLOEXEC | SOCK_NONBLOCK);
 }
 
-/// Sends two pieces, one behind the other. The second may be empty.
+/// Sends two pieces, one after the other. The second may be empty.
 static inline ssize_t system_send(
     int descriptor, const void *first, size_t first_count, const void *second, size_t second_count) {
     if (second_count == 0) return send(descriptor, first, first_count, MSG_NOSIGNAL);

@@ -55,7 +55,7 @@ extension MessageChannel {
     private func turnAway(_ request: Request) {
         close()
         gate.settings.traffic?.count { $0.failedLogins += 1 }
-        link.requester.log("refused \(stream.remoteAddress): it has shown a token that nobody has")
+        link.requester.log("refused \(stream.remoteAddress): it has shown an unknown token")
         stream.loop.schedule(at: stream.loop.now.advanced(by: gate.settings.limits.loginDelay)) { [self] in
             link.answer(request.id, with: .unauthenticated, in: nil)
             stream.close()
@@ -102,7 +102,7 @@ extension MessageChannel {
 
     func noteReceived(_ count: Int) {
         if gate.keepalive.noteReceived(at: stream.loop.now) { bookGate() }
-        gate.arrival.received(count)
+        gate.frameTimeout.received(count)
         if gate.login.isLocked { gate.lockedInput += count }
     }
 
@@ -111,8 +111,8 @@ extension MessageChannel {
         if gate.login.isLocked, !gate.login.received(gate.lockedInput) { return endGate(.loginInput) }
         gate.lockedInput = 0
         let isInside = frames.isInsideFrame
-        guard isInside || !gate.arrival.isAtRest else { return }
-        gate.arrival.looked(
+        guard isInside || !gate.frameTimeout.isAtRest else { return }
+        gate.frameTimeout.looked(
             frames: frames.count, isInside: isInside, isTold: frames.framing != nil, at: stream.loop.now)
         if isInside { bookGate() }
     }
@@ -123,7 +123,7 @@ extension MessageChannel {
         bookGate()
     }
 
-    /// Answers a ping of a peer of our own kind. A ping is no call: its answer has no number of the session and is not kept.
+    /// Answers a ping of a peer that runs this library. A ping is no call: its answer has no number of the session and is not kept.
     func answerPing() {
         guard gate.admitsPing(at: stream.loop.now) else { return flooded(.maximumPings) }
         // A peer that pings in time, each time, is not pinged by this end.
@@ -158,8 +158,8 @@ extension MessageChannel {
 
     // MARK: time
 
-    /// Has the gate checked when it is due. Incoming bytes usually move the due moment on, so the timer is not set anew for
-    /// each of them: a timer that fires too early books the next one.
+    /// Sets the timer for the gate's next check. Incoming bytes usually move the due moment on, so the timer is not set anew
+    /// for each of them: a timer that fires too early books the next one.
     private func bookGate() {
         let due = gate.due
         guard !isClosed, due < gateTimer?.due ?? .distantFuture else { return }
@@ -175,7 +175,7 @@ extension MessageChannel {
         let now = stream.loop.now
         if !input.isReading || !stream.isReading {
             gate.keepalive.noteReceived(at: now)
-            gate.arrival.excuse(at: now)
+            gate.frameTimeout.excuse(at: now)
         }
         if link.half.calls.count > 0 || link.requester.pendingCalls > 0 { gate.noteUse(at: now) }
         switch gate.check(at: now) {
