@@ -22,7 +22,7 @@ extension RPCServer {
         /// The name that `rpc.discover` gives for the program. Nil is the name of its executable. `ServerCommand` sets it to
         /// the name in the command line.
         public var programName: String?
-        /// The version that `rpc.discover` gives for the program. Nil is `unspecified`. `ServerCommand` sets it to what
+        /// The version that `rpc.discover` gives for the program. Nil is this library's. `ServerCommand` sets it to what
         /// `--version` prints.
         public var programVersion: String?
         /// Called with a line of text for each event that no caller learns of. The default writes it to standard error.

@@ -165,8 +165,8 @@ package final class SimulatedNetwork: Sendable {
         let (client, server) = MemoryChannel.pair(on: loop)
         let context = LinkContext(
             runner: runner, exports: exports, settings: Shared(settings), sessions: sessions, log: log)
-        var events = MessageChannel.Events()
-        events.replaced = { [self] successor in
+        let channel = MessageChannel(server, number: number, link: Link(context), framing: nil) { [self] _, event in
+            guard case .replaced(let successor) = event else { return }
             let action = state.withLock { state in
                 if let place = state.links.firstIndex(where: { $0.number == number }) {
                     state.links[place].channel = successor
@@ -175,7 +175,6 @@ package final class SimulatedNetwork: Sendable {
             }
             action?()
         }
-        let channel = MessageChannel(server, number: number, link: Link(context), framing: nil, events: events)
         state.withLock { state in
             let once = state.faultsOnce.take()
             if once?.fromServer == true { server.faults = once?.0 ?? WireFaults() }

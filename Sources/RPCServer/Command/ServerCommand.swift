@@ -19,7 +19,7 @@ public struct ServerCommand: Sendable {
     /// The variable of the environment that holds the tokens if `--tokens` names no file.
     public static let tokensVariable = "RPC_TOKENS"
     /// The version of this library, which `--version` prints unless the program has one of its own.
-    public static let version = "0.1.0"
+    public static let version = libraryVersion
 
     private let version: String
     private let export: @Sendable (RPCServer) async throws -> Void

@@ -179,10 +179,13 @@ final class ServerDriver: Sendable {
     private func serve(_ stream: any ByteChannel, number: Int, from neighbourhood: String?, runner: RequestRunner) {
         let context = LinkContext(
             runner: runner, exports: exports, settings: linkSettings, sessions: sessions, log: valve.log)
-        var events = MessageChannel.Events()
-        events.replaced = { [self] successor in replace(number, by: successor) }
-        events.ended = { [self] _, _ in ended(number, from: neighbourhood) }
-        let channel = MessageChannel(stream, number: number, link: Link(context), framing: nil, events: events)
+        let channel = MessageChannel(stream, number: number, link: Link(context), framing: nil) { [self] _, event in
+            switch event {
+            case .ready, .leaving: break
+            case .replaced(let successor): replace(number, by: successor)
+            case .ended: ended(number, from: neighbourhood)
+            }
+        }
         let isServing = state.withLock { state in
             guard state.phase == .serving else { return false }
             state.channels[number] = channel

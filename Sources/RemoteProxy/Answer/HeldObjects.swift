@@ -197,7 +197,8 @@ extension HeldObjects {
     /// Whether a name may be one of these objects. Checked without making a string.
     static func mayHold(_ name: Bytes) -> Bool {
         name.withUnsafeBytes { bytes in
-            bytes.starts(with: "rpc.".utf8) || zip(bytes, bytes.dropFirst()).contains { $0 == 0x5B && $1 == 0x7E }
+            bytes.elementsEqual(SystemMethod.hold.utf8) || bytes.elementsEqual(SystemMethod.release.utf8)
+                || zip(bytes, bytes.dropFirst()).contains { $0 == 0x5B && $1 == 0x7E }
         }
     }
 

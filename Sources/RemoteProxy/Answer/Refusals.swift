@@ -13,6 +13,9 @@ extension ErrorObject {
             .unauthenticated, "log in first: rpc.authenticate {\"token\": …} with a token that this server knows",
             outcome: .notExecuted))
 
+    static let unknownToken = ErrorObject(
+        RPCError(.unauthenticated, "this server does not know the token that was shown", outcome: .notExecuted))
+
     static let repeated = ErrorObject(
         RPCError(
             .invalidRequest, "a call with this id came before and is not run again", outcome: .unknown))

@@ -91,31 +91,35 @@ final class Reconnector: Sendable {
         if isLate, !isReady { giveUp() }
     }
 
+    private func told(_ event: MessageChannel.Event, by channel: MessageChannel, of attempt: Int) {
+        switch event {
+        case .ready: ready(attempt)
+        case .replaced: break
+        case .leaving(let why):
+            let saysHello = saysHello
+            lost(attempt, because: why) { machine, now, chance in
+                // A server that closes after each answer still takes the next call.
+                saysHello
+                    ? machine.left(at: now, chance: chance) : machine.lost(at: now, chance: chance, wasOfUse: true)
+            }
+        case .ended(let why):
+            ended(channel)
+            let wasOfUse = channel.use.answers > 0
+            lost(attempt, because: why) { machine, now, chance in
+                machine.lost(at: now, chance: chance, wasOfUse: wasOfUse)
+            }
+        }
+    }
+
     private func dialled(_ result: Result<any ByteChannel, DialError>, _ attempt: Int) {
         switch result {
         case .failure(let error):
             lost(attempt, because: error.description)
         case .success(let stream):
-            var events = MessageChannel.Events()
-            events.ready = { [weak self] _ in self?.ready(attempt) }
-            let saysHello = saysHello
-            events.leaving = { [weak self] _, why in
-                self?.lost(attempt, because: why) { machine, now, chance in
-                    // A server that closes after each answer still takes the next call.
-                    saysHello
-                        ? machine.left(at: now, chance: chance) : machine.lost(at: now, chance: chance, wasOfUse: true)
-                }
-            }
-            events.ended = { [weak self] channel, why in
-                self?.ended(channel)
-                let wasOfUse = channel.use.answers > 0
-                self?.lost(attempt, because: why) { machine, now, chance in
-                    machine.lost(at: now, chance: chance, wasOfUse: wasOfUse)
-                }
-            }
             let channel = MessageChannel(
                 stream, number: attempt, link: Link(context, peer), framing: framing,
-                closesAfterAnswer: state.withLock { $0.closesAfterAnswer }, events: events)
+                closesAfterAnswer: state.withLock { $0.closesAfterAnswer }
+            ) { [weak self] channel, event in self?.told(event, by: channel, of: attempt) }
             let isCurrent = state.withLock { state in
                 guard state.attempt == attempt, state.machine.phase == .connecting else { return false }
                 state.channel = channel

@@ -18,6 +18,9 @@ enum Discovery {
     }
 }
 
+/// The version of this library: the only place that has it.
+package let libraryVersion = "0.2.0"
+
 /// The program that exports, as OpenRPC's `info` describes it.
 package struct Program: Encodable, Sendable {
     var title: String
@@ -25,10 +28,10 @@ package struct Program: Encodable, Sendable {
 
     /// - Parameters:
     ///   - title: nil for the name of the executable.
-    ///   - version: nil if it is not known; OpenRPC requires a text.
+    ///   - version: nil for the version of this library, since OpenRPC requires a text.
     package init(title: String? = nil, version: String? = nil) {
         self.title = title ?? CommandLine.arguments.first?.split(separator: "/").last.map(String.init) ?? "unnamed"
-        self.version = version ?? "unspecified"
+        self.version = version ?? libraryVersion
     }
 }
 

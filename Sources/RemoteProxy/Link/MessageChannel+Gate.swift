@@ -57,7 +57,7 @@ extension MessageChannel {
         gate.settings.traffic?.count { $0.failedLogins += 1 }
         link.requester.log("refused \(stream.remoteAddress): it has shown an unknown token")
         stream.loop.schedule(at: stream.loop.now.advanced(by: gate.settings.limits.loginDelay)) { [self] in
-            link.answer(request.id, with: .unauthenticated, in: nil)
+            link.answer(request.id, with: .unknownToken, in: nil)
             stream.close()
         }
     }
@@ -89,7 +89,10 @@ extension MessageChannel {
     /// Called when the answer to this end's hello says that this end is not let in.
     func turnBack() {
         guard !isClosed, link.half.life.greeted() else { return }
-        let why = "\(stream.remoteAddress) lets nobody in without a token that it knows: set \(Self.tokenOption)"
+        let why =
+            link.settings.token == nil
+            ? "\(stream.remoteAddress) admits no caller without a token: set \(Self.tokenOption)"
+            : "\(stream.remoteAddress) does not know this token: \(Self.tokenOption)"
         close(because: why)
         // The next attempt would get the same answer. Callers are told now, since they can do something about it.
         link.requester.feed { $0.half.turnedAway(because: why) }

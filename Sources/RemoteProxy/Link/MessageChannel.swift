@@ -12,26 +12,26 @@ import Synchronization
 /// `@unchecked Sendable`: what any thread may use is immutable or atomic. All other state is touched on the loop's thread only,
 /// by what arrives there and by the workers, which run there.
 package final class MessageChannel: @unchecked Sendable {
-    /// What the owner of the channel is told. Called on the loop.
-    package struct Events: Sendable {
+    /// What the owner of the channel is told, on the loop.
+    package enum Event: Sendable {
         /// Calls may go over the channel.
-        package var ready: @Sendable (MessageChannel) -> Void = { _ in }
+        case ready
         /// Another channel has the connection from now on, and tells the same owner.
-        package var replaced: @Sendable (_ by: MessageChannel) -> Void = { _ in }
+        case replaced(by: MessageChannel)
         /// The other end takes no new calls; answers to earlier calls will still come.
-        package var leaving: @Sendable (MessageChannel, _ why: String) -> Void = { _, _ in }
-        /// The channel has ended. Called once and last, but not after `replaced`.
-        package var ended: @Sendable (MessageChannel, _ why: String) -> Void = { _, _ in }
-
-        package init() {}
+        case leaving(why: String)
+        /// The channel has ended. Told once and last, but not after `replaced`.
+        case ended(why: String)
     }
+
+    package typealias Owner = @Sendable (MessageChannel, Event) -> Void
 
     package let stream: any ByteChannel
     /// Tells this channel from the others that serve the same requester.
     let number: Int
     /// Whether this end dialled. Then it says hello before anything else, if its settings say so.
     let isDialled: Bool
-    let events: Events
+    let owner: Owner
     private let framingNumber: Atomic<UInt8>
     private let runsLibrary = Atomic(false)
 
@@ -57,13 +57,13 @@ package final class MessageChannel: @unchecked Sendable {
     ///     own.
     package init(
         _ stream: any ByteChannel, number: Int, link: Link, framing: Framing?, closesAfterAnswer: Bool = false,
-        events: Events
+        owner: @escaping Owner = { _, _ in }
     ) {
         let settings = link.settings
         self.stream = stream
         self.number = number
         self.link = link
-        self.events = events
+        self.owner = owner
         isDialled = framing != nil
         framingNumber = Atomic((framing ?? .lines).rawValue)
         frames = FrameReader(limits: settings.limits.frames, framing: framing)
@@ -77,7 +77,7 @@ package final class MessageChannel: @unchecked Sendable {
     init(_ stream: any ByteChannel, after former: MessageChannel, for link: Link) {
         self.stream = stream
         self.link = link
-        (number, isDialled, events) = (former.number, former.isDialled, former.events)
+        (number, isDialled, owner) = (former.number, former.isDialled, former.owner)
         framingNumber = Atomic(former.framing.rawValue)
         (frames, messages, gate) = (former.frames, former.messages, former.gate)
         use = Use(closesAfterAnswer: false)
@@ -90,7 +90,7 @@ package final class MessageChannel: @unchecked Sendable {
         stream.open(self)
         if saysHello { return link.sayHello(over: self) }
         link.requester.attach(self, .anew)
-        events.ready(self)
+        owner(self, .ready)
         // The list of tokens may have been replaced since the gate was made.
         link.endIfRevoked()
     }
@@ -322,6 +322,6 @@ extension MessageChannel: ByteReceiver {
         link.lost(self, sent: sent, why: why)
         // The next attempt may take as long to find that out, so callers are told now.
         if gate.isSilent { link.requester.feed { $0.half.unreachable(because: why) } }
-        events.ended(self, why)
+        owner(self, .ended(why: why))
     }
 }

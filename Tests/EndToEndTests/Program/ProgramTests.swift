@@ -53,7 +53,7 @@ import Testing
             let help = try ServerProgram("--help").end()
             #expect(help.code == 0 && help.errors == "")
             #expect(help.output.hasPrefix("usage: rpc-server [--listen URL]... [options]\n"))
-            #expect(try ServerProgram("--version").end() == .init(code: 0, output: "rpc-server 0.1.0\n", errors: ""))
+            #expect(try ServerProgram("--version").end() == .init(code: 0, output: "rpc-server 0.2.0\n", errors: ""))
         }.get()
     }
 

@@ -98,7 +98,7 @@ import Testing
         }
         var configuration = RPCServer.Configuration.quiet
         let own = try #require(CommandLine.arguments.first?.split(separator: "/").last)
-        #expect(try await info(configuration)?.contains(#""title":"\#(own)","version":"unspecified""#) == true)
+        #expect(try await info(configuration)?.contains(#""title":"\#(own)","version":"0.2.0""#) == true)
         configuration.programName = "shop"
         configuration.programVersion = "2.1"
         #expect(try await info(configuration)?.contains(#""title":"shop","version":"2.1""#) == true)

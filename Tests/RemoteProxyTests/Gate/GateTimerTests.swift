@@ -23,7 +23,7 @@ import Testing
             let context = LinkContext(
                 runner: runner, exports: Exports(), settings: Shared(settings), sessions: SessionTable())
             let channel = MessageChannel(
-                near, number: number, link: Link(context), framing: nil, events: MessageChannel.Events())
+                near, number: number, link: Link(context), framing: nil)
             loop.submit { channel.open() }
             return far
         }

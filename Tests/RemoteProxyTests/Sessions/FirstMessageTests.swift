@@ -13,7 +13,7 @@ struct FirstMessageTests {
 
     @Test func `an end that has dialled tells the framing before a long message, once`() {
         let (near, _) = MemoryChannel.pair(on: loop)
-        let channel = MessageChannel(near, number: 1, link: link, framing: .lengthPrefixed, events: .init())
+        let channel = MessageChannel(near, number: 1, link: link, framing: .lengthPrefixed)
         #expect(channel.append(shared: long) == 0)
         let frame = UInt64(4 + long.count)
         #expect(channel.append(long.memory) == 4 + frame)
@@ -22,7 +22,7 @@ struct FirstMessageTests {
 
     @Test func `an end that was dialled has been told the framing`() {
         let (near, _) = MemoryChannel.pair(on: loop)
-        let channel = MessageChannel(near, number: 1, link: link, framing: nil, events: .init())
+        let channel = MessageChannel(near, number: 1, link: link, framing: nil)
         channel.framing = .lengthPrefixed
         #expect(channel.append(shared: long) == 0)
         #expect(channel.append(long.memory) == UInt64(4 + long.count))

@@ -16,8 +16,7 @@ import Testing
     init() {
         let context = LinkContext(runner: RequestRunner(loop: loop), exports: Exports(), sessions: SessionTable())
         channel = MessageChannel(
-            MemoryChannel.pair(on: loop).0, number: 1, link: Link(context), framing: nil,
-            events: MessageChannel.Events())
+            MemoryChannel.pair(on: loop).0, number: 1, link: Link(context), framing: nil)
         loop.submit { [channel] in channel.open() }
         loop.run()
     }

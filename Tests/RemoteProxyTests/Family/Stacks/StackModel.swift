@@ -88,7 +88,12 @@ struct StackModel {
             return call(operation, next, until: deadline)
         case .locked(_, let next), .bound(let next): return call(operation, next, until: deadline)
         case .cached(let number, let next):
-            guard case .balance = operation else { return call(operation, next, until: deadline) }
+            guard case .balance = operation else {
+                let ending = call(operation, next, until: deadline)
+                if case .failed(_, .notExecuted) = ending { return ending }
+                seen[number] = nil
+                return ending
+            }
             if let amount = seen[number] { return .value(amount) }
             let ending = call(operation, next, until: now.advanced(by: .seconds(30)))
             if case .value(let amount) = ending { seen[number] = amount }
@@ -176,9 +181,11 @@ struct StackModel {
             see("note", .posted, number, since: now)
         case .lazy(let number, let next):
             if made.insert(number).inserted { kept.append((text, next, number, nil)) } else { post(text, next) }
-        case .bound(let next), .retrying(_, _, let next), .limited(_, let next), .locked(_, let next),
-            .cached(_, let next):
+        case .bound(let next), .retrying(_, _, let next), .limited(_, let next), .locked(_, let next):
             post(text, next)
+        case .cached(let number, let next):
+            post(text, next)
+            seen[number] = nil
         case .failover(let number, let members):
             if !members.isEmpty { post(text, members[favourites[number] ?? 0]) }
         case .counted(let number, let isHeld, let next):
