@@ -179,11 +179,12 @@ final class ServerDriver: Sendable {
     private func serve(_ stream: any ByteChannel, number: Int, from neighbourhood: String?, runner: RequestRunner) {
         let context = LinkContext(
             runner: runner, exports: exports, settings: linkSettings, sessions: sessions, log: valve.log)
-        let channel = MessageChannel(stream, number: number, link: Link(context), framing: nil) { [self] _, event in
+        let channel = MessageChannel(stream, number: number, link: Link(context), framing: nil) {
+            [self] channel, event in
             switch event {
             case .ready, .leaving: break
-            case .replaced(let successor): replace(number, by: successor)
-            case .ended: ended(number, from: neighbourhood)
+            case .replaced(let successor): replace(channel.number, by: successor)
+            case .ended: ended(channel.number, from: neighbourhood)
             }
         }
         let isServing = state.withLock { state in

@@ -26,10 +26,10 @@ package final class SocketChannel: ByteChannel, @unchecked Sendable {
         var interest: Readiness = .reading
         /// Whether the last read was so big that the next one gets more room.
         var readsMuch = false
-        var batch = WriteBatch()
         /// Whether arriving bytes are thrown away, because the channel is closing.
         var discards = false
         var hasReadEnd = false
+        var batch = WriteBatch()
         var patience: (any LoopTimer)?
         /// The timer that waits for the peer to end. Set when everything and the end have been sent.
         var lingering: (any LoopTimer)?

@@ -5,18 +5,18 @@ package struct FrameReader: Sendable {
     package var limits: FrameLimits
     /// Nil until the first byte has told it, unless the framing was given.
     package private(set) var framing: Framing?
-    /// How many whole frames have been returned.
-    package private(set) var count = 0
     /// Whether a frame has begun that is not complete yet. As of the last call of `next`.
     package private(set) var isInsideFrame = false
+    private var hasEnded = false
+    /// Whether white space came before the first other byte.
+    private var hasLeadingBlanks = false
+    /// How many whole frames have been returned.
+    package private(set) var count = 0
 
     private var unread = UnreadBytes()
     /// Asked only when the framing is known.
     private var framer: any Framer
     private var failure: FramingError?
-    private var hasEnded = false
-    /// Whether white space came before the first other byte.
-    private var hasLeadingBlanks = false
 
     /// - Parameter framing: the framing of the stream, if it is known; nil to learn it from the first byte.
     package init(limits: FrameLimits = .init(), framing: Framing? = nil) {

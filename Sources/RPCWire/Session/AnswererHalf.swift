@@ -5,19 +5,19 @@
 
 @usableFromInline
 package struct AnswererHalf: ~Copyable {
-    @usableFromInline
     package struct Limits: Sendable {
         package var requests = Int.max
         package var requestBytes = Int.max
-        @usableFromInline package var keptReplies = Int.max
-        @usableFromInline package var keptReplyBytes = Int.max
+        package var keptReplies = Int.max
+        package var keptReplyBytes = Int.max
         /// The most bytes that a message may have, in either direction.
         package var frameSize = Int.max
 
         package init() {}
     }
 
-    @usableFromInline let limits: Limits
+    @usableFromInline let mostReplies: Int
+    @usableFromInline let mostReplyBytes: Int
     /// The requests that have a place. The driver calls the table directly where no other part of the half is concerned.
     @usableFromInline package var calls: IncomingCalls
     /// How much of what the peer sends has arrived here.
@@ -35,7 +35,7 @@ package struct AnswererHalf: ~Copyable {
     package private(set) var frameLimit: Int
 
     package init(_ limits: Limits) {
-        self.limits = limits
+        (mostReplies, mostReplyBytes) = (limits.keptReplies, limits.keptReplyBytes)
         calls = IncomingCalls(limit: limits.requests, byteLimit: limits.requestBytes)
         frameLimit = limits.frameSize
     }
@@ -99,7 +99,7 @@ extension AnswererHalf {
         _ answer: UnsafeRawBufferPointer, shared: Bytes? = nil, isFullInAll: Bool
     ) -> Limit? {
         let kept = replies.byteCount
-        if kept >= limits.keptReplyBytes { return .maximumKeptReplyBytes }
+        if kept >= mostReplyBytes { return .maximumKeptReplyBytes }
         if isFullInAll, kept + answer.count >= Self.guaranteedBytes { return .maximumKeptReplyBytesInAll }
         if let shared {
             replies.keep(shared: shared, number: replies.last + 1)
@@ -121,7 +121,7 @@ extension AnswererHalf {
         replies.keep(answer, number: replies.last + 1)
         let kept = replies.byteCountOfSmall
         guard kept >= 16 * Self.guaranteedBytes else { return nil }
-        if kept / 2 >= limits.keptReplyBytes { return .maximumKeptReplyBytes }
+        if kept / 2 >= mostReplyBytes { return .maximumKeptReplyBytes }
         return isFullInAll ? .maximumKeptReplyBytesInAll : nil
     }
 
@@ -134,9 +134,9 @@ extension AnswererHalf {
     package func overrunByReplies(isFullInAll: Bool) -> Limit? {
         guard keepsAnswers else { return nil }
         let kept = replies.byteCount
-        if kept >= limits.keptReplyBytes { return .maximumKeptReplyBytes }
+        if kept >= mostReplyBytes { return .maximumKeptReplyBytes }
         if isFullInAll, kept >= Self.guaranteedBytes { return .maximumKeptReplyBytesInAll }
-        return replies.count >= limits.keptReplies ? .maximumKeptReplies : nil
+        return replies.count >= mostReplies ? .maximumKeptReplies : nil
     }
 
     /// The peer has this many answers.

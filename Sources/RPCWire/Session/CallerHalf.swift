@@ -24,10 +24,10 @@ package struct CallerHalf: ~Copyable, Sendable {
     package internal(set) var stream: Int?
     /// Streams that take no new calls, but over which replies or acknowledgements may still come.
     var leaving: [Int] = []
-    /// Whether new calls belong to a session that exists. It may be without a connection now.
-    var hasSession = false
     /// The numbers of calls that were sent and whose callers have given up. The peer may not know that yet.
     var abandoned: Set<Int64> = []
+    /// Whether new calls belong to a session that exists. It may be without a connection now.
+    var hasSession = false
     package internal(set) var isClosed = false
     /// Whether there is no connection, and since the last one an attempt has failed or the peer did not answer.
     package internal(set) var isUnreachable = false

@@ -13,6 +13,8 @@ package struct Gate {
     var settings: LinkSettings { shared.value }
     private var limits: Limits { shared.value.limits }
     var login: Login
+    /// Whether the connection ended because the other end stopped answering or reading.
+    var isSilent = false
     var frameTimeout: FrameTimeout
     var keepalive: Keepalive
     private var pings: RateLimit
@@ -25,8 +27,6 @@ package struct Gate {
     private let grain: Duration
     /// How many bytes of a peer without a login have come and not been read yet.
     var lockedInput = 0
-    /// Whether the connection ended because the other end stopped answering or reading.
-    var isSilent = false
 
     /// - Parameter isAccepted: whether the other end dialled; only then must it prove its identity.
     init(_ shared: Shared<LinkSettings>, isAccepted: Bool, user: UInt32?, at now: Instant) {

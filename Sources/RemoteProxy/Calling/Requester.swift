@@ -17,10 +17,10 @@ package final class Requester: Sendable {
         var link: Link?
         /// Why no call may be made any more; nil while calls may be made.
         var closed: RPCError?
-        /// Due at `half.wakesAt`.
-        var timer: (any LoopTimer)?
         /// Whether a task is about to flush for all callers that are not on the loop.
         var isFlushPromised = false
+        /// Due at `half.wakesAt`.
+        var timer: (any LoopTimer)?
         var onWanted: (@Sendable () -> Void)?
         /// Called when no post is pending any more. Set when the requester takes no more calls and posts.
         var onSettled: (@Sendable () -> Void)?

@@ -97,11 +97,17 @@ extension Link {
 
     private static func makeID() -> String {
         var random = SystemRandomNumberGenerator()
-        let halves = (random.next() as UInt64, random.next() as UInt64)
-        return [halves.0, halves.1].map { half in
-            let digits = String(half, radix: 16)
-            return String(repeating: "0", count: 16 - digits.count) + digits
-        }.joined()
+        let halves: (UInt64, UInt64) = (random.next(), random.next())
+        // Written in place: a text that is put together keeps room for more, for as long as the session lives.
+        return String(unsafeUninitializedCapacity: lengthOfID) { text in
+            for index in 0..<lengthOfID {
+                let half = index < 16 ? halves.0 : halves.1
+                let digit = UInt8(truncatingIfNeeded: half >> UInt64(index % 16 * 4)) & 0xF
+                text.initializeElement(
+                    at: index, to: digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10)
+            }
+            return lengthOfID
+        }
     }
 
     /// Counts that a peer has run into a limit, such as one for the size of a message. Counts nothing for nil.

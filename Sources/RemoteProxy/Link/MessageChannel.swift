@@ -28,10 +28,12 @@ package final class MessageChannel: @unchecked Sendable {
 
     package let stream: any ByteChannel
     /// Tells this channel from the others that serve the same requester.
-    let number: Int
+    package let number: Int
+    let owner: Owner
+    /// Touched on the loop only.
+    @exclusivity(unchecked) package private(set) var use: Use
     /// Whether this end dialled. Then it says hello before anything else, if its settings say so.
     let isDialled: Bool
-    let owner: Owner
     private let framingNumber: Atomic<UInt8>
     private let runsLibrary = Atomic(false)
 
@@ -48,7 +50,6 @@ package final class MessageChannel: @unchecked Sendable {
     @exclusivity(unchecked) var gate: Gate
     /// When the loop will next look at the gate.
     @exclusivity(unchecked) var gateTimer: (due: Instant, timer: any LoopTimer)?
-    @exclusivity(unchecked) package private(set) var use: Use
 
     /// - Parameters:
     ///   - number: tells this channel from the others that serve the same requester.
