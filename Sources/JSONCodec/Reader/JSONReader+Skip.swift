@@ -55,9 +55,9 @@ extension JSONReader {
         position &+= length
     }
 
-    /// Skips a container whose opening bracket is at the cursor. `notes` is told of each container met, this one first.
+    /// Skips a container whose opening bracket is at the cursor. `observer` is told of each container met, this one first.
     @inline(__always)
-    mutating func skipContainer(_ notes: inout some ContainerObserver) throws(JSONError) {
+    mutating func skipContainer(_ observer: inout some ContainerObserver) throws(JSONError) {
         let outside = depth
         var objects = OpenContainers()
         repeat {
@@ -65,21 +65,21 @@ extension JSONReader {
             let kind = try peek()
             switch kind {
             case .object:
-                notes.opened(at: position)
+                observer.opened(at: position)
                 try enterObject()
                 objects[depth &- outside] = true
             case .array:
-                notes.opened(at: position)
+                observer.opened(at: position)
                 try enterArray()
                 objects[depth &- outside] = false
             default: try skipScalar(kind)
             }
-            skipPlain(&objects, outside: outside, &notes)
+            skipPlain(&objects, outside: outside, &observer)
             // Closes the containers that end here, and stops at the next value.
             while depth > outside {
                 let hasMore = try objects[depth &- outside] ? nextMember() != nil : nextElement()
                 if hasMore { break }
-                notes.closed(at: position)
+                observer.closed(at: position)
             }
         } while depth > outside
     }
@@ -93,7 +93,7 @@ extension JSONReader {
     /// closed.
     @inline(__always)
     private mutating func skipPlain(
-        _ objects: inout OpenContainers, outside: Int, _ notes: inout some ContainerObserver
+        _ objects: inout OpenContainers, outside: Int, _ observer: inout some ContainerObserver
     ) {
         // At any place before the bound eight bytes can be read. Behind a quote that is true at the bound itself.
         let (base, bound) = (base, count &- 9)
@@ -105,7 +105,7 @@ extension JSONReader {
                 guard base[at] == UInt8(ascii: ",") else {
                     guard base[at] == (isObject ? UInt8(ascii: "}") : UInt8(ascii: "]")) else { break }
                     at &+= 1
-                    notes.closed(at: at)
+                    observer.closed(at: at)
                     depth &-= 1
                     if depth == outside { break }
                     isObject = objects[depth &- outside]
@@ -128,7 +128,7 @@ extension JSONReader {
             // A bracket differs from a brace in this bit only.
             let bracket = base[next]
             guard bracket | 0x20 == UInt8(ascii: "{"), depth < maximumDepth else { break }
-            notes.opened(at: next)
+            observer.opened(at: next)
             depth &+= 1
             isObject = bracket == UInt8(ascii: "{")
             objects[depth &- outside] = isObject

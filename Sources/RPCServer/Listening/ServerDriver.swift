@@ -25,7 +25,7 @@ final class ServerDriver: Sendable {
     let configuration: RPCServer.Configuration
     private let exports: Exports
     let traffic: Traffic
-    let valve: LogLimiter
+    let logLimiter: LogLimiter
     private let linkSettings: Shared<LinkSettings>
     /// The tokens that are accepted now. `reload` replaces those of the configuration.
     private let tokens: Lock<TokenList?>
@@ -43,7 +43,7 @@ final class ServerDriver: Sendable {
             loops: configuration.threads, maximumRequests: configuration.maximumRequestsInAll,
             maximumBytes: configuration.maximumBytesInAll)
         self.traffic = traffic
-        valve = LogLimiter(
+        logLimiter = LogLimiter(
             most: configuration.maximumLogLines, on: EventLoop.shared,
             overran: { traffic.overran(.maximumLogLines) }, write: configuration.log)
         var settings = LinkSettings()
@@ -66,7 +66,7 @@ final class ServerDriver: Sendable {
         let loop = try firstLoop(for: url)
         let listener: Listener
         do {
-            listener = try await Listener.listen(on: endpoint, loop: loop, report: valve.log) {
+            listener = try await Listener.listen(on: endpoint, loop: loop, report: logLimiter.log) {
                 [weak self] socket, address in self?.accept(socket, from: address)
             }
         } catch {
@@ -146,10 +146,10 @@ final class ServerDriver: Sendable {
         guard configuration.maximumBlockedThreads > 0 else { return nil }
         var events = HandoffMonitor.Events()
         events.tookOver = { [traffic] in traffic.count { $0.takeovers += 1 } }
-        events.waits = { [traffic, valve] limit, why in
+        events.waits = { [traffic, logLimiter] limit, why in
             if let limit { traffic.overran(limit) }
             // In a task, since this thread watches other loops as well and a log may block.
-            Task.detached { valve.log(why) }
+            Task.detached { logLimiter.log(why) }
         }
         return HandoffMonitor(maximumBlockedThreads: configuration.maximumBlockedThreads, events: events)
     }
@@ -173,12 +173,12 @@ final class ServerDriver: Sendable {
 
     private func refuse(_ address: SocketAddress, _ limit: Limit) {
         traffic.overran(limit)
-        valve.log("refused \(address): \(configuration.limits.overrun(of: limit))")
+        logLimiter.log("refused \(address): \(configuration.limits.overrun(of: limit))")
     }
 
     private func serve(_ stream: any ByteChannel, number: Int, from neighbourhood: String?, runner: RequestRunner) {
         let context = LinkContext(
-            runner: runner, exports: exports, settings: linkSettings, sessions: sessions, log: valve.log)
+            runner: runner, exports: exports, settings: linkSettings, sessions: sessions, log: logLimiter.log)
         let channel = MessageChannel(stream, number: number, link: Link(context), framing: nil) {
             [self] channel, event in
             switch event {

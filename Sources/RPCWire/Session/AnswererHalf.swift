@@ -16,6 +16,8 @@ package struct AnswererHalf: ~Copyable {
         package init() {}
     }
 
+    // What is asked for each call is inlinable. Another module would copy this whole value to call it, which costs as much as
+    // the rest of the question.
     @usableFromInline let mostReplies: Int
     @usableFromInline let mostReplyBytes: Int
     /// The requests that have a place. The driver calls the table directly where no other part of the half is concerned.

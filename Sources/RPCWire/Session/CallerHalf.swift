@@ -46,7 +46,7 @@ package struct CallerHalf: ~Copyable, Sendable {
 
     // MARK: queries
 
-    /// How many calls have not ended.
+    /// How many calls have not ended. Inlinable for the reason that `AnswererHalf` gives.
     @inlinable package var pendingCalls: Int { calls.count }
     /// How many posts the peer may not have.
     package var pendingPosts: Int { posts.count }

@@ -128,7 +128,7 @@ extension Link {
         channel.handOnReplies()
         guard let welcome = answer.flatMap({ try? Welcome(json: $0) }) else {
             requester.attach(channel, .anew)
-            return channel.owner(channel, .ready)
+            return channel.tellOwner(channel, .ready)
         }
         channel.peerRunsLibrary = true
         channel.keepAlive()
@@ -146,7 +146,7 @@ extension Link {
             outlive(as: welcome.session, grace: welcome.grace.map { .milliseconds($0) })
             requester.attach(channel, .anew)
         }
-        channel.owner(channel, .ready)
+        channel.tellOwner(channel, .ready)
     }
 
     private func accept(hello request: Request, in batch: BatchReply?, over channel: MessageChannel) {
@@ -195,7 +195,7 @@ extension Link {
         }
         channel.closeGate(.local)
         let successor = MessageChannel(stream, after: channel, for: known)
-        channel.owner(channel, .replaced(by: successor))
+        channel.tellOwner(channel, .replaced(by: successor))
         end("the client goes on with another session")
         known.loop.submit { next(successor) }
     }
@@ -218,7 +218,7 @@ extension Link {
             MessageWriter.closeResult(in: output)
         }
         resume(over: channel, from: received)
-        channel.owner(channel, .ready)
+        channel.tellOwner(channel, .ready)
         channel.readFrames()
     }
 

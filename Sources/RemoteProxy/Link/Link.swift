@@ -183,7 +183,7 @@ extension Link {
         if channel.peerRunsLibrary { report(over: channel, flush: false) }
         // Callers may have queued messages here and promised a flush, but that flush will go to a later channel.
         channel.stream.flush()
-        channel.owner(channel, .leaving(why: why))
+        channel.tellOwner(channel, .leaving(why: why))
     }
 
     /// Begins no new call from now on. The channel ends when all calls that run have been answered.

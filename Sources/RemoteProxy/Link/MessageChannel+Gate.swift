@@ -101,7 +101,7 @@ extension MessageChannel {
 
     private static let tokenOption = "RPCClient.Configuration.token"
 
-    // MARK: what comes in
+    // MARK: bytes and pings of the peer
 
     func noteReceived(_ count: Int) {
         if gate.keepalive.noteReceived(at: stream.loop.now) { bookGate() }

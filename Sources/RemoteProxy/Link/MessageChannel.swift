@@ -29,8 +29,8 @@ package final class MessageChannel: @unchecked Sendable {
     package let stream: any ByteChannel
     /// Tells this channel from the others that serve the same requester.
     package let number: Int
-    let owner: Owner
-    /// Touched on the loop only.
+    let tellOwner: Owner
+    /// On the loop. It stands here because it shares a word with the flags behind it: each connection has one of these.
     @exclusivity(unchecked) package private(set) var use: Use
     /// Whether this end dialled. Then it says hello before anything else, if its settings say so.
     let isDialled: Bool
@@ -64,7 +64,7 @@ package final class MessageChannel: @unchecked Sendable {
         self.stream = stream
         self.number = number
         self.link = link
-        self.owner = owner
+        tellOwner = owner
         isDialled = framing != nil
         framingNumber = Atomic((framing ?? .lines).rawValue)
         frames = FrameReader(limits: settings.limits.frames, framing: framing)
@@ -78,7 +78,7 @@ package final class MessageChannel: @unchecked Sendable {
     init(_ stream: any ByteChannel, after former: MessageChannel, for link: Link) {
         self.stream = stream
         self.link = link
-        (number, isDialled, owner) = (former.number, former.isDialled, former.owner)
+        (number, isDialled, tellOwner) = (former.number, former.isDialled, former.tellOwner)
         framingNumber = Atomic(former.framing.rawValue)
         (frames, messages, gate) = (former.frames, former.messages, former.gate)
         use = Use(closesAfterAnswer: false)
@@ -91,7 +91,7 @@ package final class MessageChannel: @unchecked Sendable {
         stream.open(self)
         if saysHello { return link.sayHello(over: self) }
         link.requester.attach(self, .anew)
-        owner(self, .ready)
+        tellOwner(self, .ready)
         // The list of tokens may have been replaced since the gate was made.
         link.endIfRevoked()
     }
@@ -323,6 +323,6 @@ extension MessageChannel: ByteReceiver {
         link.lost(self, sent: sent, why: why)
         // The next attempt may take as long to find that out, so callers are told now.
         if gate.isSilent { link.requester.feed { $0.half.unreachable(because: why) } }
-        owner(self, .ended(why: why))
+        tellOwner(self, .ended(why: why))
     }
 }

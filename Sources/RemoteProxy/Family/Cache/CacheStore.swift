@@ -155,7 +155,7 @@ final class CacheStore: Sendable {
     func drop(_ method: Int?) {
         let time = environment.wallTime()
         state.withLock { state in
-            for method in method.map({ $0...$0 }).map(Array.init) ?? Array(methods.indices) {
+            for method in method.map({ [$0] }) ?? Array(methods.indices) {
                 state.drops[method] += 1
                 state.table.removeAll(of: method)
                 state.records.drop("\(service).\(methods[method])", at: time)
