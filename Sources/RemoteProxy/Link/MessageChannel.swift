@@ -300,7 +300,7 @@ extension MessageChannel: ByteReceiver {
         }
         let isResumable = link.half.life.isResumable
         let isUnread = !input.isReading || !input.waiting.isEmpty
-        let isOwed = isDialled ? !isResumable && isUnread : isUnread || link.half.calls.count > 0 && !isResumable
+        let isOwed = isUnread && !isDialled || !isResumable && (isUnread || link.half.calls.count > 0)
         guard !isClosed, isOwed else { return false }
         if isDialled { link.leave(because: "closed by \(stream.remoteAddress)") }
         noteDraining()

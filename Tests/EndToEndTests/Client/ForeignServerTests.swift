@@ -68,28 +68,37 @@ import Testing
         #expect(server.connections >= 200)
     }
 
-    /// Counts its posts.
+    /// Counts its posts. Each keeps its thread until it may go on.
     private final class Counting: Counter {
         let noted = Lock(0)
+        let passes = Barrier()
 
-        func note(_ text: String) { noted.withLock { $0 += 1 } }
+        func note(_ text: String) {
+            passes.wait()
+            noted.withLock { $0 += 1 }
+        }
         func increment(by amount: Int) async throws -> Int { amount }
         func next() async throws -> Int { 0 }
         func value() async throws -> Int { noted.withLock { $0 } }
         func notes() async throws -> [String] { [] }
     }
 
-    @Test func `that post much and close have all of it run`() async throws {
+    /// A few posts are all read before the first has run, and so is the end of the connection.
+    @Test(arguments: [100, 5_000])
+    func `that post and close have all of it run`(_ count: Int) async throws {
         let server = try ScriptedServer { peer in
             let asked = try peer.hearText("\n")
-            let posts = (1...5_000).map { #"{"jsonrpc":"2.0","method":"Counter.note","params":["\#($0)"]}"# + "\n" }
-            try peer.sayText(posts.joined() + peer.reply(to: asked, framed: .lines))
+            let posts = (1...count).map { #"{"jsonrpc":"2.0","method":"Counter.note","params":["\#($0)"]}"# + "\n" }
+            try peer.sayText(peer.reply(to: asked, framed: .lines) + posts.joined())
         }
         let client = Self.client(server.url)
         let counter = Counting()
         client.export(CounterProxy(counter))
         #expect(try await CalculatorProxy(client).add(1, 2) == 3)
-        await until { counter.noted.withLock { $0 } == 5_000 }
+        // The client connects again when it has seen the end.
+        if count == 100 { await until { server.connections > 1 } }
+        counter.passes.open(for: count)
+        await until { counter.noted.withLock { $0 } == count }
         client.close()
     }
 
