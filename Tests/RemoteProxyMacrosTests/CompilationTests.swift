@@ -68,7 +68,7 @@ struct CompilationTests {
             protocol Greeter: Sendable {
                 @ReadOnly @Idempotent
                 func greet(_ name: String) async throws -> String
-                func bad() async
+                func bad() async -> Int
                 @ReadOnly func hello() async throws -> String
             }
             struct English {

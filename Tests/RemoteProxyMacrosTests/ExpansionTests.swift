@@ -24,6 +24,21 @@ struct ExpansionTests {
         #expect(expanding.expansion.expandedSource == Golden.calculator)
     }
 
+    @Test func `a function that is only async is a post whose object is awaited`() {
+        let expanding = Expanding("protocol P: Sendable { func note(_ text: String, at line: Int) async }")
+        #expect(expanding.messages == [])
+        #expect(
+            expanding.lines(with: "func note") == [
+                "nonisolated(nonsending) func note(_ text: String, at line: Int) async {"
+            ])
+        #expect(
+            expanding.lines(with: "_post(") == [
+                "await self.proxySubject._post(Self.Methods.note, Self.Methods.NoteArguments(text: text, line: line))"
+            ])
+        #expect(expanding.lines(with: "isAsync") == ["isAsync: true, proxy: { PProxy(subject: $0).asService }) {"])
+        #expect(expanding.lines(with: "service.note") == ["await service.note(arguments.text, at: arguments.line)"])
+    }
+
     @Test func `parameters keep their labels outside and their names on the wire`() {
         let expanding = Expanding(
             "protocol P: Sendable { func f(_ a: Int, in b: Int, c: Int, `let` d: Int, `for`: Int) async throws }")

@@ -34,6 +34,10 @@ struct Refusal: CustomTestStringConvertible {
             "func add() async -> Int", at: "add",
             "'add' must also throw, because a remote call can fail; write 'async throws'"),
         .init(
+            "func add() throws", at: "add",
+            "'add' must also be async, because a remote call takes time; write 'async throws', or 'async' alone for a "
+                + "post, which no caller waits for"),
+        .init(
             "func add() throws -> Int", at: "add",
             "'add' must also be async, because a remote call takes time; write 'async throws'"),
         .init(
@@ -273,7 +277,7 @@ struct Refusal: CustomTestStringConvertible {
         let expanding = Expanding(
             """
             protocol House {
-                func one() async
+                func one() async -> Int
                 func two(_ a: inout Int, _ b: (Int, Int)) throws
                 func three() async throws
                 func four(

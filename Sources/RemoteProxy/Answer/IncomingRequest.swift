@@ -21,8 +21,8 @@ struct IncomingRequest: ~Copyable, Sendable {
     let batch: BatchReply?
     /// Since when the request has been waiting for a worker.
     var arrived: Instant
-    /// Whether this is a post whose turn has come already.
-    var isNextPost = false
+    /// Whether the posts before this request have run, so that it need not wait for any.
+    var hasTurn = false
 
     init(
         _ request: Request, id: RPCIdentifier?, method: consuming _ExportedMethod, link: Link,

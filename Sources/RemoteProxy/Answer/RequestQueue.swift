@@ -121,21 +121,22 @@ struct RequestPlace: ~Copyable, @unchecked Sendable {
     }
 }
 
-/// The posts of one link, which run one at a time, in the order in which they came.
+/// The posts of one link, which run one at a time, in the order in which they came. Calls wait here for the posts before them.
 struct PostQueue: ~Copyable {
-    private var isRunning = false
+    /// Whether a post runs, or its successor is about to.
+    private(set) var isRunning = false
     private var waiting = RequestQueue()
 
-    /// Gives the post back if it may begin now. Returns nil when another post runs: then this one waits, and the worker of that
-    /// post runs it afterwards.
-    mutating func begin(_ post: consuming IncomingRequest) -> IncomingRequest? {
-        guard !isRunning || post.isNextPost else {
-            post.waitsForLong()
-            waiting.append(post)
+    /// Gives the request back if it may begin now. Returns nil when a post runs: then the request waits, and the worker of that
+    /// post sees to it afterwards.
+    mutating func begin(_ request: consuming IncomingRequest) -> IncomingRequest? {
+        guard !isRunning || request.hasTurn else {
+            request.waitsForLong()
+            waiting.append(request)
             return nil
         }
-        isRunning = true
-        return post
+        if request.method.isPost { isRunning = true }
+        return request
     }
 
     mutating func next() -> IncomingRequest? {

@@ -33,12 +33,14 @@ final class Worker: @unchecked Sendable {
 // MARK: running; on the loop
 
 extension Worker {
-    /// Runs the request in its place and sends the answer. Posts of one link run one after another, in order. Inlined into the
-    /// worker's loop: a separate async function would cost a frame for each request.
+    /// Runs the request in its place and sends the answer. Posts of one link run one after another, in order, and a call begins
+    /// when the posts before it have run. Inlined into the worker's loop: a separate async function would cost a frame for each
+    /// request.
     @inline(__always)
     func runRequest() async {
-        guard place.request.method.isPost else { return await perform() }
-        await runPosts()
+        if place.request.method.isPost { return await runPosts() }
+        if postsRun, waitsForPosts() { return }
+        await perform()
     }
 
     private func runPosts() async {
@@ -48,15 +50,36 @@ extension Worker {
         while let post = turn.take() {
             place.put(post)
             await perform()
-            guard var next = link.posts.next() else { return }
-            if isUsedUp {
-                // Only this task is used up; another worker runs the posts that follow.
-                next.isNextPost = true
-                next.arrived = runner.loop.now
-                return runner.accept(next)
-            }
-            turn = consume next
+            turn = nextPost(of: link)
         }
+    }
+
+    /// Ends the turn of a post. Calls that waited for it join the runner's other requests.
+    /// - Returns: the next post; nil if there is none, or if it runs after calls that waited longer.
+    private func nextPost(of link: Link) -> IncomingRequest? {
+        var mayRunHere = !isUsedUp
+        while var next = link.posts.next() {
+            let isPost = next.method.isPost
+            if isPost, mayRunHere { return next }
+            next.hasTurn = true
+            next.arrived = runner.loop.now
+            runner.accept(next)
+            if isPost { return nil }
+            mayRunHere = false
+        }
+        return nil
+    }
+
+    /// Whether a post of the link in place runs, so that its calls wait.
+    @inline(__always)
+    private var postsRun: Bool { link._withUnsafeGuaranteedRef { $0.posts.isRunning } }
+
+    /// Whether the call in place has to wait for posts before it. If so, it leaves this worker.
+    @inline(never)
+    private func waitsForPosts() -> Bool {
+        guard !place.request.hasTurn, let call = place.take() else { return false }
+        let link = call.link
+        return link.posts.begin(call) == nil
     }
 
     /// Runs the request in its place, and those behind it that are for the same method. Inlined, to need no frame of its own.
@@ -83,7 +106,7 @@ extension Worker {
     /// - Returns: the text of the next request's arguments; nil if none was begun. Errors thrown here belong to that request.
     func goesOn() throws -> UnsafeRawBufferPointer? {
         guard !place.isFree, !place.request.method.endsAfterOneCall, runner.takeBack() else { return nil }
-        let isNext = runner.isNext(like: place.request)
+        let isNext = !postsRun && runner.isNext(like: place.request)
         finish(nil)
         guard isNext, !isUsedUp, runner.putNextInTurn(in: &place) else { return nil }
         return try begin()

@@ -1,7 +1,7 @@
 // The border between the compiler plugin and the library. The code that `@Service` writes calls only the declarations in this
 // file and these: `ArgumentComparison`, the conformances to `ServiceProxy` and `ServiceMethodName`, the initialisers of
 // `Method`, `Post`, `MethodTable` (of `ServiceMethod`s), `ServiceDescription`, `MethodSignature.Parameter`, `WeakSubject`, the
-// cases of `MethodSignature.Effect`, and `Subject._call` and `.post`. A change to any of these changes the plugin's expansion
+// cases of `MethodSignature.Effect`, and `Subject._call`, `._post` and `.post`. A change to any of these changes the plugin's expansion
 // tests in the same commit.
 //
 // The initialisers of `Method` and `Post` are inlined into the generated code, with `_IncomingCall`, which answers a call. So

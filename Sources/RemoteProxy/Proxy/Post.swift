@@ -5,6 +5,8 @@ public struct Post<Service: Sendable, Arguments: MethodArguments>: Sendable {
     /// The name, the parameters and the shape.
     public let signature: MethodSignature
     let service: ServiceDescription
+    /// Whether the requirement is `async`. Then an object runs the post after `Subject.post` has returned.
+    public let isAsync: Bool
     let proxy: @Sendable (any Subject<Service>) -> Service
     let deliver: @Sendable (Service, Arguments) async -> Void
     /// Answers a call from the wire.
@@ -14,10 +16,13 @@ public struct Post<Service: Sendable, Arguments: MethodArguments>: Sendable {
     @inlinable
     public init(
         _ name: String, of service: ServiceDescription, parameters: [MethodSignature.Parameter] = [],
-        effect: MethodSignature.Effect = .changes, proxy: @escaping @Sendable (any Subject<Service>) -> Service,
+        effect: MethodSignature.Effect = .changes, isAsync: Bool = false,
+        proxy: @escaping @Sendable (any Subject<Service>) -> Service,
         deliver: @escaping @Sendable (Service, Arguments) async -> Void
     ) {
-        self.init(name, of: service, parameters: parameters, effect: effect, proxy: proxy, deliver: deliver) { call in
+        self.init(
+            name, of: service, parameters: parameters, effect: effect, isAsync: isAsync, proxy: proxy, deliver: deliver
+        ) { call in
             await deliver(call.service(Service.self), try call.arguments(Arguments.self))
             call.answerNothing()
         }
@@ -26,7 +31,7 @@ public struct Post<Service: Sendable, Arguments: MethodArguments>: Sendable {
     @usableFromInline
     init(
         _ name: String, of service: ServiceDescription, parameters: [MethodSignature.Parameter],
-        effect: MethodSignature.Effect, proxy: @escaping @Sendable (any Subject<Service>) -> Service,
+        effect: MethodSignature.Effect, isAsync: Bool, proxy: @escaping @Sendable (any Subject<Service>) -> Service,
         deliver: @escaping @Sendable (Service, Arguments) async -> Void,
         answer: @escaping @Sendable (_IncomingCall) async throws -> Void
     ) {
@@ -35,6 +40,7 @@ public struct Post<Service: Sendable, Arguments: MethodArguments>: Sendable {
         self.service = service
         self.proxy = proxy
         self.deliver = deliver
+        self.isAsync = isAsync
         self.answer = answer
     }
 

@@ -10,9 +10,10 @@
 /// }
 /// ```
 ///
-/// The signature of a requirement alone decides what it becomes. `async throws` is a call with one reply. A function with
-/// neither effects nor a result is a post, sent one way. `{ get async throws }` is a call. Arguments and results are `Codable &
-/// Sendable`. Anything else is refused at its line with the reason and the fix.
+/// The signature of a requirement alone decides what it becomes. `async throws` is a call with one reply. A function without
+/// `throws` and without a result is a post, sent one way; with `async` its object may be an actor, or a class on the main actor.
+/// `{ get async throws }` is a call. Arguments and results are `Codable & Sendable`. Anything else is refused at its line with
+/// the reason and the fix.
 ///
 /// A method is called `Greeter.greet` on the wire. Overloads have their labels in that name: `Greeter.greet(_:in:)`. So adding
 /// an overload to a method changes the wire name of that method, and clients built before get `.unimplemented`. Where such

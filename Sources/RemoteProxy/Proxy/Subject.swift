@@ -18,7 +18,8 @@ public protocol Subject<Service>: Sendable {
 
     /// Performs a post. Returns without waiting and reports no failure.
     /// - Parameter now: Delivers the post to an object synchronously, on the actor of the caller. A subject that has the object
-    ///   calls it at once. Any other subject encodes the arguments, or keeps them with `post` for later.
+    ///   calls it at once. Any other subject encodes the arguments, or keeps them with `post` for later. For an `async` post it
+    ///   only notes the object, which runs the post when this function has returned.
     func post<Arguments>(_ post: Post<Service, Arguments>, _ arguments: Arguments, now: (Service) -> Void)
 
     /// The beginning of a call to an object at the other end of a connection, which the proxy then makes itself. Nil from every
@@ -73,6 +74,20 @@ extension Subject {
         }
         defer { extendLifetime(self) }
         return try await remote.perform(method, arguments)
+    }
+}
+
+extension Subject {
+    /// Performs an `async` post. Returns when it is queued for the other end of a connection, or kept for later. If it goes to
+    /// an object in this process, returns when the object has run it.
+    nonisolated(nonsending) public func _post<Arguments>(_ post: Post<Service, Arguments>, _ arguments: Arguments) async
+    {
+        // A multicast has several objects. Each gets the scope that the layers before it have set.
+        var deliveries: [(object: Service, scope: CallScope?)] = []
+        self.post(post, arguments) { deliveries.append(($0, CallScope.current)) }
+        for delivery in deliveries {
+            await CallScope.with(delivery.scope) { await post(on: delivery.object, arguments) }
+        }
     }
 }
 

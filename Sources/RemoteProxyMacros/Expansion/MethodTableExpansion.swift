@@ -69,7 +69,9 @@ struct MethodTableExpansion {
         let arguments = requirement.parameters.isEmpty ? "RemoteProxy.NoArguments" : requirement.argumentsName
         let result = requirement.result ?? "RemoteProxy.NoResult"
         let type = requirement.isPost ? "Post<\(service), \(arguments)>" : "Method<\(service), \(arguments), \(result)>"
-        let proxy = ["proxy: { \(model.proxyName)(subject: $0).asService }"]
+        let proxy = [
+            (requirement.isAsyncPost ? "isAsync: true, " : "") + "proxy: { \(model.proxyName)(subject: $0).asService }"
+        ]
         return """
             /// `\(requirement.fullName)` of \(model.plainName).
             \(requirement.availability.map(\.spelling))
@@ -97,10 +99,13 @@ struct MethodTableExpansion {
 
     /// The statements that call the real object.
     ///
-    /// A post is called through a value of an async function type. Only the compiler knows whether the post is isolated to an
-    /// actor, and so needs `await`. Converting it to that type is right in both cases and causes no warning.
+    /// A post that is not async is called through a value of an async function type. Only the compiler knows whether the post is
+    /// isolated to an actor, and so needs `await`. Converting it to that type is right in both cases and causes no warning.
     private func invocation(of requirement: Requirement) -> [String] {
         let parameters = requirement.parameters
+        if requirement.isAsyncPost {
+            return ["await service.\(requirement.spelling)(\(requirement.arguments("arguments.")))"]
+        }
         if requirement.isPost {
             let labels = parameters.map { ($0.label.map(SwiftName.label) ?? "_") + ":" }.joined()
             let types = parameters.map(\.type.spelling).joined(separator: ", ")

@@ -75,6 +75,12 @@ struct ProxyExpansion {
                     }
                 }
                 """
+        } else if requirement.isAsyncPost {
+            witness = """
+                \(access)nonisolated(nonsending) func \(signature) async {
+                    await self.proxySubject._post(\(method))
+                }
+                """
         } else if requirement.isPost {
             // Has the isolation of the requirement, so that an object on the same actor is called directly.
             let isolation = head.modifiers.contains("nonisolated") ? "nonisolated " : ""

@@ -83,8 +83,10 @@ struct Requirement {
     /// The type of the result as spelled; nil for none.
     var result: String? { member.valueType?.spelling }
     var isProperty: Bool { member.kind == .property }
-    /// Whether it is a post: it has neither effects nor a result. All others are calls: `async throws`.
-    var isPost: Bool { !isProperty && !member.effects.isPresent }
+    /// Whether it is a post: it has no result and does not throw. All others are calls: `async throws`.
+    var isPost: Bool { !isProperty && !member.effects.isThrowing }
+    /// Whether it is a post that objects run as an async function.
+    var isAsyncPost: Bool { isPost && member.effects.isAsync }
     /// The name of its entry among the generated methods, spelled.
     var entryName: String { SwiftName.spelled(wireName) }
 

@@ -77,11 +77,15 @@ struct RequirementRules {
         let effects = member.effects
         if let effect = effects.other { throw refusal("cannot be '\(effect)'; write 'async throws'") }
         try judgeThrownType(effects)
-        if effects.isAsync, !effects.isThrowing {
+        if result != nil, effects.isAsync, !effects.isThrowing {
             throw refusal("must also throw, because a remote call can fail; write 'async throws'")
         }
         if effects.isThrowing, !effects.isAsync {
-            throw refusal("must also be async, because a remote call takes time; write 'async throws'")
+            throw refusal(
+                result == nil
+                    ? "must also be async, because a remote call takes time; write 'async throws', or 'async' alone for a "
+                        + "post, which no caller waits for"
+                    : "must also be async, because a remote call takes time; write 'async throws'")
         }
         if let result, !effects.isPresent { throw refusal("\(Self.isNoCall) 'async throws -> \(result.spelling)'") }
     }

@@ -33,6 +33,19 @@ import Testing
         }
     }
 
+    @Test func `a post is a method of an actor or of the main actor`() async throws {
+        for object in [PaperJournal(), JournalModel()] as [any Journal] {
+            try await withServer(exporting: [JournalProxy(object)]) { url in
+                let client = RPCClient(url, .patient)
+                defer { client.close() }
+                let journal = JournalProxy(client)
+                for line in ["one", "two"] { await journal.note(line) }
+                let lines = try await journal.lines()
+                #expect(lines == ["one", "two"])
+            }
+        }
+    }
+
     @Test func `an object is exported under a name and taken back`() async throws {
         let server = RPCServer()
         server.export(CounterProxy(SharedCounter()), named: "visits")
@@ -81,6 +94,27 @@ import Testing
 protocol Shapes: Sendable {
     func reset() async throws
     var version: String { get async throws }
+}
+
+@Service
+protocol Journal: Sendable {
+    func note(_ line: String) async
+    @ReadOnly func lines() async throws -> [String]
+}
+
+actor PaperJournal: Journal {
+    private var noted: [String] = []
+
+    func note(_ line: String) { noted.append(line) }
+    func lines() -> [String] { noted }
+}
+
+@MainActor
+final class JournalModel: Journal {
+    private(set) var noted: [String] = []
+
+    func note(_ line: String) { noted.append(line) }
+    func lines() -> [String] { noted }
 }
 
 private struct Shape: Shapes {

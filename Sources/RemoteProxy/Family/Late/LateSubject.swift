@@ -79,10 +79,13 @@ final class LateSubject<Service: Sendable>: EndSubject, PassingSubject, Holdable
 
     func post<Arguments>(_ post: Post<Service, Arguments>, _ arguments: Arguments, now: (Service) -> Void) {
         if kind.isCounted { joinSession() }
-        switch feed({ $0.post { kept(post, arguments) } }) {
+        // An object must not be let go while an `async` post runs, which is after this function has returned.
+        let isAwaited = post.isAsync && kind.keepingAlive != nil
+        switch feed({ $0.post(isAwaited: isAwaited) { kept(post, arguments) } }) {
         case .go(let subject):
             subject.post(post, arguments, now: now)
             leave()
+        case .keptFirst: letThrough()
         case .wait, .kept: break
         case .refused:
             DroppedPosts.add(

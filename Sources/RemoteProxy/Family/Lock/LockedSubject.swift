@@ -19,11 +19,13 @@ struct LockedSubject<Service: Sendable>: WrappingSubject, HoldableSubject {
     }
 
     func post<Arguments>(_ post: Post<Service, Arguments>, _ arguments: Arguments, now: (Service) -> Void) {
-        let whyNot = CallScope.lock(for: lock).post {
-            next.post(post, arguments, now: now)
-        } later: {
-            let post = kept(post, arguments)
-            return { [next] in await post(next) }
+        let deliver = { next.post(post, arguments, now: now) }
+        let whyNot = withoutActuallyEscaping(deliver) { deliver in
+            // An `async` post runs after this function has returned, so it takes its turn in a task.
+            CallScope.lock(for: lock).post(now: post.isAsync ? nil : deliver) {
+                let post = kept(post, arguments)
+                return { [next] in await post(next) }
+            }
         }
         if let whyNot { DroppedPosts.add(post.signature, because: whyNot) }
     }
@@ -85,6 +87,7 @@ extension ServiceProxy {
     /// A call that runs out of time while it waits throws `.deadlineExceeded`, `.notExecuted`. A cancelled one throws
     /// `CancellationError` at once. A subject that calls itself through its own lock gets `.busy`, since it would wait
     /// for ever. A post is delivered at once if nothing is in the way, and otherwise when its turn comes.
+    /// An `async` post returns before its turn.
     public func locked(_ locking: Locking = .oneAtATime) -> Self {
         locked(locking, clock: EventLoop.shared)
     }

@@ -101,14 +101,23 @@ final class SubjectLock: Sendable {
     func leave(_ turn: Turn) { advance { $0.line.leave(turn.access, by: turn.task) } }
 
     /// Delivers a post at once if nothing is in the way, and otherwise when its turn comes.
+    /// - Parameter now: nil for a post that cannot be delivered without waiting for it.
     /// - Returns: why it is dropped; nil if it is not.
-    func post(now: () -> Void, later: () -> @Sendable () async -> Void) -> String? {
+    func post(now: (() -> Void)?, later: () -> @Sendable () async -> Void) -> String? {
         let turn = Turn(access: .changing, task: Line.noTask)
         let (entry, place) = state.withLock { $0.enter(turn, mostPosts: options.maximumKeptPosts) }
         switch entry {
         case .entered:
-            now()
-            leave(turn)
+            if let now {
+                now()
+                leave(turn)
+                return nil
+            }
+            let deliver = later()
+            Task { [self] in
+                await deliver()
+                leave(turn)
+            }
         case .isClosed: return "the hold under which it was made has ended"
         case .mustWait, .isInside:
             guard let place else {

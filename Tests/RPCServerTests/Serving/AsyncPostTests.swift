@@ -1,0 +1,157 @@
+// Posts that their objects run as async functions: an actor's and the main actor's own methods, in order, before later calls.
+
+import Protocols
+import RPCServer
+import RPCSockets
+import RemoteProxy
+import TestSupport
+import Testing
+
+@Service
+private protocol Journal: Sendable {
+    func note(_ line: Int) async
+    func flush() async
+    @ReadOnly func lines() async throws -> [Int]
+}
+
+private actor ActorJournal: Journal {
+    private var noted: [Int] = []
+
+    func note(_ line: Int) {
+        noted.append(line)
+    }
+
+    func flush() async {
+        let before = noted
+        for _ in 0..<10 { await Task.yield() }
+        // No other post may have run in between.
+        if noted != before { noted = [] }
+    }
+
+    func lines() -> [Int] { noted }
+}
+
+@MainActor
+private final class MainJournal: Journal {
+    private var noted: [Int] = []
+
+    func note(_ line: Int) { noted.append(line) }
+    @MainActor func flush() async { await Task.yield() }
+    func lines() -> [Int] { noted }
+}
+
+/// Keeps each post until it may go on.
+private final class SlowJournal: Journal {
+    private let noted = Lock<[Int]>([])
+    private let (passes, door) = AsyncStream<Void>.makeStream()
+    let isNoting = Flag()
+
+    func open(for count: Int = 1) { for _ in 0..<count { door.yield() } }
+
+    func note(_ line: Int) async {
+        isNoting.raise()
+        for await _ in passes { break }
+        noted.withLock { $0.append(line) }
+    }
+
+    func flush() async {}
+    func lines() async throws -> [Int] { noted.withLock { $0 } }
+}
+
+@Suite(.waitsForOthers) struct `Async posts` {
+    private func remote(_ journal: some Journal) async throws -> (RPCServer, JournalProxy) {
+        let server = RPCServer()
+        server.export(JournalProxy(journal))
+        return (server, JournalProxy(RPCClient(try await server.listen(on: "tcp://127.0.0.1:0"), .patient)))
+    }
+
+    @Test(arguments: ["actor", "main actor"])
+    func `are run by the object itself, in order, and a call finds all of them`(_ kind: String) async throws {
+        let (server, journal) = try await kind == "actor" ? remote(ActorJournal()) : remote(MainJournal())
+        for round in 1...20 {
+            for line in 1...50 {
+                await journal.note(round * 50 + line)
+                if line % 10 == 0 { await journal.flush() }
+            }
+            #expect(try await journal.lines() == Array(51...(round * 50 + 50)))
+        }
+        await server.stop()
+    }
+
+    @Test func `return to their caller before they have run`() async throws {
+        let object = SlowJournal()
+        let (server, journal) = try await remote(object)
+        await journal.note(1)
+        await journal.note(2)
+        await until { object.isNoting.isRaised }
+        #expect(try await object.lines() == [])
+        async let lines = journal.lines()
+        object.open(for: 2)
+        #expect(try await lines == [1, 2])
+        await server.stop()
+    }
+
+    @Test func `keep the calls behind them waiting, but not those of other connections`() async throws {
+        let object = SlowJournal()
+        let server = RPCServer()
+        server.export(JournalProxy(object))
+        let url = try await server.listen(on: "tcp://127.0.0.1:0")
+        let journal = JournalProxy(RPCClient(url, .patient))
+        await journal.note(1)
+        await until { object.isNoting.isRaised }
+        let error = await #expect(throws: RPCError.self) {
+            try await withTimeout(.milliseconds(20)) { try await journal.lines() }
+        }
+        #expect(error?.code == .deadlineExceeded)
+        #expect(try await JournalProxy(RPCClient(url, .patient)).lines() == [])
+        object.open()
+        #expect(try await journal.lines() == [1])
+        await server.stop()
+    }
+
+    @Test func `are awaited by a local proxy`() async throws {
+        for journal in [JournalProxy(ActorJournal()), JournalProxy(MainJournal())] {
+            let lazy = JournalProxy.lazy { journal }
+            for proxy in [journal, lazy, journal.locked(), journal.guarded(by: .readOnly, except: [.note])] {
+                for line in 1...10 { await proxy.note(line) }
+                #expect(try await proxy.lines().suffix(10) == Array(1...10))
+            }
+        }
+    }
+
+    @Test func `reach every receiver of a multicast`() async throws {
+        let receivers = [ActorJournal(), ActorJournal()]
+        await JournalProxy.multicast(receivers).note(7)
+        for receiver in receivers { #expect(await receiver.lines() == [7]) }
+    }
+
+    @Test func `take their turn at a lock`() async throws {
+        let object = SlowJournal()
+        let journal = JournalProxy(object).locked()
+        await journal.note(1)
+        await journal.note(2)
+        async let lines = journal.lines()
+        object.open(for: 2)
+        #expect(try await lines == [1, 2])
+    }
+
+    @Test func `use a counted object until they have run`() async throws {
+        let object = SlowJournal()
+        let isLetGo = Flag()
+        let counted = JournalProxy.counted {
+            object
+        } whenLast: { _ in
+            isLetGo.raise()
+        }
+        do {
+            let handle = counted.handle()
+            #expect(try await handle.lines() == [])
+            for line in 1...3 { await handle.note(line) }
+        }
+        await until { object.isNoting.isRaised }
+        #expect(!isLetGo.isRaised)
+        object.open(for: 3)
+        await until { isLetGo.isRaised }
+        #expect(try await object.lines() == [1, 2, 3])
+    }
+}
