@@ -201,5 +201,9 @@ enum AcceptedSource {
            @available(macOS 15, *) func h() 
            @available(swift 5.0) func i() 
            }
+        protocol Quiet: Sendable {}
+        @Service protocol Wide: Mixed, Quiet { func wide() async throws }
+        @Service public protocol WidePost: Sendable { func sent(_ x: Int) async }
+        @Service public protocol WideOpen: WidePost { func open(_ x: Int) async throws -> Int }
         """#
 }

@@ -61,6 +61,57 @@ struct CompilationTests {
         #expect(messages == expected)
     }
 
+    @Test
+    func `a type that cannot travel is one fault for each result and each argument, with the type and what to do`()
+        async throws
+    {
+        let source = """
+            import RemoteProxy
+            public final class Thing: Sendable {}
+            public struct Plain: Sendable {}
+            @Service
+            public protocol Shop: Sendable {
+                func thing() async throws -> Thing
+                func plain() async throws -> Plain
+                func result() async throws -> Result<Int, RPCError>
+                func shop() async throws -> ShopProxy
+                func put(_ plain: Plain) async throws
+            }
+            """
+        let output = try await CompilerRun.run(source)
+        let messages = output.messages
+        // The compiler says "Decodable" of a type that is neither.
+        for type in ["Thing", "Plain", "Result<Int, RPCError>", "ShopProxy"] {
+            #expect(
+                messages.count { $0.contains("type '\(type)' does not conform to protocol 'Decodable'") } == 1,
+                "\(type)")
+        }
+        #expect(messages.count { $0.contains("this argument is not Codable; declare its type so") } == 1)
+        #expect(messages.count == 5)
+        #expect(output.text.contains("// A result is Codable and Sendable"))
+    }
+
+    @Test func `a base that is no service, or has a method of another base, is named with what to do`() async throws {
+        let source = """
+            import RemoteProxy
+            public protocol Plain: Sendable { func plain() async throws }
+            @Service public protocol First: Sendable { func reset() async throws }
+            @Service public protocol Second: Sendable { func reset() async throws }
+            @Service public protocol Refining: Plain { func f() async throws }
+            @Service public protocol Clashing: First, Second {}
+            @Service public protocol Clear: First, Second { func reset() async throws }
+            """
+        let output = try await CompilerRun.run(source)
+        #expect(
+            Set(output.messages.compactMap { $0.split(separator: " error: ").last }) == [
+                "type 'ClashingProxy' does not conform to protocol 'First'",
+                "type 'ClashingProxy' does not conform to protocol 'Second'",
+                "type 'RefiningProxy' does not conform to protocol 'Plain'",
+            ])
+        #expect(output.text.contains("// Plain: a protocol with requirements needs @Service too"))
+        #expect(output.text.contains("has to be declared in 'Clashing'"))
+    }
+
     @Test func `a mark that stands elsewhere, or twice, is the only fault`() async throws {
         let source = """
             import RemoteProxy
@@ -113,9 +164,15 @@ struct CompilationTests {
 struct CompilerRun {
     /// `line: error: text` of each message about the file, and messages inside expansions as they are.
     let messages: [String]
+    /// All that the compiler has printed.
+    let text: String
+
+    static func run(_ source: String, flags: [String] = []) async throws -> CompilerRun {
+        try await blocking { try CompilerRun(source, flags: flags) }.get()
+    }
 
     static func messages(of source: String, flags: [String]) async throws -> [String] {
-        try await blocking { try CompilerRun(source, flags: flags).messages }.get()
+        try await run(source, flags: flags).messages
     }
 
     private init(_ source: String, flags: [String]) throws {
@@ -124,13 +181,13 @@ struct CompilerRun {
         defer { try? FileManager.default.removeItem(at: folder) }
         let file = folder.appendingPathComponent("Client.swift")
         try Data(source.utf8).write(to: file)
-        let output = try Self.run(
+        text = try Self.run(
             ["swiftc", "-swift-version", "6"] + flags + [
                 "-typecheck", "-parse-as-library", "-module-name", "Client", "-package-name", "client",
                 "-diagnostic-style", "llvm", "-I", Self.modules.path, "-I", Self.systemModule.path,
                 "-load-plugin-executable", "\(Self.plugin.path)#RemoteProxyPlugin", file.path,
             ])
-        messages = output.split(separator: "\n").compactMap { Self.message($0, in: file.path) }.sorted {
+        messages = text.split(separator: "\n").compactMap { Self.message($0, in: file.path) }.sorted {
             (Int($0.prefix { $0 != ":" }) ?? 0, $0) < (Int($1.prefix { $0 != ":" }) ?? 0, $1)
         }
     }

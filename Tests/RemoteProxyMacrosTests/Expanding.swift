@@ -10,11 +10,11 @@ struct Expanding {
     let source: String
     let expansion: Expansion
 
-    init(_ source: String, attribute: String = "@Service", inside context: [String] = []) {
+    init(_ source: String, attribute: String = "@Service", as role: String = "peer", inside context: [String] = []) {
         self.source = source
         expansion = Macros.service(
             ExpansionRequest(
-                macro: .init(typeName: "ServiceMacro"),
+                macro: .init(typeName: "ServiceMacro"), macroRole: role,
                 attributeSyntax: .init(
                     source: attribute, location: .init(fileName: "/house/Service.swift", offset: Self.offset)),
                 declSyntax: .init(

@@ -22,6 +22,21 @@ struct ExpansionTests {
             """, attribute: "@Service(errors: ArithmeticFailure.self)")
         #expect(expanding.messages == [])
         #expect(expanding.expansion.expandedSource == Golden.calculator)
+        let refinement = Expanding(expanding.source, as: "extension")
+        #expect(refinement.messages == [])
+        #expect(refinement.expansion.expandedSource == Golden.refinement)
+    }
+
+    @Test func `what is refused, nested or no protocol has nothing for services that refine it`() {
+        for source in [
+            "protocol P { func f() async throws }", "protocol P: Sendable { func f() throws }", "struct P {}",
+        ] {
+            let refinement = Expanding(source, as: "extension")
+            #expect(refinement.expansion.expandedSource == "")
+            #expect(refinement.messages == [])
+        }
+        let nested = Expanding("public protocol P: Sendable {}", as: "extension", inside: ["public enum Outer {}"])
+        #expect(nested.expansion.expandedSource == "")
     }
 
     @Test func `a function that is only async is a post whose object is awaited`() {
@@ -33,7 +48,7 @@ struct ExpansionTests {
             ])
         #expect(
             expanding.lines(with: "_post(") == [
-                "await self.proxySubject._post(Self.Methods.note, Self.Methods.NoteArguments(text: text, line: line))"
+                "await Self.Methods.note._post(self.proxySubject, Self.Methods.NoteArguments(text: text, line: line))"
             ])
         #expect(expanding.lines(with: "isAsync") == ["isAsync: true, proxy: { PProxy(subject: $0).asService }) {"])
         #expect(expanding.lines(with: "service.note") == ["await service.note(arguments.text, at: arguments.line)"])
@@ -209,7 +224,16 @@ struct ExpansionTests {
     @Test func `protocols that only the compiler knows are inherited with a word of warning`() {
         let expanding = Expanding("protocol P: Marker & Sendable, Module.Other {}")
         #expect(expanding.messages == [])
-        #expect(expanding.lines(with: "// one of Marker, Module.Other: inherited").count == 1)
+        #expect(
+            expanding.lines(with: "struct PProxy") == [
+                "struct PProxy: P, RemoteProxy.ServiceProxy {  // Marker, Module.Other: a protocol with requirements needs "
+                    + "@Service too. What two of them require has to be declared in 'P'."
+            ])
+        #expect(
+            expanding.lines(with: "inheriting:") == [
+                "Methods.service, [], inheriting: [PProxy._inherit((any Marker).self) { $0 }, "
+                    + "PProxy._inherit((any Module.Other).self) { $0 }])"
+            ])
     }
 
     @Test func `errors are repeated as they are written, each under that name`() {

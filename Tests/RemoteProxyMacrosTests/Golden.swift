@@ -11,20 +11,20 @@ enum Golden {
 
             /// Adds.
             public nonisolated(nonsending) func add(_ a: Int, to b: [Int?]) async throws -> Int {
-                try await self.proxySubject._call(Self.Methods.add, Self.Methods.AddArguments(a: a, b: b))
+                try await Self.Methods.add._call(self.proxySubject, Self.Methods.AddArguments(a: a, b: b))
             }
 
             public func note(_ text: String) {
-                self.proxySubject.post(Self.Methods.note, Self.Methods.NoteArguments(text: text)) { $0.note(text) }
+                Self.Methods.note._post(self.proxySubject, Self.Methods.NoteArguments(text: text)) { $0.note(text) }
             }
 
             public nonisolated(nonsending) func reset() async throws {
-                _ = try await self.proxySubject._call(Self.Methods.reset, RemoteProxy.NoArguments())
+                _ = try await Self.Methods.reset._call(self.proxySubject, RemoteProxy.NoArguments())
             }
 
             public nonisolated(nonsending) var total: Int {
                 get async throws {
-                    try await self.proxySubject._call(Self.Methods.total, RemoteProxy.NoArguments())
+                    try await Self.Methods.total._call(self.proxySubject, RemoteProxy.NoArguments())
                 }
             }
 
@@ -61,9 +61,9 @@ enum Golden {
                 static let service = RemoteProxy.ServiceDescription("Calculator", errors: ["ArithmeticFailure": ArithmeticFailure.self])
 
                 /// `add(_:to:)` of Calculator.
-                public static let add = RemoteProxy.Method<any Calculator, AddArguments, Int>(
+                public static let add = RemoteProxy.Method<any Calculator, AddArguments, Int>(  // A result is Codable and Sendable ('nonisolated' in a module isolated to the main actor). Instead of a Result, throw. Objects and proxies do not travel.
                     "add", of: service, parameters: [.init("a", "Int"), .init("b", "[Int?]")], result: "Int") {
-                    service, arguments in
+                    (service: any Calculator, arguments: AddArguments) async throws -> Int in
                     try await service.add(arguments.a, to: arguments.b)
                 }
 
@@ -71,7 +71,7 @@ enum Golden {
                 public static let note = RemoteProxy.Post<any Calculator, NoteArguments>(
                     "note", of: service, parameters: [.init("text", "String")],
                     proxy: { CalculatorProxy(subject: $0).asService }) {
-                    service, arguments in
+                    (service: any Calculator, arguments: NoteArguments) async in
                     let deliver: (String) async -> Void = service.note(_:)
                     await deliver(arguments.text)
                 }
@@ -79,15 +79,15 @@ enum Golden {
                 /// `reset()` of Calculator.
                 public static let reset = RemoteProxy.Method<any Calculator, RemoteProxy.NoArguments, RemoteProxy.NoResult>(
                     "reset", of: service) {
-                    service, _ in
+                    (service: any Calculator, _: RemoteProxy.NoArguments) async throws -> RemoteProxy.NoResult in
                     try await service.reset()
                     return RemoteProxy.NoResult()
                 }
 
                 /// `total` of Calculator.
-                public static let total = RemoteProxy.Method<any Calculator, RemoteProxy.NoArguments, Int>(
+                public static let total = RemoteProxy.Method<any Calculator, RemoteProxy.NoArguments, Int>(  // A result is Codable and Sendable ('nonisolated' in a module isolated to the main actor). Instead of a Result, throw. Objects and proxies do not travel.
                     "total", of: service, result: "Int", effect: .reads) {
-                    service, _ in
+                    (service: any Calculator, _: RemoteProxy.NoArguments) async throws -> Int in
                     try await service.total
                 }
 
@@ -110,17 +110,6 @@ enum Golden {
                         try writer.write(self.a)
                         try writer.write(self.b)
                     }
-
-                    public static func == (one: Self, other: Self) -> Swift.Bool {
-                        if !RemoteProxy.ArgumentComparison.isSame(one.a, other.a) { return false }
-                        if !RemoteProxy.ArgumentComparison.isSame(one.b, other.b) { return false }
-                        return true
-                    }
-
-                    public func hash(into hasher: inout Swift.Hasher) {
-                        RemoteProxy.ArgumentComparison.hash(self.a, into: &hasher)
-                        RemoteProxy.ArgumentComparison.hash(self.b, into: &hasher)
-                    }
                 }
 
                 /// The arguments of `note(_:)`.
@@ -138,15 +127,36 @@ enum Golden {
                     public func write(to writer: inout RemoteProxy.ArgumentWriter) throws {
                         try writer.write(self.text)
                     }
+                }
+            }
+        }
 
-                    public static func == (one: Self, other: Self) -> Swift.Bool {
-                        if !RemoteProxy.ArgumentComparison.isSame(one.text, other.text) { return false }
-                        return true
-                    }
+        """
 
-                    public func hash(into hasher: inout Swift.Hasher) {
-                        RemoteProxy.ArgumentComparison.hash(self.text, into: &hasher)
-                    }
+    /// What it writes for services that refine the protocol.
+    static let refinement = """
+        extension Calculator where Self: RemoteProxy.ServiceProxy {
+            public nonisolated static func _inherit(
+                _ base: (any Calculator).Type, _ upcast: @escaping @Sendable (ProxiedService) -> any Calculator
+            ) -> RemoteProxy.InheritedMethods<ProxiedService>? {
+                .init(of: CalculatorProxy.self, by: Self.self, upcast)
+            }
+
+            public nonisolated(nonsending) func add(_ a: Int, to b: [Int?]) async throws -> Int {
+                try await CalculatorProxy.Methods.add._call(inheritedBy: self, CalculatorProxy.Methods.AddArguments(a: a, b: b))
+            }
+
+            public func note(_ text: String) {
+                CalculatorProxy.Methods.note._post(inheritedBy: self, CalculatorProxy.Methods.NoteArguments(text: text)) { $0.note(text) }
+            }
+
+            public nonisolated(nonsending) func reset() async throws {
+                _ = try await CalculatorProxy.Methods.reset._call(inheritedBy: self, RemoteProxy.NoArguments())
+            }
+
+            public nonisolated(nonsending) var total: Int {
+                get async throws {
+                    try await CalculatorProxy.Methods.total._call(inheritedBy: self, RemoteProxy.NoArguments())
                 }
             }
         }

@@ -13,12 +13,12 @@ public final class _ExportedMethod: Sendable {
     let service: ServiceDescription
     /// Whether there is an object that has the method: behind a subject at the other end of a connection there may be none.
     let supports: @Sendable () async throws -> Bool
-    /// The object that `run` calls: an `_ExportedObject` of the type that `run` expects.
+    /// The object that `run` calls: an `ObjectReference` of the type that `run` expects.
     let object: any AnyObject & Sendable
     /// Decodes the arguments, runs the subject, and encodes its result at the end of the output. Then goes on with further
     /// calls of the same method that are next in line. A thrown error belongs to the last call that it began. Errors in
     /// arguments or results are thrown without the method's name; `explained` adds it.
-    let run: @Sendable (_IncomingCall) async throws -> Void
+    let run: @Sendable (IncomingCall) async throws -> Void
     /// Whether `run` does something around a call that must not hold for the next call.
     let endsAfterOneCall: Bool
     /// Whether the log has been told that the method keeps its thread for long.
@@ -27,7 +27,7 @@ public final class _ExportedMethod: Sendable {
     init(
         signature: MethodSignature, service: ServiceDescription,
         supports: @escaping @Sendable () async throws -> Bool = { true }, endsAfterOneCall: Bool = false,
-        object: any AnyObject & Sendable, run: @escaping @Sendable (_IncomingCall) async throws -> Void
+        object: any AnyObject & Sendable, run: @escaping @Sendable (IncomingCall) async throws -> Void
     ) {
         self.endsAfterOneCall = endsAfterOneCall
         self.signature = signature
@@ -42,9 +42,9 @@ public final class _ExportedMethod: Sendable {
     convenience init(
         signature: MethodSignature, service: ServiceDescription,
         supports: @escaping @Sendable () async throws -> Bool = { true },
-        answer: @escaping @Sendable (_IncomingCall) async throws -> Void
+        answer: @escaping @Sendable (IncomingCall) async throws -> Void
     ) {
-        self.init(signature: signature, service: service, supports: supports, object: _ExportedObject(()), run: answer)
+        self.init(signature: signature, service: service, supports: supports, object: ObjectReference(()), run: answer)
     }
 
     /// The error to tell the caller or the log for what `run` has thrown, and what became of the work.
@@ -79,7 +79,7 @@ extension Method: ServiceMethod {
         // An object in this process is called directly, without its subject.
         if let object = (subject as? LocalSubject<Service>)?.object {
             return _ExportedMethod(
-                signature: signature, service: service, object: _ExportedObject(object), run: answer)
+                signature: signature, service: service, object: ObjectReference(object), run: answer)
         }
         return _ExportedMethod(
             signature: signature, service: service, supports: { try await subject.supports(signature) }
@@ -95,6 +95,6 @@ extension Post: ServiceMethod {
         let subject = proxy.proxySubject
         return _ExportedMethod(
             signature: signature, service: service, supports: { try await subject.supports(signature) },
-            object: _ExportedObject(proxy.asService), run: answer)
+            object: ObjectReference(proxy.asService), run: answer)
     }
 }

@@ -10,6 +10,8 @@ final class ExportedObject: Sendable {
     /// The object's name; nil for the unnamed object of its service.
     let name: String?
     let signatures: [MethodSignature]
+    /// A name that several inherited methods have; nil if there is none.
+    let clash: String?
     /// Takes the object for one caller.
     let hold: @Sendable (Duration) async throws -> Hold
     private let position: @Sendable (_ method: String) -> Int?
@@ -24,6 +26,7 @@ final class ExportedObject: Sendable {
         service = table.service.name
         type = Proxy.ProxiedService.self
         signatures = table.signatures
+        clash = table.clash
         hold = { try await subject.hold(for: $0) }
         position = { table.positions[$0] }
         makeMethod = { table.entries[$0]._export(proxy) }

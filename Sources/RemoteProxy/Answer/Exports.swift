@@ -133,6 +133,10 @@ extension Exports.State {
                 "\(object.path) is not exported: \(String(reflecting: object.type)) and \(String(reflecting: other.type)), "
                 + "which is exported already, have the same name on the wire; give one of them another with @Service(name:)"
         }
+        if let name = object.clash {
+            return
+                "\(object.path) is not exported: it inherits several methods that are named \(name) on the wire; rename one"
+        }
         let unreachable = object.signatures.first { $0.name.contains { $0 == "." || $0 == "]" } }
         return unreachable.map {
             "\(object.path) is not exported: the name of its method \($0.wireName(on: object.name)) has a dot or a bracket"

@@ -179,7 +179,7 @@ extension HeldObjects {
 extension _ExportedMethod {
     fileprivate convenience init(
         _ name: String, shape: MethodSignature.Shape,
-        answer: @escaping @Sendable (_IncomingCall) async throws -> Void
+        answer: @escaping @Sendable (IncomingCall) async throws -> Void
     ) {
         self.init(
             signature: MethodSignature(

@@ -1,17 +1,15 @@
-// One call as the answering code sees it: the object, the arguments as text, and the place for the result. Inlined into the
-// module of the protocol, where the types are known. Elsewhere generic code works through metadata, and an async function in
-// between costs a frame and a check of where its task belongs.
+// One call as the answering code sees it: the object, the arguments as text, and the place for the result.
 
 import JSONCodec
 import RPCWire
 
-/// A call on its way through its object. Opaque outside the library.
-public struct _IncomingCall {
+/// A call on its way through its object.
+struct IncomingCall {
     // None of these is retained. The code that has the call answered keeps the worker and the object until it has been. The
     // worker's request keeps the text until the arguments have been read.
-    @usableFromInline private(set) var params: UnsafeRawBufferPointer
+    private(set) var params: UnsafeRawBufferPointer
     private let worker: Unmanaged<Worker>
-    @usableFromInline let object: Unmanaged<AnyObject>
+    let object: Unmanaged<AnyObject>
 
     /// - Parameter worker: keeps the memory of the arguments.
     init(of method: _ExportedMethod, params: UnsafeRawBufferPointer, on worker: Worker) {
@@ -21,13 +19,11 @@ public struct _IncomingCall {
     }
 
     /// The object that the method was exported with. The caller guarantees that it has this type.
-    @inlinable
     func service<Service: Sendable>(_ type: Service.Type) -> Service {
-        object._withUnsafeGuaranteedRef { unsafeDowncast($0, to: _ExportedObject<Service>.self).service }
+        object._withUnsafeGuaranteedRef { unsafeDowncast($0, to: ObjectReference<Service>.self).service }
     }
 
     /// Reads all arguments. Call it only once: it releases their text, since the object may take any time.
-    @inlinable
     func arguments<Arguments: MethodArguments>(_ type: Arguments.Type) throws -> Arguments {
         var reader = try ArgumentReader(params)
         let arguments = try Arguments(from: &reader)
@@ -36,11 +32,9 @@ public struct _IncomingCall {
         return arguments
     }
 
-    @usableFromInline
-    func argumentsAreRead() { worker._withUnsafeGuaranteedRef { $0.place.argumentsAreRead() } }
+    private func argumentsAreRead() { worker._withUnsafeGuaranteedRef { $0.place.argumentsAreRead() } }
 
     /// Encodes the result at the end of the worker's output.
-    @usableFromInline
     func answer(_ result: some Encodable) throws {
         do {
             try worker._withUnsafeGuaranteedRef { try $0.output.encode(result) }
@@ -51,7 +45,6 @@ public struct _IncomingCall {
 
     /// Called when the call has its answer. Returns true when this value has become the next call of the same method, which
     /// must be answered now. That saves the way back to the worker and here, which costs as much as the rest of a small call.
-    @usableFromInline
     mutating func advanceToNextCall() throws -> Bool {
         guard let next = try worker._withUnsafeGuaranteedRef({ try $0.goesOn() }) else { return false }
         params = next
@@ -59,16 +52,12 @@ public struct _IncomingCall {
     }
 
     /// Answers a post that a peer has sent with an id, as if it were a call.
-    @usableFromInline
     func answerNothing() { worker._withUnsafeGuaranteedRef { $0.output.append("null") } }
-
-    @usableFromInline
-    func thrown(_ error: any Error) -> any Error { error.thrownByObject }
 }
 
-/// An exported object of any type. Opaque outside the library.
-public final class _ExportedObject<Service: Sendable>: Sendable {
-    @usableFromInline let service: Service
+/// An exported object of any type.
+final class ObjectReference<Service: Sendable>: Sendable {
+    let service: Service
 
     init(_ service: Service) { self.service = service }
 }

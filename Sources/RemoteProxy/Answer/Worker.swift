@@ -89,7 +89,7 @@ extension Worker {
         var failure: (any Error)?
         do {
             let params = try begin()
-            try await method.run(_IncomingCall(of: method, params: params, on: self))
+            try await method.run(IncomingCall(of: method, params: params, on: self))
         } catch let thrown {
             failure = thrown
         }

@@ -18,7 +18,6 @@ public struct ArgumentReader {
     private var form: Form
 
     /// - Parameter params: the JSON text of an array or an object; empty for no arguments.
-    @usableFromInline
     package init(_ params: UnsafeRawBufferPointer) throws {
         let (reader, form) =
             if let reader = JSONReader(insideArray: params) { (reader, Form.positional) } else { try Self.open(params) }
@@ -49,7 +48,6 @@ public struct ArgumentReader {
     public mutating func next(_ name: StaticString) throws -> String { try read(name) }
 
     /// Checks that nothing is left over.
-    @usableFromInline
     package mutating func finish() throws {
         guard case .positional = form else { return }
         if try attempt("", { reader throws(JSONError) in try reader.nextElement() }) { throw ArgumentFault.tooMany }

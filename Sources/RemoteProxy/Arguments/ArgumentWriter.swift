@@ -5,39 +5,51 @@ package import JSONCodec
 /// Writes the arguments of one call, in order. Used by generated code, which writes `try` before each call, although only the
 /// generic overload throws.
 public struct ArgumentWriter {
-    /// Not retained: the caller keeps the output until the arguments are written.
-    private let output: Unmanaged<JSONOutput>
+    // Neither is retained: the caller keeps it until the arguments are written.
+    /// Nil if the values are only collected.
+    private let output: Unmanaged<JSONOutput>?
+    private let list: Unmanaged<ArgumentList>?
     private var isFirst = true
 
     package init(_ output: JSONOutput) {
         output.append(UInt8(ascii: "["))
         self.output = .passUnretained(output)
+        list = nil
     }
 
-    /// Writes the next argument.
-    public mutating func write<Value: Encodable>(_ value: Value) throws {
-        separate()
+    /// Collects the values in a list.
+    init(_ list: ArgumentList) {
+        output = nil
+        self.list = .passUnretained(list)
+    }
+
+    /// Writes the next argument. It has to be `Decodable` for the other end. A type that is not is refused here, and only here.
+    public mutating func write<Value: Codable>(_ value: Value) throws {
+        guard let output else { return try list?._withUnsafeGuaranteedRef { try $0.append(value) } ?? () }
+        separate(output)
         try output._withUnsafeGuaranteedRef { try $0.encode(value) }
     }
 
     /// Writes the next argument.
     public mutating func write(_ value: Int) throws {
-        separate()
+        guard let output else { return list?._withUnsafeGuaranteedRef { $0.append(hashable: value) } ?? () }
+        separate(output)
         output._withUnsafeGuaranteedRef { $0.append(Int64(value)) }
     }
 
     /// Writes the next argument.
     public mutating func write(_ value: String) throws {
-        separate()
+        guard let output else { return list?._withUnsafeGuaranteedRef { $0.append(hashable: value) } ?? () }
+        separate(output)
         output._withUnsafeGuaranteedRef { $0.append(quoted: value) }
     }
 
     @usableFromInline
     package func finish() {
-        output._withUnsafeGuaranteedRef { $0.append(UInt8(ascii: "]")) }
+        output?._withUnsafeGuaranteedRef { $0.append(UInt8(ascii: "]")) }
     }
 
-    private mutating func separate() {
+    private mutating func separate(_ output: Unmanaged<JSONOutput>) {
         if isFirst { isFirst = false } else { output._withUnsafeGuaranteedRef { $0.append(UInt8(ascii: ",")) } }
     }
 }

@@ -1,5 +1,5 @@
 // One call to an object elsewhere, as the calling code sees it: where its arguments go, where it waits, and what it returns.
-// Inlined into the module of the protocol, where the types are known; `_IncomingCall` does the same for answering.
+// Inlined into the module of the protocol, where the types are known; `IncomingCall` does the same for answering.
 
 import JSONCodec
 import RPCWire

@@ -15,14 +15,14 @@ struct RemoteSubject<Service: Sendable>: EndSubject {
     let owner: (any AnyObject & Sendable)?
 
     /// Makes a call for a subject around this one. A proxy without such subjects makes the call itself, in the same way.
-    /// `_call` does not come back here, since `_remoteCall` is never nil.
+    /// `Method._call` does not come back here, since `_remoteCall` is never nil.
     func call<Arguments, Result>(
         _ method: Method<Service, Arguments, Result>, _ arguments: Arguments
     ) async throws -> Result {
-        guard let progress = method.progress else { return try await _call(method, arguments) }
+        guard let progress = method.progress else { return try await method._call(self, arguments) }
         progress.begin(.unknown)
         do {
-            let result = try await _call(method, arguments)
+            let result = try await method._call(self, arguments)
             progress.end(.unknown, as: .executed)
             return result
         } catch {

@@ -1,15 +1,13 @@
 // The border between the compiler plugin and the library. The code that `@Service` writes calls only the declarations in this
-// file and these: `ArgumentComparison`, the conformances to `ServiceProxy` and `ServiceMethodName`, the initialisers of
-// `Method`, `Post`, `MethodTable` (of `ServiceMethod`s), `ServiceDescription`, `MethodSignature.Parameter`, `WeakSubject`, the
-// cases of `MethodSignature.Effect`, and `Subject._call`, `._post` and `.post`. A change to any of these changes the plugin's expansion
-// tests in the same commit.
+// file and these: the conformances to `ServiceProxy` and `ServiceMethodName`, the initialisers of `Method`, `Post`, `MethodTable`
+// (of `ServiceMethod`s), `InheritedMethods`, `ServiceDescription`, `MethodSignature.Parameter` and `WeakSubject`, the cases of
+// `MethodSignature.Effect`, `Subject`, `_call` and `_post` of `Method` and `Post`, and `ServiceProxy._inherit`. A change to any of these
+// changes the plugin's expansion tests in the same commit.
 //
-// The initialisers of `Method` and `Post` are inlined into the generated code, with `_IncomingCall`, which answers a call. So
-// is `Subject._call`, with `_RemoteCall`, which makes one.
+// `Method._call` is inlined into the generated code, with `_RemoteCall`, which makes a call.
 
-/// The arguments of one method as a value: a generated struct for each method. Two values are equal when `ArgumentComparison`
-/// finds each argument the same.
-public protocol MethodArguments: Hashable, Sendable {
+/// The arguments of one method as a value: a generated struct for each method.
+public protocol MethodArguments: Sendable {
     /// Reads the arguments in the order of declaration.
     init(from reader: inout ArgumentReader) throws
     /// Writes the arguments in the order of declaration.

@@ -9,18 +9,22 @@ public struct Method<Service: Sendable, Arguments: MethodArguments, Result: Coda
     let service: ServiceDescription
     let invoke: @Sendable (Service, Arguments) async throws -> Result
     /// Answers a call from the wire.
-    let answer: @Sendable (_IncomingCall) async throws -> Void
+    let answer: @Sendable (IncomingCall) async throws -> Void
     /// Notes how far the last subject of a chain has come with this call. Nil unless the call came over a connection.
     var progress: CallProgress?
 
-    /// Made by generated code. Inlined there, so that one function, in which all types are known, answers a call.
-    @inlinable
+    /// Made by generated code. What answers a call is generic code of this module. Specialised for each method it would gain too
+    /// little to measure, and cost a quarter of the time in which generated code compiles.
     public init(
         _ name: String, of service: ServiceDescription, parameters: [MethodSignature.Parameter] = [],
         result: String? = nil, effect: MethodSignature.Effect = .changes,
         invoke: @escaping @Sendable (Service, Arguments) async throws -> Result
     ) {
-        self.init(name, of: service, parameters: parameters, result: result, effect: effect, invoke: invoke) { call in
+        signature = MethodSignature(
+            service: service.name, name: name, parameters: parameters, result: result, shape: .call, effect: effect)
+        self.service = service
+        self.invoke = invoke
+        answer = { call in
             var call = call
             let service = call.service(Service.self)
             repeat {
@@ -28,28 +32,49 @@ public struct Method<Service: Sendable, Arguments: MethodArguments, Result: Coda
                 do {
                     try call.answer(await invoke(service, arguments))
                 } catch {
-                    throw call.thrown(error)
+                    throw error.thrownByObject
                 }
             } while try call.advanceToNextCall()
         }
-    }
-
-    @usableFromInline
-    init(
-        _ name: String, of service: ServiceDescription, parameters: [MethodSignature.Parameter], result: String?,
-        effect: MethodSignature.Effect, invoke: @escaping @Sendable (Service, Arguments) async throws -> Result,
-        answer: @escaping @Sendable (_IncomingCall) async throws -> Void
-    ) {
-        signature = MethodSignature(
-            service: service.name, name: name, parameters: parameters, result: result, shape: .call, effect: effect)
-        self.service = service
-        self.invoke = invoke
-        self.answer = answer
     }
 
     /// Calls the method on an object in this process, as a subject that has the object does.
     /// - Throws: what the object throws.
     public func callAsFunction(on object: Service, _ arguments: Arguments) async throws -> Result {
         try await run(on: object, arguments)
+    }
+}
+
+// MARK: what generated code calls
+
+extension Method {
+    /// Performs a call, as `Subject.call` does. Inlined where a generated proxy calls it. There a call that goes to the other end of
+    /// a connection, with nothing before or after, is written and awaited where the types are known.
+    @inlinable @inline(__always)
+    nonisolated(nonsending) public func _call(
+        _ subject: any Subject<Service>, _ arguments: Arguments
+    ) async throws -> Result {
+        guard let remote = subject._remoteCall(signature) else {
+            do { return try await subject.call(self, arguments) } catch { throw thrownByProxy(error) }
+        }
+        defer { extendLifetime(subject) }
+        return try await remote.perform(self, arguments)
+    }
+
+    /// Calls an inherited method.
+    nonisolated(nonsending) public func _call<Proxy: ServiceProxy>(
+        inheritedBy proxy: Proxy, _ arguments: Arguments
+    ) async throws -> Result {
+        try await Proxy.inherited(self)._call(proxy.proxySubject, arguments)
+    }
+
+    /// Makes the same method of a service that refines this one.
+    public func _inherited<Proxy: ServiceProxy>(
+        by proxy: Proxy.Type, as service: String, _ upcast: @escaping @Sendable (Proxy.ProxiedService) -> Service
+    ) -> any ServiceMethod<Proxy.ProxiedService> {
+        Method<Proxy.ProxiedService, Arguments, Result>(
+            signature.name, of: self.service.named(service), parameters: signature.parameters,
+            result: signature.result, effect: signature.effect
+        ) { [invoke] in try await invoke(upcast($0), $1) }
     }
 }

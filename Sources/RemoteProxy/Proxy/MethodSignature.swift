@@ -88,6 +88,11 @@ public struct MethodSignature: Sendable, Hashable {
     /// What running the method does.
     public var effect: Effect { shared.facts.effect }
 
+    /// Whether both are declarations of one requirement, as far as can be told without types.
+    func isDeclared(like other: MethodSignature) -> Bool {
+        name == other.name && shape == other.shape && parameters.map(\.name) == other.parameters.map(\.name)
+    }
+
     /// What the method is called on the wire when no object is named: `Service.method`.
     public var wireName: String { wireName(on: nil) }
 

@@ -10,30 +10,14 @@ public struct Post<Service: Sendable, Arguments: MethodArguments>: Sendable {
     let proxy: @Sendable (any Subject<Service>) -> Service
     let deliver: @Sendable (Service, Arguments) async -> Void
     /// Answers a call from the wire.
-    let answer: @Sendable (_IncomingCall) async throws -> Void
+    let answer: @Sendable (IncomingCall) async throws -> Void
 
-    /// Made by generated code, and inlined there like a method's initialiser.
-    @inlinable
+    /// Made by generated code.
     public init(
         _ name: String, of service: ServiceDescription, parameters: [MethodSignature.Parameter] = [],
         effect: MethodSignature.Effect = .changes, isAsync: Bool = false,
         proxy: @escaping @Sendable (any Subject<Service>) -> Service,
         deliver: @escaping @Sendable (Service, Arguments) async -> Void
-    ) {
-        self.init(
-            name, of: service, parameters: parameters, effect: effect, isAsync: isAsync, proxy: proxy, deliver: deliver
-        ) { call in
-            await deliver(call.service(Service.self), try call.arguments(Arguments.self))
-            call.answerNothing()
-        }
-    }
-
-    @usableFromInline
-    init(
-        _ name: String, of service: ServiceDescription, parameters: [MethodSignature.Parameter],
-        effect: MethodSignature.Effect, isAsync: Bool, proxy: @escaping @Sendable (any Subject<Service>) -> Service,
-        deliver: @escaping @Sendable (Service, Arguments) async -> Void,
-        answer: @escaping @Sendable (_IncomingCall) async throws -> Void
     ) {
         signature = MethodSignature(
             service: service.name, name: name, parameters: parameters, result: nil, shape: .post, effect: effect)
@@ -41,7 +25,10 @@ public struct Post<Service: Sendable, Arguments: MethodArguments>: Sendable {
         self.proxy = proxy
         self.deliver = deliver
         self.isAsync = isAsync
-        self.answer = answer
+        answer = { call in
+            await deliver(call.service(Service.self), try call.arguments(Arguments.self))
+            call.answerNothing()
+        }
     }
 
     /// Delivers the post to an object in this process, on the object's actor if it has one. Returns when the post has run. For
@@ -54,5 +41,52 @@ public struct Post<Service: Sendable, Arguments: MethodArguments>: Sendable {
     /// around another that has kept the post for later.
     public func callAsFunction(through subject: any Subject<Service>, _ arguments: Arguments) async {
         await deliver(proxy(subject), arguments)
+    }
+}
+
+// MARK: what generated code calls
+
+extension Post {
+    /// Performs a post.
+    public func _post(_ subject: any Subject<Service>, _ arguments: Arguments, now: (Service) -> Void) {
+        subject.post(self, arguments, now: now)
+    }
+
+    /// Performs an inherited post.
+    public func _post<Proxy: ServiceProxy>(inheritedBy proxy: Proxy, _ arguments: Arguments, now: (Service) -> Void) {
+        guard let post = try? Proxy.inherited(self) else { return }
+        proxy.proxySubject.post(post, arguments) { object in
+            // The proxy's service refines that of the post.
+            if let base = object as? Service { now(base) }
+        }
+    }
+
+    /// Performs an `async` post. Returns when it is queued for the other end of a connection, or kept for later. If it goes to
+    /// an object in this process, returns when the object has run it.
+    nonisolated(nonsending) public func _post(_ subject: any Subject<Service>, _ arguments: Arguments) async {
+        // A multicast has several objects. Each gets the scope that the layers before it have set.
+        var deliveries: [(object: Service, scope: CallScope?)] = []
+        subject.post(self, arguments) { deliveries.append(($0, CallScope.current)) }
+        for delivery in deliveries {
+            await CallScope.with(delivery.scope) { await self(on: delivery.object, arguments) }
+        }
+    }
+
+    /// Performs an inherited `async` post.
+    nonisolated(nonsending) public func _post<Proxy: ServiceProxy>(
+        inheritedBy proxy: Proxy, _ arguments: Arguments
+    ) async {
+        guard let post = try? Proxy.inherited(self) else { return }
+        await post._post(proxy.proxySubject, arguments)
+    }
+
+    /// Makes the same post of a service that refines this one.
+    public func _inherited<Proxy: ServiceProxy>(
+        by proxy: Proxy.Type, as service: String, _ upcast: @escaping @Sendable (Proxy.ProxiedService) -> Service
+    ) -> any ServiceMethod<Proxy.ProxiedService> {
+        Post<Proxy.ProxiedService, Arguments>(
+            signature.name, of: self.service.named(service), parameters: signature.parameters,
+            effect: signature.effect, isAsync: isAsync, proxy: { Proxy(subject: $0).asService }
+        ) { [deliver] in await deliver(upcast($0), $1) }
     }
 }

@@ -15,6 +15,9 @@
 /// `{ get async throws }` is a call. Arguments and results are `Codable & Sendable`. Anything else is refused at its line with
 /// the reason and the fix.
 ///
+/// A service may refine other services: `protocol Selecting: Scrolling`, both with `@Service`. Its proxy then has the methods of
+/// both, and all are called by its own name on the wire.
+///
 /// A method is called `Greeter.greet` on the wire. Overloads have their labels in that name: `Greeter.greet(_:in:)`. So adding
 /// an overload to a method changes the wire name of that method, and clients built before get `.unimplemented`. Where such
 /// clients are in use, give the new method another name.
@@ -26,6 +29,7 @@
 ///     error arrives as `RPCError` with the code `.internalError` and no text of the original. Types of the same name are told
 ///     apart by their spelling here: `Login.Failure.self, Payment.Failure.self`.
 @attached(peer, names: suffixed(Proxy))
+@attached(extension, names: arbitrary)
 public macro Service(name: String? = nil, errors: any (Error & Codable & Sendable).Type...) =
     #externalMacro(module: "RemoteProxyPlugin", type: "ServiceMacro")
 

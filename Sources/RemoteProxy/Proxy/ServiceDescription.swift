@@ -6,7 +6,7 @@ public struct ServiceDescription: Sendable {
     typealias ErrorType = any (Error & Codable & Sendable).Type
 
     /// The first half of every wire name: the protocol's name, or the one given by `@Service(name:)`.
-    public let name: String
+    public private(set) var name: String
     /// The declared error types with their spellings, in the order in which they are listed.
     let errors: [(spelling: String, type: any (Error & Codable & Sendable).Type)]
 
@@ -20,6 +20,15 @@ public struct ServiceDescription: Sendable {
     public init(_ name: String, errors: KeyValuePairs<String, any (Error & Codable & Sendable).Type>) {
         self.name = name
         self.errors = errors.map { ($0.key, $0.value) }
+    }
+}
+
+extension ServiceDescription {
+    /// The same errors under another name.
+    func named(_ name: String) -> ServiceDescription {
+        var description = self
+        description.name = name
+        return description
     }
 }
 

@@ -62,3 +62,8 @@ public protocol ServiceMethodName: Sendable, Hashable {
     /// Any name. A name that the service does not have names no method.
     init(name: String)
 }
+
+extension ServiceMethodName {
+    /// The name of a method of a service that this one refines: `.inherited(ScrollDelegateProxy.MethodName.scrolled)`.
+    public static func inherited(_ method: some ServiceMethodName) -> Self { Self(name: method.name) }
+}

@@ -62,33 +62,6 @@ extension Subject {
         default: true
         }
     }
-
-    /// Performs a call, as `call` does. Inlined where a generated proxy calls it. There a call that goes to the other end of a
-    /// connection, with nothing before or after, is written and awaited where the types are known.
-    @inlinable @inline(__always)
-    nonisolated(nonsending) public func _call<Arguments, Result>(
-        _ method: Method<Service, Arguments, Result>, _ arguments: Arguments
-    ) async throws -> Result {
-        guard let remote = _remoteCall(method.signature) else {
-            do { return try await call(method, arguments) } catch { throw thrownByProxy(error) }
-        }
-        defer { extendLifetime(self) }
-        return try await remote.perform(method, arguments)
-    }
-}
-
-extension Subject {
-    /// Performs an `async` post. Returns when it is queued for the other end of a connection, or kept for later. If it goes to
-    /// an object in this process, returns when the object has run it.
-    nonisolated(nonsending) public func _post<Arguments>(_ post: Post<Service, Arguments>, _ arguments: Arguments) async
-    {
-        // A multicast has several objects. Each gets the scope that the layers before it have set.
-        var deliveries: [(object: Service, scope: CallScope?)] = []
-        self.post(post, arguments) { deliveries.append(($0, CallScope.current)) }
-        for delivery in deliveries {
-            await CallScope.with(delivery.scope) { await post(on: delivery.object, arguments) }
-        }
-    }
 }
 
 @usableFromInline @inline(never)

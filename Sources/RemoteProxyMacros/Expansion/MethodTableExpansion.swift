@@ -19,7 +19,7 @@ struct MethodTableExpansion {
             ? [#"@available(*, deprecated, message: "It lists deprecated methods.")"#] : []
         let isConditional = availability.contains { $0.condition != nil }
         let entries = model.requirements.map { "\(methodsName).\($0.entryName)" }
-        let list: SourceText = "\(description), [\(entries.joined(separator: ", "))]"
+        let list: SourceText = "\(description), [\(entries.joined(separator: ", "))]\(inheritance)"
         return """
             /// All methods of the service, in the order of declaration.
             \(deprecation)
@@ -30,6 +30,13 @@ struct MethodTableExpansion {
 
     /// The description of the service, as the table refers to it.
     private var description: String { "\(methodsName).\(model.descriptionName)" }
+
+    /// The methods of each inherited protocol, if it is a service. Only the compiler knows that.
+    private var inheritance: String {
+        if model.inherited.isEmpty { return "" }
+        let methods = model.inherited.map { "\(model.proxyName)._inherit((any \($0)).self) { $0 }" }
+        return ", inheriting: [\(methods.joined(separator: ", "))]"
+    }
 
     /// A list that has a method only where it is available.
     private var conditionalList: SourceText {
@@ -43,7 +50,7 @@ struct MethodTableExpansion {
                 var entries: [any RemoteProxy.ServiceMethod<\(service)>] = []
                 \(statements)
                 return entries
-            }()
+            }()\(inheritance)
             """
     }
 
@@ -68,6 +75,8 @@ struct MethodTableExpansion {
     private func entry(of requirement: Requirement) -> SourceText {
         let arguments = requirement.parameters.isEmpty ? "RemoteProxy.NoArguments" : requirement.argumentsName
         let result = requirement.result ?? "RemoteProxy.NoResult"
+        // Without the types, a result that is not Codable would cause an error for each of them too.
+        let types = "(service: \(service), \(requirement.parameters.isEmpty ? "_" : "arguments"): \(arguments))"
         let type = requirement.isPost ? "Post<\(service), \(arguments)>" : "Method<\(service), \(arguments), \(result)>"
         let proxy = [
             (requirement.isAsyncPost ? "isAsync: true, " : "") + "proxy: { \(model.proxyName)(subject: $0).asService }"
@@ -75,13 +84,18 @@ struct MethodTableExpansion {
         return """
             /// `\(requirement.fullName)` of \(model.plainName).
             \(requirement.availability.map(\.spelling))
-            \(access)static let \(requirement.entryName) = RemoteProxy.\(type)(
+            \(access)static let \(requirement.entryName) = RemoteProxy.\(type)(\(requirement.result == nil ? "" : Self.ruleOfResults)
                 \(requirement.isPost ? [facts(of: requirement) + ","] + proxy : [facts(of: requirement)])) {
-                service, \(requirement.parameters.isEmpty ? "_" : "arguments") in
+                \(types) async\(requirement.isPost ? "" : " throws -> \(result)") in
                 \(invocation(of: requirement))
             }
             """
     }
+
+    /// The compiler shows the line that this ends when the type of a result is refused.
+    private static let ruleOfResults =
+        "  // A result is Codable and Sendable ('nonisolated' in a module isolated to the main actor). Instead of a Result, throw. "
+        + "Objects and proxies do not travel."
 
     /// The name of the method, and what discovery tells about it.
     private func facts(of requirement: Requirement) -> String {
@@ -118,8 +132,6 @@ struct MethodTableExpansion {
         return requirement.result == nil ? [call, "return RemoteProxy.NoResult()"] : [call]
     }
 
-    /// `==` and `hash` are not synthesised, because an argument may have no `==`. Each argument is compared in a statement of its
-    /// own: a long expression with many overloads takes the compiler much time.
     private func argumentStruct(of requirement: Requirement) -> SourceText {
         let parameters = requirement.parameters
         let labelled = parameters.map { "\(SwiftName.label($0.name)): \($0.type.spelling)" }.joined(separator: ", ")
@@ -142,17 +154,6 @@ struct MethodTableExpansion {
 
                 \(access)func write(to writer: inout RemoteProxy.ArgumentWriter) throws {
                     \(each { name, _ in "try writer.write(self.\(name))" })
-                }
-
-                \(access)static func == (one: Self, other: Self) -> Swift.Bool {
-                    \(each { name, _ in
-                        "if !RemoteProxy.ArgumentComparison.isSame(one.\(name), other.\(name)) { return false }"
-                    })
-                    return true
-                }
-
-                \(access)func hash(into hasher: inout Swift.Hasher) {
-                    \(each { name, _ in "RemoteProxy.ArgumentComparison.hash(self.\(name), into: &hasher)" })
                 }
             }
             """

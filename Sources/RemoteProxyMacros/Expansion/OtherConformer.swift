@@ -8,6 +8,8 @@ struct OtherConformer {
     private let head: DeclarationHead
     private let proxy: String
     private let service: String
+    /// Whether the proxy has witnesses from extensions, which hold for proxies only.
+    private let inherits: Bool
     private var witnesses: [SourceText] = []
     // The 'class' of 'final class' has been read as a modifier.
     private var isClass: Bool { head.modifiers.contains("class") }
@@ -18,6 +20,7 @@ struct OtherConformer {
         head = DeclarationHead(from: &cursor)
         guard head.modifiers.contains("class") || cursor.take("struct") else { return nil }
         proxy = cursor.advance().text
+        inherits = cursor.tokens.contains { $0.text == "inheriting" }
         guard cursor.take(":") else { return nil }
         service = cursor.advance().text
         cursor.skip(to: "{")
@@ -37,11 +40,27 @@ struct OtherConformer {
             \(head.attributes.filter { $0.name != ProxyExpansion.otherConformer }.map(\.spelling))
             extension \(proxy) {
                 /// Never made. It keeps the optimiser from taking the only conformer it sees for every '\(service)'.
-                private \(isolation)\(isClass ? "final class" : "enum") OtherConformer<Unused>: \(service) {
-                    \(paragraphs: witnesses)
+                private \(isolation)\(isClass ? "final class" : "enum") OtherConformer<Unused>: \(conformances) {
+                    \(paragraphs: members)
                 }
             }
             """
+    }
+
+    private var conformances: String { inherits ? "\(service), RemoteProxy.ServiceProxy" : service }
+
+    private var members: [SourceText] {
+        guard inherits else { return witnesses }
+        let subject = "any RemoteProxy.Subject<\(proxy).ProxiedService>"
+        let members: SourceText = """
+            typealias ProxiedService = \(proxy).ProxiedService
+            typealias MethodName = \(proxy).MethodName
+            nonisolated static var methodTable: RemoteProxy.MethodTable<\(proxy).ProxiedService> { Swift.fatalError() }
+            nonisolated var proxySubject: \(subject) { Swift.fatalError() }
+            nonisolated var asService: \(proxy).ProxiedService { Swift.fatalError() }
+            nonisolated init(subject: \(subject)) { Swift.fatalError() }
+            """
+        return [members] + witnesses
     }
 
     /// The next witness; nil at the method table, the first static member.

@@ -17,23 +17,23 @@ struct ProxyExpansion {
         return """
             \(model.syntax.head.documentation + model.attributes)
             \(model.isOverlooked ? ["@\(Self.otherConformer)"] : [])
-            \(warning)
-            \(declaration()) {
+            \(declaration()) {\(ruleOfInheritance)
                 \(subject())
 
-                \(paragraphs: model.requirements.map(witness))
+                \(paragraphs: WitnessExpansion(model, for: .proxy).witnesses)
 
                 \(paragraphs: [table.table, weakProxy, methodNames, table.methods])
             }
             """
     }
 
-    private var warning: SourceText {
-        if model.inherited.isEmpty { return SourceText([]) }
-        return """
-            // @Service sees only the text of '\(model.plainName)'. If a requirement is missing here, it is
-            // one of \(model.inherited.joined(separator: ", ")): inherited protocols must have no requirements of their own.
-            """
+    /// The compiler shows the line that this ends when the proxy lacks a requirement of an inherited protocol, whose text the
+    /// macro cannot see.
+    private var ruleOfInheritance: String {
+        if model.inherited.isEmpty { return "" }
+        return
+            "  // \(model.inherited.joined(separator: ", ")): a protocol with requirements needs @Service too. What two of them "
+            + "require has to be declared in '\(model.plainName)'."
     }
 
     /// The first line of the proxy.
@@ -57,61 +57,6 @@ struct ProxyExpansion {
             \(access)nonisolated init(subject: \(subject)) { self.proxySubject = subject }
             \(access)nonisolated var asService: \(model.service) { \(asService) }
             """
-    }
-
-    private func witness(of requirement: Requirement) -> SourceText {
-        let head = requirement.member.head
-        let method = "Self.\(model.methodsName).\(requirement.entryName), \(argumentsValue(requirement))"
-        let call = "try await self.proxySubject._call(\(method))"
-        let name = requirement.spelling
-        let signature = "\(name)(\(requirement.parameters.map(\.declaration).joined(separator: ", ")))"
-        let result = requirement.result ?? ""
-        let witness: SourceText
-        if requirement.isProperty {
-            witness = """
-                \(access)nonisolated(nonsending) var \(name): \(result) {
-                    get async throws {
-                        \(call)
-                    }
-                }
-                """
-        } else if requirement.isAsyncPost {
-            witness = """
-                \(access)nonisolated(nonsending) func \(signature) async {
-                    await self.proxySubject._post(\(method))
-                }
-                """
-        } else if requirement.isPost {
-            // Has the isolation of the requirement, so that an object on the same actor is called directly.
-            let isolation = head.modifiers.contains("nonisolated") ? "nonisolated " : ""
-            witness = """
-                \(access)\(isolation)func \(signature) {
-                    self.proxySubject.post(\(method)) { $0.\(name)(\(requirement.arguments())) }
-                }
-                """
-        } else if result.isEmpty {
-            witness = """
-                \(access)nonisolated(nonsending) func \(signature) async throws {
-                    _ = \(call)
-                }
-                """
-        } else {
-            witness = """
-                \(access)nonisolated(nonsending) func \(signature) async throws -> \(result) {
-                    \(call)
-                }
-                """
-        }
-        return """
-            \(head.documentation + requirement.availability.map(\.spelling) + requirement.attributes)
-            \(witness)
-            """
-    }
-
-    private func argumentsValue(_ requirement: Requirement) -> String {
-        guard !requirement.parameters.isEmpty else { return "RemoteProxy.NoArguments()" }
-        let values = requirement.parameters.map { "\(SwiftName.label($0.name)): \($0.spelling)" }
-        return "Self.\(model.methodsName).\(requirement.argumentsName)(\(values.joined(separator: ", ")))"
     }
 
     /// A static function beside a requirement of that name is no conflict.

@@ -7,15 +7,23 @@ enum Macros {
         "ServiceMacro": service, "MarkMacro": mark, "OtherConformerMacro": otherConformer,
     ]
 
-    /// `@Service`: writes a proxy, or refuses the protocol and writes a stub.
+    /// `@Service`: writes a proxy, or refuses the protocol and writes a stub. As an extension, writes what refining services need.
     @Sendable
     static func service(_ request: ExpansionRequest) -> Expansion {
+        let isExtension = request.macroRole == "extension"
         guard let syntax = ProtocolSyntax(request.declSyntax.source) else {
-            return Expansion(refusals: [Refusal(message: "@Service can only be attached to a protocol")], of: request)
+            return isExtension
+                ? Expansion()
+                : Expansion(refusals: [Refusal(message: "@Service can only be attached to a protocol")], of: request)
         }
         let rules = ProtocolRules(
             syntax, surroundings: (request.lexicalContext ?? []).map { EnclosingScope($0.source) },
             attribute: ServiceAttribute(request.attributeSyntax.source))
+        if isExtension {
+            // An extension of a nested protocol would not find the names of the types around it.
+            let isRefinable = rules.refusals.isEmpty && (request.lexicalContext ?? []).isEmpty
+            return Expansion(isRefinable ? RefinementExpansion(rules.model).source.text : "")
+        }
         guard rules.refusals.isEmpty else {
             return Expansion(StubExpansion(rules.model).source.text, refusals: rules.refusals, of: request)
         }

@@ -66,6 +66,8 @@ struct ExpansionRequest: Decodable {
     }
 
     var macro: Macro
+    /// What the expansion becomes: `peer` or `extension`.
+    var macroRole: String?
     var attributeSyntax: Syntax
     var declSyntax: Syntax
     /// The declarations around it, innermost first, without their members.

@@ -35,7 +35,7 @@ struct ProtocolModel {
     /// The service's name on the wire.
     var wireName: String { attribute.name ?? plainName }
     var proxyName: String { SwiftName.spelled(plainName + "Proxy") }
-    /// The type of the objects that a proxy stands for. Only a refused protocol needs `& Swift.Sendable`.
+    /// The type of the objects that a proxy stands for. `& Swift.Sendable` changes nothing if an inherited protocol is Sendable.
     var service: String { "any \(name)" + (isSendable ? "" : " & Swift.Sendable") }
     /// The access modifier of the proxy's members. Narrower access is that of the proxy, and needs no modifier.
     var memberAccess: String { access == .public || access == .package ? "\(access.rawValue) " : "" }

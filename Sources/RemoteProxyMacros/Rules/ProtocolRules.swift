@@ -89,7 +89,8 @@ struct ProtocolRules {
                 judge(String(part.filter { $0 != " " }.trimmingPrefix("Swift.")), at: offset)
             }
         }
-        if !model.isSendable, syntax.isInheritanceKnown, syntax.whereOffset == nil {
+        // An inherited protocol may be Sendable. Only the compiler knows that.
+        if !model.isSendable, model.inherited.isEmpty, syntax.isInheritanceKnown, syntax.whereOffset == nil {
             let list = (syntax.inherited.map(\.type.spelling) + ["Sendable"]).joined(separator: ", ")
             refuse("must inherit Sendable, because tasks share proxies; write 'protocol \(name): \(list)'")
         }

@@ -46,6 +46,18 @@ import Testing
         }
     }
 
+    @Test func `a service refines another`() async throws {
+        try await withServer(exporting: [SelectingProxy(Lines())]) { url in
+            let client = RPCClient(url, .patient)
+            defer { client.close() }
+            let line = SelectingProxy.MethodName.inherited(ScrollingProxy.MethodName.line)
+            let selecting = SelectingProxy(client).cached(in: .memory, methods: [line])
+            await selecting.scrolled(to: 7)
+            let (row, top) = try await (selecting.selected(2), selecting.line)
+            #expect((row, top) == ("row 2", 7))
+        }
+    }
+
     @Test func `an object is exported under a name and taken back`() async throws {
         let server = RPCServer()
         server.export(CounterProxy(SharedCounter()), named: "visits")
@@ -115,6 +127,24 @@ final class JournalModel: Journal {
 
     func note(_ line: String) { noted.append(line) }
     func lines() -> [String] { noted }
+}
+
+@Service
+protocol Scrolling: Sendable {
+    func scrolled(to line: Int) async
+    @ReadOnly var line: Int { get async throws }
+}
+
+@Service
+protocol Selecting: Scrolling {
+    func selected(_ row: Int) async throws -> String
+}
+
+private actor Lines: Selecting {
+    private(set) var line = 0
+
+    func scrolled(to line: Int) { self.line = line }
+    func selected(_ row: Int) -> String { "row \(row)" }
 }
 
 private struct Shape: Shapes {

@@ -244,6 +244,6 @@ extension _ExportedMethod {
     fileprivate func answer(_ params: Bytes) async throws {
         let worker = Worker(of: RequestRunner(loop: ManualLoop()))
         defer { withExtendedLifetime((worker, params)) {} }
-        try await run(_IncomingCall(of: self, params: params.memory, on: worker))
+        try await run(IncomingCall(of: self, params: params.memory, on: worker))
     }
 }

@@ -96,9 +96,8 @@ final class CacheStore: Sendable {
     }
 
     /// Decides what a call has to do if `look` found no result for it.
-    func find(_ method: Int, _ arguments: some MethodArguments) -> Answer {
-        let key = CacheKey(method, arguments)
-        let name = file == nil ? nil : (try? arguments.canonicalJSON).map { "\(service).\(methods[method])\($0)" }
+    func find(_ key: CacheKey, _ arguments: some MethodArguments) -> Answer {
+        let name = file == nil ? nil : (try? arguments.canonicalJSON).map { "\(service).\(methods[key.method])\($0)" }
         let time = environment.wallTime()
         return state.withLock { state in
             if let task = state.loading?.join() { return .load(task) }

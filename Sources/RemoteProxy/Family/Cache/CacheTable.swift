@@ -55,7 +55,7 @@ struct CacheTable {
     }
 
     /// Removes all results of one method.
-    mutating func removeAll(of method: Int) { entries = entries.filter { $0.value.result.method != method } }
+    mutating func removeAll(of method: Int) { entries = entries.filter { $0.value.result.key.method != method } }
 
     private mutating func nextUse(_ time: Int64) -> Int64 {
         lastUse = lastUse == .max ? .max : max(time, lastUse + 1)

@@ -73,9 +73,14 @@ extension ServiceProxy {
                 "\(method.signature.wireName) is not cached by this proxy; name it in .cached(in:methods:) or mark it @ReadOnly",
                 outcome: .notExecuted)
         }
+        guard let key = CacheKey(number, arguments) else {
+            throw RPCError(
+                .invalidArguments,
+                "no result of \(method.signature.wireName) is kept for these arguments: one is not equal to itself, such as "
+                    + "NaN, or cannot be encoded", outcome: .notExecuted)
+        }
         let (stream, continuation) = AsyncStream.makeStream(
             of: CacheUpdate<Result>.self, bufferingPolicy: .bufferingNewest(64))
-        let key = CacheKey(number, arguments)
         let end = cache.store.listen(to: key) { result, failure in
             guard let result else { return continuation.finish() }
             guard let value = (result as? KnownResult<Arguments, Result>)?.value else { return }

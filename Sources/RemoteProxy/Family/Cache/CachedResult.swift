@@ -6,50 +6,41 @@ import JSONCodec
 struct CacheKey: Sendable, Hashable {
     /// The index of the method in the list of cached methods.
     let method: Int
-    let arguments: any Sendable & Hashable
+    private let arguments: ArgumentValues
     /// The result's place in the table. Two keys may have the same place, but rarely do.
     let place: Int
 
-    init(_ method: Int, _ arguments: some MethodArguments) {
-        self.method = method
-        self.arguments = arguments
-        place = Self.place(method, arguments)
-    }
-
-    static func == (one: CacheKey, other: CacheKey) -> Bool {
-        one.method == other.method && AnyHashable(one.arguments) == AnyHashable(other.arguments)
-    }
-
-    func hash(into hasher: inout Hasher) { hasher.combine(place) }
-
-    static func place(_ method: Int, _ arguments: some MethodArguments) -> Int {
+    /// Nil if a result for these arguments would never be found again.
+    init?(_ method: Int, _ arguments: some MethodArguments) {
+        guard let arguments = ArgumentValues(arguments) else { return nil }
         var hasher = Hasher()
         hasher.combine(method)
         hasher.combine(arguments)
-        return hasher.finalize()
+        (self.method, self.arguments, place) = (method, arguments, hasher.finalize())
     }
+
+    static func == (one: CacheKey, other: CacheKey) -> Bool {
+        one.method == other.method && one.arguments == other.arguments
+    }
+
+    func hash(into hasher: inout Hasher) { hasher.combine(place) }
 }
 
 /// A result whose types are hidden. Only the calls that ask for it know them.
 protocol CachedResult: AnyObject, Sendable {
-    var method: Int { get }
     var key: CacheKey { get }
     /// Encodes the arguments, which name the result in the file, and the value.
     func json() throws -> (arguments: String, value: String)
 }
 
 final class KnownResult<Arguments: MethodArguments, Result: Codable & Sendable>: CachedResult {
-    let method: Int
-    let arguments: Arguments
+    let key: CacheKey
     let value: Result
+    private let arguments: Arguments
 
-    init(_ value: Result, of method: Int, _ arguments: Arguments) {
-        self.method = method
-        self.arguments = arguments
-        self.value = value
+    init(_ value: Result, for key: CacheKey, _ arguments: Arguments) {
+        (self.key, self.value, self.arguments) = (key, value, arguments)
     }
-
-    var key: CacheKey { CacheKey(method, arguments) }
 
     func json() throws -> (arguments: String, value: String) {
         let output = JSONOutput()

@@ -18,24 +18,21 @@ struct CachingSubject<Service: Sendable>: WrappingSubject {
         else {
             return try await change(method.signature) { try await next.call(method, arguments) }
         }
+        guard let key = CacheKey(number, arguments) else { return try await next.call(method, arguments) }
         while true {
-            if let (found, isFresh) = store.look(at: CacheKey.place(number, arguments)),
-                let result = found as? KnownResult<Arguments, Result>, result.method == number,
-                result.arguments == arguments
+            if let (found, isFresh) = store.look(at: key.place), found.key == key,
+                let result = found as? KnownResult<Arguments, Result>
             {
-                let key = isFresh ? nil : CacheKey(number, arguments)
-                if let key, let fetching = store.refresh(key) { fetch(fetching, true, method, arguments) }
+                if !isFresh, let fetching = store.refresh(key) { fetch(fetching, true, method, arguments) }
                 return result.value
             }
-            // Arguments that are not equal to themselves, such as NaN, would never be found again.
-            guard arguments == arguments else { return try await next.call(method, arguments) }
             // The call may wait for another call to fetch the result.
             method.progress?.note(.unknown)
-            switch store.find(number, arguments) {
+            switch store.find(key, arguments) {
             case .again: continue
             case .read(let record):
                 let value = try? decodeJSON(Result.self, from: record.json)
-                store.adopt(value.map { KnownResult($0, of: number, arguments) }, from: record)
+                store.adopt(value.map { KnownResult($0, for: key, arguments) }, from: record)
             case .load(let task): try await wait(for: task)
             case .wait(let task, let begins):
                 if let begins { fetch(begins, false, method, arguments) }
@@ -79,7 +76,7 @@ struct CachingSubject<Service: Sendable>: WrappingSubject {
         let asking = Task(executorPreference: environment.executor) { [next, store, scope] in
             do {
                 let value = try await CallScope.with(scope) { try await next.call(method, arguments) }
-                _ = answer.end(with: .success(KnownResult(value, of: fetching.key.method, arguments)))
+                _ = answer.end(with: .success(KnownResult(value, for: fetching.key, arguments)))
             } catch {
                 _ = answer.end(with: .failure(error))
             }

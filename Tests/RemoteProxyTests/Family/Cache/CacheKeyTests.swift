@@ -68,14 +68,4 @@ import Testing
             #expect(cabinet.looks == 6, "round \(number)")
         }
     }
-
-    @Test func `arguments can be compared and put into sets by anybody`() {
-        typealias Arguments = CabinetProxy.Methods.ReadArguments
-        let all: Set = [
-            Arguments(paper: Paper(), line: 1), Arguments(paper: Paper(), line: 1),
-            Arguments(paper: Paper(weight: 2), line: 1),
-        ]
-        #expect(all.count == 2)
-        #expect(NoArguments() == NoArguments())
-    }
 }

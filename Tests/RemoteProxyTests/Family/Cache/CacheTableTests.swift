@@ -21,11 +21,14 @@ private func record(_ number: Int, size: Int = 1, written: Int64, used: Int64? =
 }
 
 @Suite struct `Cache table` {
-    private func result(_ number: Int) -> any CachedResult { KnownResult(number, of: number, NoArguments()) }
+    private func key(_ number: Int) -> CacheKey {
+        CacheKey(number, NoArguments()) ?? { fatalError("no arguments are equal to none") }()
+    }
+
+    private func result(_ number: Int) -> any CachedResult { KnownResult(number, for: key(number), NoArguments()) }
 
     private func isThere(_ number: Int, in table: CacheTable) -> Bool {
-        let key = CacheKey(number, NoArguments())
-        return table[key.place]?.key == key
+        table[key(number).place]?.key == key(number)
     }
 
     @Test func `a table is never above its limit, and what was stored last is in it`() {
@@ -46,7 +49,7 @@ private func record(_ number: Int, size: Int = 1, written: Int64, used: Int64? =
     @Test func `those stay that were used last, and times that run out do no harm`() {
         var table = CacheTable(policy(entries: 3))
         for number in 1...3 { table.store(result(number), at: 1) }
-        _ = table.find(at: CacheKey.place(1, NoArguments()), 1)
+        _ = table.find(at: key(1).place, 1)
         table.store(result(4), at: 1)
         #expect([1, 2, 3, 4].map { isThere($0, in: table) } == [true, false, true, true])
         for number in 5...7 { table.store(result(number), at: .max) }
