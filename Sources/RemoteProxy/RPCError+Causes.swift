@@ -55,6 +55,13 @@ extension RPCError {
             underlying: PeerUnreachable(description: why))
     }
 
+    /// For `connect`.
+    static func notConnected(_ why: String, _ code: Code = .unavailable) -> RPCError {
+        RPCError(
+            code, "there is no connection: \(why)", outcome: .notExecuted,
+            underlying: PeerUnreachable(description: why))
+    }
+
     package static func closed(outcome: Outcome) -> RPCError {
         RPCError(.closed, "the client was closed", outcome: outcome)
     }

@@ -35,7 +35,7 @@ struct RPCDemoProgram {
             url = try await server.listen(on: "tcp://127.0.0.1:0")
         }
         let stage = Stage(url: url ?? "")
-        try await Tour.findSubjects(at: stage.url)
+        try await Tour.findSubjects(on: stage)
 
         let ink = Ink()
         let whose = options.url == nil ? "a server started for this tour" : "the running server you named"

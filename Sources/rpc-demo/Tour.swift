@@ -29,14 +29,11 @@ enum Tour {
         server.export(CounterProxy(SharedCounter()))
     }
 
-    /// Checks at once that the right server is there. A client cannot do that: it would go on trying to connect.
-    static func findSubjects(at url: String) async throws {
-        let socket = try await LineSocket.connect(to: url)
-        defer { socket.close() }
-        socket.type(#"{"jsonrpc":"2.0","id":0,"method":"rpc.discover"}"#)
-        let answer = try await socket.answer()
-        guard answer.contains("\"Counter.next\"") else {
-            throw Difference("the server at \(url) does not host the sample services, or wants a token: \(answer)")
+    /// Checks at once that the right server is there.
+    static func findSubjects(on stage: Stage) async throws {
+        try await stage.client.connect()
+        guard try await CounterProxy(stage.client).supports(.next) else {
+            throw Difference("the server at \(stage.url) does not host the sample services")
         }
     }
 }

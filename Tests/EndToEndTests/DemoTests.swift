@@ -48,7 +48,7 @@ import Testing
     @Test func `a server that is not there is reported in one line`() async throws {
         let demo = try await DemoProcess.run("rpc-demo", ["--connect", "unix://\(temporaryPath())"])
         #expect(demo.exitCode == 1)
-        #expect(demo.errors.hasPrefix("rpc-demo: no server can be reached: unix:///"))
+        #expect(demo.errors.hasPrefix("rpc-demo: there is no connection: unix:///"))
         #expect(demo.errors.filter(\.isNewline).count == 1)
         #expect(demo.output.isEmpty)
     }

@@ -182,7 +182,7 @@ final class ServerDriver: Sendable {
         let channel = MessageChannel(stream, number: number, link: Link(context), framing: nil) {
             [self] channel, event in
             switch event {
-            case .ready, .leaving: break
+            case .ready, .rejected, .leaving: break
             case .replaced(let successor): replace(channel.number, by: successor)
             case .ended: ended(channel.number, from: neighbourhood)
             }

@@ -78,7 +78,11 @@ final class Resolver: Sendable {
         var list: UnsafeMutablePointer<addrinfo>?
         let code = getaddrinfo(host, String(port), &hints, &list)
         guard code == 0 else {
-            return .failure(SetupError("the name \"\(host)\" has no address: \(String(cString: gai_strerror(code)))"))
+            // Any other failure may be one of the name server, and pass.
+            let (endpoint, reason) = (Endpoint.tcp(host: host, port: port), String(cString: gai_strerror(code)))
+            return .failure(
+                SetupError("\(endpoint): the name \"\(host)\" has no address: \(reason)", isLasting: code == EAI_NONAME)
+            )
         }
         defer { freeaddrinfo(list) }
         var addresses: [SocketAddress] = []

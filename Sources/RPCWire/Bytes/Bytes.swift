@@ -91,6 +91,15 @@ package struct Bytes: Sendable {
 
 extension Bytes: CustomStringConvertible {
     @usableFromInline package var description: String { withUnsafeBytes { String(decoding: $0, as: UTF8.self) } }
+
+    /// How many bytes `beginning` shows.
+    static let mostShown = 40
+
+    /// The first bytes as a quoted text in ASCII, for errors about bytes that are no message.
+    package var beginning: String {
+        let shown = self[0..<Bytes.mostShown].description.unicodeScalars.map { $0.escaped(asASCII: true) }
+        return "\"\(shown.joined())\(count > Bytes.mostShown ? "…" : "")\""
+    }
 }
 
 extension Bytes {

@@ -25,6 +25,9 @@ package struct FrameReader: Sendable {
         framer = (framing ?? .lines).framer
     }
 
+    /// The first of the bytes that could not be read, as a text for people; after an error.
+    package var beginning: String { Bytes(copying: unread.front).beginning }
+
     package mutating func append(_ bytes: Bytes) {
         if failure == nil { unread.append(bytes) }
     }
@@ -54,7 +57,9 @@ package struct FrameReader: Sendable {
             return nil
         } catch {
             failure = error
+            let beginning = Bytes(copying: UnsafeRawBufferPointer(rebasing: unread.front.prefix(Bytes.mostShown + 1)))
             unread = UnreadBytes()
+            unread.append(beginning)
             isInsideFrame = false
             throw error
         }

@@ -31,6 +31,8 @@ package struct CallerHalf: ~Copyable, Sendable {
     package internal(set) var isClosed = false
     /// Whether there is no connection, and since the last one an attempt has failed or the peer did not answer.
     package internal(set) var isUnreachable = false
+    /// Whether calls wait for the next connection while the peer cannot be reached, if nothing else is said of the call.
+    let waitsForConnection: Bool
     /// Why there is no connection; nil if no reason is known.
     var reason: String?
     /// The most bytes that a message to the peer may have.
@@ -38,8 +40,9 @@ package struct CallerHalf: ~Copyable, Sendable {
     /// When the driver's timer is due next and calls `expire`.
     package private(set) var wakesAt = Instant.distantFuture
 
-    package init(_ limits: Limits) {
+    package init(_ limits: Limits, waitsForConnection: Bool = true) {
         self.limits = limits
+        self.waitsForConnection = waitsForConnection
         posts = PendingPosts(byteLimit: limits.pendingPostBytes)
         frameLimit = limits.frameSize
     }
@@ -84,7 +87,11 @@ extension CallerHalf {
         guard calls.count < limits.pendingCalls else {
             return .failure(.tooManyPending(most: limits.pendingCalls))
         }
-        if isUnreachable, call.persistence == .ends { return .failure(.unreachable(unavailableReason)) }
+        if isUnreachable,
+            Self.isEnded(call.persistence, mayHaveArrived: false, waitsForConnection: waitsForConnection)
+        {
+            return .failure(.unreachable(unavailableReason))
+        }
         guard call.length <= longest else { return .failure(.tooLarge(call.length, most: frameLimit)) }
         guard call.deadline > now else { return .failure(.noTimeLeft) }
         let id = calls.start(call)
@@ -168,16 +175,26 @@ extension CallerHalf {
         if hasSession, abandoned.count < limits.pendingCalls { abandoned.insert(id) }
     }
 
+    /// Whether a call ends instead of waiting for the next attempt to connect.
+    private static func isEnded(_ persistence: Persistence, mayHaveArrived: Bool, waitsForConnection: Bool) -> Bool {
+        switch persistence {
+        // If it may have arrived, its answer may come when the session goes on.
+        case .waits, .waitsAndRepeats: !waitsForConnection && !mayHaveArrived
+        case .endsIfSent: mayHaveArrived
+        case .ends: true
+        }
+    }
+
     /// Ends the calls that do not wait for the next attempt, if there is no connection for now.
-    mutating func endUnreachable(_ effects: inout CallerEffects) {
+    /// - Parameter isLasting: whether the next attempt would fail as well. Then all calls that wait end.
+    mutating func endUnreachable(_ effects: inout CallerEffects, isLasting: Bool = false) {
         guard isUnreachable else { return }
         let why = unavailableReason
+        let waitsForConnection = waitsForConnection
         let removed = calls.withdrawWaiting { call, mayHaveArrived in
-            switch call.persistence {
-            case .waits, .waitsAndRepeats: false
-            case .endsIfSent: mayHaveArrived
-            case .ends: true
-            }
+            isLasting
+                || Self.isEnded(
+                    call.persistence, mayHaveArrived: mayHaveArrived, waitsForConnection: waitsForConnection)
         }
         for call in removed where call.wasSent { rememberAbandoned(call.id) }
         effects.end(removed) { $0 ? .connectionLost(why) : .unreachable(why) }

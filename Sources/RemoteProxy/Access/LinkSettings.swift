@@ -16,6 +16,8 @@ package struct LinkSettings: Sendable {
     package var traffic: Traffic?
     package var timeout: Duration = .seconds(30)
     package var maximumPendingCalls = 65_536
+    /// Whether calls wait for a connection while none can be made.
+    package var waitsForConnection = true
     /// How many bytes of posts may wait to be sent or acknowledged.
     package var maximumPendingPostBytes = 32 << 20
     /// Whether an end that dials says hello.

@@ -46,7 +46,7 @@ package final class Requester: Sendable {
         let limits = CallerHalf.Limits(
             pendingCalls: settings.maximumPendingCalls, pendingPostBytes: settings.maximumPendingPostBytes,
             frameSize: settings.limits.maximumFrameSize)
-        state = Lock(State(half: CallerHalf(limits)))
+        state = Lock(State(half: CallerHalf(limits, waitsForConnection: settings.waitsForConnection)))
         timeout = settings.timeout.nanoseconds
         log = context.log
     }

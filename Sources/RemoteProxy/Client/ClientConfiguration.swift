@@ -21,6 +21,10 @@ extension RPCClient {
         public var timeout: Duration = .seconds(30)
         /// The time of one attempt to connect, including the greeting.
         public var connectTimeout: Duration = .seconds(10)
+        /// Whether calls wait for a connection, until their deadline, while none can be made. With false, a call that has
+        /// not been sent ends when an attempt to connect fails, and at once when the last attempt has failed: with
+        /// `.unavailable`, the outcome `.notExecuted` and the reason. Posts wait in either case.
+        public var waitsForConnection = true
         /// The longest wait before the first new attempt to connect. It doubles with each failure. The actual wait is a
         /// random part of it.
         public var reconnectBase: Duration = .milliseconds(100)
@@ -80,6 +84,7 @@ extension RPCClient.Configuration {
         var settings = LinkSettings()
         settings.timeout = timeout
         settings.maximumPendingCalls = maximumPendingCalls
+        settings.waitsForConnection = waitsForConnection
         settings.limits.maximumFrameSize = maximumFrameSize
         settings.limits.maximumRequestsInFlight = maximumRequestsInFlight
         settings.limits.maximumBytesInFlight = maximumBytesInFlight

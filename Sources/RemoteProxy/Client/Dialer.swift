@@ -30,7 +30,13 @@ package struct Dialer: Sendable {
 /// Why an attempt to connect failed, in words for people.
 package struct DialError: Error, CustomStringConvertible {
     package let description: String
-    package init(_ description: String) { self.description = description }
+    /// Whether the next attempt would fail in the same way.
+    let isLasting: Bool
+
+    package init(_ description: String, isLasting: Bool = false) {
+        self.description = description
+        self.isLasting = isLasting
+    }
 }
 
 extension Dialer {
@@ -41,7 +47,7 @@ extension Dialer {
             let endpoint = try Endpoint(url)
             return Dialer(loop: loop, handoff: loop) { done in
                 let connector = Connector.connect(to: endpoint, on: loop, timeout: timeout, limits: limits) { result in
-                    done(result.map { $0 }.mapError { DialError("\($0)") })
+                    done(result.map { $0 }.mapError { DialError($0.description, isLasting: $0.isLasting) })
                 }
                 return { connector.cancel() }
             }

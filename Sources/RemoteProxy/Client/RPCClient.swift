@@ -12,7 +12,9 @@ import RPCWire
 /// print(try await greeter.greet("world"))
 /// ```
 ///
-/// Calls made while there is no connection wait for one until their deadline. When a connection breaks and the server lives,
+/// Calls made while there is no connection wait for one until their deadline, unless
+/// ``Configuration/waitsForConnection`` is false. They end at once when the next attempt would fail as well: the server's name
+/// does not exist, the server refuses the token, or it speaks another protocol. When a connection breaks and the server lives,
 /// its session goes on over the next one: no call or post is lost or run twice. When the server has restarted, calls that had
 /// been sent fail with `.connectionLost` and the outcome `.unknown`. Calls marked `@Idempotent` or `@ReadOnly` are sent again
 /// instead. So are calls that certainly never left. A client that is released, with all of its proxies, closes as by
@@ -75,7 +77,34 @@ public final class RPCClient: Sendable {
     /// over. The wait is longer if a task keeps that thread busy too.
     public var executor: any TaskExecutor { peer.loop }
 
+    /// Connects now, and returns when the client is connected and the server has answered the greeting. Returns at once if
+    /// the client is connected.
+    ///
+    /// ```swift
+    /// let client = RPCClient("tcp://127.0.0.1:7070")
+    /// try await client.connect()
+    /// ```
+    ///
+    /// No call needs it, since a client connects on first use. It tells early, for instance at the start of a program, whether
+    /// the server can be reached. It fails with the first attempt that fails, after ``Configuration/connectTimeout`` at the
+    /// latest. Then the client goes on as after a call: it connects again by itself, with pauses. Without a greeting
+    /// (``Configuration/saysHello``) it returns as soon as the server takes the connection.
+    /// - Throws: `RPCError` with the reason and the outcome `.notExecuted`. Its code is `.unavailable`, `.unauthenticated` if
+    ///   the server refuses the token, `.invalidAddress` if the URL cannot be understood, or `.closed` if the client is closed
+    ///   before. `CancellationError` as soon as the calling task is cancelled.
+    public func connect() async throws {
+        defer { extendLifetime(self) }
+        try await reconnector.connect()
+    }
+
     /// The present state and every change of it, until the client is closed. Each access is a new sequence.
+    ///
+    /// A server forgets a client when the session ends, and so what the client has subscribed to. Subscribe whenever a session
+    /// begins:
+    ///
+    /// ```swift
+    /// for await case .connected(resumed: false) in client.states { try await news.subscribe() }
+    /// ```
     public var states: AsyncStream<State> { reconnector.states.subscribe() }
 
     /// Closes the client without waiting. Every pending call ends at once with the code `.closed`. Later calls throw the same,
@@ -114,9 +143,11 @@ extension RPCClient {
         /// Dialling, or waiting for the server's greeting.
         case connecting
         /// Calls go out at once.
-        case connected
-        /// The last attempt failed or the connection was lost. The next attempt is made at that moment.
-        case waiting(until: ContinuousClock.Instant)
+        /// - Parameter resumed: whether the session of the former connection goes on, so that nothing is lost. If false, the
+        ///   server knows nothing of earlier calls of this client.
+        case connected(resumed: Bool)
+        /// The last attempt failed or the connection was lost, for this reason. The next attempt is made at that moment.
+        case waiting(until: ContinuousClock.Instant, because: String)
         /// Closed by its owner; takes no more calls and posts. The last state, although pending posts may still be sent.
         case closed
     }

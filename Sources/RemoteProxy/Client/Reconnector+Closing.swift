@@ -7,14 +7,15 @@ import RPCWire
 extension Reconnector {
     /// Begins to close. Returns at once. Does nothing the second time.
     func close(because reason: RPCError) {
-        let isFirst = state.withLock { state in
+        let (isFirst, connecting) = state.withLock { state in
             defer { state.isClosing = true }
-            return !state.isClosing
+            return (!state.isClosing, state.connecting.takeAll())
         }
         guard isFirst else { return }
         states.send(.closed)
         states.finish()
         let pending = peer.stopAccepting(reason) { [weak self] in self?.end() } ?? 0
+        for caller in connecting { _ = caller.end(with: .failure(reason)) }
         guard pending > 0 else { return end() }
         let timer = dialer.loop.schedule(at: dialer.loop.now.advanced(by: postGrace)) { [self] in end() }
         let (hasEnded, waiting, action) = state.withLock { state in

@@ -5,6 +5,9 @@ import RPCSockets
 import RPCWire
 
 final class Reconnector: Sendable {
+    /// How a wait for a connection ended.
+    typealias Connected = Result<Void, RPCError>
+
     struct State {
         var machine: Reconnection
         /// The number of the present attempt, and of its channel. Reports of earlier attempts come too late and are ignored.
@@ -12,6 +15,10 @@ final class Reconnector: Sendable {
         var channel: MessageChannel?
         var giveUp: (@Sendable () -> Void)?
         var timer: (any LoopTimer)?
+        /// The callers of `connect`.
+        var connecting = WaitingLine<Connected>()
+        /// Why connecting failed, as the log was told last; nil once there has been a connection since.
+        var toldFailure: String?
         /// Whether no more calls and posts are taken. Pending posts have until `graceTimer` fires.
         var isClosing = false
         var graceTimer: (any LoopTimer)?
@@ -61,12 +68,40 @@ final class Reconnector: Sendable {
         perform(state.withLock { $0.machine.wanted() })
     }
 
-    func perform(_ action: Reconnection.Action) {
+    /// - Parameter why: why there is no connection, if the client waits.
+    func perform(_ action: Reconnection.Action, because why: String = "") {
         switch action {
         case .nothing: break
         case .dial: dial()
-        case .wait(let until): wait(until: until)
+        case .wait(let until): wait(until: until, because: why)
         }
+    }
+
+    /// Returns when there is a connection. Makes an attempt at once, unless one is being made.
+    /// - Throws: why that attempt failed, or that the client is closed.
+    func connect() async throws {
+        let caller = state.withLock { state in
+            state.isClosing || state.machine.phase == .connected ? nil : state.connecting.join()
+        }
+        guard let caller else {
+            if state.withLock({ $0.isClosing }) { throw peer.error(.closed(wasSent: false)) }
+            return
+        }
+        // On the loop, where attempts end, so that a wait has begun before it is cut short.
+        dialer.loop.submit { [self] in
+            let (action, waiting) = state.withLock { state in
+                let isFirst = state.machine.wanted() == .dial
+                let action = isFirst ? .dial : state.machine.waited()
+                return (action, action == .dial ? state.timer.take() : nil)
+            }
+            waiting?.cancel()
+            perform(action)
+        }
+        let deadline = CallScope.current?.deadline ?? .distantFuture
+        guard let end = try await caller.wait(until: deadline, on: dialer.loop) else {
+            throw RPCError.notConnected("the time allowed is over; \(peer.ask { $0.unavailableReason })")
+        }
+        try end.get()
     }
 
     private func dial() {
@@ -93,7 +128,8 @@ final class Reconnector: Sendable {
 
     private func told(_ event: MessageChannel.Event, by channel: MessageChannel, of attempt: Int) {
         switch event {
-        case .ready: ready(attempt)
+        case .ready(let isResumed): ready(attempt, isResumed)
+        case .rejected(let code, let why): rejected(attempt, code, because: why)
         case .replaced: break
         case .leaving(let why):
             let saysHello = saysHello
@@ -114,7 +150,7 @@ final class Reconnector: Sendable {
     private func dialled(_ result: Result<any ByteChannel, DialError>, _ attempt: Int) {
         switch result {
         case .failure(let error):
-            lost(attempt, because: error.description)
+            lost(attempt, because: error.description, isLasting: error.isLasting)
         case .success(let stream):
             let channel = MessageChannel(
                 stream, number: attempt, link: Link(context, peer), framing: framing,
@@ -134,15 +170,34 @@ final class Reconnector: Sendable {
         }
     }
 
-    private func ready(_ attempt: Int) {
+    private func ready(_ attempt: Int, _ isResumed: Bool) {
         let now = dialer.loop.now
-        let (isReady, timer) = state.withLock { state -> (Bool, (any LoopTimer)?) in
-            guard state.attempt == attempt, state.machine.connected(at: now, isGreeted: saysHello)
-            else { return (false, nil) }
-            return (true, state.timer)
+        let ready = state.withLock { state -> (timer: (any LoopTimer)?, callers: [WaitingTask<Connected>])? in
+            guard state.attempt == attempt, state.machine.connected(at: now, isGreeted: saysHello) else { return nil }
+            state.toldFailure = nil
+            return (state.timer, state.connecting.takeAll())
         }
-        timer?.cancel()
-        if isReady { states.send(.connected) }
+        guard let ready else { return }
+        ready.timer?.cancel()
+        states.send(.connected(resumed: isResumed))
+        for caller in ready.callers { _ = caller.end(with: .success(())) }
+    }
+
+    /// The callers of `connect` are told now; the attempt ends when its channel does.
+    private func rejected(_ attempt: Int, _ code: RPCError.Code, because why: String) {
+        let callers = state.withLock { $0.attempt == attempt ? $0.connecting.takeAll() : nil }
+        guard let callers else { return }
+        tellFailure(why)
+        for caller in callers { _ = caller.end(with: .failure(.notConnected(why, code))) }
+    }
+
+    /// Tells the log why connecting failed, unless it knows.
+    private func tellFailure(_ why: String) {
+        let isNews = state.withLock { state in
+            defer { state.toldFailure = why }
+            return state.toldFailure != why
+        }
+        if isNews { context.log("cannot connect, trying again: \(why)") }
     }
 
     private func timedOut(_ attempt: Int) {
@@ -152,17 +207,20 @@ final class Reconnector: Sendable {
         }
         giveUp?()
         channel?.stream.abort()
-        lost(attempt, because: "no greeting within \(connectTimeout) (connectTimeout)")
+        let place = channel.map { "\($0.stream.remoteAddress): " } ?? ""
+        lost(attempt, because: "\(place)no greeting within \(connectTimeout) (connectTimeout)")
     }
 
+    /// - Parameter isLasting: whether the next attempt would fail in the same way.
     private func lost(
-        _ attempt: Int, because why: String,
+        _ attempt: Int, because why: String, isLasting: Bool = false,
         _ event: (inout Reconnection, Instant, _ chance: Double) -> Reconnection.Action = {
             $0.lost(at: $1, chance: $2)
         }
     ) {
         let now = dialer.loop.now
         var hasFailed = false
+        var callers: [WaitingTask<Connected>] = []
         let (action, timer) = state.withLock { state -> (Reconnection.Action, (any LoopTimer)?) in
             guard state.attempt == attempt else { return (.nothing, nil) }
             hasFailed = state.machine.phase == .connecting
@@ -173,29 +231,33 @@ final class Reconnector: Sendable {
                 state.giveUp = nil
                 state.timer = nil
             }
+            callers = state.connecting.takeAll()
             return (action, state.timer)
         }
         timer?.cancel()
         if action != .nothing {
             if hasFailed {
-                peer.feed { $0.half.unreachable(because: why) }
+                tellFailure(why)
+                peer.feed { $0.half.unreachable(because: why, isLasting: isLasting) }
             } else {
                 peer.ask { $0.unavailable(because: why) }
             }
         }
-        perform(action)
+        perform(action, because: why)
+        for caller in callers { _ = caller.end(with: .failure(.notConnected(why))) }
     }
 
-    private func wait(until instant: Instant) {
-        states.send(.waiting(until: .now + dialer.loop.now.duration(to: instant)))
+    private func wait(until instant: Instant, because why: String) {
+        states.send(.waiting(until: .now + dialer.loop.now.duration(to: instant), because: why))
         let timer = dialer.loop.schedule(at: instant) { [weak self] in
             guard let self else { return }
             perform(state.withLock { $0.machine.waited() })
         }
-        let isClosed = state.withLock { state in
+        let isLate = state.withLock { state in
+            guard state.machine.phase == .waiting(until: instant) else { return true }
             state.timer = timer
-            return state.machine.phase == .closed
+            return false
         }
-        if isClosed { timer.cancel() }
+        if isLate { timer.cancel() }
     }
 }

@@ -128,7 +128,7 @@ extension Link {
         channel.handOnReplies()
         guard let welcome = answer.flatMap({ try? Welcome(json: $0) }) else {
             requester.attach(channel, .anew)
-            return channel.tellOwner(channel, .ready)
+            return channel.tellOwner(channel, .ready(isResumed: false))
         }
         channel.peerRunsLibrary = true
         channel.keepAlive()
@@ -146,7 +146,7 @@ extension Link {
             outlive(as: welcome.session, grace: welcome.grace.map { .milliseconds($0) })
             requester.attach(channel, .anew)
         }
-        channel.tellOwner(channel, .ready)
+        channel.tellOwner(channel, .ready(isResumed: welcome.resumed != nil))
     }
 
     private func accept(hello request: Request, in batch: BatchReply?, over channel: MessageChannel) {
@@ -218,7 +218,7 @@ extension Link {
             MessageWriter.closeResult(in: output)
         }
         resume(over: channel, from: received)
-        channel.tellOwner(channel, .ready)
+        channel.tellOwner(channel, .ready(isResumed: true))
         channel.readFrames()
     }
 

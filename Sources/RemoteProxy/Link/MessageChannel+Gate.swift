@@ -96,6 +96,7 @@ extension MessageChannel {
         close(because: why)
         // The next attempt would get the same answer. Callers are told now, since they can do something about it.
         link.requester.feed { $0.half.turnedAway(because: why) }
+        tellOwner(self, .rejected(.unauthenticated, why: why))
         stream.abort()
     }
 

@@ -73,6 +73,9 @@ extension MessageChannel {
                 if link.half.life.isGreeting { noteFraming() }
                 // An empty frame holds no message, but counts against the budget.
                 if frame.isEmpty { continue }
+                if isDialled, link.half.life.isGreeting, let why = messages.refusal(of: frame) {
+                    return leaveForeigner(frame.beginning, why)
+                }
                 take(consume frame, by: link, mayBegin)
                 if link.half.life.isGreeting, !saysHello { _ = link.half.life.greeted() }
             } catch {
@@ -123,6 +126,7 @@ extension MessageChannel {
         if gate.login.isLocked, error.limit == .maximumFrameSize { return endGate(.loginInput) }
         if error == .cutOff { return refuseHalf(error) }
         link.overran(error.limit)
+        if isDialled, link.half.life.isGreeting { return leaveForeigner(frames.beginning, "\(error)") }
         if let text = error.plainAnswer {
             text.withUnsafeBytes { _ = append($0) }
             stream.flush()
@@ -130,14 +134,22 @@ extension MessageChannel {
             if link.half.life.isGreeting { noteFraming() }
             link.answer(.null, with: ErrorObject(error), in: nil)
         }
-        let why =
-            isDialled && link.half.life.isGreeting
-            ? "\(stream.remoteAddress) does not answer as a server of this kind does: \(error)"
-            : "what \(stream.remoteAddress) sent cannot be read: \(error)"
         link.requester.log("closed \(stream.remoteAddress): \(error)")
         // If the session went on, the other end would send the same bytes again.
         link.endWithChannel()
+        close(because: "what \(stream.remoteAddress) sent cannot be read: \(error)")
+        stream.close()
+    }
+
+    /// Leaves a server whose first bytes are no message, since it speaks another protocol. The next attempt would get the same
+    /// bytes, so the calls that wait for a connection end.
+    private func leaveForeigner(_ beginning: String, _ fault: String) {
+        let why =
+            "\(stream.remoteAddress) does not answer as a server of this kind does: it began with \(beginning), and \(fault)"
+        link.endWithChannel()
         close(because: why)
+        link.requester.feed { $0.half.unreachable(because: why, isLasting: true) }
+        tellOwner(self, .rejected(.unavailable, why: why))
         stream.close()
     }
 
@@ -154,9 +166,8 @@ extension MessageChannel {
         link.overran(error.limit)
         link.answer(.null, with: error, in: nil)
         // A first frame that is not JSON is not a caller's typing error: it belongs to another protocol.
-        guard link.half.life.isGreeting, error.code == ErrorCode.parseError, !isClosed else { return }
-        let why = "\(stream.remoteAddress) does not answer as a server of this kind does: \(error.message)"
-        if isDialled { close(because: why) } else { close() }
+        guard !isDialled, link.half.life.isGreeting, error.code == ErrorCode.parseError, !isClosed else { return }
+        close()
         stream.close()
     }
 }

@@ -15,7 +15,11 @@ package final class MessageChannel: @unchecked Sendable {
     /// What the owner of the channel is told, on the loop.
     package enum Event: Sendable {
         /// Calls may go over the channel.
-        case ready
+        /// - Parameter isResumed: whether the session of an earlier channel goes on.
+        case ready(isResumed: Bool)
+        /// The other end does not let this one in, or is no server of this kind. The next attempt to connect would end in the
+        /// same way. `ended` follows.
+        case rejected(RPCError.Code, why: String)
         /// Another channel has the connection from now on, and tells the same owner.
         case replaced(by: MessageChannel)
         /// The other end takes no new calls; answers to earlier calls will still come.
@@ -91,7 +95,7 @@ package final class MessageChannel: @unchecked Sendable {
         stream.open(self)
         if saysHello { return link.sayHello(over: self) }
         link.requester.attach(self, .anew)
-        tellOwner(self, .ready)
+        tellOwner(self, .ready(isResumed: false))
         // The list of tokens may have been replaced since the gate was made.
         link.endIfRevoked()
     }

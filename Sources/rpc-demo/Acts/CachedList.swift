@@ -46,7 +46,7 @@ let cachedListAct = Act(
     }
 
     stage.says("The program starts again, and the server is still away:")
-    let client = RPCClient("tcp://127.0.0.1:1")
+    let client = Stage.client(of: "tcp://127.0.0.1:1")
     defer { client.close() }
     try await stage.open("next launch", launch(client, file), showing: new)
 }

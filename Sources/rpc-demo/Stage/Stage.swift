@@ -23,7 +23,7 @@ struct Stage: Sendable {
     let client: RPCClient
     private let ink = Ink()
 
-    init(url: String) { (self.url, client) = (url, RPCClient(url)) }
+    init(url: String) { (self.url, client) = (url, Self.client(of: url)) }
 
     func says(_ text: String) {
         for line in text.split(separator: "\n", omittingEmptySubsequences: false) { ink.write("  \(line)") }
@@ -94,10 +94,17 @@ struct Stage: Sendable {
         let server = RPCServer()
         server.export(object)
         let url = try await server.listen(on: address)
-        let client = RPCClient(url)
+        let client = Self.client(of: url)
         try await body(server, url, client)
         client.close()
         await server.stop()
+    }
+
+    /// A client that logs nothing: the acts say themselves what happens.
+    static func client(of url: String) -> RPCClient {
+        var configuration = RPCClient.Configuration()
+        configuration.log = { _ in }
+        return RPCClient(url, configuration)
     }
 
     /// The path of a file that no other program uses. A socket's path must be short, so it cannot be in every folder.

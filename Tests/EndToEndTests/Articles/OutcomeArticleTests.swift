@@ -48,6 +48,32 @@ import Testing
         #expect(lost == 0)
     }
 
+    @Test func `connecting tells why there is no connection`() async throws {
+        var configuration = RPCClient.Configuration()
+        configuration.waitsForConnection = false
+        configuration.log = { _ in }
+        let client = RPCClient("tcp://127.0.0.1:1", configuration)
+        let shown = Lock<[String]>([])
+        @Sendable func show(_ text: String) { shown.withLock { $0.append(text) } }
+        let watching = Task {
+            for await state in client.states {
+                switch state {
+                case .idle, .connecting: show("connecting")
+                case .connected(let resumed): show(resumed ? "connected again" : "connected")
+                case .waiting(_, let reason): show("not connected: \(reason)")
+                case .closed: show("closed")
+                }
+            }
+        }
+        let error = await #expect(throws: RPCError.self) {
+            try await client.connect()
+        }
+        #expect(error?.code == .unavailable)
+        client.close()
+        await watching.value
+        #expect(shown.withLock { $0.last } == "closed")
+    }
+
     @Test func `a call in withTimeout is an ordinary call`() async throws {
         let shelf = ShelfProxy(Rack())
         try await shelf.append("Of Proxies")

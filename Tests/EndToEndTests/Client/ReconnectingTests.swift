@@ -43,12 +43,13 @@ import Testing
             #expect(await states.next() == .idle)
             _ = try await GreeterProxy(client).greet("x")
             #expect(await states.next() == .connecting)
-            #expect(await states.next() == .connected)
+            #expect(await states.next() == .connected(resumed: false))
             return client
         }
         for await state in client.states {
-            if case .waiting(let until) = state {
+            if case .waiting(let until, let why) = state {
                 #expect(until <= .now + .seconds(1))
+                #expect(!why.isEmpty)
                 break
             }
         }

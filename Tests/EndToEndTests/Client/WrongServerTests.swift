@@ -2,6 +2,7 @@
 
 import Faults
 import Protocols
+import RPCServer
 import RemoteProxy
 import TestSupport
 import Testing
@@ -23,17 +24,58 @@ import Testing
         return try #require(error)
     }
 
-    @Test(arguments: ["SSH-2.0-OpenSSH_9.6\r\n", "HTTP/1.1 400 Bad Request\r\n\r\n", "220 mail.example ESMTP\r\n"])
-    func `one of another protocol is said to be one`(banner: String) async throws {
+    @Test(
+        arguments: [
+            ("SSH-2.0-OpenSSH_9.6\r\n", #""SSH-2.0-OpenSSH_9.6\r\n""#),
+            (
+                "HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n",
+                #""HTTP/1.1 400 Bad Request\r\nConnection: cl…""#
+            ),
+            ("220 mail.example ESMTP\r\n", #""220 mail.example ESMTP\r\n""#),
+        ], [RPCClient.Configuration.Framing.lengthPrefixed, .lines])
+    func `one of another protocol is named to calls that wait, and in the log`(
+        _ banner: (sent: String, shown: String), _ framing: RPCClient.Configuration.Framing
+    ) async throws {
         let server = try ScriptedServer { peer in
-            try peer.send(Array(banner.utf8))
-            try peer.fallSilent()
+            try peer.send(Array(banner.sent.utf8))
+            while true { _ = try peer.hearText("\n") }
         }
-        let error = try await error(from: server) { client in
-            for await case .waiting in client.states { break }
+        let (lines, line) = AsyncStream<String>.makeStream()
+        var configuration = RPCClient.Configuration.patient
+        configuration.framing = framing
+        configuration.saysHello = true
+        configuration.log = { line.yield($0) }
+        let client = RPCClient(server.url, configuration)
+        let fault = "\(server.url) does not answer as a server of this kind does: it began with "
+        let first = await #expect(throws: RPCError.self) { try await CalculatorProxy(client).add(1, 2) }
+        let second = await #expect(throws: RPCError.self) { try await client.connect() }
+        for error in [first, second] {
+            #expect(error?.code == .unavailable && error?.outcome == .notExecuted)
+            #expect(error?.message.contains(fault + (framing == .lines ? "" : banner.shown)) == true)
         }
-        #expect(error.code == .unavailable && error.outcome == .notExecuted)
-        #expect(error.message.contains("does not answer as a server of this kind does: a message of "))
+        let logged = await lines.first { _ in true }
+        #expect(logged?.hasPrefix("cannot connect, trying again: \(fault)") == true)
+        client.close()
+    }
+
+    @Test func `a name that does not exist is told to calls that wait`() async throws {
+        let client = RPCClient("tcp://no..name:70", .patient)
+        let error = await #expect(throws: RPCError.self) { try await CalculatorProxy(client).add(1, 2) }
+        #expect(error?.code == .unavailable && error?.outcome == .notExecuted)
+        #expect(error?.message.contains(#"tcp://no..name:70: the name "no..name" has no address: "#) == true)
+        client.close()
+    }
+
+    @Test func `one that does not know the token is told to those who connect`() async throws {
+        var configuration = RPCServer.Configuration.quiet
+        configuration.tokens = try TokenList("ada guest a-secret-for-this-test")
+        try await withServer("tcp://127.0.0.1:0", configuration) { url in
+            let client = RPCClient(url, .patient)
+            let error = await #expect(throws: RPCError.self) { try await client.connect() }
+            #expect(error?.code == .unauthenticated && error?.outcome == .notExecuted)
+            #expect(error?.message.contains("\(url) admits no caller without a token") == true)
+            client.close()
+        }
     }
 
     @Test func `one that says nothing is said to say nothing`() async throws {

@@ -48,7 +48,7 @@ extension FaultRuns {
         let states = client.states
         proxy.stall()
         let began = MonotonicClock.now
-        _ = await states.first { $0 != .connected }
+        _ = await states.first { $0 != .connected(resumed: false) }
         let clientsVerdict = MonotonicClock.now
         var verdicts = givenUp.makeAsyncIterator()
         let serversVerdict = await verdicts.next() ?? .distantFuture

@@ -18,7 +18,8 @@ import Testing
         network.exports.add(ProbeProxy(probe), named: nil)
     }
 
-    private var lines: [String] { log.withLock { $0 } }
+    /// What the log has, without the lines on connecting.
+    private var lines: [String] { log.withLock { $0.filter { !$0.hasPrefix("cannot connect") } } }
 
     private func client(_ change: (inout RPCClient.Configuration) -> Void = { _ in }) -> RPCClient {
         network.client(configuration(change))

@@ -1,0 +1,238 @@
+// What a client does and tells while there is no connection: to the callers of `connect`, to calls, in its states and in its
+// log. On a clock that is moved by hand.
+
+import RPCSockets
+import RPCWire
+import RemoteProxy
+import TestSupport
+import Testing
+
+@Suite struct `Connecting` {
+    private let network = SimulatedNetwork()
+    private let probe: RecordingProbe
+    private let log = Lock<[String]>([])
+
+    init() {
+        probe = RecordingProbe(network.loop)
+        network.exports.add(ProbeProxy(probe), named: nil)
+    }
+
+    private var loop: ManualLoop { network.loop }
+    private var lines: [String] { log.withLock { $0 } }
+
+    private func configuration(_ change: (inout RPCClient.Configuration) -> Void = { _ in }) -> RPCClient.Configuration
+    {
+        var configuration = RPCClient.Configuration()
+        configuration.log = { [log] line in log.withLock { $0.append(line) } }
+        change(&configuration)
+        return configuration
+    }
+
+    private func client(_ change: (inout RPCClient.Configuration) -> Void = { _ in }) -> RPCClient {
+        network.client(configuration(change))
+    }
+
+    /// A client whose attempts to connect all fail, for the reason that stands there.
+    private func client(
+        failing reason: Lock<DialError>, _ change: (inout RPCClient.Configuration) -> Void = { _ in }
+    ) -> RPCClient {
+        let dialer = Dialer(loop: loop, handoff: loop) { [loop] done in
+            loop.submit { done(.failure(reason.withLock { $0 })) }
+            return {}
+        }
+        return RPCClient(dialer, configuration(change), chance: { 1 })
+    }
+
+    private func connecting(_ client: RPCClient, within limit: Duration? = nil) -> StartedCall {
+        StartedCall(on: loop, within: limit) {
+            try await client.connect()
+            return 0
+        }
+    }
+
+    /// The state that the client is in.
+    private func state(of client: RPCClient) throws -> RPCClient.State? {
+        try loop.complete {
+            for await state in client.states { return state }
+            return nil
+        }
+    }
+
+    // MARK: connect
+
+    @Test func `connect returns when the server has greeted, and at once when there is a connection`() throws {
+        let client = client()
+        #expect(try state(of: client) == .idle)
+        try loop.complete { try await client.connect() }
+        #expect(try state(of: client) == .connected(resumed: false))
+        try loop.complete { try await client.connect() }
+        #expect(network.dials == 1 && lines.isEmpty)
+    }
+
+    @Test func `connect fails with the first attempt, and the client goes on`() throws {
+        network.isServing = false
+        let client = client()
+        let connecting = [connecting(client), connecting(client)]
+        loop.run()
+        for error in connecting.map(\.rpcError) {
+            #expect(error?.code == .unavailable && error?.outcome == .notExecuted)
+            #expect(error?.message == "there is no connection: the server is away")
+        }
+        #expect(network.dials == 1)
+        network.isServing = true
+        #expect(try loop.complete { try await ProbeProxy(client).echo(1) } == 1)
+    }
+
+    @Test func `connect does not wait for the next attempt but makes it`() throws {
+        network.isServing = false
+        let client = client { ($0.reconnectBase, $0.reconnectLimit) = (.seconds(10), .seconds(10)) }
+        #expect(throws: RPCError.self) { try loop.complete { try await client.connect() } }
+        network.isServing = true
+        let now = loop.now
+        try loop.complete { try await client.connect() }
+        #expect(loop.now == now && network.dials == 2)
+        // The attempt that was due is not made any more.
+        loop.advance(by: .seconds(20))
+        #expect(network.dials == 2)
+    }
+
+    @Test func `connect waits no longer for a greeting than an attempt may take`() {
+        var faults = WireFaults()
+        faults.isHeld = true
+        network.inject(faults)
+        let connecting = connecting(client { $0.connectTimeout = .seconds(3) })
+        loop.advance(by: .milliseconds(2_999))
+        #expect(!connecting.isOver)
+        loop.advance(by: .milliseconds(1))
+        #expect(connecting.rpcError?.code == .unavailable)
+        #expect(
+            connecting.rpcError?.message
+                == "there is no connection: memory:right: no greeting within 3.0 seconds (connectTimeout)")
+    }
+
+    @Test func `connect ends when its task is cancelled, out of time, or left by its client`() {
+        var faults = WireFaults()
+        faults.isHeld = true
+        network.inject(faults)
+        let client = client()
+        let (cancelled, late, left) = (connecting(client), connecting(client, within: .seconds(1)), connecting(client))
+        loop.run()
+        cancelled.cancel()
+        loop.run()
+        #expect(cancelled.error is CancellationError && !late.isOver)
+        loop.advance(by: .seconds(1))
+        #expect(late.rpcError?.code == .unavailable && late.rpcError?.outcome == .notExecuted)
+        #expect(late.rpcError?.message.contains("the time allowed is over; memory:right has taken") == true)
+        #expect(!left.isOver)
+        client.close()
+        let tooLate = connecting(client)
+        loop.run()
+        for call in [left, tooLate] {
+            #expect(call.rpcError?.code == .closed && call.rpcError?.outcome == .notExecuted)
+        }
+    }
+
+    @Test func `connect to an address that cannot be understood says so`() async {
+        let error = await #expect(throws: RPCError.self) { try await RPCClient("here").connect() }
+        #expect(error?.code == .invalidAddress && error?.outcome == .notExecuted)
+    }
+
+    // MARK: calls that do not wait
+
+    @Test func `a call that does not wait ends with the first failed attempt, a later one at once`() throws {
+        network.isServing = false
+        let client = client { $0.waitsForConnection = false }
+        let proxy = ProbeProxy(client)
+        proxy.note(1)
+        for _ in 0..<2 {
+            let start = loop.now
+            let error = #expect(throws: RPCError.self) { try loop.complete { try await proxy.echo(2) } }
+            #expect(error?.code == .unavailable && error?.outcome == .notExecuted)
+            #expect(error?.message == "the call could not be sent: the server is away")
+            #expect(loop.now == start)
+        }
+        // Posts wait as ever, and the client has gone on by itself.
+        network.isServing = true
+        loop.advance(by: .seconds(1))
+        #expect(probe.noted == [1])
+        #expect(try loop.complete { try await proxy.echo(3) } == 3)
+    }
+
+    @Test func `a call that was sent waits for its session, whether or not calls wait for a connection`() throws {
+        let client = client { $0.waitsForConnection = false }
+        let proxy = ProbeProxy(client)
+        #expect(try loop.complete { try await proxy.echo(1) } == 1)
+        let call = StartedCall(on: loop) { try await proxy.wait(2, milliseconds: 5_000) }
+        loop.run()
+        network.isServing = false
+        network.cut()
+        loop.advance(by: .seconds(1))
+        #expect(!call.isOver)
+        network.isServing = true
+        loop.advance(by: .seconds(5))
+        #expect(call.value == 2 && probe.executed == [1, 2])
+    }
+
+    @Test func `calls end at once when no later attempt can succeed`() throws {
+        let reason = Lock(DialError("there is no such host", isLasting: true))
+        let client = client(failing: reason)
+        let start = loop.now
+        for _ in 0..<2 {
+            let error = #expect(throws: RPCError.self) { try loop.complete { try await ProbeProxy(client).echo(1) } }
+            #expect(error?.code == .unavailable && error?.outcome == .notExecuted)
+            #expect(error?.message == "the call could not be sent: there is no such host")
+        }
+        // The second call has waited for the second attempt.
+        #expect(start.duration(to: loop.now) == .milliseconds(100))
+        #expect(lines == ["cannot connect, trying again: there is no such host"])
+    }
+
+    // MARK: states and log
+
+    @Test func `a state tells whether the session goes on, and why there is no connection`() throws {
+        let client = client { ($0.reconnectBase, $0.reconnectLimit) = (.seconds(1), .seconds(1)) }
+        try loop.complete { try await client.connect() }
+        network.cut()
+        loop.advance(by: .seconds(1))
+        #expect(try state(of: client) == .connected(resumed: true))
+        network.restart()
+        loop.advance(by: .seconds(1))
+        #expect(try state(of: client) == .connected(resumed: false))
+        network.isServing = false
+        network.cut()
+        for reason in ["the wire was cut", "the server is away"] {
+            loop.run()
+            guard case .waiting(_, let why)? = try state(of: client) else {
+                Issue.record("the client does not wait")
+                return
+            }
+            #expect(why == reason)
+            loop.advance(by: .seconds(1))
+        }
+    }
+
+    @Test func `the log is told once why connecting fails, until that changes or there was a connection`() throws {
+        network.isServing = false
+        let client = client()
+        _ = connecting(client)
+        loop.advance(by: .seconds(60))
+        let line = "cannot connect, trying again: the server is away"
+        #expect(network.dials > 3 && lines == [line])
+        network.isServing = true
+        loop.advance(by: .seconds(60))
+        network.isServing = false
+        network.cut()
+        loop.advance(by: .seconds(60))
+        #expect(lines == [line, line])
+    }
+
+    @Test func `the log is told of another reason`() {
+        let reason = Lock(DialError("refused"))
+        let client = client(failing: reason)
+        _ = connecting(client)
+        loop.advance(by: .seconds(60))
+        reason.withLock { $0 = DialError("no route") }
+        loop.advance(by: .seconds(60))
+        #expect(lines == ["refused", "no route"].map { "cannot connect, trying again: \($0)" })
+    }
+}
