@@ -69,8 +69,8 @@ public final class RPCServer: Sendable {
         try await driver.listen(on: url)
     }
 
-    /// Listens on the addresses and serves until `stop` is called or the calling task is cancelled. Cancelling stops the
-    /// server with its own grace time. Returns when the server has stopped.
+    /// Listens on the addresses, logs a line for each, and serves until `stop` is called or the calling task is cancelled.
+    /// Cancelling stops the server with its own grace time. Returns when the server has stopped.
     /// - Throws: what `listen(on:)` throws. Then no address is left open.
     public func run(_ urls: String...) async throws {
         try await run(urls)
@@ -79,7 +79,9 @@ public final class RPCServer: Sendable {
     /// Like `run(_:)` with the addresses in an array.
     public func run(_ urls: [String]) async throws {
         do {
-            for url in urls { try await driver.listen(on: url) }
+            var bound: [String] = []
+            for url in urls { bound.append(try await driver.listen(on: url)) }
+            for url in bound { driver.logLimiter.log("listening on \(url)") }
         } catch {
             await driver.stop(grace: .zero)
             throw error

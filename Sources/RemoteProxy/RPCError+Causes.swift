@@ -104,6 +104,12 @@ extension RPCError {
         outcome: .notExecuted)
 }
 
+/// The `underlying` error of an `RPCError` with which a peer has answered: says which peer. It is never sent, since the address
+/// of one caller is no business of another.
+struct PeerAnswer: Error, CustomStringConvertible {
+    let description: String
+}
+
 /// The `underlying` error of an `RPCError` when the call ended because the connection was lost or could not be made. It is
 /// never sent, so an error of the same code from the other end can be told apart.
 struct PeerUnreachable: Error, CustomStringConvertible {

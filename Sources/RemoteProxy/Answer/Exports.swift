@@ -29,9 +29,14 @@ package final class Exports: Sendable {
     /// Increases with every change.
     let version = Atomic(1)
     private let program: Program
+    private let isAtClient: Bool
 
-    /// - Parameter program: the program that `rpc.discover` names.
-    package init(of program: Program = Program()) { self.program = program }
+    /// - Parameters:
+    ///   - program: the program that `rpc.discover` names.
+    ///   - isAtClient: whether these are the exports of a client, for its server.
+    package init(of program: Program = Program(), isAtClient: Bool = false) {
+        (self.program, self.isAtClient) = (program, isAtClient)
+    }
 
     // MARK: changing
 
@@ -96,6 +101,12 @@ package final class Exports: Sendable {
     }
 
     // MARK: listing
+
+    /// Says which end lacks an object, and how that end would export it: the caller may be at either end.
+    var lack: String {
+        isAtClient
+            ? "the client has not exported it (client.export(…))" : "the server has not exported it (server.export(…))"
+    }
 
     /// The wire names of the first exports, as a text for a caller that has asked for something else.
     var listing: String {

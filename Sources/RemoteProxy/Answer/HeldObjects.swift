@@ -210,7 +210,8 @@ extension HeldObjects {
         outcome: .notExecuted)
 
     static func noSuchObject(_ object: String, _ exports: Exports) -> RPCError {
-        RPCError(.unimplemented, "there is no object \(object); \(exports.listing)", outcome: .notExecuted)
+        RPCError(
+            .unimplemented, "there is no object \(object); \(exports.lack); \(exports.listing)", outcome: .notExecuted)
     }
 
     static func tooManyHolds(_ limit: Int) -> RPCError {

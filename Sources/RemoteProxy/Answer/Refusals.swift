@@ -45,8 +45,10 @@ extension ErrorObject {
         if there != nil, let end = name.lastIndex(of: "."), exports.object(String(name[..<end])) == nil {
             return ErrorObject(HeldObjects.noSuchObject(String(name[..<end]), exports))
         }
+        // The names of the protocol are nothing to export.
+        let lack = name.hasPrefix("rpc.") ? "" : "\(exports.lack); "
         let hint =
-            there.map { "\(service) has \($0.map(\.name).joined(separator: ", "))" } ?? exports.listing
+            there.map { "\(service) has \($0.map(\.name).joined(separator: ", "))" } ?? lack + exports.listing
         return ErrorObject(RPCError(.unimplemented, "there is no method \(name); \(hint)", outcome: .notExecuted))
     }
 

@@ -39,7 +39,7 @@ public struct _RemoteCall {
         requester._withUnsafeGuaranteedRef { $0.spareCalls.give(call.takeRetainedValue()) }
         switch end {
         case .result(let json): return try Self.decode(json, of: method.signature)
-        case .failure(let error): throw Self.error(error.thrown(by: method.service), mayHaveRun).thrownByProxy
+        case .failure(let error): throw self.error(error.thrown(by: method.service), mayHaveRun).thrownByProxy
         case .failed(.cancelled(let wasSent)):
             method.progress?.note(wasSent || mayHaveRun ? .unknown : .notExecuted)
             throw CancellationError()
@@ -56,8 +56,14 @@ public struct _RemoteCall {
         }
     }
 
-    private static func error(_ error: any Error, _ mayHaveRun: Bool) -> any Error {
-        mayHaveRun ? (error as? RPCError)?.after(.unknown) ?? error : error
+    @inline(never)
+    private func error(_ answer: any Error, _ mayHaveRun: Bool) -> any Error {
+        guard var error = answer as? RPCError else { return answer }
+        // A process may call a server and its own callers side by side, and the text does not tell which of them lacks it.
+        if error.code == .unimplemented, let link = requester._withUnsafeGuaranteedRef({ $0.link }) {
+            error.underlying = PeerAnswer(description: "the answer of \(link.address)")
+        }
+        return mayHaveRun ? error.after(.unknown) : error
     }
 
     // Not inlined: making the texts of errors reserves stack space beforehand.

@@ -22,7 +22,7 @@ import RPCWire
 public final class RPCClient: Sendable {
     private let reconnector: Reconnector
     package let peer: Requester
-    private let exports = Exports()
+    private let exports = Exports(isAtClient: true)
     /// How often calls through all proxies of this client may be tried again.
     let retryBudget = RetryBudget()
 

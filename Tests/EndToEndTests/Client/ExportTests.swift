@@ -28,6 +28,23 @@ private struct AskingEcho: Echo {
     func later(_ text: String, afterMilliseconds: Int) async throws -> String { text }
 }
 
+/// Notes the error with which its caller answers, and where that caller is.
+private struct Noting: Echo {
+    let noted: Lock<(error: RPCError?, address: String)>
+
+    func text(_ text: String) async throws -> String {
+        guard let caller = Caller.current else { return "nobody called" }
+        do {
+            return try await GreeterProxy(caller).greet(text)
+        } catch {
+            noted.withLock { $0 = (error as? RPCError, caller.address) }
+            throw error
+        }
+    }
+    func record(_ record: Record) async throws -> Record { record }
+    func later(_ text: String, afterMilliseconds: Int) async throws -> String { text }
+}
+
 @Suite(.waitsForOthers) struct Exporting {
     private let lines = Lock<[String]>([])
 
@@ -45,6 +62,43 @@ private struct AskingEcho: Echo {
         let error = await #expect(throws: ListenError.self) { try await server.run("tcp://127.0.0.1:0") }
         #expect(error?.description.hasPrefix("cannot serve tcp://127.0.0.1:0: Greeter is not exported: ") == true)
         #expect(lines.withLock { $0 }.filter { $0.contains("have the same name on the wire") }.count == 1)
+    }
+
+    @Test func `an error says which end has not exported an object, and where that end is`() async throws {
+        let server = server
+        let noted = Lock<(error: RPCError?, address: String)>((nil, ""))
+        server.export(EchoProxy(Noting(noted: noted)))
+        let url = try await server.listen(on: "tcp://127.0.0.1:0")
+        let client = RPCClient(url, .patient)
+        let error = await #expect(throws: RPCError.self) { try await CounterProxy(client).next() }
+        #expect(error?.code == .unimplemented && error?.outcome == .notExecuted)
+        let text = "there is no method Counter.next; the server has not exported it (server.export(…)); what there is: "
+        #expect(error?.message == text + "Greeter, Echo")
+        #expect(error?.description.contains(": the answer of \(url) (") == true)
+
+        _ = await #expect(throws: RPCError.self) { try await EchoProxy(client).text("x") }
+        let (callback, address) = noted.withLock { $0 }
+        #expect(callback?.code == .unimplemented)
+        #expect(
+            callback?.message
+                == "there is no method Greeter.greet; the client has not exported it (client.export(…)); nothing is exported"
+        )
+        #expect(address.hasPrefix("tcp://127.0.0.1:") && address != url)
+        #expect(callback?.description.contains(": the answer of \(address) (") == true)
+        client.close()
+        await server.stop(grace: .zero)
+    }
+
+    @Test func `run logs where the server listens`() async throws {
+        let server = server
+        let running = Task { try await server.run("tcp://127.0.0.1:0", "tcp://[::1]:0") }
+        await until { lines.withLock { $0.count } == 2 }
+        await server.stop(grace: .zero)
+        try await running.value
+        let logged = lines.withLock { $0 }
+        #expect(
+            logged[0].hasPrefix("listening on tcp://127.0.0.1:") && logged[1].hasPrefix("listening on tcp://[::1]:"))
+        #expect(logged.allSatisfy { !$0.hasSuffix(":0") })
     }
 
     @Test func `a server that serves already keeps what it has`() async throws {

@@ -128,7 +128,9 @@ import Testing
 
     @Test func `that say nothing are called, and the call ends at its deadline`() async throws {
         let server = try ScriptedServer { peer in try peer.fallSilent() }
-        let calculator = CalculatorProxy(Self.client(server.url))
+        let client = Self.client(server.url)
+        let calculator = CalculatorProxy(client)
+        try await client.connect()
         let error = await #expect(throws: RPCError.self) {
             try await withTimeout(.milliseconds(20)) { try await calculator.add(1, 2) }
         }

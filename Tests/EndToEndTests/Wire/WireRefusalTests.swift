@@ -151,7 +151,8 @@ import Testing
             }
             #expect(try brief(client.ask(Self.value)) == "1=0")
         }
-        let there = "what there is: Calculator, Greeter, Echo, Counter"
+        let there =
+            "the server has not exported it (server.export(…)); what there is: Calculator, Greeter, Echo, Counter"
         let texts = [
             "there is no method Counter.notice; Counter has increment, next, value, note, notes",
             "there is no object Counter[x]; \(there)", "there is no method Nobody.note; \(there)",

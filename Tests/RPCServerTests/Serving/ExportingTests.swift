@@ -34,7 +34,10 @@ import Testing
             #expect(error?.code == .unimplemented)
             #expect(error?.outcome == .notExecuted)
             let object = missing.map { "Greeter[\($0)]" } ?? "Greeter"
-            #expect(error?.message == "there is no object \(object); what there is: \(there)")
+            #expect(
+                error?.message
+                    == "there is no object \(object); the server has not exported it (server.export(…)); what there is: \(there)"
+            )
         }
         await server.stop()
     }
