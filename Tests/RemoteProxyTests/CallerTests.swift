@@ -64,6 +64,70 @@ import Testing
         #expect(told.withLock { $0 } == 2)
     }
 
+    // MARK: a caller without a connection
+
+    @Test func `withCaller is a caller with an identity, an address and a session of its own`() async throws {
+        let ann = Identity(name: "ann", roles: ["teller"])
+        await withCaller(ann, at: "tcp://192.0.2.1:70") {
+            let caller = Caller.current
+            #expect(caller?.identity == ann && caller?.address == "tcp://192.0.2.1:70")
+            await withCaller(nil) {
+                #expect(Caller.current?.identity == nil && Caller.current?.address == "tcp://127.0.0.1:0")
+                #expect(Caller.current?.session != caller?.session)
+            }
+            #expect(Caller.current?.session == caller?.session)
+        }
+        #expect(Caller.current == nil)
+        await withTimeout(.seconds(5)) {
+            let deadline = CallScope.current?.deadline
+            await withCaller(nil) { #expect(CallScope.current?.deadline == deadline && deadline != nil) }
+        }
+    }
+
+    @Test func `the caller of withCaller is gone when the body is over, also when it throws`() async throws {
+        struct Enough: Error {}
+        let told = Lock(0)
+        let tell = { @Sendable () -> Void in told.withLock { $0 += 1 } }
+        var caller: Caller?
+        await withCaller(nil) {
+            caller = Caller.current
+            caller?.whenGone(tell)
+            #expect(told.withLock { $0 } == 0)
+        }
+        #expect(told.withLock { $0 } == 1)
+        caller?.whenGone(tell)
+        #expect(told.withLock { $0 } == 2)
+        await #expect(throws: Enough.self) {
+            try await withCaller(nil) {
+                Caller.current?.whenGone(tell)
+                throw Enough()
+            }
+        }
+        #expect(told.withLock { $0 } == 3)
+    }
+
+    @Test func `calls to the caller of withCaller fail at once`() async throws {
+        let error = await #expect(throws: RPCError.self) {
+            try await withCaller(nil) {
+                guard let caller = Caller.current else { return }
+                _ = try await ProbeProxy(caller).echo(1)
+            }
+        }
+        #expect(error?.code == .unavailable && error?.outcome == .notExecuted)
+    }
+
+    @Test func `a counted object is let go when the caller of withCaller is gone`() async throws {
+        let made = Lock(0)
+        let proxy = ProbeProxy.counted { [loop = network.loop] in
+            made.withLock { $0 += 1 }
+            return RecordingProbe(loop)
+        }
+        for round in 1...2 {
+            try await withCaller(nil) { for _ in 0..<2 { _ = try await proxy.echo(1) } }
+            #expect(made.withLock { $0 } == round)
+        }
+    }
+
     @Test func `a task that a subject leaves running goes on for its own caller, whoever is served meanwhile`() throws {
         let (first, second) = (network.client(), network.client())
         let loop = network.loop

@@ -1,5 +1,6 @@
 // The caller of a running call, as its subject sees it.
 
+import RPCSockets
 import RPCWire
 
 /// The other end of the session over which the running call came. All calls of a session have the same caller, whichever
@@ -43,6 +44,31 @@ public struct Caller: Sendable {
     /// cannot be taken back, so ask once for each caller, not with each call. A proxy for the caller leaves a multicast proxy
     /// by itself.
     public func whenGone(_ action: @escaping @Sendable () -> Void) { link.whenGone(action) }
+}
+
+/// Runs the body as if a caller with this identity had called, so that an object or a policy can be tested without a connection.
+///
+/// ```swift
+/// try await withCaller(Identity(name: "ann", roles: ["teller"])) { try await ledger.withdraw(5) }
+/// ```
+///
+/// In the body ``Caller/current`` is this caller, with a session of its own. Calls inside keep the deadline of the task around, and
+/// lose its holds. When the body returns or throws, the caller is gone, and the actions of ``Caller/whenGone(_:)`` are called
+/// before this returns. The caller exports nothing: calls to it throw `RPCError` with the code `.unavailable` at once.
+/// - Parameters:
+///   - identity: what the caller has proved; nil for a caller that has proved nothing.
+///   - address: where the caller calls from.
+public func withCaller<Result>(
+    _ identity: Identity?, at address: String = "tcp://127.0.0.1:0", _ body: () async throws -> Result
+) async rethrows -> Result {
+    let context = LinkContext(
+        runner: RequestRunner(loop: EventLoop.shared), exports: Exports(isAtClient: true), log: LogStream.log)
+    let link = Link(context, identity: identity, address: address)
+    link.requester.close(
+        RPCError(.unavailable, "a caller of withCaller has no connection and exports nothing", outcome: .notExecuted))
+    // No channel serves this link, so nothing else of it is in use, on its loop or elsewhere.
+    defer { link.end("the body of withCaller is over") }
+    return try await CallScope(deadline: CallScope.current?.deadline, caller: Caller(link)).entered(body)
 }
 
 extension ServiceProxy {

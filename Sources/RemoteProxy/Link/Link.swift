@@ -73,6 +73,12 @@ package final class Link: @unchecked Sendable {
         half = AnswererHalf(context.settings.value.limits.answering)
         admission = Admission(context)
     }
+
+    /// A link without a channel, for a caller that has none.
+    convenience init(_ context: LinkContext, identity: Identity?, address: String) {
+        self.init(context)
+        shared.withLock { ($0.identity, $0.address) = (identity, address) }
+    }
 }
 
 extension Link {

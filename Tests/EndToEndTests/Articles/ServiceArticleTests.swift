@@ -71,6 +71,24 @@ import Testing
         await server.stop()
     }
 
+    @Test func `a service is tested without a connection`() async throws {
+        struct Box: Ledger {
+            func balance() async throws -> Int { 7 }
+            func audit() async throws {}
+            func note(_ text: String) {}
+        }
+        let box = Box()
+        let ann = Identity(name: "ann", roles: ["teller"])
+        let ledger = LedgerProxy(box).guarded(by: .readOnly.or(.role("teller")))
+        try await withCaller(ann) { try await ledger.audit() }
+        await #expect(throws: RPCError.self) { try await withCaller(nil) { try await ledger.audit() } }
+
+        let policy = Policy.readOnly.or(.role("teller"))
+        let request = AccessRequest(LedgerProxy.Methods.audit, .init())
+        let verdict = try await withCaller(ann) { try await policy.verdict(on: request) }
+        #expect(verdict == .allow)
+    }
+
     @Test func `an object calls its caller back`() async throws {
         try await withServer(exporting: [WorkProxy(Worker())]) { url in
             let client = RPCClient(url, .patient)

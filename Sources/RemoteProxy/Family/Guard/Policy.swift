@@ -53,6 +53,16 @@ public final class Policy: Sendable {
         Policy(now: nil, later: decide)
     }
 
+    /// Asks the policy directly, without a call and without a guard, for instance in a test. The caller is that of the running
+    /// task, which ``withCaller(_:at:_:)`` can set. `deniedCalls` does not count the verdict.
+    ///
+    /// ```swift
+    /// let request = AccessRequest(LedgerProxy.Methods.withdraw, .init(amount: 5))
+    /// let verdict = try await withCaller(teller) { try await policy.verdict(on: request) }
+    /// ```
+    /// - Throws: what the closure of an `asking` policy throws. A guard denies the call then.
+    public func verdict(on request: AccessRequest) async throws -> Verdict { try await decide(request) }
+
     /// How many calls and posts have been denied by guards with this policy.
     public var deniedCalls: Int { denials.load(ordering: .relaxed) }
 
@@ -68,6 +78,20 @@ public struct AccessRequest: Sendable {
     /// The method: its service, its name, its shape and whether it only reads. For `exclusively` it is `rpc.hold`.
     public let method: MethodSignature
     let arguments: (any MethodArguments)?
+
+    init(method: MethodSignature, arguments: (any MethodArguments)?) {
+        (self.method, self.arguments) = (method, arguments)
+    }
+
+    /// A call of a method with these arguments, to ask a policy about it: `AccessRequest(LedgerProxy.Methods.balance, .init())`.
+    public init<Service, Arguments, Result>(_ method: Method<Service, Arguments, Result>, _ arguments: Arguments) {
+        self.init(method: method.signature, arguments: arguments)
+    }
+
+    /// A post with these arguments, to ask a policy about it.
+    public init<Service, Arguments>(_ post: Post<Service, Arguments>, _ arguments: Arguments) {
+        self.init(method: post.signature, arguments: arguments)
+    }
 
     /// The service that is called.
     public var service: String { method.service }

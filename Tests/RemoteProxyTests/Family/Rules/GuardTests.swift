@@ -113,6 +113,30 @@ import Testing
         }
     }
 
+    @Test func `a policy can be asked directly, for any caller`() async throws {
+        let teller = Identity(name: "ann", roles: ["teller"])
+        let policy = Policy.readOnly.or(.role("teller"))
+        let reading = AccessRequest(AccountProxy.Methods.balance, .init())
+        let changing = AccessRequest(AccountProxy.Methods.add, .init(amount: 1))
+        #expect(try await policy.verdict(on: reading) == .allow)
+        #expect(try await policy.verdict(on: changing) == .deny("it is for the role 'teller'"))
+        #expect(try await withCaller(teller) { try await policy.verdict(on: changing) } == .allow)
+        #expect(try await withCaller(nil) { try await policy.verdict(on: changing) } != .allow)
+        let hidden = Policy.thisProcess.silently
+        #expect(try await withCaller(nil) { try await hidden.verdict(on: reading) } == .denySilently)
+        #expect(policy.deniedCalls == 0)
+
+        let frugal = Policy.arguments(of: AccountProxy.Methods.note) { _, arguments in
+            arguments.text.isEmpty ? .deny("say something") : .allow
+        }
+        for (text, verdict) in [("", Policy.Verdict.deny("say something")), ("x", .allow)] {
+            #expect(
+                try await frugal.verdict(on: AccessRequest(AccountProxy.Methods.note, .init(text: text))) == verdict)
+        }
+        struct Away: Error {}
+        await #expect(throws: Away.self) { try await Policy.asking { _ in throw Away() }.verdict(on: reading) }
+    }
+
     @Test func `a policy is told service, method and effect, and nobody is the caller of what begins here`() throws {
         let seen = Lock<[String]>([])
         let proxy = guarded(
