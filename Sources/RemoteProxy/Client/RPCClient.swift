@@ -94,7 +94,7 @@ public final class RPCClient: Sendable {
     ///   before. `CancellationError` as soon as the calling task is cancelled.
     public func connect() async throws {
         defer { extendLifetime(self) }
-        try await reconnector.connect()
+        do { try await reconnector.connect() } catch { throw error.thrownByProxy }
     }
 
     /// The present state and every change of it, until the client is closed. Each access is a new sequence.
@@ -138,7 +138,7 @@ public final class RPCClient: Sendable {
 extension RPCClient {
     /// The state of a client's connection.
     public enum State: Sendable, Hashable {
-        /// No call has been made yet.
+        /// No connection has been needed yet.
         case idle
         /// Dialling, or waiting for the server's greeting.
         case connecting
