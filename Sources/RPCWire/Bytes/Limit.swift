@@ -13,6 +13,7 @@ package enum Limit: String, Sendable, Hashable, CaseIterable {
     case maximumWait
     case maximumFrameSize, maximumHeaderBlock, maximumHeaderLines, maximumBatch, maximumDepth
     case maximumPings, maximumUnknownCancels
+    case maximumMetadataEntries, maximumMetadataBytes
     // When a peer does not read, or does not react.
     case pauseReading, maximumQueuedOutput, patience, keepaliveTimeout, halfCloseGrace
     // How many threads the work for peers may block.

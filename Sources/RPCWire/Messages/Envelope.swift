@@ -33,6 +33,7 @@ struct Envelope: ~Copyable {
     private var params: Value?
     private var timeout: Value?
     private var number: Value?
+    private var metadata: Value?
     private var result: Value?
     private var error: Value?
     private var flaw: Flaw?
@@ -57,6 +58,7 @@ struct Envelope: ~Copyable {
             case .id: id = try reader.skipValue()
             case .timeout: timeout = try reader.skipValue()
             case .number: number = try reader.skipValue()
+            case .metadata: metadata = try flawedValue(&reader, levels: maximumDepth)
             // The list of arguments adds one level.
             case .params: params = try flawedValue(&reader, levels: maximumDepth + 1, isInParams: true)
             case .result: result = try flawedValue(&reader, levels: maximumDepth)
@@ -151,6 +153,7 @@ struct Envelope: ~Copyable {
         }
         guard let arguments else { return invalid("params must be an array or an object") }
         let (timeout, number) = (wholeNumber(timeout), wholeNumber(number))
+        let metadata = metadata.flatMap { isNull($0) ? nil : $0 } ?? 0..<0
         // Without the quotes.
         let name = method.lowerBound + 1..<method.upperBound - 1
         if let flaw, flaw.isInParams {
@@ -162,11 +165,14 @@ struct Envelope: ~Copyable {
         if bytes(name).contains(UInt8(ascii: "\\")), let plain = string(method) {
             let params = arguments.isEmpty ? nil : frame[arguments]
             return .request(
-                Request(id: identifier, method: Bytes(plain), params: params, timeout: timeout, number: number))
+                Request(
+                    id: identifier, method: Bytes(plain), params: params, timeout: timeout, number: number,
+                    metadata: frame[metadata]))
         }
         return .request(
             Request(
-                id: identifier, in: frame, method: name, params: arguments, timeout: timeout, number: number))
+                id: identifier, in: frame, method: name, params: arguments, timeout: timeout, number: number,
+                metadata: metadata))
     }
 
     /// Returns a reply. An invalid one still ends its call if it has an id, so that the caller need not wait until its
@@ -217,6 +223,7 @@ extension Envelope {
         case error = 0x72_6F72_7265
         case timeout = 0x74_756F_656D_6974
         case number = 0x7265_626D_756E
+        case metadata = 0x6174_6164_6174_656D
 
         /// Nil for any other name.
         init?(_ key: JSONKey) {

@@ -42,6 +42,8 @@ package struct Request: Sendable {
     package let timeout: Int64?
     /// The number of a post, which has no id. Also a member of this library.
     package let number: Int64?
+    /// Where the metadata is in the frame; empty when there is none. Also a member of this library.
+    @usableFromInline let metadataRange: Range<Int>
 
     /// - Parameters:
     ///   - method: where the name is in the frame, in UTF-8 and without escapes.
@@ -49,7 +51,7 @@ package struct Request: Sendable {
     @inline(__always)
     init(
         id: RPCIdentifier?, in frame: consuming Bytes, method: Range<Int>, params: Range<Int>, timeout: Int64?,
-        number: Int64?
+        number: Int64?, metadata: Range<Int> = 0..<0
     ) {
         self.id = id
         self.frame = frame
@@ -57,13 +59,19 @@ package struct Request: Sendable {
         arguments = params
         self.timeout = timeout
         self.number = number
+        metadataRange = metadata
     }
 
-    /// Copies the method and the parameters into a new frame.
-    package init(id: RPCIdentifier?, method: Bytes, params: Bytes?, timeout: Int64?, number: Int64? = nil) {
-        let frame = Bytes(joining: method, params ?? .empty)
-        let (name, arguments) = (0..<method.count, method.count..<frame.count)
-        self.init(id: id, in: frame, method: name, params: arguments, timeout: timeout, number: number)
+    /// Copies the method, the parameters and the metadata into a new frame.
+    package init(
+        id: RPCIdentifier?, method: Bytes, params: Bytes?, timeout: Int64?, number: Int64? = nil,
+        metadata: Bytes = .empty
+    ) {
+        let named = Bytes(joining: method, params ?? .empty)
+        let frame = metadata.isEmpty ? named : Bytes(joining: named, metadata)
+        self.init(
+            id: id, in: frame, method: 0..<method.count, params: method.count..<named.count, timeout: timeout,
+            number: number, metadata: named.count..<frame.count)
     }
 
     /// The name, in UTF-8 and without escapes.
@@ -71,6 +79,9 @@ package struct Request: Sendable {
     /// An array or an object as JSON text. Nil when there are no parameters: if they are missing, null, [] or {}.
     package var params: Bytes? { arguments.isEmpty ? nil : frame[arguments] }
     @inlinable package var paramsCount: Int { arguments.count }
+    /// The metadata as JSON text, of any type. Nil when there is none.
+    package var metadata: Bytes? { metadataRange.isEmpty ? nil : frame[metadataRange] }
+    @inlinable package var metadataCount: Int { metadataRange.count }
 
     /// The parameters, and the chunk that must be kept for as long as they are read. The text is empty when there are none.
     @inlinable @inline(__always)

@@ -21,7 +21,13 @@ package enum MessageWriter {
         return String(decoding: output.bytes, as: UTF8.self)
     }
 
-    /// Writes the end of a request, behind its parameters.
+    /// Writes the metadata of a request, behind its parameters. Only for a peer that is known to run this library.
+    package static func write(_ metadata: CallMetadata, in output: JSONOutput) {
+        output.append(#","metadata":"#)
+        output.append(raw: metadata.text)
+    }
+
+    /// Writes the end of a request, behind its parameters and its metadata.
     /// - Parameters:
     ///   - id: nil for a notification.
     ///   - timeout: in milliseconds. Only for a peer that is known to run this library.

@@ -22,7 +22,7 @@ struct OwnSpelling {
     }
 
     /// Returns the parts of a request, with an empty range if there are no parameters. Nil for a message that `Envelope` must
-    /// read.
+    /// read, such as one with metadata: only those that use it pay for it.
     @inline(__always)
     mutating func request() -> RequestParts? {
         let start = at

@@ -207,19 +207,20 @@ extension CallerHalf {
     /// Begins a post. The driver gives it to the stream; without a stream it is kept until there is one.
     /// - Parameters:
     ///   - message: the message without its end, which has the number.
+    ///   - ownBytes: how many of its last bytes are for peers that run this library only: its metadata.
     ///   - peerRunsLibrary: whether the peer runs this library, and so acknowledges posts.
     /// - Returns: its number.
     package mutating func post(
-        _ message: UnsafeRawBufferPointer, until deadline: Instant, peerRunsLibrary: Bool
+        _ message: UnsafeRawBufferPointer, ownBytes: Int = 0, until deadline: Instant, peerRunsLibrary: Bool
     ) -> Result<Int64, CallFailure> {
         if isClosed { return .failure(.closed(wasSent: false)) }
         guard !posts.isFull else { return .failure(.tooManyPosts(mostBytes: limits.pendingPostBytes)) }
         guard message.count <= longest else { return .failure(.tooLarge(message.count, most: frameLimit)) }
         let number = calls.takeNumber()
         if stream == nil {
-            posts.keep(message, number: number, until: deadline)
+            posts.keep(message, ownBytes: ownBytes, number: number, until: deadline)
         } else {
-            posts.send(message, number: number, isKept: peerRunsLibrary)
+            posts.send(message, ownBytes: ownBytes, number: number, isKept: peerRunsLibrary)
         }
         return .success(number)
     }

@@ -9,6 +9,8 @@ package struct KeptMessages: ~Copyable, Sendable {
         let end: Int
         /// Whether the message is large and has memory of its own.
         let isShared: Bool
+        /// How many of its last bytes are for peers that run this library only.
+        let ownBytes: Int32
         /// When the message is no longer wanted, if it has not been sent by then.
         let deadline: Instant
         /// Whether it is no longer wanted. It has left the count, but its bytes are removed only with those before it.
@@ -35,12 +37,16 @@ package struct KeptMessages: ~Copyable, Sendable {
     @inlinable package var isEmpty: Bool { count == 0 }
 
     /// Keeps a copy of a message. Ignores it unless its number is higher than all numbers before.
+    /// - Parameter ownBytes: how many of its last bytes are for peers that run this library only.
     package mutating func keep(
-        _ message: UnsafeRawBufferPointer, number: Int64, deadline: Instant = .distantFuture
+        _ message: UnsafeRawBufferPointer, number: Int64, deadline: Instant = .distantFuture, ownBytes: Int = 0
     ) {
         guard number > last else { return }
         bytes.append(message)
-        add(Entry(number: number, end: firstByte + bytes.count, isShared: false, deadline: deadline), message.count)
+        add(
+            Entry(
+                number: number, end: firstByte + bytes.count, isShared: false, ownBytes: Int32(clamping: ownBytes),
+                deadline: deadline), message.count)
     }
 
     /// The same without a copy, for a large message that the sender holds as well.
@@ -48,7 +54,8 @@ package struct KeptMessages: ~Copyable, Sendable {
         guard number > last else { return }
         shared[number] = message
         let end = firstByte + bytes.count
-        add(Entry(number: number, end: end, isShared: true, deadline: .distantFuture), message.count)
+        add(
+            Entry(number: number, end: end, isShared: true, ownBytes: 0, deadline: .distantFuture), message.count)
     }
 
     @inline(__always)
@@ -118,15 +125,16 @@ package struct KeptMessages: ~Copyable, Sendable {
         entries[firstEntry...].prefix { $0.number <= number }.filter { !$0.isDropped }.map(\.number)
     }
 
-    /// The kept messages, with the times when they are no longer wanted.
-    package var messages: [(number: Int64, message: Bytes, deadline: Instant)] {
+    /// The kept messages, with the times when they are no longer wanted, and how many of their last bytes are for peers that
+    /// run this library only.
+    package var messages: [(number: Int64, message: Bytes, deadline: Instant, ownBytes: Int)] {
         var start = firstByte
         return entries[firstEntry...].compactMap { entry in
             defer { start = entry.end }
             if entry.isDropped { return nil }
-            if let message = shared[entry.number] { return (entry.number, message, entry.deadline) }
+            if let message = shared[entry.number] { return (entry.number, message, entry.deadline, 0) }
             let message = UnsafeRawBufferPointer(rebasing: bytes.bytes[start - firstByte..<entry.end - firstByte])
-            return (entry.number, Bytes(copying: message), entry.deadline)
+            return (entry.number, Bytes(copying: message), entry.deadline, Int(entry.ownBytes))
         }
     }
 

@@ -25,28 +25,30 @@ package struct PendingPosts: ~Copyable {
     var isEmpty: Bool { kept.isEmpty }
 
     /// Keeps a post until there is a connection, or until its deadline.
-    mutating func keep(_ message: UnsafeRawBufferPointer, number: Int64, until deadline: Instant) {
-        kept.keep(message, number: number, deadline: deadline)
+    mutating func keep(_ message: UnsafeRawBufferPointer, ownBytes: Int, number: Int64, until deadline: Instant) {
+        kept.keep(message, number: number, deadline: deadline, ownBytes: ownBytes)
     }
 
     /// A post is sent now.
     /// - Parameter isKept: whether the peer will acknowledge it.
-    mutating func send(_ message: UnsafeRawBufferPointer, number: Int64, isKept: Bool) {
-        if isKept { kept.keep(message, number: number) }
+    mutating func send(_ message: UnsafeRawBufferPointer, ownBytes: Int, number: Int64, isKept: Bool) {
+        if isKept { kept.keep(message, number: number, ownBytes: ownBytes) }
         lastGiven = number
     }
 
     /// Returns all posts to send over a new connection, in order.
     /// - Parameters:
     ///   - longest: how long a message to the peer may be.
-    ///   - isKept: whether the peer will acknowledge them.
+    ///   - isKept: whether the peer runs this library, and so will acknowledge them. Another peer does not get the metadata.
     /// - Returns: the posts, and how many others were dropped because they are too late or too long.
     mutating func sendAll(
         at now: Instant, longest: Int, isKept: Bool
     ) -> (messages: [(number: Int64, message: Bytes)], dropped: Int) {
         let dropped = kept.drop { length, deadline in deadline <= now || length > longest }
         lost += dropped
-        let messages = kept.messages.map { (number: $0.number, message: $0.message) }
+        let messages = kept.messages.map { kept in
+            (number: kept.number, message: isKept ? kept.message : kept.message[0..<kept.message.count - kept.ownBytes])
+        }
         lastGiven = max(lastGiven, messages.last?.number ?? 0)
         if !isKept { kept.release(through: kept.last) }
         return (messages, dropped)

@@ -46,6 +46,8 @@ package struct LimitDescription: Sendable {
         .init(.loginOutput, .bytes(\.loginOutput), "of answers without a token"),
         .init(.maximumPings, .count(\.maximumPings), "pings in ten seconds"),
         .init(.maximumUnknownCancels, .count(\.maximumUnknownCancels), "cancellations of no call in ten seconds"),
+        .init(.maximumMetadataEntries, .count(\.maximumMetadataEntries), "keys in the metadata of a call"),
+        .init(.maximumMetadataBytes, .bytes(\.maximumMetadataBytes), "of keys and values in the metadata of a call"),
         .init(.firstByteTime, .time(\.firstByteTime), "until the first byte of a connection", endsAtZero: true),
         .init(.frameTime, .time(\.frameTime), "from first to last byte of a message", endsAtZero: true),
         .init(.idleTime, .time(\.idleTime), "without a request", endsAtZero: true),
@@ -66,5 +68,13 @@ extension Limits {
             case .time(let member): "\(self[keyPath: member])"
             }
         return "more than \(most) \(row.what) (\(limit))"
+    }
+
+    /// What is wrong with the metadata of a call, for the middle of a sentence.
+    func explanation(of fault: MetadataFault) -> String {
+        switch fault {
+        case .overrun(let limit): overrun(of: limit)
+        case .notStrings: "something else than an object whose values are strings"
+        }
     }
 }

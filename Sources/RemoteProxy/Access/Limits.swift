@@ -100,6 +100,9 @@ public struct Limits: Sendable {
     /// How many cancellations of no call one peer may send in ten seconds, besides one for each call that has ended. A peer
     /// that sends more is disconnected.
     package var maximumUnknownCancels = 1_000
+    /// How many keys the metadata of a call may have, and how many bytes all keys and values together.
+    package var maximumMetadataEntries = 16
+    package var maximumMetadataBytes = 4_096
     /// How many bytes, and how many lines, the headers of one message may have.
     package var maximumHeaderBlock = 8_192
     package var maximumHeaderLines = 64

@@ -1,15 +1,16 @@
 // The caller of a running call, as its subject sees it.
 
 import RPCSockets
-import RPCWire
+package import RPCWire
 
 /// The other end of the session over which the running call came. All calls of a session have the same caller, whichever
 /// connection serves the session.
 public struct Caller: Sendable {
     private let link: Link
+    private let carried: CallMetadata?
     package var peer: Requester { link.requester }
 
-    package init(_ link: Link) { self.link = link }
+    package init(_ link: Link, metadata: CallMetadata? = nil) { (self.link, carried) = (link, metadata) }
 
     /// Whether this caller is the other end of that link.
     func isAt(_ link: Link) -> Bool { self.link === link }
@@ -23,6 +24,10 @@ public struct Caller: Sendable {
     public var session: String { link.id }
     /// The identity that the caller has proved, by a token or by the user id of its process. Nil when it has proved none.
     public var identity: Identity? { link.identity }
+
+    /// What came with this call, such as a `traceparent`: see ``withMetadata(_:_:)``. Written by the caller, so not proved by
+    /// anything. At most 16 keys, and 4 KiB of keys and values together. Empty when nothing came.
+    public var metadata: [String: String] { carried?.entries ?? [:] }
 
     /// The caller of the call that this task serves; nil outside a call.
     public static var current: Caller? { CallScope.current?.caller }

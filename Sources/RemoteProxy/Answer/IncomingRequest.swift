@@ -17,6 +17,8 @@ struct IncomingRequest: ~Copyable, Sendable {
     /// that its message came in is large.
     private(set) var chunk: ByteChunk?
     let deadline: Instant
+    /// What came with the request besides its arguments; nil for nearly all requests.
+    let metadata: CallMetadata?
     /// Takes the answer if the request came in a batch.
     let batch: BatchReply?
     /// Since when the request has been waiting for a worker.
@@ -26,7 +28,7 @@ struct IncomingRequest: ~Copyable, Sendable {
 
     init(
         _ request: Request, id: RPCIdentifier?, method: consuming _ExportedMethod, link: Link,
-        slot: Int, deadline: Instant, batch: BatchReply?, arrived: Instant
+        slot: Int, deadline: Instant, metadata: CallMetadata?, batch: BatchReply?, arrived: Instant
     ) {
         (params, chunk) = request.keptParams
         self.id = id
@@ -34,12 +36,15 @@ struct IncomingRequest: ~Copyable, Sendable {
         self.link = link
         self.slot = slot
         self.deadline = deadline
+        self.metadata = metadata
         self.batch = batch
         self.arrived = arrived
     }
 
     /// The scope that calls made by the subject inherit.
-    var scope: CallScope { CallScope(deadline: inheritedDeadline, caller: Caller(link)) }
+    var scope: CallScope {
+        CallScope(deadline: inheritedDeadline, caller: Caller(link, metadata: metadata), metadata: metadata)
+    }
 
     /// The deadline for those calls; nil for a post, whose end no caller awaits.
     var inheritedDeadline: Instant? { method.isPost || deadline == .distantFuture ? nil : deadline }

@@ -22,12 +22,13 @@ struct RequestQueue: ~Copyable, @unchecked Sendable {
     /// Whether the first request is for the same method as this one and has the same scope.
     func isFirst(like request: borrowing IncomingRequest) -> Bool {
         count > 0 && ring[head].method === request.method && ring[head].link === request.link
-            && ring[head].deadline == request.deadline
+            && ring[head].deadline == request.deadline && ring[head].metadata === request.metadata
     }
 
     /// Whether the first request is to be run in this scope.
     func isFirst(in scope: CallScope) -> Bool {
         count > 0 && scope.caller?.isAt(ring[head].link) == true && scope.deadline == ring[head].inheritedDeadline
+            && scope.metadata === ring[head].metadata
     }
 
     @inline(__always)

@@ -1,5 +1,5 @@
-// What a call inherits from the call in which it is made: the deadline, the caller, and the rights of the task. All of it is
-// one task-local, since every request pays for setting one.
+// What a call inherits from the call in which it is made: the deadline, the caller, the metadata, and the rights of the task.
+// All of it is one task-local, since every request pays for setting one.
 
 import RPCSockets
 package import RPCWire
@@ -8,19 +8,22 @@ package import RPCWire
 package struct CallScope: Sendable {
     package var deadline: Instant?
     package var caller: Caller?
+    /// What travels with the calls of the task.
+    var metadata: CallMetadata?
     /// The rights of the task. Of several rights to one object, each lies inside the one before it.
     var rights: [any Right] = []
     /// What calls to one peer do when that peer is unreachable. A failover sets it around its attempt at the peer.
     var attempt: FailoverAttempt?
 
-    package init(deadline: Instant? = nil, caller: Caller? = nil) {
+    package init(deadline: Instant? = nil, caller: Caller? = nil, metadata: CallMetadata? = nil) {
         self.deadline = deadline
         self.caller = caller
+        self.metadata = metadata
     }
 
     /// The scope for work that is done later. It lacks the deadline and the holds, since these end.
     var later: CallScope {
-        var scope = CallScope(caller: caller)
+        var scope = CallScope(caller: caller, metadata: metadata)
         scope.rights = rights.filter { !$0.isHold }
         scope.attempt = attempt
         return scope
@@ -38,7 +41,7 @@ package struct CallScope: Sendable {
 }
 
 extension CallScope {
-    /// The scope of the running task. Nil in a task that serves no call and has no time limit. It is never changed in place: a
+    /// The scope of the running task. Nil in a task that serves no call and has neither a time limit nor metadata. It is never changed in place: a
     /// task that outlives the call in which it began keeps the scope of that call.
     @TaskLocal package static var current: CallScope?
 
@@ -93,6 +96,42 @@ public func withTimeout<Result>(
     let scope = (CallScope.current ?? CallScope()).limited(to: MonotonicClock.now.advanced(by: duration))
     return try await scope.entered(body)
 }
+
+// MARK: metadata
+
+/// Adds key and value pairs to the metadata of all remote calls and posts made in `body`. Of two values of one key the inner
+/// one holds.
+///
+/// Metadata is for what concerns a call and is no argument of it, such as the `traceparent` of a trace:
+///
+/// ```swift
+/// try await withMetadata(["traceparent": span.traceparent]) {
+///     try await calculator.add(2, 3)
+/// }
+/// ```
+///
+/// It travels to ends that run this library, and to no others. The subject reads it as ``Caller/metadata``. It also travels on
+/// with the calls and posts that the subject makes while it serves the call. The other end may show it to any service that it
+/// calls, so put no secrets there.
+///
+/// - Throws: what `body` throws. `RPCError` with the code `.invalidArguments`, before `body` runs, when there would be more than
+///   16 keys, or more than 4 KiB of keys and values together, with those that the calling task passes on already.
+public func withMetadata<Result>(
+    _ entries: [String: String], _ body: () async throws -> Result
+) async throws -> Result {
+    var scope = CallScope.current ?? CallScope()
+    let (all, limits) = (scope.metadata.map { $0.entries.merging(entries) { $1 } } ?? entries, Limits())
+    do throws(MetadataFault) {
+        scope.metadata = try CallMetadata(
+            all, mostEntries: limits.maximumMetadataEntries, mostBytes: limits.maximumMetadataBytes)
+    } catch {
+        throw RPCError(
+            .invalidArguments, "withMetadata was given \(limits.explanation(of: error))", outcome: .notExecuted)
+    }
+    return try await scope.entered(body)
+}
+
+// MARK: deadlines
 
 /// When the call that a task makes or serves has to be over.
 ///

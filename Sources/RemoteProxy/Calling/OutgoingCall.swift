@@ -14,8 +14,14 @@ final class OutgoingCall: @unchecked Sendable {
     let message = JSONOutput()
     /// The message when it is large and a stream has it as well. Then `message` is empty.
     var given: Bytes?
-    /// The length of the message without its end, in bytes.
-    var count: Int { given?.count ?? message.count }
+    /// What is written behind the arguments for a peer that runs this library.
+    var metadata: CallMetadata?
+    /// The length of the message without its end, in bytes. Twelve are for the name of the metadata's member.
+    var count: Int {
+        let count = given?.count ?? message.count
+        guard let metadata else { return count }
+        return count + metadata.text.utf8.count + 12
+    }
     var isPost = false
     /// When the caller stops waiting. Until the call begins: the deadline that it inherits from its scope.
     var deadline = Instant.distantFuture
@@ -84,6 +90,7 @@ final class OutgoingCall: @unchecked Sendable {
         isOver.store(false, ordering: .relaxed)
         message.removeAll()
         if given != nil { given = nil }
+        if metadata != nil { metadata = nil }
         isPost = false
         deadline = .distantFuture
         persistence = .waits

@@ -62,6 +62,7 @@ extension Requester {
         let call = spareCalls.take()
         guard let scope else { return call }
         if let deadline = scope.deadline { call.deadline = deadline }
+        if let metadata = scope.metadata { call.metadata = metadata }
         if let attempt = scope.attempt, attempt.requester == ObjectIdentifier(self) {
             call.persistence = attempt.persistence
         }
@@ -204,17 +205,22 @@ extension Requester {
         call.begin(at: loop.now, timeout)
         // The flush is left to the end of the turn only on the loop: elsewhere the caller may go on for long.
         let isOnLoop = loop.isCurrent
+        let message = call.message
+        let open = message.count
+        if let metadata = call.metadata { MessageWriter.write(metadata, in: message) }
         var refusal: CallFailure?
         var untoldRefusals = 0
         let after = state.withLock { state -> AfterSending in
             let channel = state.channel
             switch state.half.post(
-                call.message.bytes, until: call.deadline, peerRunsLibrary: channel?.peerRunsLibrary == true)
+                message.bytes, ownBytes: message.count - open, until: call.deadline,
+                peerRunsLibrary: channel?.peerRunsLibrary == true)
             {
             case .success(let number):
                 untoldRefusals = state.half.takeUntoldRefusals()
                 guard let channel else { return AfterSending(wantsConnection: true) }
-                dispatch(post: call.message, number, over: channel)
+                if !channel.peerRunsLibrary { message.truncate(to: open) }
+                dispatch(post: message, number, over: channel)
                 return flushing(channel, atOnce: isOnLoop, &state)
             case .failure(let failure):
                 if state.half.noteRefusal(failure) { refusal = failure }
@@ -252,6 +258,7 @@ extension Requester {
         call.writeAgain()
         let message = call.message
         let open = message.count
+        if let metadata = call.metadata, channel.peerRunsLibrary { MessageWriter.write(metadata, in: message) }
         MessageWriter.closeRequest(id: id, timeout: timeLeft(for: call, over: channel, at: now), in: message)
         // The message is kept without its end: if the connection is lost, the call may be sent again.
         let offset: UInt64

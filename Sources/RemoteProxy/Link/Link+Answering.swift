@@ -52,6 +52,11 @@ extension Link {
         in batch: BatchReply?
     ) {
         let id = request.id
+        var metadata: CallMetadata?
+        if request.metadataCount > 0, let text = request.metadata {
+            metadata = read(text, of: id, in: batch)
+            if metadata == nil { return }
+        }
         let now = loop.now
         // No caller waits for the end of a post.
         let deadline =
@@ -59,17 +64,33 @@ extension Link {
             ? .distantFuture : half.deadline(after: request.timeout, peerRunsLibrary: channel.peerRunsLibrary, at: now)
         let isPost = id == nil && method.isPost
         switch admission.judge(
-            id, isPost: isPost, bytes: request.paramsCount, deadline: deadline, in: &half, runner: runner, at: now)
+            id, isPost: isPost, bytes: request.paramsCount + request.metadataCount, deadline: deadline, in: &half,
+            runner: runner, at: now)
         {
         case .begins(let slot, let limit):
             channel.noteAsked()
             if half.isNextDue(deadline) { setDeadlineTimer() }
             let incoming = IncomingRequest(
-                request, id: id, method: method, link: self, slot: slot, deadline: deadline, batch: batch,
-                arrived: now)
+                request, id: id, method: method, link: self, slot: slot, deadline: deadline, metadata: metadata,
+                batch: batch, arrived: now)
             if let limit { holdBack(incoming, limit) } else { begin(incoming) }
         case .busy(let limit): answer(id, with: .busy(limit, of: settings.limits), in: batch)
         case .draining: answer(id, with: .draining, in: batch)
+        }
+    }
+
+    /// Reads the metadata of a request. If it cannot, it refuses the request and returns nil.
+    @inline(never)
+    private func read(_ metadata: Bytes, of id: RPCIdentifier?, in batch: BatchReply?) -> CallMetadata? {
+        let limits = settings.limits
+        do throws(MetadataFault) {
+            return try CallMetadata(
+                reading: metadata, mostEntries: limits.maximumMetadataEntries, mostBytes: limits.maximumMetadataBytes)
+        } catch {
+            if case .overrun(let limit) = error { overran(limit) }
+            let text = "this is not a request: its metadata is \(limits.explanation(of: error))"
+            answer(id, with: ErrorObject(code: ErrorCode.invalidRequest, message: text), in: batch)
+            return nil
         }
     }
 
@@ -83,7 +104,8 @@ extension Link {
     /// Whether a request has not come before. Each request of a peer that runs this library has a number, higher than those before it.
     private func isNew(_ request: Request, from channel: MessageChannel) -> Bool {
         guard channel.peerRunsLibrary, let number = request.sessionNumber else { return true }
-        return half.receipts.request(number, isPost: request.id == nil, bytes: request.paramsCount)
+        return half.receipts.request(
+            number, isPost: request.id == nil, bytes: request.paramsCount + request.metadataCount)
     }
 
     /// Answers a request that has come before, without running it again. If it still runs, or its answer is still kept, that

@@ -11,7 +11,8 @@ extension ServiceProxy {
     /// of the caller that caused it. So put a guard around the cache, not inside it.
     ///
     /// Two calls ask for the same result if all their arguments are equal. Arguments are compared with `==` if their
-    /// types are `Hashable`, and otherwise as JSON, which takes longer. Only a cache with a file encodes anything else.
+    /// types are `Hashable`, and otherwise as JSON, which takes longer. Only a cache with a file encodes anything else. The
+    /// metadata of a call makes no difference; the object gets that of the call which caused the result to be fetched.
     /// - Parameters:
     ///   - place: `.memory` or `.file(path)`. A file is read when the proxy is made. Calls wait until it has been read.
     ///   - methods: The methods to cache. Nil means all that are marked `@ReadOnly`.

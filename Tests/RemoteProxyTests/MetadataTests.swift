@@ -1,0 +1,195 @@
+// What travels with calls and posts besides their arguments: to the subject, and with the calls that the subject makes.
+
+import RPCSockets
+import RPCWire
+import TestSupport
+import Testing
+
+@testable import RemoteProxy
+
+@Suite struct `Metadata` {
+    /// Notes what came with each call and post, and passes calls on to another end if there is one.
+    private final class Teller: Probe {
+        let seen = Lock<[String]>([])
+        private let next: ProbeProxy?
+
+        init(next: ProbeProxy? = nil) { self.next = next }
+
+        private func tell(_ number: Int) {
+            let entries = (Caller.current?.metadata ?? [:]).sorted { $0.key < $1.key }
+            seen.withLock { $0.append(entries.reduce("\(number)") { "\($0) \($1.key)=\($1.value)" }) }
+        }
+
+        func echo(_ number: Int) async throws -> Int {
+            tell(number)
+            return try await next?.echo(number) ?? number
+        }
+        func fail(_ number: Int) async throws -> Int {
+            tell(number)
+            return try await withMetadata(["added": "here"]) { try await next?.echo(number) ?? number }
+        }
+        func wait(_ number: Int, milliseconds: Int) async throws -> Int { number }
+        func refuse(_ number: Int) async throws -> Int { number }
+        func note(_ number: Int) {
+            tell(number)
+            next?.note(number)
+        }
+    }
+
+    private let network = SimulatedNetwork()
+    private let teller = Teller()
+    private var loop: ManualLoop { network.loop }
+    private var seen: [String] { teller.seen.withLock { $0 } }
+
+    init() { network.exports.add(ProbeProxy(teller), named: nil) }
+
+    private func complete<Result: Sendable>(_ body: @escaping @Sendable () async throws -> Result) throws -> Result {
+        try loop.complete(body)
+    }
+
+    // MARK: where it goes
+
+    @Test func `a subject reads what its caller has set, and the calls after that have none`() throws {
+        let proxy = ProbeProxy(network.client())
+        _ = try complete {
+            _ = try await withMetadata(["traceparent": "00-1-2-01", "b": "\"ü\"\n"]) { try await proxy.echo(1) }
+            return try await proxy.echo(2)
+        }
+        #expect(seen == ["1 b=\"ü\"\n traceparent=00-1-2-01", "2"])
+    }
+
+    @Test func `of two values of one key the inner one holds`() throws {
+        let proxy = ProbeProxy(network.client())
+        _ = try complete {
+            try await withMetadata(["a": "1", "b": "1"]) {
+                _ = try await withMetadata(["b": "2", "c": "2"]) { try await proxy.echo(1) }
+                return try await proxy.echo(2)
+            }
+        }
+        #expect(seen == ["1 a=1 b=2 c=2", "2 a=1 b=1"])
+    }
+
+    @Test func `it travels on with the calls and posts of a subject, which can add to it`() throws {
+        let gateway = SimulatedNetwork(loop: loop)
+        let middle = Teller(next: ProbeProxy(network.client()))
+        gateway.exports.add(ProbeProxy(middle), named: nil)
+        let proxy = ProbeProxy(gateway.client())
+        _ = try complete {
+            try await withMetadata(["trace": "7"]) {
+                _ = try await proxy.echo(1)
+                _ = try await proxy.fail(2)
+                proxy.note(3)
+                return try await proxy.echo(4)
+            }
+        }
+        loop.run()
+        #expect(middle.seen.withLock { $0 } == ["1 trace=7", "2 trace=7", "3 trace=7", "4 trace=7"])
+        #expect(seen == ["1 trace=7", "2 added=here trace=7", "3 trace=7", "4 trace=7"])
+    }
+
+    @Test func `of calls and posts that are read at once each has its own`() throws {
+        let client = network.client()
+        let calls = (1...60).map { number in
+            Task(executorPreference: loop) {
+                let proxy = ProbeProxy(client)
+                guard number % 3 > 0 else { return try await proxy.echo(number) }
+                return try await withMetadata(["n": "\(number / 6)"]) {
+                    if number.isMultiple(of: 5) { proxy.note(1_000 + number) }
+                    return try await proxy.echo(number)
+                }
+            }
+        }
+        for call in calls { _ = try complete { try await call.value } }
+        let called = (1...60).map { $0 % 3 > 0 ? "\($0) n=\($0 / 6)" : "\($0)" }
+        let posted = [5, 10, 20, 25, 35, 40, 50, 55].map { "\(1_000 + $0) n=\($0 / 6)" }
+        #expect(seen.sorted() == (called + posted).sorted())
+    }
+
+    @Test func `it stays with calls and posts that wait for a connection, and with those that are sent again`() throws {
+        network.isServing = false
+        let proxy = ProbeProxy(network.client())
+        let calls = (1...3).map { number in
+            Task(executorPreference: loop) {
+                try await withMetadata(["n": "\(number)"]) {
+                    proxy.note(10 * number)
+                    return try await proxy.echo(number)
+                }
+            }
+        }
+        loop.run()
+        network.isServing = true
+        loop.advance(by: .seconds(1))
+        for call in calls { _ = try complete { try await call.value } }
+        #expect(seen == ["10 n=1", "1 n=1", "20 n=2", "2 n=2", "30 n=3", "3 n=3"])
+        // What is lost on its way is sent again.
+        network.cut(.silence)
+        let again = Task(executorPreference: loop) {
+            try await withMetadata(["n": "4"]) {
+                proxy.note(40)
+                return try await proxy.echo(4)
+            }
+        }
+        loop.run()
+        #expect(seen.count == 6)
+        network.giveUpSilentConnections()
+        loop.advance(by: .seconds(1))
+        #expect(try complete { try await again.value } == 4)
+        #expect(seen.dropFirst(6) == ["40 n=4", "4 n=4"])
+    }
+
+    // MARK: layers
+
+    @Test func `a policy sees it, also when it decides later, and layers pass it on`() throws {
+        let policy = Policy.asking { request in
+            await Task.yield()
+            return request.caller?.metadata["tenant"] == "a" ? .allow : .deny("no tenant")
+        }
+        network.exports.add(ProbeProxy(teller).guarded(by: policy, clock: loop), named: "guarded")
+        let proxy = ProbeProxy(network.client(), named: "guarded")
+            .with(timeout: .seconds(5), clock: loop).locked().observed { _ in }
+        _ = try complete {
+            try await withMetadata(["tenant": "a"]) {
+                proxy.note(1)
+                return try await proxy.echo(2)
+            }
+        }
+        loop.run()
+        #expect(seen.sorted() == ["1 tenant=a", "2 tenant=a"])
+        #expect(loop.failure { try await proxy.echo(3) }?.code == .denied)
+    }
+
+    // MARK: limits
+
+    @Test func `more than may travel is refused before anything runs`() throws {
+        let proxy = ProbeProxy(network.client())
+        let sixteen = Dictionary(uniqueKeysWithValues: (0..<16).map { ("\($0)", "") })
+        let full = ["key": String(repeating: "x", count: 4_093)]
+        _ = try complete {
+            _ = try await withMetadata(sixteen) { try await proxy.echo(1) }
+            return try await withMetadata(full) { try await proxy.echo(2) }
+        }
+        #expect(seen.count == 2)
+        for (first, second, limit) in [
+            (sixteen, ["one": "more"], "16 keys in the metadata of a call (maximumMetadataEntries)"),
+            (full, ["k": ""], "4096 bytes of keys and values in the metadata of a call (maximumMetadataBytes)"),
+        ] {
+            let error = loop.failure {
+                try await withMetadata(first) { try await withMetadata(second) { try await proxy.echo(3) } }
+            }
+            #expect(error?.message == "withMetadata was given more than \(limit)")
+            #expect(error?.code == .invalidArguments && error?.outcome == .notExecuted)
+        }
+        #expect(seen.count == 2)
+    }
+
+    @Test func `it counts for the longest message`() throws {
+        var configuration = RPCClient.Configuration()
+        configuration.maximumFrameSize = 4_000
+        let proxy = ProbeProxy(network.client(configuration))
+        let error = loop.failure {
+            try await withMetadata(["k": String(repeating: "x", count: 4_000)]) { try await proxy.echo(1) }
+        }
+        #expect(error?.code == .requestTooLarge && error?.outcome == .notExecuted)
+        #expect(try complete { try await proxy.echo(2) } == 2)
+    }
+}
