@@ -34,7 +34,7 @@ public final class RPCServer: Sendable {
     /// is also refused under a name that begins with `~`, `#` or `@`. Earlier exports stay as they are, and the log says
     /// why. Before the first address, `listen(on:)` and `run` throw the same.
     public func export(_ proxy: some ServiceProxy, named name: String? = nil) {
-        if let refusal = exports.add(proxy, named: name) { driver.logLimiter.log(refusal) }
+        if let refusal = exports.add(proxy, named: name) { driver.logLimiter.log(LogRecord(.error, refusal)) }
     }
 
     /// Takes back the object that was exported of a service, under that name or under none. Later calls throw `RPCError`

@@ -25,8 +25,12 @@ extension RPCServer {
         /// The version that `rpc.discover` gives for the program. Nil is this library's. `ServerCommand` sets it to what
         /// `--version` prints.
         public var programVersion: String?
-        /// Called with a line of text for each event that no caller learns of. The default writes it to standard error.
-        public var log: @Sendable (String) -> Void = LogStream.log
+        /// Called with each event that no caller learns of. The default writes a line to standard error.
+        public var log: @Sendable (LogRecord) -> Void = LogRecord.standardError
+        /// Whether `log` gets each message too, sent or received, as a record of the level `.debug`. The variable `RPC_TRACE=1`
+        /// in the environment of the process does the same. A record has the first 1,024 bytes of the message, without tokens
+        /// and names of sessions. It does not count for `Limits.maximumLogLines`. The log must not call the server's peers then.
+        public var tracesMessages = false
 
         /// All defaults.
         public init() {}

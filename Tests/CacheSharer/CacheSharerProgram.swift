@@ -15,7 +15,7 @@ struct CacheSharerProgram {
         policy.freshFor = .seconds(1_000)
         policy.pauseAfterWriting = .zero
         // Where the disk is so slow that the other has had the file for too long it is written a little later.
-        policy.log = { if !$0.contains("cannot be written") { print($0) } }
+        policy.log = { if !$0.message.contains("cannot be written") { print($0) } }
         for round in 0..<rounds {
             let greeter = GreeterProxy(Author(name: name)).cached(in: .file(path), methods: [.greet], policy)
             _ = try await greeter.greet("\(name) \(round)")

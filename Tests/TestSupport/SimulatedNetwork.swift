@@ -26,17 +26,18 @@ package final class SimulatedNetwork: Sendable {
     package let exports = Exports()
     private let runner: RequestRunner
     private let settings: LinkSettings
-    private let log: @Sendable (String) -> Void
+    private let log: @Sendable (LogRecord) -> Void
     private let state = Lock(State())
 
     /// - Parameters:
     ///   - loop: one that is shared with another network, for clients of both.
-    ///   - log: the server's.
+    ///   - log: gets the messages of the server's log; `records` gets its records instead.
     package init(
         settings: LinkSettings = LinkSettings(), loop: ManualLoop = ManualLoop(), maximumSessions: Int = 10_000,
-        maximumKeptReplyBytes: Int = 256 << 20, log: @escaping @Sendable (String) -> Void = { _ in }
+        maximumKeptReplyBytes: Int = 256 << 20, log: @escaping @Sendable (String) -> Void = { _ in },
+        records: (@Sendable (LogRecord) -> Void)? = nil
     ) {
-        self.log = log
+        self.log = records ?? { log($0.message) }
         state.withLock {
             $0.sessions = SessionTable(limit: maximumSessions, maximumKeptReplyBytes: maximumKeptReplyBytes)
         }

@@ -11,7 +11,7 @@ struct CommandOption: Sendable {
     enum Target: Sendable {
         case address, threads, tokens, isInsecure
         case limit(LimitDescription.Value)
-        case isQuiet, wantsHelp, wantsVersion
+        case isQuiet, isTraced, wantsHelp, wantsVersion
     }
 
     let name: String
@@ -79,7 +79,7 @@ struct CommandOption: Sendable {
         ),
         (
             "Times",
-            limits(.frameTime, .idleTime, .sessionGrace, .grace) + [
+            limits(.idleTime, .sessionGrace, .grace) + [
                 .init(
                     "--keepalive-interval", limit: .time(\.keepaliveInterval),
                     "of silence before a peer is pinged; 0 for never")
@@ -88,6 +88,7 @@ struct CommandOption: Sendable {
         (
             "Output",
             [
+                .init("--trace", sets: .isTraced, "log each message too, without tokens, up to 1024 bytes of it"),
                 .init("--quiet", sets: .isQuiet, "log nothing but the warning of --insecure"),
                 .init("--help", sets: .wantsHelp, "print this and exit; also -h"),
                 .init("--version", sets: .wantsVersion, "print the version and exit"),

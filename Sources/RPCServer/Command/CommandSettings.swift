@@ -61,6 +61,7 @@ struct CommandSettings {
             }
             configuration.limits[keyPath: member] = .seconds(seconds)
         case .isQuiet: isQuiet = true
+        case .isTraced: configuration.tracesMessages = true
         case .wantsHelp: wantsHelp = true
         case .wantsVersion: wantsVersion = true
         }

@@ -22,11 +22,17 @@ public struct ServerCommand: Sendable {
     public static let version = libraryVersion
 
     private let version: String
+    private let log: (@Sendable (LogRecord) -> Void)?
     private let export: @Sendable (RPCServer) async throws -> Void
 
     /// A program that serves the given proxies.
-    public init(exports proxies: any ServiceProxy..., version: String = Self.version) {
-        self.init(version: version) { server in
+    /// - Parameter log: called with each event, as `RPCServer.Configuration.log`, unless `--quiet` is given. Nil writes a line
+    ///   with the program's name to standard error.
+    public init(
+        exports proxies: any ServiceProxy..., version: String = Self.version,
+        log: (@Sendable (LogRecord) -> Void)? = nil
+    ) {
+        self.init(version: version, log: log) { server in
             for proxy in proxies { server.export(proxy) }
         }
     }
@@ -35,8 +41,14 @@ public struct ServerCommand: Sendable {
     ///
     /// `export` is called after the command line has been read and before the server listens. When it throws, the program
     /// prints the error in one line and exits with 1.
-    public init(version: String = Self.version, export: @escaping @Sendable (RPCServer) async throws -> Void) {
+    /// - Parameter log: called with each event, as `RPCServer.Configuration.log`, unless `--quiet` is given. Nil writes a line
+    ///   with the program's name to standard error.
+    public init(
+        version: String = Self.version, log: (@Sendable (LogRecord) -> Void)? = nil,
+        export: @escaping @Sendable (RPCServer) async throws -> Void
+    ) {
         self.version = version
+        self.log = log
         self.export = export
     }
 
@@ -80,7 +92,7 @@ public struct ServerCommand: Sendable {
     }
 
     private func serve(_ settings: CommandSettings, as program: String) async throws {
-        let log: @Sendable (String) -> Void = { LogStream.error.write(line: "\(program): \($0.onOneLine)") }
+        let log = self.log ?? { LogStream.error.write(line: "\(program): \($0.description.onOneLine)") }
         var configuration = settings.configuration
         configuration.log = log
         configuration.programName = program
@@ -97,7 +109,8 @@ public struct ServerCommand: Sendable {
             var urls: [String] = []
             for url in settings.urls { urls.append(try await server.listen(on: url)) }
             if configuration.tokens == nil, let url = settings.openURL {
-                log("warning: \(url) can be reached from other machines, and nothing keeps strangers out (--insecure)")
+                let what = "can be reached from other machines, and nothing keeps strangers out (--insecure)"
+                log(LogRecord(.warning, "warning: \(url) \(what)"))
             }
             for url in urls { StandardStream.output.write(line: "listening on \(url)") }
         } catch let error as RPCError where error.code == .closed {
@@ -131,16 +144,18 @@ public struct ServerCommand: Sendable {
 
     /// On the loop of the signals, so that the later of two reloads counts. Reading a small file does not wait.
     private static func reloadTokens(
-        of server: RPCServer, from file: String?, log: @escaping @Sendable (String) -> Void
+        of server: RPCServer, from file: String?, log: @escaping @Sendable (LogRecord) -> Void
     ) {
-        guard let file else { return log("ignored SIGHUP: there is no file of tokens to read again (--tokens)") }
+        guard let file else {
+            return log(LogRecord(.notice, "ignored SIGHUP: there is no file of tokens to read again (--tokens)"))
+        }
         do throws(TokenListError) {
             let tokens = try TokenList(file: file)
             // Logged first: the lines about connections that the reload ends come behind it.
-            log("read the token file \(file) again: \(tokens)")
+            log(LogRecord(.notice, "read the token file \(file) again: \(tokens)"))
             server.reload(tokens: tokens)
         } catch {
-            log("kept the tokens as they were: \(error)")
+            log(LogRecord(.error, "kept the tokens as they were: \(error)"))
         }
     }
 

@@ -50,6 +50,7 @@ final class ServerDriver: Sendable {
         settings.limits = configuration.limits
         settings.tokens = Lock(configuration.tokens)
         settings.traffic = traffic
+        settings.traceMessages(configuration.tracesMessages, into: configuration.log)
         tokens = settings.tokens
         linkSettings = Shared(settings)
         state = Lock(
@@ -66,7 +67,9 @@ final class ServerDriver: Sendable {
         let loop = try firstLoop(for: url)
         let listener: Listener
         do {
-            listener = try await Listener.listen(on: endpoint, loop: loop, report: logLimiter.log) {
+            listener = try await Listener.listen(
+                on: endpoint, loop: loop, report: { [logLimiter] in logLimiter.log(LogRecord(.warning, $0)) }
+            ) {
                 [weak self] socket, address in self?.accept(socket, from: address)
             }
         } catch {
@@ -149,7 +152,7 @@ final class ServerDriver: Sendable {
         events.waits = { [traffic, logLimiter] limit, why in
             if let limit { traffic.overran(limit) }
             // In a task, since this thread watches other loops as well and a log may block.
-            Task.detached { logLimiter.log(why) }
+            Task.detached { logLimiter.log(LogRecord(.warning, why)) }
         }
         return HandoffMonitor(maximumBlockedThreads: configuration.maximumBlockedThreads, events: events)
     }
@@ -173,7 +176,8 @@ final class ServerDriver: Sendable {
 
     private func refuse(_ address: SocketAddress, _ limit: Limit) {
         traffic.overran(limit)
-        logLimiter.log("refused \(address): \(configuration.limits.overrun(of: limit))")
+        let text = "refused \(address): \(configuration.limits.overrun(of: limit))"
+        logLimiter.log(LogRecord(.warning, text, peer: "\(address)"))
     }
 
     private func serve(_ stream: any ByteChannel, number: Int, from neighbourhood: String?, runner: RequestRunner) {

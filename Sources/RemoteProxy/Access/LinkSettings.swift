@@ -22,6 +22,15 @@ package struct LinkSettings: Sendable {
     package var maximumPendingPostBytes = 32 << 20
     /// Whether an end that dials says hello.
     package var saysHello = true
+    /// Gets each message, in both directions; nil for nothing. Messages that leave are told under a lock, so it must not call.
+    package private(set) var trace: (@Sendable (LogRecord) -> Void)?
 
     package init() {}
+
+    private static let isTracedByEnvironment = ProcessEnvironment["RPC_TRACE"] == "1"
+
+    /// Traces all messages into the log, if that is wanted here or by the environment of the process.
+    package mutating func traceMessages(_ isWanted: Bool, into log: @escaping @Sendable (LogRecord) -> Void) {
+        if isWanted || Self.isTracedByEnvironment { trace = log }
+    }
 }

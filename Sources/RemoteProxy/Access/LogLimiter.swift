@@ -1,4 +1,4 @@
-// Limits the number and the length of lines that go into a log, to what a disk can bear. Lines beyond the limit are left out,
+// Limits the number and the length of records that go into a log, to what a disk can bear. Lines beyond the limit are left out,
 // and their number is logged at the end of the window.
 
 import RPCSockets
@@ -15,7 +15,7 @@ package final class LogLimiter: Sendable {
     private static let longestLine = 8_192
 
     private let loop: any Loop
-    private let write: @Sendable (String) -> Void
+    private let write: @Sendable (LogRecord) -> Void
     private let overran: @Sendable () -> Void
     private let state: Lock<State>
 
@@ -24,7 +24,7 @@ package final class LogLimiter: Sendable {
     ///   - overran: called for each line that is left out.
     package init(
         most: Int, on loop: any Loop, overran: @escaping @Sendable () -> Void = {},
-        write: @escaping @Sendable (String) -> Void
+        write: @escaping @Sendable (LogRecord) -> Void
     ) {
         self.loop = loop
         self.write = write
@@ -32,22 +32,25 @@ package final class LogLimiter: Sendable {
         state = Lock(State(rate: RateLimit(most: most, per: Self.window)))
     }
 
-    package func log(_ line: String) {
+    package func log(_ record: LogRecord) {
         let now = loop.now
         let (isAdmitted, windowEnd) = state.withLock { state -> (Bool, Instant?) in
             guard !state.rate.admits(at: now) else { return (true, nil) }
             state.leftOut += 1
             return (false, state.leftOut == 1 ? state.rate.windowEnd : nil)
         }
-        if isAdmitted { return write(Self.cut(line)) }
+        if isAdmitted { return write(Self.cut(record)) }
         overran()
         if let windowEnd { loop.schedule(at: windowEnd) { [self] in tell() } }
     }
 
-    private static func cut(_ line: String) -> String {
-        let count = line.utf8.count
-        guard count > longestLine else { return line }
-        return "\(String(decoding: line.utf8.prefix(longestLine), as: UTF8.self))… (\(count) bytes)"
+    private static func cut(_ record: LogRecord) -> LogRecord {
+        let count = record.message.utf8.count
+        guard count > longestLine else { return record }
+        var record = record
+        record.message =
+            "\(String(decoding: record.message.utf8.prefix(longestLine), as: UTF8.self))… (\(count) bytes)"
+        return record
     }
 
     private func tell() {
@@ -55,6 +58,6 @@ package final class LogLimiter: Sendable {
             defer { state.leftOut = 0 }
             return state.leftOut
         }
-        write("\(count) \(count == 1 ? "line was" : "lines were") left out (maximumLogLines)")
+        write(LogRecord(.warning, "\(count) \(count == 1 ? "line was" : "lines were") left out (maximumLogLines)"))
     }
 }

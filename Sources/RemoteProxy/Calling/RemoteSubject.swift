@@ -45,7 +45,10 @@ struct RemoteSubject<Service: Sendable>: EndSubject {
         } catch {
             // A post reports nothing to its caller, so this goes to the log.
             let reason = (error as? EncodingError)?.explanation ?? "\(error)"
-            peer.log("the post \(post.signature.wireName) was not sent: its arguments cannot be encoded: \(reason)")
+            let name = post.signature.wireName
+            peer.log(
+                LogRecord(
+                    .error, "the post \(name) was not sent: its arguments cannot be encoded: \(reason)", method: name))
             return peer.spareCalls.give(call)
         }
         peer.send(post: call)

@@ -35,7 +35,7 @@ package final class Requester: Sendable {
     private let handoff: (any Handoff)?
     /// How long a call may take, in nanoseconds.
     let timeout: Int64
-    let log: @Sendable (String) -> Void
+    let log: @Sendable (LogRecord) -> Void
     let state: Lock<State>
     let spareCalls = SpareCalls()
 
@@ -227,7 +227,7 @@ extension Requester {
                 return AfterSending()
             }
         }
-        if let refusal { log("a post was not sent: \(error(refusal))") }
+        if let refusal { tell("a post was not sent: \(error(refusal))") }
         tell(untoldRefusals: untoldRefusals)
         spareCalls.give(call)
         perform(after)
@@ -240,12 +240,15 @@ extension Requester {
 
     private func tell(untoldRefusals count: Int) {
         guard count > 0 else { return }
-        log("\(LostPosts.text(count)) not sent either, for the reason that was told with the first")
+        tell("\(LostPosts.text(count)) not sent either, for the reason that was told with the first")
     }
 
     private func tell(_ lost: LostPosts, because why: String) {
-        if lost.count > 0 { log(lost.text(because: why)) }
+        if lost.count > 0 { tell(lost.text(because: why)) }
     }
+
+    /// Logs what became of posts.
+    private func tell(_ message: String) { log(LogRecord(.error, message, peer: link?.address)) }
 }
 
 // MARK: queueing messages; under the lock

@@ -70,9 +70,13 @@ extension RPCClient {
         package var minimumRate = 16_384
         /// How many lines are logged in ten seconds. Further lines are counted only.
         public var maximumLogLines = 1_000
-        /// Called with a line of text for each event that no caller learns of, such as ignored messages and posts that could
-        /// not be sent. The default writes the line to standard error.
-        public var log: @Sendable (String) -> Void = LogStream.log
+        /// Called with each event that no caller learns of, such as ignored messages and posts that could not be sent. The
+        /// default writes a line to standard error.
+        public var log: @Sendable (LogRecord) -> Void = LogRecord.standardError
+        /// Whether ``log`` gets each message too, sent or received, as a record of the level `.debug`. The variable `RPC_TRACE=1`
+        /// in the environment of the process does the same. A record has the first 1,024 bytes of the message, without tokens
+        /// and names of sessions. It does not count for ``maximumLogLines``. The log must not call through this client then.
+        public var tracesMessages = false
 
         /// All defaults.
         public init() {}
@@ -94,6 +98,7 @@ extension RPCClient.Configuration {
         settings.limits.frameTime = frameTime
         settings.limits.minimumRate = minimumRate
         settings.maximumPendingPostBytes = maximumPendingPostBytes
+        settings.traceMessages(tracesMessages, into: log)
         settings.saysHello = saysHello ?? (framing == .lengthPrefixed || token != nil)
         return settings
     }

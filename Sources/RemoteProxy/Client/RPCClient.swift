@@ -51,7 +51,7 @@ public final class RPCClient: Sendable {
     /// is also refused under a name that begins with `~`, `#` or `@`. Earlier exports stay as they are, and the log says
     /// why.
     public func export(_ proxy: some ServiceProxy, named name: String? = nil) {
-        if let refusal = exports.add(proxy, named: name) { peer.log(refusal) }
+        if let refusal = exports.add(proxy, named: name) { peer.log(LogRecord(.error, refusal)) }
     }
 
     /// Takes back the object that was exported for a service, under that name or unnamed. Later calls throw `RPCError` with the

@@ -25,13 +25,15 @@ extension ErrorObject {
     ///   - method: the method's name on the wire.
     init(
         _ error: any Error, _ outcome: RPCError.Outcome, thrownBy method: String, of service: ServiceDescription,
-        log: (String) -> Void
+        log: (LogRecord) -> Void
     ) {
         if let declared = service.declared(error) {
             self = declared
         } else if let error = error as? RPCError {
             // Only the message travels to the caller; the cause goes to the log.
-            if let cause = error.underlying { log("\(method): \(error.message), because of \(cause)") }
+            if let cause = error.underlying {
+                log(LogRecord(.warning, "\(method): \(error.message), because of \(cause)", method: method))
+            }
             self.init(error)
         } else if error is CancellationError {
             self.init(RPCError(.cancelled, "the subject was cancelled", outcome: outcome))
@@ -39,13 +41,14 @@ extension ErrorObject {
             // The text of the error stays in this log: it may hold paths, names or secrets. The reference ties the caller's
             // error to it.
             let reference = String(UInt32.random(in: .min ... .max), radix: 36)
-            if let result = error as? UnencodableResult {
-                log("the result of \(method) cannot be encoded, reference \(reference): \(result.error)")
-            } else {
-                log(
+            let what =
+                if let result = error as? UnencodableResult {
+                    "the result of \(method) cannot be encoded, reference \(reference): \(result.error)"
+                } else {
                     "\(method) threw an undeclared error, reference \(reference): \(error); "
-                        + "callers get it if @Service(errors:) lists \(type(of: error))")
-            }
+                        + "callers get it if @Service(errors:) lists \(type(of: error))"
+                }
+            log(LogRecord(.error, what, method: method, reference: reference))
             let text = "\(method) failed; its log has the details under the reference \(reference)"
             self.init(RPCError(.internalError, text, outcome: outcome))
         }

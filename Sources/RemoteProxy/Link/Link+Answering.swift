@@ -193,10 +193,13 @@ extension Link {
     ) {
         let method = request.method
         guard let id = request.id else {
-            return requester.log("the post \(method.signature.wireName) failed: \(error)")
+            return log(
+                LogRecord(
+                    .error, "the post \(method.signature.wireName) failed: \(error)", method: method.signature.wireName)
+            )
         }
         let object = ErrorObject(
-            error, outcome, thrownBy: method.signature.wireName, of: method.service, log: requester.log)
+            error, outcome, thrownBy: method.signature.wireName, of: method.service, log: log)
         output.removeAll()
         MessageWriter.writeFailure(id: id, error: object, in: output)
     }
@@ -216,9 +219,10 @@ extension Link {
         let time = since.duration(to: MonotonicClock.now)
         // A thread that was away for less time may only have waited for a processor.
         guard time >= .milliseconds(10), !method.isToldOf.exchange(true, ordering: .relaxed) else { return }
-        requester.log(
+        let text =
             "\(method.signature.wireName) has kept its thread for \(time.nanoseconds / 1_000_000) ms, and another went on for "
-                + "it: what blocks belongs on a thread of its own (maximumBlockedThreads). This is told once")
+            + "it: what blocks belongs on a thread of its own (maximumBlockedThreads). This is told once"
+        log(LogRecord(.warning, text, method: method.signature.wireName))
     }
 }
 
@@ -263,7 +267,7 @@ extension Link {
     /// Answers a request with an error, without running it. A notification is never answered, so its refusal goes to the log.
     @inline(never)
     func answer(_ id: RPCIdentifier?, with error: ErrorObject, in batch: BatchReply?) {
-        guard let id else { return requester.log("refused a post from \(address): \(error.message)") }
+        guard let id else { return log(LogRecord(.warning, "refused a post from \(address): \(error.message)")) }
         let output = JSONOutput()
         MessageWriter.writeFailure(id: id, error: error, in: output)
         send(output.bytes, to: id, in: batch, over: channel, hasBegun: false)
@@ -358,7 +362,7 @@ extension Link {
         guard let limit else { return }
         overran(limit)
         let what = "\(half.replies.count) answers were not acknowledged (\(limit))"
-        requester.log("the session of \(address) ends with its connection: \(what)")
+        log(LogRecord(.warning, "the session of \(address) ends with its connection: \(what)"))
         endWithChannel()
     }
 

@@ -61,7 +61,7 @@ extension Link {
         case .batch(let messages): accept(messages, over: channel)
         case .refused(let error): channel.refuseText(error)
         case .ignored(let why):
-            requester.log("ignored a message from \(channel.stream.remoteAddress): \(why)")
+            log(LogRecord(.warning, "ignored a message from \(channel.stream.remoteAddress): \(why)"))
         }
     }
 

@@ -12,11 +12,11 @@ package struct LinkContext: Sendable {
     package let settings: Shared<LinkSettings>
     /// Where clients find their sessions again; nil at an end that dials.
     package let sessions: SessionTable?
-    let log: @Sendable (String) -> Void
+    let log: @Sendable (LogRecord) -> Void
 
     package init(
         runner: RequestRunner, exports: Exports, settings: Shared<LinkSettings> = Shared(LinkSettings()),
-        sessions: SessionTable? = nil, log: @escaping @Sendable (String) -> Void = { _ in }
+        sessions: SessionTable? = nil, log: @escaping @Sendable (LogRecord) -> Void = { _ in }
     ) {
         (self.runner, self.exports, self.settings, self.sessions) = (runner, exports, settings, sessions)
         self.log = log
@@ -114,6 +114,13 @@ extension Link {
             }
             return lengthOfID
         }
+    }
+
+    /// Logs an event that concerns the other end.
+    func log(_ record: LogRecord) {
+        var record = record
+        (record.peer, record.session) = shared.withLock { ($0.address, String($0.id.prefix(8))) }
+        context.log(record)
     }
 
     /// Counts that a peer has run into a limit, such as one for the size of a message. Counts nothing for nil.
@@ -238,7 +245,7 @@ extension Link {
     /// That end counts wrong, or a byte has changed on the way. Which calls it would still run and answer cannot be known.
     func endMiscounted(over channel: MessageChannel) {
         let why = "\(channel.stream.remoteAddress) says that it has more of the session than it was sent"
-        requester.log("closed the connection: \(why)")
+        log(LogRecord(.error, "closed the connection: \(why)"))
         channel.close(because: why)
         if self.channel !== channel { self.channel?.replaced() }
         end(why)
@@ -277,7 +284,7 @@ extension Link {
             end(why)
             return true
         }
-        requester.log("closed \(channel.stream.remoteAddress): \(why)")
+        log(LogRecord(.notice, "closed \(channel.stream.remoteAddress): \(why)"))
         channel.close(because: why)
         end(why)
         channel.stream.abort()

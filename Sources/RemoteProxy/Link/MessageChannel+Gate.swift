@@ -55,7 +55,7 @@ extension MessageChannel {
     private func turnAway(_ request: Request) {
         close()
         gate.settings.traffic?.count { $0.failedLogins += 1 }
-        link.requester.log("refused \(stream.remoteAddress): it has shown an unknown token")
+        link.log(LogRecord(.warning, "refused \(stream.remoteAddress): it has shown an unknown token"))
         stream.loop.schedule(at: stream.loop.now.advanced(by: gate.settings.limits.loginDelay)) { [self] in
             link.answer(request.id, with: .unknownToken, in: nil)
             stream.close()
@@ -188,7 +188,7 @@ extension MessageChannel {
             append(MessageWriter.ping)
         case .end(.idleTime):
             gate.settings.traffic?.overran(.idleTime)
-            link.requester.log("drained \(stream.remoteAddress): \(gate.explanation(of: .idleTime))")
+            link.log(LogRecord(.notice, "drained \(stream.remoteAddress): \(gate.explanation(of: .idleTime))"))
             link.drain(over: self)
         case .end(let limit):
             endGate(limit)
@@ -204,7 +204,7 @@ extension MessageChannel {
         guard close(because: why) else { return }
         gate.isSilent = limit == .keepaliveTimeout
         gate.settings.traffic?.overran(limit)
-        link.requester.log("closed \(stream.remoteAddress): \(why)")
+        link.log(LogRecord(.warning, "closed \(stream.remoteAddress): \(why)"))
         // A peer that does not answer would not close its end either.
         if limit == .keepaliveTimeout { stream.abort() } else { stream.close() }
     }
@@ -216,7 +216,7 @@ extension MessageChannel {
         guard case .overrun(let limit, let why) = end else { return }
         gate.isSilent = limit == .keepaliveTimeout || limit == .patience
         gate.settings.traffic?.overran(limit)
-        link.requester.log("closed \(stream.remoteAddress): \(why)")
+        link.log(LogRecord(.warning, "closed \(stream.remoteAddress): \(why)"))
     }
 }
 

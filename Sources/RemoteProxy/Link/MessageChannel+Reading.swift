@@ -93,6 +93,7 @@ extension MessageChannel {
     @inline(__always)
     private func take(_ frame: consuming Bytes, by link: Link, _ mayBegin: Bool) {
         let size = frame.count
+        traceReceived(frame)
         if mayBegin || gate.login.isLocked {
             return link.accept(messages.read(consume frame), size: size, over: self)
         }
@@ -134,7 +135,7 @@ extension MessageChannel {
             if link.half.life.isGreeting { noteFraming() }
             link.answer(.null, with: ErrorObject(error), in: nil)
         }
-        link.requester.log("closed \(stream.remoteAddress): \(error)")
+        link.log(LogRecord(.warning, "closed \(stream.remoteAddress): \(error)"))
         // If the session went on, the other end would send the same bytes again.
         link.endWithChannel()
         close(because: "what \(stream.remoteAddress) sent cannot be read: \(error)")
@@ -157,7 +158,7 @@ extension MessageChannel {
     /// messages.
     private func refuseHalf(_ error: FramingError) {
         link.answer(.null, with: ErrorObject(error), in: nil)
-        link.requester.log("ignored the last message of \(stream.remoteAddress): \(error)")
+        link.log(LogRecord(.warning, "ignored the last message of \(stream.remoteAddress): \(error)"))
         finishIfAnswered()
     }
 
@@ -257,9 +258,10 @@ extension MessageChannel {
         link.overran(limit)
         guard !input.hasToldOfPause else { return }
         input.hasToldOfPause = true
-        link.requester.log(
+        let text =
             "reading from \(stream.remoteAddress) pauses, replies too: its requests that wait for their turn have "
-                + "\(input.waiting.bytes) bytes (\(limit)). This is told once for a connection")
+            + "\(input.waiting.bytes) bytes (\(limit)). This is told once for a connection"
+        link.log(LogRecord(.warning, text))
     }
 
     /// Reads on after a pause, once at most half of the permitted bytes wait.
@@ -282,8 +284,8 @@ extension MessageChannel {
         guard !input.waiting.isEmpty else { return }
         if !link.half.life.isResumable {
             let count = input.waiting.count == 1 ? "1 request" : "\(input.waiting.count) requests"
-            link.requester.log(
-                "\(count) of \(stream.remoteAddress) had not begun when the connection ended, and never will")
+            let text = "\(count) of \(stream.remoteAddress) had not begun when the connection ended, and never will"
+            link.log(LogRecord(.warning, text))
         }
         changeWaiting { $0.removeAll() }
     }

@@ -40,6 +40,8 @@ package final class MessageChannel: @unchecked Sendable {
     let isDialled: Bool
     private let framingNumber: Atomic<UInt8>
     private let runsLibrary = Atomic(false)
+    /// Whether `LinkSettings.trace` gets the messages. It stands here, in the same word, because each message asks for it.
+    private let isTraced: Bool
 
     // On the loop. Access is unchecked for the same reason as in `Link`.
     /// The link that this channel serves: a fresh one at first. If the greeting finds an earlier session, the link of that
@@ -70,6 +72,7 @@ package final class MessageChannel: @unchecked Sendable {
         self.link = link
         tellOwner = owner
         isDialled = framing != nil
+        isTraced = settings.trace != nil
         framingNumber = Atomic((framing ?? .lines).rawValue)
         frames = FrameReader(limits: settings.limits.frames, framing: framing)
         messages = MessageReader(
@@ -83,6 +86,7 @@ package final class MessageChannel: @unchecked Sendable {
         self.stream = stream
         self.link = link
         (number, isDialled, tellOwner) = (former.number, former.isDialled, former.tellOwner)
+        isTraced = former.isTraced
         framingNumber = Atomic(former.framing.rawValue)
         (frames, messages, gate) = (former.frames, former.messages, former.gate)
         use = Use(closesAfterAnswer: false)
@@ -99,9 +103,6 @@ package final class MessageChannel: @unchecked Sendable {
         // The list of tokens may have been replaced since the gate was made.
         link.endIfRevoked()
     }
-
-    /// Whether this end says hello, and so expects an answer to it.
-    var saysHello: Bool { isDialled && link.settings.saysHello }
 
     // MARK: what has come over it
 
@@ -147,6 +148,9 @@ extension MessageChannel {
         set { runsLibrary.store(newValue, ordering: .relaxed) }
     }
 
+    /// Whether this end says hello, and so expects an answer to it.
+    var saysHello: Bool { isDialled && link.settings.saysHello }
+
     /// Puts one message into the outgoing queue; the caller flushes. Returns the offset of its first byte in the stream.
     @discardableResult
     func append(_ message: UnsafeRawBufferPointer) -> UInt64 { write(.copied(message)) }
@@ -157,7 +161,28 @@ extension MessageChannel {
 
     /// The first byte that a dialling end writes tells the framing.
     private func write(_ message: OutgoingMessage) -> UInt64 {
-        stream.write { queue, offset in framing.write(message, into: &queue, isFirst: isDialled && offset == 0) }
+        if isTraced { trace(message) }
+        return stream.write { queue, offset in framing.write(message, into: &queue, isFirst: isDialled && offset == 0) }
+    }
+
+    /// Traces a message that came.
+    @inline(__always)
+    func traceReceived(_ message: Bytes) {
+        if isTraced { message.withUnsafeBytes { trace($0, isSent: false) } }
+    }
+
+    @inline(never)
+    private func trace(_ message: OutgoingMessage) {
+        switch message {
+        case .copied(let bytes): trace(bytes, isSent: true)
+        case .shared(let bytes): bytes.withUnsafeBytes { trace($0, isSent: true) }
+        }
+    }
+
+    /// Reads the link, which is safe on any thread: before the channel has its last link, no other thread knows the channel.
+    @inline(never)
+    private func trace(_ message: UnsafeRawBufferPointer, isSent: Bool) {
+        link.settings.trace?(MessageTrace.record(message, isSent: isSent, peer: stream.remoteAddress))
     }
 
     /// Appends a message that the closure writes.

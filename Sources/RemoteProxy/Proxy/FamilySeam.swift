@@ -8,7 +8,7 @@
 // - Waiting: `WaitingTask`, `WaitingLine`, `KeptPost`.
 // - JSON: `JSONOutput`, `canonicalJSON`. Arguments as keys: `ArgumentValues`.
 // - The system: `Lock`, `Loop`, `LoopTimer`, `EventLoop`, `Instant`, `MonotonicClock`, `WallClock`, `SystemThread`,
-//   `LogStream`, `ReplaceableFile`, `SystemError`, `Backoff`.
+//   `standardError`, `ReplaceableFile`, `SystemError`, `Backoff`.
 
 /// A subject that one caller can hold, or that does something of its own when it is held.
 protocol HoldableSubject<Service>: Subject {

@@ -50,7 +50,7 @@ private struct Noting: Echo {
 
     private var server: RPCServer {
         var configuration = RPCServer.Configuration()
-        configuration.log = { [lines] line in lines.withLock { $0.append(line) } }
+        configuration.log = { [lines] line in lines.withLock { $0.append(line.message) } }
         let server = RPCServer(configuration)
         server.export(GreeterProxy(EnglishGreeter()))
         return server
@@ -129,7 +129,7 @@ private struct Noting: Echo {
     @Test func `a client takes back what it has exported, and keeps what it had when names clash`() async throws {
         try await withServer(exporting: [EchoProxy(AskingEcho())]) { url in
             var configuration = RPCClient.Configuration.patient
-            configuration.log = { [lines] line in lines.withLock { $0.append(line) } }
+            configuration.log = { [lines] line in lines.withLock { $0.append(line.message) } }
             let client = RPCClient(url, configuration)
             client.export(GreeterProxy(EnglishGreeter()))
             client.export(OtherGreeterProxy(Rival()))

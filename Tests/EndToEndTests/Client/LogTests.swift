@@ -39,7 +39,7 @@ import Testing
         var configuration = RPCClient.Configuration.patient
         configuration.maximumLogLines = 2
         configuration.maximumFrameSize = 256
-        configuration.log = { line in lines.withLock { $0.append(line) } }
+        configuration.log = { line in lines.withLock { $0.append(line.message) } }
         let client = RPCClient("tcp://127.0.0.1:1", configuration)
         for _ in 0..<5 { CounterProxy(client).note(String(repeating: "too long ", count: 100)) }
         #expect(lines.withLock { $0.count } == 2)

@@ -25,7 +25,7 @@ import Testing
 
         let heard = Lock<[String]>([])
         var policy = CachePolicy(freshFor: .seconds(1_000))
-        policy.log = { text in heard.withLock { $0.append(text) } }
+        policy.log = { text in heard.withLock { $0.append(text.message) } }
         let silent = Silent()
         let reader = GreeterProxy(silent).cached(in: .file(path), methods: [.greet], policy)
         for round in 0..<Self.rounds {

@@ -29,7 +29,7 @@ extension FaultRuns {
         var configuration = RPCServer.Configuration.quiet
         (configuration.keepaliveInterval, configuration.keepaliveTimeout) = Self.keepalive
         configuration.log = { line in
-            if line.contains("keepaliveTimeout") { giveUps.yield(MonotonicClock.now) }
+            if line.message.contains("keepaliveTimeout") { giveUps.yield(MonotonicClock.now) }
         }
         let server = RPCServer(configuration)
         let watched = WatchedEcho()

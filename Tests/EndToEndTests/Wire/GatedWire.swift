@@ -47,5 +47,5 @@ struct WhoIsThere: Greeter {
 final class LoggedLines: Sendable {
     private let kept = Mutex<[String]>([])
     var lines: [String] { kept.withLock { $0 } }
-    var add: @Sendable (String) -> Void { { line in self.kept.withLock { $0.append(line) } } }
+    var add: @Sendable (LogRecord) -> Void { { record in self.kept.withLock { $0.append(record.message) } } }
 }

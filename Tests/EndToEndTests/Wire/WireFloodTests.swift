@@ -80,7 +80,7 @@ import Testing
         try await withGate(exporting: [EchoProxy(SlowEcho())]) {
             $0.maximumRequestsInFlight = 64
             $0.maximumBytesInFlight = 100_000
-            $0.log = { line in lines.withLock { $0.append(line) } }
+            $0.log = { line in lines.withLock { $0.append(line.message) } }
         } _: { server, url in
             let count = 5_000
             let client = try RawClient(url)

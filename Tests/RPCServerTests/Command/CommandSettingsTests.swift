@@ -34,7 +34,7 @@ import Testing
         Reading("--grace 0.25") { $0.configuration.grace == .milliseconds(250) },
         Reading("--grace 0") { $0.configuration.grace == .zero },
         Reading("--maximum-connections-per-address 3") { $0.configuration.maximumConnectionsPerAddress == 3 },
-        Reading("--frame-time 3") { $0.configuration.frameTime == .seconds(3) },
+        Reading("--trace") { $0.configuration.tracesMessages },
         Reading("--idle-time 3") { $0.configuration.idleTime == .seconds(3) },
         Reading("--keepalive-interval 3") { $0.configuration.keepaliveInterval == .seconds(3) },
         Reading("--maximum-requests-in-all 3") { $0.configuration.maximumRequestsInAll == 3 },

@@ -43,12 +43,12 @@ import Testing
         let (lines, missed) = (Lock<[String]>([]), Lock(0))
         let logLimiter = LogLimiter(
             most: 2, on: loop, overran: { missed.withLock { $0 += 1 } },
-            write: { line in lines.withLock { $0.append(line) } })
-        for number in 1...5 { logLimiter.log("\(number)") }
+            write: { line in lines.withLock { $0.append(line.message) } })
+        for number in 1...5 { logLimiter.log(LogRecord(.warning, "\(number)")) }
         #expect(lines.withLock { $0 } == ["1", "2"] && missed.withLock { $0 } == 3)
         loop.advance(by: .seconds(10))
         #expect(lines.withLock { $0 } == ["1", "2", "3 lines were left out (maximumLogLines)"])
-        for number in 6...8 { logLimiter.log("\(number)") }
+        for number in 6...8 { logLimiter.log(LogRecord(.warning, "\(number)")) }
         loop.advance(by: .seconds(10))
         #expect(lines.withLock { Array($0.dropFirst(3)) } == ["6", "7", "1 line was left out (maximumLogLines)"])
         // Nothing is left to do, so nobody is woken.
@@ -57,10 +57,10 @@ import Testing
 
     @Test func `cuts what is too long for a line, and says how long it was`() {
         let lines = Lock<[String]>([])
-        let logLimiter = LogLimiter(most: 3, on: ManualLoop()) { line in lines.withLock { $0.append(line) } }
+        let logLimiter = LogLimiter(most: 3, on: ManualLoop()) { line in lines.withLock { $0.append(line.message) } }
         let (fits, tooLong) = (String(repeating: "a", count: 8_192), String(repeating: "ü", count: 8_192))
-        logLimiter.log(fits)
-        logLimiter.log(tooLong)
+        logLimiter.log(LogRecord(.warning, fits))
+        logLimiter.log(LogRecord(.warning, tooLong))
         #expect(lines.withLock { $0 } == [fits, String(repeating: "ü", count: 4_096) + "… (16384 bytes)"])
     }
 }

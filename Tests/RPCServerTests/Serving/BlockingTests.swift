@@ -150,7 +150,7 @@ private struct BlockedServer {
 
     @Test func `is told of in the log, once, when it has blocked for long`() async throws {
         let lines = Lock<[String]>([])
-        let blocked = try await BlockedServer { $0.log = { line in lines.withLock { $0.append(line) } } }
+        let blocked = try await BlockedServer { $0.log = { line in lines.withLock { $0.append(line.message) } } }
         let greeter = blocked.greeter()
         func block() async throws {
             let call = await blocked.block(through: greeter)

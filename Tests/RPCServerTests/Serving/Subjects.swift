@@ -43,12 +43,12 @@ struct ScriptedGreeter: Greeter {
 /// The lines that a server or client logs.
 struct LogLines: Sendable {
     let lines: AsyncStream<String>
-    let write: @Sendable (String) -> Void
+    let write: @Sendable (LogRecord) -> Void
 
     init() {
         let (stream, continuation) = AsyncStream<String>.makeStream()
         lines = stream
-        write = { continuation.yield($0) }
+        write = { continuation.yield($0.message) }
     }
 
     func first(where matches: (String) -> Bool) async -> String? {

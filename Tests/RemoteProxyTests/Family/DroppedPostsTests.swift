@@ -10,8 +10,8 @@ import Testing
 @Suite(.serialized, .waitsForOthers) struct `Dropped posts` {
     @Test func `are counted, and told of when there are twice as many`() {
         let lines = Lock<[String]>([])
-        DroppedPosts.log { line in lines.withLock { $0.append(line) } }
-        defer { DroppedPosts.log(to: LogStream.log) }
+        DroppedPosts.log { line in lines.withLock { $0.append(line.message) } }
+        defer { DroppedPosts.log(to: LogRecord.standardError) }
         let proxy = WorkshopProxy.unbound(limit: 2, on: ManualLoop())
         let before = DroppedPosts.count
         for number in 0..<before + 12 { proxy.note("\(number)") }

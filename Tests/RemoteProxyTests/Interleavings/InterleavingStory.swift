@@ -37,7 +37,7 @@ final class InterleavingStory {
         network.exports.add(SettlerProxy(ProbeSettler(probe: probe)), named: nil)
         var configuration = RPCClient.Configuration()
         configuration.timeout = Self.timeout
-        configuration.log = { [toldPosts] line in toldPosts.withLock { $0.note(line) } }
+        configuration.log = { [toldPosts] line in toldPosts.withLock { $0.note(line.message) } }
         client = network.client(configuration)
         watch = InterleavingWatch(network, probe, history, client.peer)
         network.loop.afterEachStep { [watch] in watch.look() }

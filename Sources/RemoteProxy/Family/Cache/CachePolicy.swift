@@ -38,9 +38,9 @@ public struct CachePolicy: Sendable {
     public var pauseAfterFailure: Duration = .seconds(1)
     /// How long to wait after writing the file before writing it again.
     public var pauseAfterWriting: Duration = .seconds(1)
-    /// Gets each problem with the file, and each result that cannot be cached, as a text for people. Calls never fail for
-    /// these reasons. The default writes to standard error.
-    public var log: @Sendable (String) -> Void = LogStream.log
+    /// Called with each problem of the file, and each result that cannot be cached. Calls never fail for these reasons. The
+    /// default writes a line to standard error.
+    public var log: @Sendable (LogRecord) -> Void = LogRecord.standardError
 
     /// The defaults.
     public init() {}

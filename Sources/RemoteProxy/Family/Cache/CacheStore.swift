@@ -77,7 +77,7 @@ final class CacheStore: Sendable {
                 defer { last = problem }
                 return last != problem
             }
-            if isNew { policy.log(problem) }
+            if isNew { policy.log(LogRecord(.warning, problem)) }
         }
         if case .file(let path) = place { file = CacheFile(path, report: report) } else { file = nil }
         if let file { load(file) }

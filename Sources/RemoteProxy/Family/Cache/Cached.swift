@@ -30,10 +30,13 @@ extension ServiceProxy {
         let names = methods?.map(\.name) ?? calls.filter { $0.effect == .reads }.map(\.name)
         let service = Self.methodTable.service.name
         if names.isEmpty {
-            policy.log("nothing of \(service) is cached: mark what may be @ReadOnly, or name it in methods:")
+            policy.log(
+                LogRecord(
+                    .warning, "nothing of \(service) is cached: mark what may be @ReadOnly, or name it in methods:"))
         }
         for name in names where !calls.contains(where: { $0.name == name }) {
-            policy.log("\(service).\(name) cannot be cached: only a method with a result can")
+            policy.log(
+                LogRecord(.warning, "\(service).\(name) cannot be cached: only a method with a result can"))
         }
         let store = CacheStore(place, service, names, policy, environment)
         return Self(subject: CachingSubject(next: proxySubject, store: store))

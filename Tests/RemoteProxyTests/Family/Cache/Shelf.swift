@@ -75,4 +75,5 @@ final class Heard: Sendable {
     private let lines = Lock<[String]>([])
     var all: [String] { lines.withLock { $0 } }
     @Sendable func hear(_ line: String) { lines.withLock { $0.append(line) } }
+    @Sendable func hear(_ record: LogRecord) { hear(record.message) }
 }

@@ -17,7 +17,7 @@ import Testing
     private func session(_ runner: RequestRunner) -> Link {
         Link(
             LinkContext(runner: runner, exports: network.exports, sessions: SessionTable()) { [log] line in
-                log.withLock { $0.append(line) }
+                log.withLock { $0.append(line.message) }
             })
     }
 
