@@ -1,0 +1,43 @@
+// Uses the adapters of the article "Logs, metrics and traces" as it says, and prints what came of it.
+
+import Logging
+import Metrics
+import Protocols
+import RPCServer
+import RemoteProxy
+import Tracing
+
+/// Asks the next greeter, if there is one.
+struct Relay: Greeter {
+    struct Refusal: Error {}
+
+    var next: (any Greeter)?
+
+    func greet(_ name: String) async throws -> String {
+        if name.isEmpty { throw Refusal() }
+        return try await next?.greet(name) ?? "Hello, \(name)!"
+    }
+}
+
+let logger = Logger { line in
+    // Addresses and references differ from run to run.
+    print(line.replacing(#/reference[ =]\w+/#, with: "reference").replacing(#/(peer|session)=\S+/#) { "\($0.1)" })
+}
+var configuration = RPCServer.Configuration()
+configuration.log = { logger.log($0) }
+
+let back = RPCServer(configuration)
+back.export(GreeterProxy(Relay()).timed().traced())
+let client = RPCClient(try await back.listen(on: "tcp://127.0.0.1:0"))
+let front = RPCServer(configuration)
+front.export(GreeterProxy(Relay(next: GreeterProxy(client).traced())).traced())
+let greeter = GreeterProxy(RPCClient(try await front.listen(on: "tcp://127.0.0.1:0"))).traced()
+print(try await greeter.greet("world"))
+for span in endedSpans { print(span) }
+
+_ = try? await GreeterProxy(client).greet("")
+
+let report = Task { try await back.reportCounters() }
+while recorded["rpc_calls"] != 2 { await Task.yield() }
+report.cancel()
+for name in recorded.keys.sorted() { print(name) }
