@@ -1,5 +1,5 @@
-// Limits the number and the length of records that go into a log, to what a disk can bear. Lines beyond the limit are left out,
-// and their number is logged at the end of the window.
+// Limits the number and the length of records that go into a log, to what a disk can bear. Those beyond the limit are left
+// out, and their number is logged at the end of the window.
 
 import RPCSockets
 package import RPCWire

@@ -41,8 +41,8 @@ package struct CallScope: Sendable {
 }
 
 extension CallScope {
-    /// The scope of the running task. Nil in a task that serves no call and has neither a time limit nor metadata. It is never changed in place: a
-    /// task that outlives the call in which it began keeps the scope of that call.
+    /// The scope of the running task. Nil in a task that serves no call and has neither a time limit nor metadata. It is never
+    /// changed in place: a task that outlives the call in which it began keeps the scope of that call.
     @TaskLocal package static var current: CallScope?
 
     /// Runs the body in another scope, or in none, on the actor of the caller.

@@ -119,7 +119,9 @@ extension Link {
     /// Logs an event that concerns the other end.
     func log(_ record: LogRecord) {
         var record = record
-        (record.peer, record.session) = shared.withLock { ($0.address, String($0.id.prefix(8))) }
+        (record.peer, record.session) = shared.withLock { shared in
+            (shared.address.isEmpty ? nil : shared.address, String(shared.id.prefix(8)))
+        }
         context.log(record)
     }
 

@@ -265,6 +265,25 @@ import Testing
         }.get()
     }
 
+    @Test(arguments: [true, false])
+    func `an option or a variable of the environment has each message logged`(isOption: Bool) async throws {
+        try await blocking {
+            let server = try ServerProgram(
+                "--listen=tcp://127.0.0.1:0", isOption ? "--trace" : "--threads=1",
+                environment: isOption ? [:] : ["RPC_TRACE": "1"])
+            let client = try RawClient(try server.address())
+            #expect(try brief(client.ask(Said.value)) == "1=0")
+            client.finish()
+            server.signal(SIGTERM)
+            let lines = server.end().errors.split(separator: "\n")
+            #expect(lines.count == 2)
+            #expect(lines.first?.hasPrefix("rpc-server: from tcp://127.0.0.1:") == true)
+            #expect(lines.first?.hasSuffix(": " + Said.value) == true)
+            #expect(lines.last?.hasPrefix("rpc-server: to tcp://127.0.0.1:") == true)
+            #expect(lines.last?.hasSuffix(#": {"jsonrpc":"2.0","id":1,"result":0}"#) == true)
+        }.get()
+    }
+
     @Test func `limits on the command line hold on the wire`() async throws {
         try await blocking {
             let server = try ServerProgram(
