@@ -81,7 +81,7 @@ public final class RPCServer: Sendable {
         do {
             var bound: [String] = []
             for url in urls { bound.append(try await driver.listen(on: url)) }
-            for url in bound { driver.logLimiter.log("listening on \(url)") }
+            for url in bound { driver.logLimiter.log(LogRecord(.notice, "listening on \(url)")) }
         } catch {
             await driver.stop(grace: .zero)
             throw error

@@ -67,7 +67,7 @@ public func withCaller<Result>(
     _ identity: Identity?, at address: String = "tcp://127.0.0.1:0", _ body: () async throws -> Result
 ) async rethrows -> Result {
     let context = LinkContext(
-        runner: RequestRunner(loop: EventLoop.shared), exports: Exports(isAtClient: true), log: LogStream.log)
+        runner: RequestRunner(loop: EventLoop.shared), exports: Exports(isAtClient: true), log: LogRecord.standardError)
     let link = Link(context, identity: identity, address: address)
     link.requester.close(
         RPCError(.unavailable, "a caller of withCaller has no connection and exports nothing", outcome: .notExecuted))

@@ -197,7 +197,7 @@ final class Reconnector: Sendable {
             defer { state.toldFailure = why }
             return state.toldFailure != why
         }
-        if isNews { context.log("cannot connect, trying again: \(why)") }
+        if isNews { context.log(LogRecord(.warning, "cannot connect, trying again: \(why)")) }
     }
 
     private func timedOut(_ attempt: Int) {

@@ -44,7 +44,7 @@ import Testing
         var configuration = RPCClient.Configuration.patient
         configuration.framing = framing
         configuration.saysHello = true
-        configuration.log = { line.yield($0) }
+        configuration.log = { line.yield($0.message) }
         let client = RPCClient(server.url, configuration)
         let fault = "\(server.url) does not answer as a server of this kind does: it began with "
         let first = await #expect(throws: RPCError.self) { try await CalculatorProxy(client).add(1, 2) }

@@ -23,7 +23,7 @@ import Testing
     private func configuration(_ change: (inout RPCClient.Configuration) -> Void = { _ in }) -> RPCClient.Configuration
     {
         var configuration = RPCClient.Configuration()
-        configuration.log = { [log] line in log.withLock { $0.append(line) } }
+        configuration.log = { [log] line in log.withLock { $0.append(line.message) } }
         change(&configuration)
         return configuration
     }
