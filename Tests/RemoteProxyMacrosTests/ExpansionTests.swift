@@ -201,10 +201,11 @@ struct ExpansionTests {
         let expanding = Expanding(
             "protocol `for`: Sendable { func a(_ x: Int); func a(y: Int); func `in`(); func name(); func String() }")
         #expect(
-            expanding.lines(with: "= Self(name") == [
-                #"static let `a(_:)` = Self(name: "a(_:)")"#, #"static let `a(y:)` = Self(name: "a(y:)")"#,
-                #"static let `in` = Self(name: "in")"#, #"static let name = Self(name: "name")"#,
-                #"static let String = Self(name: "String")"#,
+            expanding.lines(with: "{ Self(name") == [
+                #"static var `a(_:)`: Self { Self(name: "a(_:)") }"#,
+                #"static var `a(y:)`: Self { Self(name: "a(y:)") }"#,
+                #"static var `in`: Self { Self(name: "in") }"#, #"static var name: Self { Self(name: "name") }"#,
+                #"static var String: Self { Self(name: "String") }"#,
             ])
     }
 

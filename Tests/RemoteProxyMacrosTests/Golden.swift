@@ -44,16 +44,16 @@ enum Golden {
                 public init(name: Swift.String) { self.name = name }
 
                 /// `add(_:to:)`.
-                public static let add = Self(name: "add")
+                public static var add: Self { Self(name: "add") }
 
                 /// `note(_:)`.
-                public static let note = Self(name: "note")
+                public static var note: Self { Self(name: "note") }
 
                 /// `reset()`.
-                public static let reset = Self(name: "reset")
+                public static var reset: Self { Self(name: "reset") }
 
                 /// `total`.
-                public static let total = Self(name: "total")
+                public static var total: Self { Self(name: "total") }
             }
 
             /// The methods of Calculator, typed.

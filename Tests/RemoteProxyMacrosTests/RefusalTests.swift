@@ -322,7 +322,7 @@ struct Refusal: CustomTestStringConvertible {
                     public init(name: Swift.String) { self.name = name }
 
                     /// `change(_:)`.
-                    public static let change = Self(name: "change")
+                    public static var change: Self { Self(name: "change") }
                 }
 
                 public func change(_ a: inout Int) throws -> Self { Swift.fatalError() }

@@ -54,11 +54,16 @@ extension Method {
     nonisolated(nonsending) public func _call(
         _ subject: any Subject<Service>, _ arguments: Arguments
     ) async throws -> Result {
-        guard let remote = subject._remoteCall(signature) else {
-            do { return try await subject.call(self, arguments) } catch { throw thrownByProxy(error) }
-        }
+        guard let remote = subject._remoteCall(signature) else { return try await callThrough(subject, arguments) }
         defer { extendLifetime(subject) }
         return try await remote.perform(self, arguments)
+    }
+
+    @usableFromInline
+    nonisolated(nonsending) func callThrough(
+        _ subject: any Subject<Service>, _ arguments: Arguments
+    ) async throws -> Result {
+        do { return try await subject.call(self, arguments) } catch { throw error.thrownByProxy }
     }
 
     /// Calls an inherited method.

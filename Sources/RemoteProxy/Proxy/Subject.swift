@@ -63,6 +63,3 @@ extension Subject {
         }
     }
 }
-
-@usableFromInline @inline(never)
-func thrownByProxy(_ error: any Error) -> any Error { error.thrownByProxy }

@@ -88,7 +88,7 @@ struct ProxyExpansion {
         return """
             /// `\(requirement.fullName)`.
             \(requirement.availability.map(\.spelling))
-            \(access)static let \(requirement.entryName) = Self(name: \(SwiftName.literal(requirement.wireName)))
+            \(access)static var \(requirement.entryName): Self { Self(name: \(SwiftName.literal(requirement.wireName))) }
             """
     }
 }
