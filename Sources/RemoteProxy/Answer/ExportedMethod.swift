@@ -82,7 +82,7 @@ extension Method: ServiceMethod {
                 signature: signature, service: service, object: ObjectReference(object), run: answer)
         }
         return _ExportedMethod(
-            signature: signature, service: service, supports: { try await subject.supports(signature) }
+            signature: signature, service: service, supports: { [signature] in try await subject.supports(signature) }
         ) { call in
             try call.answer(await subject.answer(self, call.arguments(Arguments.self)))
         }
@@ -94,7 +94,7 @@ extension Post: ServiceMethod {
     public func _export(_ proxy: some ServiceProxy<Service>) -> _ExportedMethod {
         let subject = proxy.proxySubject
         return _ExportedMethod(
-            signature: signature, service: service, supports: { try await subject.supports(signature) },
+            signature: signature, service: service, supports: { [signature] in try await subject.supports(signature) },
             object: ObjectReference(proxy.asService), run: answer)
     }
 }

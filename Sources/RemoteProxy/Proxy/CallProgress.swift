@@ -53,8 +53,7 @@ extension Subject {
         _ method: Method<Service, Arguments, Result>, _ arguments: Arguments
     ) async throws -> Result {
         let progress = CallProgress()
-        var method = method
-        method.progress = progress
+        let method = Method(method, telling: progress)
         do {
             return try await call(method, arguments)
         } catch let error as RPCError {

@@ -1,7 +1,7 @@
 // One requirement that has no reply, with its types. The counterpart of `Method`.
 
 /// A requirement of a service that is posted: sent one way, without waiting and without errors.
-public struct Post<Service: Sendable, Arguments: MethodArguments>: Sendable {
+public final class Post<Service: Sendable, Arguments: MethodArguments>: Sendable {
     /// The name, the parameters and the shape.
     public let signature: MethodSignature
     let service: ServiceDescription
