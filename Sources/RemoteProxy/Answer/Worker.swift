@@ -50,24 +50,24 @@ extension Worker {
         while let post = turn.take() {
             place.put(post)
             await perform()
-            turn = nextPost(of: link)
+            guard let next = link.posts.next() else { return }
+            guard next.method.isPost, !isUsedUp else { return passOn(next, of: link) }
+            turn = consume next
         }
     }
 
-    /// Ends the turn of a post. Calls that waited for it join the runner's other requests.
-    /// - Returns: the next post; nil if there is none, or if it runs after calls that waited longer.
-    private func nextPost(of link: Link) -> IncomingRequest? {
-        var mayRunHere = !isUsedUp
-        while var next = link.posts.next() {
-            let isPost = next.method.isPost
-            if isPost, mayRunHere { return next }
-            next.hasTurn = true
-            next.arrived = runner.loop.now
-            runner.accept(next)
-            if isPost { return nil }
-            mayRunHere = false
+    /// Has other workers run the calls that waited for a post, and the post behind them. Only this task may be used up.
+    @inline(never)
+    private func passOn(_ first: consuming IncomingRequest, of link: Link) {
+        var turn: IncomingRequest? = first
+        while var request = turn.take() {
+            let isPost = request.method.isPost
+            request.hasTurn = true
+            request.arrived = runner.loop.now
+            runner.accept(request)
+            if isPost { return }
+            turn = link.posts.next()
         }
-        return nil
     }
 
     /// Whether a post of the link in place runs, so that its calls wait.

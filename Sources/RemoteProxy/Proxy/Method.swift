@@ -16,8 +16,8 @@ public final class Method<Service: Sendable, Arguments: MethodArguments, Result:
     /// Notes how far the last subject of a chain has come with this call. Nil unless the call came over a connection.
     let progress: CallProgress?
 
-    /// Made by generated code. What answers a call is generic code of this module. Specialised for each method it would gain too
-    /// little to measure, and cost a quarter of the time in which generated code compiles.
+    /// Made by generated code. What answers a call is generic code of this module. Specialised for each method, calls would gain
+    /// too little to measure and posts a tenth, and generated code would take a quarter longer to compile.
     public init(
         _ name: String, of service: ServiceDescription, parameters: [MethodSignature.Parameter] = [],
         result: String? = nil, effect: MethodSignature.Effect = .changes,
