@@ -38,6 +38,8 @@ struct Admission {
     private let tally: Unmanaged<LoopTally>?
     /// How many admitted requests no worker has begun yet.
     var waiting = 0
+    /// How many admitted requests wait for posts before them. No worker could begin these yet.
+    var behindPosts = 0
 
     init(_ context: LinkContext) {
         let traffic = context.settings.value.traffic
@@ -52,6 +54,8 @@ struct Admission {
     /// - Parameter backlog: how many requests of all sessions on the loop wait for a worker.
     @inline(__always)
     func turn(of half: borrowing AnswererHalf, backlog: Int) -> Turn {
+        // They begin one after another as posts end, and the end of each asks again.
+        if behindPosts > 0, half.calls.isFull || behindPosts >= Self.mostWaiting.ofSession { return .stalled }
         if waiting > 0 {
             // The table is full, but not all its requests have begun. Until they have, it is not known whether the next is too
             // many.

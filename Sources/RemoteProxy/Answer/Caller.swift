@@ -57,8 +57,8 @@ public struct Caller: Sendable {
 /// try await withCaller(Identity(name: "ann", roles: ["teller"])) { try await ledger.withdraw(5) }
 /// ```
 ///
-/// In the body ``Caller/current`` is this caller, with a session of its own. Calls inside keep the deadline of the task around, and
-/// lose its holds. When the body returns or throws, the caller is gone, and the actions of ``Caller/whenGone(_:)`` are called
+/// In the body ``Caller/current`` is this caller, with a session of its own and with the metadata of the task around. Calls inside
+/// keep that metadata and the deadline of the task, and lose its holds. When the body returns or throws, the caller is gone, and the actions of ``Caller/whenGone(_:)`` are called
 /// before this returns. The caller exports nothing: calls to it throw `RPCError` with the code `.unavailable` at once.
 /// - Parameters:
 ///   - identity: what the caller has proved; nil for a caller that has proved nothing.
@@ -73,7 +73,9 @@ public func withCaller<Result>(
         RPCError(.unavailable, "a caller of withCaller has no connection and exports nothing", outcome: .notExecuted))
     // No channel serves this link, so nothing else of it is in use, on its loop or elsewhere.
     defer { link.end("the body of withCaller is over") }
-    return try await CallScope(deadline: CallScope.current?.deadline, caller: Caller(link)).entered(body)
+    let (deadline, metadata) = (CallScope.current?.deadline, CallScope.current?.metadata)
+    let caller = Caller(link, metadata: metadata)
+    return try await CallScope(deadline: deadline, caller: caller, metadata: metadata).entered(body)
 }
 
 extension ServiceProxy {

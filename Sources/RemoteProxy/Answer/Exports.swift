@@ -146,7 +146,8 @@ extension Exports.State {
         }
         if let name = object.clash {
             return
-                "\(object.path) is not exported: it inherits several methods that are named \(name) on the wire; rename one"
+                "\(object.path) is not exported: it inherits several methods that are named \(name) on the wire; rename one, or spell "
+                + "its types as the other does"
         }
         let unreachable = object.signatures.first { $0.name.contains { $0 == "." || $0 == "]" } }
         return unreachable.map {

@@ -128,8 +128,11 @@ struct PostQueue: ~Copyable {
     private(set) var isRunning = false
     private var waiting = RequestQueue()
 
+    /// How many requests wait.
+    var count: Int { waiting.count }
+
     /// Gives the request back if it may begin now. Returns nil when a post runs: then the request waits, and the worker of that
-    /// post sees to it afterwards.
+    /// post passes it on afterwards.
     mutating func begin(_ request: consuming IncomingRequest) -> IncomingRequest? {
         guard !isRunning || request.hasTurn else {
             request.waitsForLong()

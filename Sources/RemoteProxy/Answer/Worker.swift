@@ -46,17 +46,19 @@ extension Worker {
     private func runPosts() async {
         guard let first = place.take() else { return }
         let link = first.link
-        var turn = link.posts.begin(first)
+        // The task is bound to the scope of the first post.
+        let metadata = first.metadata
+        var turn = link.beginInTurn(first)
         while let post = turn.take() {
             place.put(post)
             await perform()
-            guard let next = link.posts.next() else { return }
-            guard next.method.isPost, !isUsedUp else { return passOn(next, of: link) }
+            guard let next = link.nextInTurn() else { return }
+            guard next.method.isPost, next.metadata === metadata, !isUsedUp else { return passOn(next, of: link) }
             turn = consume next
         }
     }
 
-    /// Has other workers run the calls that waited for a post, and the post behind them. Only this task may be used up.
+    /// Gives the calls that waited for a post, and the post behind them, back to the runner, which has any worker run them.
     @inline(never)
     private func passOn(_ first: consuming IncomingRequest, of link: Link) {
         var turn: IncomingRequest? = first
@@ -66,7 +68,7 @@ extension Worker {
             request.arrived = runner.loop.now
             runner.accept(request)
             if isPost { return }
-            turn = link.posts.next()
+            turn = link.nextInTurn()
         }
     }
 
@@ -79,7 +81,7 @@ extension Worker {
     private func waitsForPosts() -> Bool {
         guard !place.request.hasTurn, let call = place.take() else { return false }
         let link = call.link
-        return link.posts.begin(call) == nil
+        return link.beginInTurn(call) == nil
     }
 
     /// Runs the request in its place, and those behind it that are for the same method. Inlined, to need no frame of its own.

@@ -30,6 +30,6 @@ final class ArgumentList {
         values.append(try CanonicalJSON.text(of: output.bytes))
     }
 
-    /// For the commonest types, of which no question need be asked.
+    /// For the commonest types, whose conformance need not be looked up.
     func append(hashable value: some Hashable) { values.append(AnyHashable(value)) }
 }

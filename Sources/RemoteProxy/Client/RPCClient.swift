@@ -13,8 +13,8 @@ import RPCWire
 /// ```
 ///
 /// Calls made while there is no connection wait for one until their deadline, unless
-/// ``Configuration/waitsForConnection`` is false. They end at once when the next attempt would fail as well: the server's name
-/// does not exist, the server refuses the token, or it speaks another protocol. When a connection breaks and the server lives,
+/// ``Configuration/waitsForConnection`` is false. They end when an attempt fails and the next one would fail as well: the
+/// server's name does not exist, the server refuses the token, or it speaks another protocol. When a connection breaks and the server lives,
 /// its session goes on over the next one: no call or post is lost or run twice. When the server has restarted, calls that had
 /// been sent fail with `.connectionLost` and the outcome `.unknown`. Calls marked `@Idempotent` or `@ReadOnly` are sent again
 /// instead. So are calls that certainly never left. A client that is released, with all of its proxies, closes as by
@@ -103,8 +103,10 @@ public final class RPCClient: Sendable {
     /// begins:
     ///
     /// ```swift
-    /// for await case .connected(resumed: false) in client.states { try await news.subscribe() }
+    /// for await case .connected(resumed: false) in client.states { try? await news.subscribe() }
     /// ```
+    ///
+    /// A reader that falls 64 changes behind misses the oldest ones.
     public var states: AsyncStream<State> { reconnector.states.subscribe() }
 
     /// Closes the client without waiting. Every pending call ends at once with the code `.closed`. Later calls throw the same,

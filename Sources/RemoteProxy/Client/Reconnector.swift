@@ -17,6 +17,8 @@ final class Reconnector: Sendable {
         var timer: (any LoopTimer)?
         /// The callers of `connect`.
         var connecting = WaitingLine<Connected>()
+        /// With which code the server has refused the present attempt; nil if it has not.
+        var rejection: RPCError.Code?
         /// Why connecting failed, as the log was told last; nil once there has been a connection since.
         var toldFailure: String?
         /// Whether no more calls and posts are taken. Pending posts have until `graceTimer` fires.
@@ -185,7 +187,11 @@ final class Reconnector: Sendable {
 
     /// The callers of `connect` are told now; the attempt ends when its channel does.
     private func rejected(_ attempt: Int, _ code: RPCError.Code, because why: String) {
-        let callers = state.withLock { $0.attempt == attempt ? $0.connecting.takeAll() : nil }
+        let callers = state.withLock { state -> [WaitingTask<Connected>]? in
+            guard state.attempt == attempt else { return nil }
+            state.rejection = code
+            return state.connecting.takeAll()
+        }
         guard let callers else { return }
         tellFailure(why)
         for caller in callers { _ = caller.end(with: .failure(.notConnected(why, code))) }
@@ -221,12 +227,15 @@ final class Reconnector: Sendable {
         let now = dialer.loop.now
         var hasFailed = false
         var callers: [WaitingTask<Connected>] = []
+        var code = RPCError.Code.unavailable
         let (action, timer) = state.withLock { state -> (Reconnection.Action, (any LoopTimer)?) in
             guard state.attempt == attempt else { return (.nothing, nil) }
             hasFailed = state.machine.phase == .connecting
             let action = event(&state.machine, now, chance())
             guard action != .nothing else { return (.nothing, nil) }
+            code = state.rejection ?? code
             defer {
+                state.rejection = nil
                 state.channel = nil
                 state.giveUp = nil
                 state.timer = nil
@@ -244,7 +253,7 @@ final class Reconnector: Sendable {
             }
         }
         perform(action, because: why)
-        for caller in callers { _ = caller.end(with: .failure(.notConnected(why))) }
+        for caller in callers { _ = caller.end(with: .failure(.notConnected(why, code))) }
     }
 
     private func wait(until instant: Instant, because why: String) {

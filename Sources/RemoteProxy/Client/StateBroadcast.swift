@@ -12,6 +12,9 @@ final class StateBroadcast<State: Sendable & Equatable>: Sendable {
     }
 
     private let listeners: Lock<Listeners>
+    /// Held while a state is yielded, or of two threads the later could be the first to tell a listener. `listeners` is not held
+    /// then: yielding waits for the lock of a listening task, which the runtime holds while that task is cancelled and unsubscribes.
+    private let order = Lock(())
 
     init(_ state: State) {
         listeners = Lock(Listeners(latest: state))
@@ -21,12 +24,15 @@ final class StateBroadcast<State: Sendable & Equatable>: Sendable {
     /// newest.
     func subscribe() -> AsyncStream<State> {
         let (stream, continuation) = AsyncStream.makeStream(of: State.self, bufferingPolicy: .bufferingNewest(64))
-        let key = listeners.withLock { listeners -> Int? in
-            continuation.yield(listeners.latest)
-            guard !listeners.isFinished else { return nil }
-            listeners.next += 1
-            listeners.continuations[listeners.next] = continuation
-            return listeners.next
+        let key = order.withLock { _ in
+            let (latest, key) = listeners.withLock { listeners -> (State, Int?) in
+                guard !listeners.isFinished else { return (listeners.latest, nil) }
+                listeners.next += 1
+                listeners.continuations[listeners.next] = continuation
+                return (listeners.latest, listeners.next)
+            }
+            continuation.yield(latest)
+            return key
         }
         guard let key else {
             continuation.finish()
@@ -37,11 +43,13 @@ final class StateBroadcast<State: Sendable & Equatable>: Sendable {
     }
 
     func send(_ state: State) {
-        // Yielded under the lock, or of two threads the later could be the first to tell a listener.
-        listeners.withLock { listeners in
-            guard !listeners.isFinished, listeners.latest != state else { return }
-            listeners.latest = state
-            for continuation in listeners.continuations.values { continuation.yield(state) }
+        order.withLock { _ in
+            let told = listeners.withLock { listeners -> [AsyncStream<State>.Continuation] in
+                guard !listeners.isFinished, listeners.latest != state else { return [] }
+                listeners.latest = state
+                return Array(listeners.continuations.values)
+            }
+            for continuation in told { continuation.yield(state) }
         }
     }
 

@@ -96,9 +96,40 @@ extension Link {
 
     @inline(__always)
     private func begin(_ request: consuming IncomingRequest) {
+        joinLine()
+        runner.accept(request)
+    }
+
+    /// Counts a request that waits for a worker.
+    @inline(__always)
+    private func joinLine() {
         if admission.waiting == 0 { runner.waitingLinks += 1 }
         admission.waiting += 1
-        runner.accept(request)
+    }
+
+    @inline(__always)
+    private func leaveLine() {
+        admission.waiting -= 1
+        if admission.waiting == 0 { runner.waitingLinks -= 1 }
+    }
+
+    /// Gives the request back if it may begin now. Returns nil if it waits for posts; until these have run, it is not in the line
+    /// for a worker.
+    func beginInTurn(_ request: consuming IncomingRequest) -> IncomingRequest? {
+        let first = posts.begin(request)
+        if first == nil {
+            leaveLine()
+            admission.behindPosts = posts.count
+        }
+        return first
+    }
+
+    /// The next request that has waited for a post.
+    func nextInTurn() -> IncomingRequest? {
+        guard let next = posts.next() else { return nil }
+        admission.behindPosts = posts.count
+        joinLine()
+        return next
     }
 
     /// Whether a request has not come before. Each request of a peer that runs this library has a number, higher than those before it.
@@ -136,8 +167,7 @@ extension Link {
     @inline(__always)
     func prepare(_ request: borrowing IncomingRequest, on worker: Worker) -> Bool {
         worker.output.removeAll()
-        admission.waiting -= 1
-        if admission.waiting == 0 { runner.waitingLinks -= 1 }
+        leaveLine()
         channel?.retryWaitingRequests()
         guard half.calls.begin(slot: request.slot, by: .passUnretained(worker)) else { return false }
         if let id = request.id { MessageWriter.openResult(id: id, in: worker.output) }

@@ -88,9 +88,9 @@ public struct MethodSignature: Sendable, Hashable {
     /// What running the method does.
     public var effect: Effect { shared.facts.effect }
 
-    /// Whether both are declarations of one requirement, as far as can be told without types.
+    /// Whether both are declarations of one requirement: all is spelled the same, except for the effect.
     func isDeclared(like other: MethodSignature) -> Bool {
-        name == other.name && shape == other.shape && parameters.map(\.name) == other.parameters.map(\.name)
+        name == other.name && shape == other.shape && parameters == other.parameters && result == other.result
     }
 
     /// What the method is called on the wire when no object is named: `Service.method`.

@@ -54,7 +54,7 @@ extension Post {
 
     /// Performs an inherited post.
     public func _post<Proxy: ServiceProxy>(inheritedBy proxy: Proxy, _ arguments: Arguments, now: (Service) -> Void) {
-        guard let post = try? Proxy.inherited(self) else { return }
+        guard let post = inherited(by: proxy) else { return }
         proxy.proxySubject.post(post, arguments) { object in
             // The proxy's service refines that of the post.
             if let base = object as? Service { now(base) }
@@ -67,8 +67,24 @@ extension Post {
         // A multicast has several objects. Each gets the scope that the layers before it have set.
         var deliveries: [(object: Service, scope: CallScope?)] = []
         subject.post(self, arguments) { deliveries.append(($0, CallScope.current)) }
-        for delivery in deliveries {
-            await CallScope.with(delivery.scope) { await self(on: delivery.object, arguments) }
+        if let only = deliveries.first, deliveries.count == 1 {
+            return await CallScope.with(only.scope) { await self(on: only.object, arguments) }
+        }
+        // An object that never returns must not keep the others from getting the post.
+        await withTaskGroup { [deliveries] group in
+            for delivery in deliveries {
+                group.addTask { await CallScope.with(delivery.scope) { await self(on: delivery.object, arguments) } }
+            }
+        }
+    }
+
+    /// The post of the proxy's own service. Nil, with a line in the log, if the service has another method of that name.
+    private func inherited<Proxy: ServiceProxy>(by proxy: Proxy) -> Post<Proxy.ProxiedService, Arguments>? {
+        do {
+            return try Proxy.inherited(self)
+        } catch {
+            DroppedPosts.add(signature, because: "\(error)")
+            return nil
         }
     }
 
@@ -76,7 +92,7 @@ extension Post {
     nonisolated(nonsending) public func _post<Proxy: ServiceProxy>(
         inheritedBy proxy: Proxy, _ arguments: Arguments
     ) async {
-        guard let post = try? Proxy.inherited(self) else { return }
+        guard let post = inherited(by: proxy) else { return }
         await post._post(proxy.proxySubject, arguments)
     }
 

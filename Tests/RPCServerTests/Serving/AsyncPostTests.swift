@@ -45,12 +45,15 @@ private final class SlowJournal: Journal {
     private let noted = Lock<[Int]>([])
     private let (passes, door) = AsyncStream<Void>.makeStream()
     let isNoting = Flag()
+    /// What came with each post under the key `tag`.
+    let tags = Lock<[String?]>([])
 
     func open(for count: Int = 1) { for _ in 0..<count { door.yield() } }
 
     func note(_ line: Int) async {
         isNoting.raise()
         for await _ in passes { break }
+        tags.withLock { $0.append(Caller.current?.metadata["tag"]) }
         noted.withLock { $0.append(line) }
     }
 
@@ -109,6 +112,31 @@ private final class SlowJournal: Journal {
         await server.stop()
     }
 
+    @Test func `have the metadata with which they were made, also if they waited`() async throws {
+        let object = SlowJournal()
+        let (server, journal) = try await remote(object)
+        for (line, tag) in ["a", nil, "b", "b"].enumerated() {
+            try await withMetadata(tag.map { ["tag": $0] } ?? [:]) { await journal.note(line) }
+        }
+        object.open(for: 4)
+        #expect(try await journal.lines() == [0, 1, 2, 3])
+        #expect(object.tags.withLock { $0 } == ["a", nil, "b", "b"])
+        await server.stop()
+    }
+
+    @Test func `that wait in number keep their connection's later requests waiting, and cost no other one anything`()
+        async throws
+    {
+        let object = SlowJournal()
+        let (server, journal) = try await remote(object)
+        for line in 0..<1_000 { await journal.note(line) }
+        await until { object.isNoting.isRaised }
+        async let lines = journal.lines()
+        object.open(for: 1_000)
+        #expect(try await lines == Array(0..<1_000))
+        await server.stop()
+    }
+
     @Test func `are awaited by a local proxy`() async throws {
         for journal in [JournalProxy(ActorJournal()), JournalProxy(MainJournal())] {
             let lazy = JournalProxy.lazy { journal }
@@ -143,15 +171,17 @@ private final class SlowJournal: Journal {
         } whenLast: { _ in
             isLetGo.raise()
         }
-        do {
-            let handle = counted.handle()
-            #expect(try await handle.lines() == [])
-            for line in 1...3 { await handle.note(line) }
-        }
+        var handle: JournalProxy? = counted.handle()
+        #expect(try await handle?.lines() == [])
+        let posting = Task { await counted.note(1) }
         await until { object.isNoting.isRaised }
+        handle = nil
+        // Nothing waits for the post, which is the only user between two calls.
+        for _ in 0..<10 { #expect(try await counted.lines() == []) }
         #expect(!isLetGo.isRaised)
-        object.open(for: 3)
+        object.open()
+        await posting.value
         await until { isLetGo.isRaised }
-        #expect(try await object.lines() == [1, 2, 3])
+        #expect(try await object.lines() == [1])
     }
 }

@@ -41,8 +41,6 @@ struct Arrival<Service: Sendable> {
         case wait(WaitingTask<Turn>)
         /// The post is kept, or refused because the limit of kept posts is reached.
         case kept, refused
-        /// The post is kept although the object exists, and no round is under way.
-        case keptFirst
     }
 
     /// One round: the posts run first, in order, then the calls.
@@ -117,15 +115,10 @@ struct Arrival<Service: Sendable> {
     }
 
     /// Adds a post. It has to leave later, unless it is refused. A refused post causes the object to be made too, for later ones.
-    /// - Parameter isAwaited: whether calls wait until this post has run. Then it is kept even if the object exists, and if it
-    ///   is the first, the driver begins a round.
-    mutating func post(isAwaited: Bool, _ post: () -> KeptPost<Service>) -> Entry {
+    mutating func post(_ post: () -> KeptPost<Service>) -> Entry {
         if case .settled(let object) = stage {
             join()
-            guard isAwaited else { return .go(object.subject) }
-            stage = .settling(object)
-            posts.append(post())
-            return .keptFirst
+            return .go(object.subject)
         }
         guard posts.count < limit else {
             isWanted = true

@@ -79,13 +79,14 @@ final class LateSubject<Service: Sendable>: EndSubject, PassingSubject, Holdable
 
     func post<Arguments>(_ post: Post<Service, Arguments>, _ arguments: Arguments, now: (Service) -> Void) {
         if kind.isCounted { joinSession() }
-        // An object must not be let go while an `async` post runs, which is after this function has returned.
-        let isAwaited = post.isAsync && kind.keepingAlive != nil
-        switch feed({ $0.post(isAwaited: isAwaited) { kept(post, arguments) } }) {
+        switch feed({ $0.post { kept(post, arguments) } }) {
+        case .go(let subject) where post.isAsync && kind.keepingAlive != nil:
+            var scope = CallScope.current ?? CallScope()
+            scope.rights.append(UseRight(self))
+            CallScope.with(scope) { subject.post(post, arguments, now: now) }
         case .go(let subject):
             subject.post(post, arguments, now: now)
             leave()
-        case .keptFirst: letThrough()
         case .wait, .kept: break
         case .refused:
             DroppedPosts.add(
@@ -242,4 +243,15 @@ final class LateSubject<Service: Sendable>: EndSubject, PassingSubject, Holdable
     private func detached(_ work: @escaping @Sendable () async -> Void) {
         Task.detached(executorPreference: executor, priority: Task.currentPriority, operation: work)
     }
+}
+
+/// Keeps the object of a late subject in use for as long as the scope of an `async` post lives. An object runs such a post after
+/// `post` has returned, and must not be let go before.
+private final class UseRight<Service: Sendable>: Right {
+    private let late: LateSubject<Service>
+
+    /// The user has joined already.
+    init(_ late: LateSubject<Service>) { self.late = late }
+
+    deinit { late.leave() }
 }

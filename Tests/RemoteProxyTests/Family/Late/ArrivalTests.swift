@@ -59,14 +59,13 @@ private final class Machine {
     }
 
     func call() -> String { name(arrival.enter()) }
-    func post(isAwaited: Bool = false) -> String { name(arrival.post(isAwaited: isAwaited) { { _ in } }) }
+    func post() -> String { name(arrival.post { { _ in } }) }
 
     private func name(_ entry: Arrival<any Sendable>.Entry) -> String {
         switch entry {
         case .go: "goes" + step()
         case .wait: "waits " + step()
         case .kept: "kept " + step()
-        case .keptFirst: "begins a round " + step()
         case .refused: "refused " + step()
         }
     }
