@@ -78,12 +78,13 @@ extension Post {
         }
     }
 
-    /// The post of the proxy's own service. Nil, with a line in the log, if the service has another method of that name.
+    /// The post of the proxy's own service. Nil, with a line on standard error, if the service has another method of that name.
     private func inherited<Proxy: ServiceProxy>(by proxy: Proxy) -> Post<Proxy.ProxiedService, Arguments>? {
         do {
             return try Proxy.inherited(self)
         } catch {
-            DroppedPosts.add(signature, because: "\(error)")
+            LogRecord.standardError(
+                LogRecord(.error, "the post \(signature.wireName) was dropped: \(error)", method: signature.wireName))
             return nil
         }
     }
