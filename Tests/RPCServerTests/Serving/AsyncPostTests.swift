@@ -171,11 +171,14 @@ private final class SlowJournal: Journal {
         } whenLast: { _ in
             isLetGo.raise()
         }
-        var handle: JournalProxy? = counted.handle()
-        #expect(try await handle?.lines() == [])
-        let posting = Task { await counted.note(1) }
-        await until { object.isNoting.isRaised }
-        handle = nil
+        let posting: Task<Void, Never>
+        do {
+            let handle = counted.handle()
+            #expect(try await handle.lines() == [])
+            posting = Task { await counted.note(1) }
+            await until { object.isNoting.isRaised }
+            withExtendedLifetime(handle) {}
+        }
         // Nothing waits for the post, which is the only user between two calls.
         for _ in 0..<10 { #expect(try await counted.lines() == []) }
         #expect(!isLetGo.isRaised)
