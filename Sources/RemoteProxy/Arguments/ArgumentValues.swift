@@ -11,6 +11,7 @@ struct ArgumentValues: Hashable, @unchecked Sendable {
     /// Nil if the arguments differ from all others, and from themselves: one is not equal to itself, such as NaN, or can neither
     /// be compared nor be written as JSON.
     init?(_ arguments: some MethodArguments) {
+        if arguments is NoArguments { return }
         let list = ArgumentList()
         var writer = ArgumentWriter(list)
         do { try arguments.write(to: &writer) } catch { return nil }
