@@ -72,7 +72,7 @@ extension Worker {
         }
     }
 
-    /// Whether a post of the link in place runs, so that its calls wait.
+    /// Whether a post of the link in place runs, so that its calls wait. Not retained: see `link`.
     @inline(__always)
     private var postsRun: Bool { link._withUnsafeGuaranteedRef { $0.posts.isRunning } }
 

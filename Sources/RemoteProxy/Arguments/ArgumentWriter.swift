@@ -5,7 +5,7 @@ package import JSONCodec
 /// Writes the arguments of one call, in order. Used by generated code, which writes `try` before each call, although only the
 /// generic overload throws.
 public struct ArgumentWriter {
-    // Neither is retained: the caller keeps it until the arguments are written.
+    // Neither is retained, since both are asked for each argument: the caller keeps it until the arguments are written.
     /// Nil if the values are only collected.
     private let output: Unmanaged<JSONOutput>?
     private let list: Unmanaged<ArgumentList>?
