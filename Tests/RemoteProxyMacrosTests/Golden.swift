@@ -11,20 +11,20 @@ enum Golden {
 
             /// Adds.
             public nonisolated(nonsending) func add(_ a: Int, to b: [Int?]) async throws -> Int {
-                try await Self.Methods.add._call(self.proxySubject, Self.Methods.AddArguments(a: a, b: b))
+                try await Self.Methods.add._call(self.proxySubject, (a: a, b: b))
             }
 
             public func note(_ text: String) {
-                Self.Methods.note._post(self.proxySubject, Self.Methods.NoteArguments(text: text)) { $0.note(text) }
+                Self.Methods.note._post(self.proxySubject, text) { $0.note(text) }
             }
 
             public nonisolated(nonsending) func reset() async throws {
-                _ = try await Self.Methods.reset._call(self.proxySubject, RemoteProxy.NoArguments())
+                _ = try await Self.Methods.reset._call(self.proxySubject, ())
             }
 
             public nonisolated(nonsending) var total: Int {
                 get async throws {
-                    try await Self.Methods.total._call(self.proxySubject, RemoteProxy.NoArguments())
+                    try await Self.Methods.total._call(self.proxySubject, ())
                 }
             }
 
@@ -61,72 +61,38 @@ enum Golden {
                 static let service = RemoteProxy.ServiceDescription("Calculator", errors: ["ArithmeticFailure": ArithmeticFailure.self])
 
                 /// `add(_:to:)` of Calculator.
-                public static let add = RemoteProxy.Method<any Calculator, AddArguments, Int>(  // A result is Codable and Sendable ('nonisolated' in a module isolated to the main actor). Instead of a Result, throw. Objects and proxies do not travel.
-                    "add", of: service, parameters: [.init("a", "Int"), .init("b", "[Int?]")], result: "Int") {
-                    (service: any Calculator, arguments: AddArguments) async throws -> Int in
+                public static let add = RemoteProxy.Method<any Calculator, (a: Int, b: [Int?]), Int>(  // A result is Codable and Sendable ('nonisolated' in a module isolated to the main actor). Instead of a Result, throw. Objects and proxies do not travel.
+                    "add", of: service, parameters: ["a": "Int", "b": "[Int?]"], result: "Int",
+                    read: { let a: Int = try $0.next(); let b: [Int?] = try $0.next(); return (a, b) },
+                    write: { try $1.write($0.a); try $1.write($0.b) }) {
+                    (service: any Calculator, arguments: (a: Int, b: [Int?])) async throws -> Int in
                     try await service.add(arguments.a, to: arguments.b)
                 }
 
                 /// `note(_:)` of Calculator.
-                public static let note = RemoteProxy.Post<any Calculator, NoteArguments>(
-                    "note", of: service, parameters: [.init("text", "String")],
-                    proxy: { CalculatorProxy(subject: $0).asService }) {
-                    (service: any Calculator, arguments: NoteArguments) async in
+                public static let note = RemoteProxy.Post<any Calculator, String>(
+                    "note", of: service, parameters: ["text": "String"],
+                    proxy: { CalculatorProxy(subject: $0).asService },
+                    read: { let text: String = try $0.next(); return text },
+                    write: { try $1.write($0) }) {
+                    (service: any Calculator, arguments: String) async in
                     let deliver: (String) async -> Void = service.note(_:)
-                    await deliver(arguments.text)
+                    await deliver(arguments)
                 }
 
                 /// `reset()` of Calculator.
-                public static let reset = RemoteProxy.Method<any Calculator, RemoteProxy.NoArguments, RemoteProxy.NoResult>(
+                public static let reset = RemoteProxy.Method<any Calculator, Swift.Void, RemoteProxy.NoResult>(
                     "reset", of: service) {
-                    (service: any Calculator, _: RemoteProxy.NoArguments) async throws -> RemoteProxy.NoResult in
+                    (service: any Calculator, _: Swift.Void) async throws -> RemoteProxy.NoResult in
                     try await service.reset()
                     return RemoteProxy.NoResult()
                 }
 
                 /// `total` of Calculator.
-                public static let total = RemoteProxy.Method<any Calculator, RemoteProxy.NoArguments, Int>(  // A result is Codable and Sendable ('nonisolated' in a module isolated to the main actor). Instead of a Result, throw. Objects and proxies do not travel.
+                public static let total = RemoteProxy.Method<any Calculator, Swift.Void, Int>(  // A result is Codable and Sendable ('nonisolated' in a module isolated to the main actor). Instead of a Result, throw. Objects and proxies do not travel.
                     "total", of: service, result: "Int", effect: .reads) {
-                    (service: any Calculator, _: RemoteProxy.NoArguments) async throws -> Int in
+                    (service: any Calculator, _: Swift.Void) async throws -> Int in
                     try await service.total
-                }
-
-                /// The arguments of `add(_:to:)`.
-                public struct AddArguments: RemoteProxy.MethodArguments {
-                    public let a: Int
-                    public let b: [Int?]
-
-                    public init(a: Int, b: [Int?]) {
-                        self.a = a
-                        self.b = b
-                    }
-
-                    public init(from reader: inout RemoteProxy.ArgumentReader) throws {
-                        self.a = try reader.next("a")
-                        self.b = try reader.next("b")
-                    }
-
-                    public func write(to writer: inout RemoteProxy.ArgumentWriter) throws {
-                        try writer.write(self.a)
-                        try writer.write(self.b)
-                    }
-                }
-
-                /// The arguments of `note(_:)`.
-                public struct NoteArguments: RemoteProxy.MethodArguments {
-                    public let text: String
-
-                    public init(text: String) {
-                        self.text = text
-                    }
-
-                    public init(from reader: inout RemoteProxy.ArgumentReader) throws {
-                        self.text = try reader.next("text")
-                    }
-
-                    public func write(to writer: inout RemoteProxy.ArgumentWriter) throws {
-                        try writer.write(self.text)
-                    }
                 }
             }
         }
@@ -143,20 +109,20 @@ enum Golden {
             }
 
             public nonisolated(nonsending) func add(_ a: Int, to b: [Int?]) async throws -> Int {
-                try await CalculatorProxy.Methods.add._call(inheritedBy: self, CalculatorProxy.Methods.AddArguments(a: a, b: b))
+                try await CalculatorProxy.Methods.add._call(inheritedBy: self, (a: a, b: b))
             }
 
             public func note(_ text: String) {
-                CalculatorProxy.Methods.note._post(inheritedBy: self, CalculatorProxy.Methods.NoteArguments(text: text)) { $0.note(text) }
+                CalculatorProxy.Methods.note._post(inheritedBy: self, text) { $0.note(text) }
             }
 
             public nonisolated(nonsending) func reset() async throws {
-                _ = try await CalculatorProxy.Methods.reset._call(inheritedBy: self, RemoteProxy.NoArguments())
+                _ = try await CalculatorProxy.Methods.reset._call(inheritedBy: self, ())
             }
 
             public nonisolated(nonsending) var total: Int {
                 get async throws {
-                    try await CalculatorProxy.Methods.total._call(inheritedBy: self, RemoteProxy.NoArguments())
+                    try await CalculatorProxy.Methods.total._call(inheritedBy: self, ())
                 }
             }
         }

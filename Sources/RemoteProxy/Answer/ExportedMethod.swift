@@ -4,9 +4,8 @@ import JSONCodec
 import RPCWire
 import Synchronization
 
-/// A method bound to a proxy, ready to be run with arguments from the wire. Opaque outside the library. A class, because every
-/// request carries one along.
-public final class _ExportedMethod: Sendable {
+/// A method bound to a proxy, ready to be run with arguments from the wire. A class, because every request carries one along.
+final class ExportedMethod: Sendable {
     let signature: MethodSignature
     /// Stored, because every request asks for it.
     let isPost: Bool
@@ -72,28 +71,27 @@ public final class _ExportedMethod: Sendable {
     }
 }
 
-extension Method: ServiceMethod {
-    /// Exports the method: calls go to the proxy's subject.
-    public func _export(_ proxy: some ServiceProxy<Service>) -> _ExportedMethod {
-        let subject = proxy.proxySubject
+extension Method {
+    /// Exports the method: calls go to the subject.
+    func export(to subject: any Subject<Service>) -> ExportedMethod {
         // An object in this process is called directly, without its subject.
         if let object = (subject as? LocalSubject<Service>)?.object {
-            return _ExportedMethod(
+            return ExportedMethod(
                 signature: signature, service: service, object: ObjectReference(object), run: answer)
         }
-        return _ExportedMethod(
+        return ExportedMethod(
             signature: signature, service: service, supports: { [signature] in try await subject.supports(signature) }
         ) { call in
-            try call.answer(await subject.answer(self, call.arguments(Arguments.self)))
+            try call.answer(await subject.answer(self, call.arguments(self.coding, of: self.signature)))
         }
     }
 }
 
-extension Post: ServiceMethod {
+extension Post {
     /// Exports the post: it goes to the proxy itself, since only the protocol knows which actor the post belongs to.
-    public func _export(_ proxy: some ServiceProxy<Service>) -> _ExportedMethod {
+    func export(to proxy: some ServiceProxy<Service>) -> ExportedMethod {
         let subject = proxy.proxySubject
-        return _ExportedMethod(
+        return ExportedMethod(
             signature: signature, service: service, supports: { [signature] in try await subject.supports(signature) },
             object: ObjectReference(proxy.asService), run: answer)
     }

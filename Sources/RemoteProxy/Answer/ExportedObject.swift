@@ -15,8 +15,8 @@ final class ExportedObject: Sendable {
     /// Takes the object for one caller.
     let hold: @Sendable (Duration) async throws -> Hold
     private let position: @Sendable (_ method: String) -> Int?
-    private let makeMethod: @Sendable (Int) -> _ExportedMethod
-    private let methods: Lock<[Int: _ExportedMethod]> = Lock([:])
+    private let makeMethod: @Sendable (Int) -> ExportedMethod?
+    private let methods: Lock<[Int: ExportedMethod]> = Lock([:])
 
     /// Makes the object without its methods, so the cost does not depend on their number.
     init<Proxy: ServiceProxy>(_ proxy: Proxy, named name: String?) {
@@ -29,18 +29,18 @@ final class ExportedObject: Sendable {
         clash = table.clash
         hold = { try await subject.hold(for: $0) }
         position = { table.positions[$0] }
-        makeMethod = { table.entries[$0]._export(proxy) }
+        makeMethod = { table.entries[$0].exported(for: proxy) }
     }
 
     /// The wire name without a method.
     var path: String { MethodSignature.path(of: service, on: name) }
 
     /// The method of that name, which is the same object each time; nil if there is none.
-    func method(named name: String) -> _ExportedMethod? {
+    func method(named name: String) -> ExportedMethod? {
         guard let position = position(name) else { return nil }
         return methods.withLock { methods in
             if let known = methods[position] { return known }
-            let method = makeMethod(position)
+            guard let method = makeMethod(position) else { return nil }
             methods[position] = method
             return method
         }

@@ -75,10 +75,10 @@ package final class Exports: Sendable {
     // MARK: finding
 
     /// The method of that wire name; nil if there is none.
-    func method(named name: Bytes) -> _ExportedMethod? { name.withUnsafeBytes { method(named: $0) } }
+    func method(named name: Bytes) -> ExportedMethod? { name.withUnsafeBytes { method(named: $0) } }
 
     /// Does the same with a name that is part of a message.
-    func method(named name: UnsafeRawBufferPointer) -> _ExportedMethod? {
+    func method(named name: UnsafeRawBufferPointer) -> ExportedMethod? {
         // The method comes after the last bracket, or else after the last dot. A method's name has neither; a service's name
         // may have dots, and an object's name both.
         let bracket = name.lastIndex(of: UInt8(ascii: "]")).map { $0 + 1 }

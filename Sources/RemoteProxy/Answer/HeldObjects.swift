@@ -34,7 +34,7 @@ final class HeldObjects: Sendable {
 
     private struct State {
         /// By the wire name without the method: `Ledger[~1]`.
-        var held: [String: (object: Held, methods: [String: _ExportedMethod])] = [:]
+        var held: [String: (object: Held, methods: [String: ExportedMethod])] = [:]
         var isOver = false
         var isWatching = false
     }
@@ -49,7 +49,7 @@ final class HeldObjects: Sendable {
     }
 
     /// The method for a wire name that names no export: a method of a held object, a request for a hold, or nil.
-    func method(named name: Bytes) -> _ExportedMethod? {
+    func method(named name: Bytes) -> ExportedMethod? {
         guard Self.mayHold(name) else { return nil }
         let text = name.description
         return switch text {
@@ -124,7 +124,7 @@ final class HeldObjects: Sendable {
     // MARK: Calling
 
     /// A method of a held object, by its wire name.
-    private func view(_ name: String) -> _ExportedMethod? {
+    private func view(_ name: String) -> ExportedMethod? {
         guard let end = name.firstRange(of: "].") else { return nil }
         let path = String(name[..<end.lowerBound]) + "]"
         let method = String(name[end.upperBound...])
@@ -133,7 +133,7 @@ final class HeldObjects: Sendable {
         guard let plain = exports.method(named: Bytes("\(held.object.export).\(method)")) else { return nil }
         if let known = held.methods[method] { return known }
         let object = held.object
-        let view = _ExportedMethod(
+        let view = ExportedMethod(
             signature: plain.signature, service: plain.service, supports: plain.supports, endsAfterOneCall: true,
             object: plain.object
         ) { call in
@@ -151,8 +151,8 @@ final class HeldObjects: Sendable {
 }
 
 extension HeldObjects {
-    var begin: _ExportedMethod {
-        _ExportedMethod(SystemMethod.hold, shape: .call) { call in
+    var begin: ExportedMethod {
+        ExportedMethod(SystemMethod.hold, shape: .call) { call in
             let request = try HoldRequest(of: SystemMethod.hold, call.params)
             // The name is kept for as long as the hold, so its length is limited.
             guard request.name.utf8.count <= 64, request.name.hasPrefix("~"), !request.name.contains("]") else {
@@ -168,15 +168,15 @@ extension HeldObjects {
         }
     }
 
-    var end: _ExportedMethod {
-        _ExportedMethod(SystemMethod.release, shape: .post) { call in
+    var end: ExportedMethod {
+        ExportedMethod(SystemMethod.release, shape: .post) { call in
             self.release(try ReleaseRequest(of: SystemMethod.release, call.params))
             call.answerNothing()
         }
     }
 }
 
-extension _ExportedMethod {
+extension ExportedMethod {
     fileprivate convenience init(
         _ name: String, shape: MethodSignature.Shape,
         answer: @escaping @Sendable (IncomingCall) async throws -> Void
@@ -188,8 +188,8 @@ extension _ExportedMethod {
     }
 
     /// Stands for any method of an object that is not held any more.
-    static func ended(_ name: String) -> _ExportedMethod {
-        _ExportedMethod(name, shape: .call) { _ in throw RPCError.holdEnded }
+    static func ended(_ name: String) -> ExportedMethod {
+        ExportedMethod(name, shape: .call) { _ in throw RPCError.holdEnded }
     }
 }
 
@@ -219,27 +219,19 @@ extension HeldObjects {
     }
 }
 
-/// The argument of `rpc.supports`. That is a method like any other, because it may wait for an answer from another server: a
-/// gateway passes the question on to the server behind it.
-struct SupportsQuestion: MethodArguments {
-    /// `Service.method`, or `Service[name].method`.
-    let method: String
-
-    init(from reader: inout ArgumentReader) throws { method = try reader.next("method") }
-
-    func write(to writer: inout ArgumentWriter) throws { try writer.write(method) }
-}
-
-extension _ExportedMethod {
-    static func supports(in exports: Exports) -> _ExportedMethod {
+extension ExportedMethod {
+    /// `rpc.supports`. It is a method like any other, because it may wait for an answer from another server: a gateway passes the
+    /// question on to the server behind it. Its argument is `Service.method`, or `Service[name].method`.
+    static func supports(in exports: Exports) -> ExportedMethod {
         let signature = MethodSignature(
             service: "rpc", name: "supports", parameters: [.init("method", "String")], result: "Bool", shape: .call,
             effect: .reads)
-        return _ExportedMethod(
+        let argument = ArgumentCoding<String>(read: { try $0.next() }, write: { try $1.write($0) })
+        return ExportedMethod(
             signature: signature, service: ServiceDescription(signature.service)
         ) { call in
-            let question = try call.arguments(SupportsQuestion.self)
-            try call.answer(await exports.method(named: Bytes(question.method))?.supports() ?? false)
+            let method = try call.arguments(argument, of: signature)
+            try call.answer(await exports.method(named: Bytes(method))?.supports() ?? false)
         }
     }
 }

@@ -12,7 +12,7 @@ struct IncomingCall {
     let object: Unmanaged<AnyObject>
 
     /// - Parameter worker: keeps the memory of the arguments.
-    init(of method: _ExportedMethod, params: UnsafeRawBufferPointer, on worker: Worker) {
+    init(of method: ExportedMethod, params: UnsafeRawBufferPointer, on worker: Worker) {
         self.params = params
         self.worker = .passUnretained(worker)
         object = .passUnretained(method.object)
@@ -24,9 +24,9 @@ struct IncomingCall {
     }
 
     /// Reads all arguments. Call it only once: it releases their text, since the object may take any time.
-    func arguments<Arguments: MethodArguments>(_ type: Arguments.Type) throws -> Arguments {
-        var reader = try ArgumentReader(params)
-        let arguments = try Arguments(from: &reader)
+    func arguments<Arguments>(_ coding: ArgumentCoding<Arguments>, of signature: MethodSignature) throws -> Arguments {
+        var reader = try ArgumentReader.over(params, of: signature)
+        let arguments = try coding.read(&reader)
         try reader.finish()
         argumentsAreRead()
         return arguments

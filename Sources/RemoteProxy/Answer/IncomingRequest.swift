@@ -8,7 +8,7 @@ struct IncomingRequest: ~Copyable, Sendable {
     let slot: Int
     /// Nil for a notification, which is never answered.
     let id: RPCIdentifier?
-    let method: _ExportedMethod
+    let method: ExportedMethod
     /// The text of the arguments; empty when there are none.
     ///
     /// `nonisolated(unsafe)`: that memory is never written to, and `chunk` keeps it for as long as the text is read.
@@ -27,7 +27,7 @@ struct IncomingRequest: ~Copyable, Sendable {
     var hasTurn = false
 
     init(
-        _ request: Request, id: RPCIdentifier?, method: consuming _ExportedMethod, link: Link,
+        _ request: Request, id: RPCIdentifier?, method: consuming ExportedMethod, link: Link,
         slot: Int, deadline: Instant, metadata: CallMetadata?, batch: BatchReply?, arrived: Instant
     ) {
         (params, chunk) = request.keptParams

@@ -9,7 +9,7 @@ import Synchronization
 struct MethodCache {
     private struct Entry {
         let name: Bytes
-        let method: _ExportedMethod
+        let method: ExportedMethod
     }
 
     private static let capacity = 4
@@ -23,7 +23,7 @@ struct MethodCache {
     private var next = 0
 
     @inline(__always)
-    mutating func method(named name: UnsafeRawBufferPointer, in exports: Exports) -> _ExportedMethod? {
+    mutating func method(named name: UnsafeRawBufferPointer, in exports: Exports) -> ExportedMethod? {
         if version == exports.version.load(ordering: .acquiring), last < entries.count,
             isEqual(entries[last].name, name)
         {
@@ -33,7 +33,7 @@ struct MethodCache {
     }
 
     @inline(never)
-    private mutating func find(_ name: UnsafeRawBufferPointer, in exports: Exports) -> _ExportedMethod? {
+    private mutating func find(_ name: UnsafeRawBufferPointer, in exports: Exports) -> ExportedMethod? {
         let latest = exports.version.load(ordering: .acquiring)
         if version != latest { (version, entries, next) = (latest, [], 0) }
         if let known = entries.firstIndex(where: { isEqual($0.name, name) }) {

@@ -1,13 +1,15 @@
-// An error in the arguments of a call. It does not name the method, so that the reader of arguments need not know it.
-// `explanation(for:)` adds the method.
+// An error in the arguments of a call. It has the position of a parameter, not its name: making texts is left to
+// `explanation(for:)`, which knows the method.
 
 import JSONCodec
 
 enum ArgumentFault: Error {
     /// The `params` are not a list of arguments.
     case parameters(String)
-    case missing(StaticString)
-    case wrong(StaticString, String)
+    /// The parameter at this position has no argument.
+    case missing(Int)
+    /// The argument of the parameter at this position does not fit.
+    case wrong(Int, String)
     case tooMany
 
     /// The text for the caller, with the method's name.
@@ -15,15 +17,23 @@ enum ArgumentFault: Error {
         switch self {
         case .parameters(let reason):
             return "the params of \(signature.wireName): \(reason)"
-        case .missing(let name):
+        case .missing(let position):
             let list = signature.parameters.map { "\($0.name): \($0.type)" }.joined(separator: ", ")
-            return "argument '\(name)' of \(signature.wireName)(\(list)) is missing"
-        case .wrong(let name, let reason):
-            return "argument '\(name)' of \(signature.wireName): \(reason)"
+            return "argument \(name(at: position, in: signature)) of \(signature.wireName)(\(list)) is missing"
+        case .wrong(let position, let reason):
+            return "argument \(name(at: position, in: signature)) of \(signature.wireName): \(reason)"
         case .tooMany:
             let count = signature.parameters.count
             return "too many arguments: \(signature.wireName) takes \(count == 0 ? "none" : String(count))"
         }
+    }
+}
+
+extension ArgumentFault {
+    /// A method that a program has made by hand may read more than it says.
+    private func name(at position: Int, in signature: MethodSignature) -> String {
+        let parameters = signature.parameters
+        return parameters.indices.contains(position) ? "'\(parameters[position].name)'" : "\(position + 1)"
     }
 }
 

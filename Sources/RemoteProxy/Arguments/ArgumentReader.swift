@@ -10,72 +10,88 @@ public struct ArgumentReader {
     private enum Form {
         case none
         case positional
-        case named
+        /// The names of all parameters are needed to find the arguments.
+        case named([MethodSignature.Parameter])
     }
 
     private let bytes: UnsafeRawBufferPointer
     private var reader: JSONReader
     private var form: Form
+    /// The position of the parameter whose argument is being read, or was read last.
+    private var position: Int
 
+    private init(_ bytes: UnsafeRawBufferPointer, _ reader: JSONReader, _ form: Form) {
+        (self.bytes, self.reader, self.form, position) = (bytes, reader, form, -1)
+    }
+
+    /// Begins to read. No initialiser, since one that throws would copy the reader.
     /// - Parameter params: the JSON text of an array or an object; empty for no arguments.
-    package init(_ params: UnsafeRawBufferPointer) throws {
-        let (reader, form) =
-            if let reader = JSONReader(insideArray: params) { (reader, Form.positional) } else { try Self.open(params) }
-        (bytes, self.reader, self.form) = (params, reader, form)
+    static func over(_ params: UnsafeRawBufferPointer, of method: MethodSignature) throws -> ArgumentReader {
+        if let reader = JSONReader(insideArray: params) { return ArgumentReader(params, reader, .positional) }
+        let (reader, form) = try open(params, of: method)
+        return ArgumentReader(params, reader, form)
     }
 
     /// Reads the next argument. Disfavoured, so that the compiler takes the other overload for an optional.
     @_disfavoredOverload
-    public mutating func next<Value: Decodable>(_ name: StaticString) throws -> Value { try read(name) }
+    public mutating func next<Value: Decodable>() throws -> Value { try read() }
 
     /// Reads the next argument, which may be missing.
-    public mutating func next<Value: Decodable>(_ name: StaticString) throws -> Value? {
-        guard try advance(name) else { return nil }
-        return try decode(name)
+    public mutating func next<Value: Decodable>() throws -> Value? {
+        guard try advance() else { return nil }
+        return try decode()
     }
 
     // These overloads for the commonest types are not generic: a generic function called from another module works through
     // metadata.
 
     /// Reads the next argument.
-    public mutating func next(_ name: StaticString) throws -> Int {
+    public mutating func next() throws -> Int {
         // Nearly every integer. The general way takes four times as many instructions.
-        if case .positional = form, let integer = reader.nextPlainInteger() { return integer }
-        return try read(name)
+        if case .positional = form, let integer = reader.nextPlainInteger() {
+            position += 1
+            return integer
+        }
+        return try read()
     }
 
     /// Reads the next argument.
-    public mutating func next(_ name: StaticString) throws -> String { try read(name) }
+    public mutating func next() throws -> String { try read() }
 
     /// Checks that nothing is left over.
-    package mutating func finish() throws {
+    mutating func finish() throws {
         guard case .positional = form else { return }
-        if try attempt("", { reader throws(JSONError) in try reader.nextElement() }) { throw ArgumentFault.tooMany }
+        let isMore: Bool
+        do { isMore = try reader.nextElement() } catch { throw ArgumentFault.parameters("\(error)") }
+        if isMore { throw ArgumentFault.tooMany }
     }
 
-    private mutating func read<Value: Decodable>(_ name: StaticString) throws -> Value {
-        guard try advance(name) else { throw ArgumentFault.missing(name) }
-        return try decode(name)
+    private mutating func read<Value: Decodable>() throws -> Value {
+        guard try advance() else { throw ArgumentFault.missing(position) }
+        return try decode()
     }
 
     /// Moves to the value of the next parameter; false when there is none.
-    private mutating func advance(_ name: StaticString) throws -> Bool {
+    private mutating func advance() throws -> Bool {
+        position += 1
         switch form {
         case .none:
             return false
         case .positional:
-            let there = try attempt(name) { reader throws(JSONError) in try reader.nextElement() }
+            let there = try attempt { reader throws(JSONError) in try reader.nextElement() }
             if !there { form = .none }
             return there
-        case .named:
+        case .named(let parameters):
+            guard position < parameters.count else { return false }
+            let name = parameters[position].name
             reader = Self.reader(of: bytes)
-            return try attempt(name) { reader throws(JSONError) in try Self.moves(&reader, to: name) }
+            return try attempt { reader throws(JSONError) in try Self.moves(&reader, to: name) }
         }
     }
 
     /// Moves to the value of a member; false when there is none of that name. Of duplicates the last counts. It looks through
     /// all members each time and keeps no table of them, since a peer may send any number.
-    private static func moves(_ reader: inout JSONReader, to name: StaticString) throws(JSONError) -> Bool {
+    private static func moves(_ reader: inout JSONReader, to name: String) throws(JSONError) -> Bool {
         var value: JSONReader?
         try reader.enterObject()
         while let key = try reader.nextMember() {
@@ -87,24 +103,26 @@ public struct ArgumentReader {
         return true
     }
 
-    private mutating func decode<Value: Decodable>(_ name: StaticString) throws -> Value {
-        do { return try decodeJSON(Value.self, at: &reader) } catch { throw Self.explained(error, name) }
+    private mutating func decode<Value: Decodable>() throws -> Value {
+        do {
+            return try decodeJSON(Value.self, at: &reader)
+        } catch {
+            throw Self.explained(error, position)
+        }
     }
 
     /// Not inlined, since telling errors apart reserves stack space beforehand.
     @inline(never)
-    private static func explained(_ error: any Error, _ name: StaticString) -> any Error {
+    private static func explained(_ error: any Error, _ position: Int) -> any Error {
         guard let error = error as? DecodingError else { return error }
-        return ArgumentFault.wrong(name, error.explanation)
+        return ArgumentFault.wrong(position, error.explanation)
     }
 
-    private mutating func attempt<Result>(
-        _ name: StaticString, _ body: (inout JSONReader) throws(JSONError) -> Result
-    ) throws -> Result {
+    private mutating func attempt<Result>(_ body: (inout JSONReader) throws(JSONError) -> Result) throws -> Result {
         do {
             return try body(&reader)
         } catch {
-            throw ArgumentFault.wrong(name, "\(error)")
+            throw ArgumentFault.wrong(position, "\(error)")
         }
     }
 
@@ -117,11 +135,12 @@ public struct ArgumentReader {
     }
 
     @inline(never)
-    private static func open(_ params: UnsafeRawBufferPointer) throws -> (JSONReader, Form) {
+    private static func open(_ params: UnsafeRawBufferPointer, of method: MethodSignature) throws -> (JSONReader, Form)
+    {
         var reader = Self.reader(of: params)
         guard !params.isEmpty else { return (reader, .none) }
         do throws(JSONError) {
-            if case .object = try reader.peek() { return (reader, .named) }
+            if case .object = try reader.peek() { return (reader, .named(method.parameters)) }
             try reader.enterArray()
             return (reader, .positional)
         } catch {

@@ -10,11 +10,11 @@ struct ArgumentValues: Hashable, @unchecked Sendable {
 
     /// Nil if the arguments differ from all others, and from themselves: one is not equal to itself, such as NaN, or can neither
     /// be compared nor be written as JSON.
-    init?(_ arguments: some MethodArguments) {
-        if arguments is NoArguments { return }
+    init?<Arguments>(_ arguments: Arguments, _ coding: ArgumentCoding<Arguments>) {
+        if Arguments.self == Void.self { return }
         let list = ArgumentList()
         var writer = ArgumentWriter(list)
-        do { try arguments.write(to: &writer) } catch { return nil }
+        do { try coding.write(arguments, &writer) } catch { return nil }
         guard list.values == list.values else { return nil }
         values = list.values
     }

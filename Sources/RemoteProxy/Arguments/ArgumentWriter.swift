@@ -44,8 +44,7 @@ public struct ArgumentWriter {
         output._withUnsafeGuaranteedRef { $0.append(quoted: value) }
     }
 
-    @usableFromInline
-    package func finish() {
+    func finish() {
         output?._withUnsafeGuaranteedRef { $0.append(UInt8(ascii: "]")) }
     }
 

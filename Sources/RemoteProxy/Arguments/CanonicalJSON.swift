@@ -57,17 +57,15 @@ enum CanonicalJSON {
     }
 }
 
-extension MethodArguments {
+extension ArgumentCoding {
     /// The arguments as canonical JSON; empty when there are none. Sets, and dictionaries with keys other than strings and
     /// integers, are encoded in no particular order. So their texts may differ although the arguments are equal.
-    var canonicalJSON: String {
-        get throws {
-            if Self.self == NoArguments.self { return "" }
-            let output = JSONOutput()
-            var writer = ArgumentWriter(output)
-            try write(to: &writer)
-            writer.finish()
-            return try CanonicalJSON.text(of: output.bytes)
-        }
+    func canonicalJSON(of arguments: Arguments) throws -> String {
+        if Arguments.self == Void.self { return "" }
+        let output = JSONOutput()
+        var writer = ArgumentWriter(output)
+        try write(arguments, &writer)
+        writer.finish()
+        return try CanonicalJSON.text(of: output.bytes)
     }
 }

@@ -4,7 +4,7 @@
 extension ArgumentReader {
     /// Never called: the argument is refused where it is written.
     @_disfavoredOverload
-    public mutating func next<Value>(_ name: StaticString) throws -> Value { throw ArgumentFault.missing(name) }
+    public mutating func next<Value>() throws -> Value { throw ArgumentFault.parameters("not Codable") }
 }
 
 extension ArgumentWriter {

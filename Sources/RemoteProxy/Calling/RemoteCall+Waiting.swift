@@ -10,15 +10,12 @@ import RPCWire
     extension _RemoteCall {
         /// Sends the call and waits for its end. Inlined, since an async function that need not be called costs nothing.
         @inlinable @inline(__always)
-        nonisolated(nonsending) func run() async {
-            begin()
+        nonisolated(nonsending) func wait() async {
             await suspend(self) { Self.start(from: $0, $1, for: $2, executor: $3) }
-            endWatch()
         }
 
-        /// Tells the requester when the caller's task is cancelled. If the task has the loop's thread, it enters the loop here,
+        /// Called before `wait`, by the same task. `end` has to follow. Tells the requester when the caller's task is cancelled. If the task has the loop's thread, it enters the loop here,
         /// and leaves it in `Requester.start`.
-        @usableFromInline
         func begin() {
             call._withUnsafeGuaranteedRef { call in
                 requester._withUnsafeGuaranteedRef { requester in
@@ -51,8 +48,7 @@ import RPCWire
         }
 
         /// Ends the watch for cancellation. Called when the caller's task has been resumed.
-        @usableFromInline
-        func endWatch() {
+        func end() {
             call._withUnsafeGuaranteedRef { call in
                 call.cancellation.end()
                 // Only the end of the call resumes the caller. This read orders what came before, as race checkers can see.
@@ -70,9 +66,13 @@ import RPCWire
     ) async
 #else
     extension _RemoteCall {
+        // Nothing to do: `wait` watches for cancellation itself.
+        func begin() {}
+        func end() {}
+
         /// Sends the call and waits for its end. The requester is told at once when the task is cancelled.
         @usableFromInline
-        nonisolated(nonsending) func run() async {
+        nonisolated(nonsending) func wait() async {
             let (requester, call) = (requester.takeUnretainedValue(), call.takeUnretainedValue())
             await withTaskCancellationHandler {
                 await withUnsafeContinuation { waiter in

@@ -1,5 +1,6 @@
 // One call to an object elsewhere, as the calling code sees it: where its arguments go, where it waits, and what it returns.
-// Inlined into the module of the protocol, where the types are known; `IncomingCall` does the same for answering.
+// Only the wait is inlined into the module of the protocol. Generic code of this module handles arguments and results, as
+// `IncomingCall` does for answering.
 
 import JSONCodec
 import RPCWire
@@ -11,43 +12,25 @@ public struct _RemoteCall {
     let requester: Unmanaged<Requester>
     let call: Unmanaged<OutgoingCall>
 
-    /// - Parameter call: its message is written up to the arguments. `perform` releases it, `run` does not.
+    /// - Parameter call: its message is written up to the arguments. `perform` releases it, `wait` does not.
     init(_ call: Unmanaged<OutgoingCall>, through requester: Requester) {
         self.call = call
         self.requester = .passUnretained(requester)
     }
 
-    /// Makes the call and returns its result. Call it only once: when it returns, another call may have the memory.
+    /// Makes the call and returns its result. Call it only once: when it returns, another call may have the memory. Inlined, so
+    /// that the caller's own frame waits for the call.
     /// - Throws: an error that the service declares, `RPCError`, or `CancellationError` if the caller's task was cancelled.
     @inlinable @inline(__always)
     nonisolated(nonsending) func perform<Service, Arguments, Result>(
         _ method: Method<Service, Arguments, Result>, _ arguments: Arguments
     ) async throws -> Result {
-        var writer = argumentWriter
-        do { try arguments.write(to: &writer) } catch { throw notEncoded(error, method.signature) }
-        writer.finish()
-        await run()
-        return try result(of: method)
+        try method.begin(self, arguments)
+        await wait()
+        return try method.end(self)
     }
 
-    @usableFromInline
-    var argumentWriter: ArgumentWriter { call._withUnsafeGuaranteedRef { ArgumentWriter($0.message) } }
-
-    @usableFromInline
-    func result<Result>(of method: Method<some Sendable, some MethodArguments, Result>) throws -> Result {
-        let (end, mayHaveRun) = call._withUnsafeGuaranteedRef { ($0.takeEnd(), $0.mayHaveRun) }
-        requester._withUnsafeGuaranteedRef { $0.spareCalls.give(call.takeRetainedValue()) }
-        switch end {
-        case .result(let json): return try Self.decode(json, of: method.signature)
-        case .failure(let error): throw self.error(error.thrown(by: method.service), mayHaveRun).thrownByProxy
-        case .failed(.cancelled(let wasSent)):
-            method.progress?.note(wasSent || mayHaveRun ? .unknown : .notExecuted)
-            throw CancellationError()
-        case .failed(let failure): throw requester._withUnsafeGuaranteedRef { $0.error(failure) }.thrownByProxy
-        }
-    }
-
-    private static func decode<Result: Decodable>(_ json: Bytes, of signature: MethodSignature) throws -> Result {
+    static func decode<Result: Decodable>(_ json: Bytes, of signature: MethodSignature) throws -> Result {
         defer { extendLifetime(json) }
         do {
             return try decodeJSON(Result.self, from: json.memory)
@@ -57,7 +40,7 @@ public struct _RemoteCall {
     }
 
     @inline(never)
-    private func error(_ answer: any Error, _ mayHaveRun: Bool) -> any Error {
+    func error(_ answer: any Error, _ mayHaveRun: Bool) -> any Error {
         guard var error = answer as? RPCError else { return answer }
         // A process may call a server and its own callers side by side, and the text does not tell which of them lacks it.
         if error.code == .unimplemented, let link = requester._withUnsafeGuaranteedRef({ $0.link }) {
@@ -68,7 +51,7 @@ public struct _RemoteCall {
 
     // Not inlined: making the texts of errors reserves stack space beforehand.
 
-    @usableFromInline @inline(never)
+    @inline(never)
     func notEncoded(_ error: any Error, _ signature: MethodSignature) -> any Error {
         requester._withUnsafeGuaranteedRef { $0.spareCalls.give(call.takeRetainedValue()) }
         let reason = (error as? EncodingError)?.explanation ?? "\(error)"

@@ -1,4 +1,4 @@
-// The subject for an object elsewhere. Begins a message for the peer; `_RemoteCall` then adds the arguments, and turns the
+// The subject for an object elsewhere. Begins a message for the peer; `Method.begin` then adds the arguments, and turns the
 // answer into the result or the error. Layers before these two handle Swift values; layers behind them handle JSON.
 
 import JSONCodec
@@ -40,7 +40,7 @@ struct RemoteSubject<Service: Sendable>: EndSubject {
         call.isPost = true
         do {
             var writer = ArgumentWriter(call.message)
-            try arguments.write(to: &writer)
+            try post.coding.write(arguments, &writer)
             writer.finish()
         } catch {
             // A post reports nothing to its caller, so this goes to the log.
@@ -74,7 +74,7 @@ struct RemoteSubject<Service: Sendable>: EndSubject {
 }
 
 extension Error {
-    /// What became of a call that ended with this error. For a cancelled call, `_RemoteCall` has noted that already.
+    /// What became of a call that ended with this error. For a cancelled call, `Method.end` has noted that already.
     fileprivate var outcomeOfRemoteCall: RPCError.Outcome {
         if let error = self as? RPCError { return error.outcome }
         return self is CancellationError ? .notExecuted : .executed

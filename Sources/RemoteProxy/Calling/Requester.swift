@@ -71,7 +71,10 @@ extension Requester {
 
     /// Sends a call, waits for its end, and returns that end, whichever it is.
     func perform(_ call: OutgoingCall) async -> CallEnd {
-        await _RemoteCall(.passUnretained(call), through: self).run()
+        let remote = _RemoteCall(.passUnretained(call), through: self)
+        remote.begin()
+        await remote.wait()
+        remote.end()
         extendLifetime(self)
         return call.takeEnd()
     }

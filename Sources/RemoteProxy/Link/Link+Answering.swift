@@ -48,7 +48,7 @@ extension Link {
 
     /// Judges a request. Then begins it, holds it back, or refuses it.
     func start(
-        _ method: consuming _ExportedMethod, for request: Request, from channel: MessageChannel,
+        _ method: consuming ExportedMethod, for request: Request, from channel: MessageChannel,
         in batch: BatchReply?
     ) {
         let id = request.id
@@ -245,7 +245,7 @@ extension Link {
 
     /// Logs that a method has blocked its thread, so that another thread went on for it. Logged once for each method.
     /// - Parameter since: when the other thread took over.
-    func logBlockedThread(by method: _ExportedMethod, since: Instant) {
+    func logBlockedThread(by method: ExportedMethod, since: Instant) {
         let time = since.duration(to: MonotonicClock.now)
         // A thread that was away for less time may only have waited for a processor.
         guard time >= .milliseconds(10), !method.isToldOf.exchange(true, ordering: .relaxed) else { return }

@@ -1,38 +1,65 @@
 // One requirement that has a reply, with its types: its name, how it is called, and how its arguments and result travel.
 
+import RPCWire
+
 /// A requirement of a service that is called and answered.
 ///
 /// The client encodes by it, the server decodes and calls by it, and local proxies hand it on unchanged.
 ///
-/// A class, because generated code has one for each requirement: copying a value of several closures took a fifth of the time in which
-/// that code compiles.
-public final class Method<Service: Sendable, Arguments: MethodArguments, Result: Codable & Sendable>: Sendable {
-    /// The name, the parameters and the shape.
-    public let signature: MethodSignature
+/// `Arguments` is a tuple of all parameters with their names, the type of the only parameter, or `Void`.
+///
+/// A class, because generated code has one for each requirement: copying a value of several closures took a fifth of the time in
+/// which that code compiles. `@unchecked Sendable`: needs no lock, since all properties are constants.
+public final class Method<Service: Sendable, Arguments: Sendable, Result: Codable & Sendable>: ServiceMethod<Service>,
+    @unchecked Sendable
+{
     let service: ServiceDescription
+    let coding: ArgumentCoding<Arguments>
     let invoke: @Sendable (Service, Arguments) async throws -> Result
     /// Answers a call from the wire.
     let answer: @Sendable (IncomingCall) async throws -> Void
     /// Notes how far the last subject of a chain has come with this call. Nil unless the call came over a connection.
     let progress: CallProgress?
 
-    /// Made by generated code. What answers a call is generic code of this module. Specialised for each method, calls would gain
-    /// too little to measure and posts a tenth, and generated code would take a quarter longer to compile.
-    public init(
-        _ name: String, of service: ServiceDescription, parameters: [MethodSignature.Parameter] = [],
+    /// Made by generated code.
+    public convenience init(
+        _ name: String, of service: ServiceDescription, parameters: KeyValuePairs<String, String>,
         result: String? = nil, effect: MethodSignature.Effect = .changes,
+        read: @escaping @Sendable (inout ArgumentReader) throws -> Arguments,
+        write: @escaping @Sendable (Arguments, inout ArgumentWriter) throws -> Void,
         invoke: @escaping @Sendable (Service, Arguments) async throws -> Result
     ) {
-        signature = MethodSignature(
-            service: service.name, name: name, parameters: parameters, result: result, shape: .call, effect: effect)
+        let signature = MethodSignature(
+            service: service.name, name: name, parameters: parameters.map(MethodSignature.Parameter.init),
+            result: result, shape: .call, effect: effect)
+        self.init(signature, of: service, ArgumentCoding(read: read, write: write), invoke)
+    }
+
+    /// Made by generated code, for a method without parameters.
+    public convenience init(
+        _ name: String, of service: ServiceDescription, result: String? = nil,
+        effect: MethodSignature.Effect = .changes, invoke: @escaping @Sendable (Service, Void) async throws -> Result
+    ) where Arguments == Void {
+        let signature = MethodSignature(
+            service: service.name, name: name, parameters: [], result: result, shape: .call, effect: effect)
+        self.init(signature, of: service, .none, invoke)
+    }
+
+    /// `answer` is generic code of this module. Specialising it for each method would gain calls too little to measure, and posts a
+    /// tenth. Generated code would take a quarter longer to compile.
+    private init(
+        _ signature: MethodSignature, of service: ServiceDescription, _ coding: ArgumentCoding<Arguments>,
+        declared: ObjectIdentifier? = nil, _ invoke: @escaping @Sendable (Service, Arguments) async throws -> Result
+    ) {
         self.service = service
+        self.coding = coding
         self.invoke = invoke
         progress = nil
         answer = { call in
             var call = call
             let service = call.service(Service.self)
             repeat {
-                let arguments = try call.arguments(Arguments.self)
+                let arguments = try call.arguments(coding, of: signature)
                 do {
                     try call.answer(await invoke(service, arguments))
                 } catch {
@@ -40,15 +67,27 @@ public final class Method<Service: Sendable, Arguments: MethodArguments, Result:
                 }
             } while try call.advanceToNextCall()
         }
+        super.init(signature, declared: declared)
     }
 
     /// The same method, for one call that tells how far it has come.
     init(_ method: Method, telling progress: CallProgress) {
-        signature = method.signature
         service = method.service
+        coding = method.coding
         invoke = method.invoke
         answer = method.answer
         self.progress = progress
+        super.init(method.signature, declared: method.declaration)
+    }
+
+    override func exported(for proxy: some ServiceProxy<Service>) -> ExportedMethod? { export(to: proxy.proxySubject) }
+
+    override func inherited<Proxy: ServiceProxy>(
+        by proxy: Proxy.Type, as service: String, _ upcast: @escaping @Sendable (Proxy.ProxiedService) -> Service
+    ) -> ServiceMethod<Proxy.ProxiedService>? {
+        Method<Proxy.ProxiedService, Arguments, Result>(
+            signature.of(service), of: self.service.named(service), coding, declared: declaration
+        ) { [invoke] in try await invoke(upcast($0), $1) }
     }
 
     /// Calls the method on an object in this process, as a subject that has the object does.
@@ -61,8 +100,8 @@ public final class Method<Service: Sendable, Arguments: MethodArguments, Result:
 // MARK: what generated code calls
 
 extension Method {
-    /// Performs a call, as `Subject.call` does. Inlined where a generated proxy calls it. There a call that goes to the other end of
-    /// a connection, with nothing before or after, is written and awaited where the types are known.
+    /// Performs a call, as `Subject.call` does. Inlined where a generated proxy calls it. There a call that goes to the other end
+    /// of a connection, with nothing before or after, is awaited in the caller's own frame.
     @inlinable @inline(__always)
     nonisolated(nonsending) public func _call(
         _ subject: any Subject<Service>, _ arguments: Arguments
@@ -70,6 +109,35 @@ extension Method {
         guard let remote = subject._remoteCall(signature) else { return try await callThrough(subject, arguments) }
         defer { extendLifetime(subject) }
         return try await remote.perform(self, arguments)
+    }
+
+    // What `_RemoteCall.perform` does before and after the wait. Members of the method, whose class has the types as parameters, so
+    // that generated code passes no types.
+
+    /// Writes the arguments, and begins the call.
+    @usableFromInline
+    func begin(_ remote: _RemoteCall, _ arguments: Arguments) throws {
+        var writer = remote.call._withUnsafeGuaranteedRef { ArgumentWriter($0.message) }
+        do { try coding.write(arguments, &writer) } catch { throw remote.notEncoded(error, signature) }
+        writer.finish()
+        remote.begin()
+    }
+
+    /// Returns the result of the call, which has ended.
+    @usableFromInline
+    func end(_ remote: _RemoteCall) throws -> Result {
+        remote.end()
+        let (requester, call) = (remote.requester, remote.call)
+        let (end, mayHaveRun) = call._withUnsafeGuaranteedRef { ($0.takeEnd(), $0.mayHaveRun) }
+        requester._withUnsafeGuaranteedRef { $0.spareCalls.give(call.takeRetainedValue()) }
+        switch end {
+        case .result(let json): return try _RemoteCall.decode(json, of: signature)
+        case .failure(let error): throw remote.error(error.thrown(by: service), mayHaveRun).thrownByProxy
+        case .failed(.cancelled(let wasSent)):
+            progress?.note(wasSent || mayHaveRun ? .unknown : .notExecuted)
+            throw CancellationError()
+        case .failed(let failure): throw requester._withUnsafeGuaranteedRef { $0.error(failure) }.thrownByProxy
+        }
     }
 
     @usableFromInline
@@ -84,15 +152,5 @@ extension Method {
         inheritedBy proxy: Proxy, _ arguments: Arguments
     ) async throws -> Result {
         try await Proxy.inherited(self)._call(proxy.proxySubject, arguments)
-    }
-
-    /// Makes the same method of a service that refines this one.
-    public func _inherited<Proxy: ServiceProxy>(
-        by proxy: Proxy.Type, as service: String, _ upcast: @escaping @Sendable (Proxy.ProxiedService) -> Service
-    ) -> any ServiceMethod<Proxy.ProxiedService> {
-        Method<Proxy.ProxiedService, Arguments, Result>(
-            signature.name, of: self.service.named(service), parameters: signature.parameters,
-            result: signature.result, effect: signature.effect
-        ) { [invoke] in try await invoke(upcast($0), $1) }
     }
 }

@@ -29,8 +29,7 @@ public struct MethodSignature: Sendable, Hashable {
         /// The Swift type as the protocol spells it.
         public let type: String
 
-        /// Made by generated code.
-        public init(_ name: String, _ type: String) {
+        init(_ name: String, _ type: String) {
             self.name = name
             self.type = type
         }
@@ -87,6 +86,12 @@ public struct MethodSignature: Sendable, Hashable {
     public var shape: Shape { shared.facts.shape }
     /// What running the method does.
     public var effect: Effect { shared.facts.effect }
+
+    /// The same method of another service.
+    func of(_ service: String) -> MethodSignature {
+        MethodSignature(
+            service: service, name: name, parameters: parameters, result: result, shape: shape, effect: effect)
+    }
 
     /// Whether both are declarations of one requirement: all is spelled the same, except for the effect.
     func isDeclared(like other: MethodSignature) -> Bool {

@@ -4,7 +4,7 @@
 public struct MethodTable<Service: Sendable>: Sendable {
     /// The service's name and declared errors.
     public let service: ServiceDescription
-    let entries: [any ServiceMethod<Service>]
+    let entries: [ServiceMethod<Service>]
     /// The index of each method in `entries`, by its name.
     let positions: [String: Int]
     /// A name that several methods have; nil if there is none.
@@ -14,7 +14,7 @@ public struct MethodTable<Service: Sendable>: Sendable {
     /// - Parameter bases: the methods of the services that this one refines. A method that the protocol declares itself, too, is
     ///   its own.
     public init(
-        _ service: ServiceDescription, _ methods: [any ServiceMethod<Service>],
+        _ service: ServiceDescription, _ methods: [ServiceMethod<Service>],
         inheriting bases: [InheritedMethods<Service>?] = []
     ) {
         self.service = service
@@ -39,13 +39,13 @@ public struct MethodTable<Service: Sendable>: Sendable {
 /// The methods of a service as those of another service that refines it. Opaque outside the library.
 public struct InheritedMethods<Service: Sendable>: Sendable {
     /// The methods, under the name of the refining service.
-    let methods: @Sendable (_ service: String) -> [any ServiceMethod<Service>]
+    let methods: @Sendable (_ service: String) -> [ServiceMethod<Service>]
 
     /// Made by generated code.
     public init<Base: ServiceProxy, Proxy: ServiceProxy<Service>>(
         of base: Base.Type, by proxy: Proxy.Type, _ upcast: @escaping @Sendable (Service) -> Base.ProxiedService
     ) {
-        methods = { service in Base.methodTable.entries.map { $0._inherited(by: proxy, as: service, upcast) } }
+        methods = { service in Base.methodTable.entries.compactMap { $0.inherited(by: proxy, as: service, upcast) } }
     }
 }
 
@@ -57,18 +57,29 @@ extension ServiceProxy {
     ) -> InheritedMethods<ProxiedService>? { nil }
 }
 
-/// An entry of a method table: a `Method` or a `Post`. Do not conform other types to it.
-public protocol ServiceMethod<Service>: Sendable {
-    /// The service as an existential.
-    associatedtype Service: Sendable
+/// An entry of a method table: a `Method` or a `Post`.
+///
+/// A class, not a protocol, so that generated code needs no witness tables. Only its subclasses are made. `@unchecked Sendable`:
+/// needs no lock, since all properties of it and of its subclasses are constants.
+public class ServiceMethod<Service: Sendable>: @unchecked Sendable {
     /// The name, the parameters and the shape.
-    var signature: MethodSignature { get }
+    public let signature: MethodSignature
+    private let declared: ObjectIdentifier?
+    /// Identifies the declared method, also in a service that inherits it. Declared methods are never released.
+    var declaration: ObjectIdentifier { declared ?? ObjectIdentifier(self) }
+
+    /// - Parameter declared: identifies the method that this is another form of.
+    init(_ signature: MethodSignature, declared: ObjectIdentifier?) {
+        (self.signature, self.declared) = (signature, declared)
+    }
+
     /// Makes what the dispatcher calls when a message names this method.
-    func _export(_ proxy: some ServiceProxy<Service>) -> _ExportedMethod
+    func exported(for proxy: some ServiceProxy<Service>) -> ExportedMethod? { nil }
+
     /// Makes the same method of a service that refines this one.
-    func _inherited<Proxy: ServiceProxy>(
+    func inherited<Proxy: ServiceProxy>(
         by proxy: Proxy.Type, as service: String, _ upcast: @escaping @Sendable (Proxy.ProxiedService) -> Service
-    ) -> any ServiceMethod<Proxy.ProxiedService>
+    ) -> ServiceMethod<Proxy.ProxiedService>? { nil }
 }
 
 // MARK: naming an inherited method
@@ -79,7 +90,7 @@ extension ServiceProxy {
     public static func inherited<Base, Arguments, Result>(
         _ method: Method<Base, Arguments, Result>
     ) throws -> Method<ProxiedService, Arguments, Result> {
-        try inherited(method.signature)
+        try inherited(method.signature, method.declaration)
     }
 
     /// The post of a service that this one refines, as a post of this service.
@@ -87,12 +98,15 @@ extension ServiceProxy {
     public static func inherited<Base, Arguments>(
         _ post: Post<Base, Arguments>
     ) throws -> Post<ProxiedService, Arguments> {
-        try inherited(post.signature)
+        try inherited(post.signature, post.declaration)
     }
 
-    private static func inherited<Entry>(_ signature: MethodSignature) throws -> Entry {
+    /// - Parameter declaration: tells the method from another of the same name, which may have the same types.
+    private static func inherited<Entry>(_ signature: MethodSignature, _ declaration: ObjectIdentifier) throws -> Entry
+    {
         let table = methodTable
         guard let position = table.positions[signature.name], table.clash != signature.name,
+            table.entries[position].declaration == declaration,
             let entry = table.entries[position] as? Entry
         else {
             throw RPCError(

@@ -1,10 +1,11 @@
 // One requirement that has no reply, with its types. The counterpart of `Method`.
 
 /// A requirement of a service that is posted: sent one way, without waiting and without errors.
-public final class Post<Service: Sendable, Arguments: MethodArguments>: Sendable {
-    /// The name, the parameters and the shape.
-    public let signature: MethodSignature
+///
+/// `@unchecked Sendable`: needs no lock, since all properties are constants.
+public final class Post<Service: Sendable, Arguments: Sendable>: ServiceMethod<Service>, @unchecked Sendable {
     let service: ServiceDescription
+    let coding: ArgumentCoding<Arguments>
     /// Whether the requirement is `async`. Then an object runs the post after `Subject.post` has returned.
     public let isAsync: Bool
     let proxy: @Sendable (any Subject<Service>) -> Service
@@ -13,22 +14,57 @@ public final class Post<Service: Sendable, Arguments: MethodArguments>: Sendable
     let answer: @Sendable (IncomingCall) async throws -> Void
 
     /// Made by generated code.
-    public init(
-        _ name: String, of service: ServiceDescription, parameters: [MethodSignature.Parameter] = [],
+    public convenience init(
+        _ name: String, of service: ServiceDescription, parameters: KeyValuePairs<String, String>,
         effect: MethodSignature.Effect = .changes, isAsync: Bool = false,
         proxy: @escaping @Sendable (any Subject<Service>) -> Service,
+        read: @escaping @Sendable (inout ArgumentReader) throws -> Arguments,
+        write: @escaping @Sendable (Arguments, inout ArgumentWriter) throws -> Void,
         deliver: @escaping @Sendable (Service, Arguments) async -> Void
     ) {
-        signature = MethodSignature(
-            service: service.name, name: name, parameters: parameters, result: nil, shape: .post, effect: effect)
+        let signature = MethodSignature(
+            service: service.name, name: name, parameters: parameters.map(MethodSignature.Parameter.init), result: nil,
+            shape: .post, effect: effect)
+        self.init(signature, of: service, ArgumentCoding(read: read, write: write), isAsync, proxy, deliver)
+    }
+
+    /// Made by generated code, for a post without parameters.
+    public convenience init(
+        _ name: String, of service: ServiceDescription, effect: MethodSignature.Effect = .changes,
+        isAsync: Bool = false, proxy: @escaping @Sendable (any Subject<Service>) -> Service,
+        deliver: @escaping @Sendable (Service, Void) async -> Void
+    ) where Arguments == Void {
+        let signature = MethodSignature(
+            service: service.name, name: name, parameters: [], result: nil, shape: .post, effect: effect)
+        self.init(signature, of: service, .none, isAsync, proxy, deliver)
+    }
+
+    private init(
+        _ signature: MethodSignature, of service: ServiceDescription, _ coding: ArgumentCoding<Arguments>,
+        _ isAsync: Bool, _ proxy: @escaping @Sendable (any Subject<Service>) -> Service,
+        declared: ObjectIdentifier? = nil, _ deliver: @escaping @Sendable (Service, Arguments) async -> Void
+    ) {
         self.service = service
+        self.coding = coding
         self.proxy = proxy
         self.deliver = deliver
         self.isAsync = isAsync
         answer = { call in
-            await deliver(call.service(Service.self), try call.arguments(Arguments.self))
+            await deliver(call.service(Service.self), try call.arguments(coding, of: signature))
             call.answerNothing()
         }
+        super.init(signature, declared: declared)
+    }
+
+    override func exported(for proxy: some ServiceProxy<Service>) -> ExportedMethod? { export(to: proxy) }
+
+    override func inherited<Proxy: ServiceProxy>(
+        by proxy: Proxy.Type, as service: String, _ upcast: @escaping @Sendable (Proxy.ProxiedService) -> Service
+    ) -> ServiceMethod<Proxy.ProxiedService>? {
+        Post<Proxy.ProxiedService, Arguments>(
+            signature.of(service), of: self.service.named(service), coding, isAsync, { Proxy(subject: $0).asService },
+            declared: declaration
+        ) { [deliver] in await deliver(upcast($0), $1) }
     }
 
     /// Delivers the post to an object in this process, on the object's actor if it has one. Returns when the post has run. For
@@ -95,15 +131,5 @@ extension Post {
     ) async {
         guard let post = inherited(by: proxy) else { return }
         await post._post(proxy.proxySubject, arguments)
-    }
-
-    /// Makes the same post of a service that refines this one.
-    public func _inherited<Proxy: ServiceProxy>(
-        by proxy: Proxy.Type, as service: String, _ upcast: @escaping @Sendable (Proxy.ProxiedService) -> Service
-    ) -> any ServiceMethod<Proxy.ProxiedService> {
-        Post<Proxy.ProxiedService, Arguments>(
-            signature.name, of: self.service.named(service), parameters: signature.parameters,
-            effect: signature.effect, isAsync: isAsync, proxy: { Proxy(subject: $0).asService }
-        ) { [deliver] in await deliver(upcast($0), $1) }
     }
 }

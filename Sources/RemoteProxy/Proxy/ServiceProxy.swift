@@ -64,6 +64,14 @@ public protocol ServiceMethodName: Sendable, Hashable {
 }
 
 extension ServiceMethodName {
+    // Declared here, so that the compiler does not synthesise both for each service.
+
+    /// Whether both have the same name.
+    public static func == (one: Self, other: Self) -> Bool { one.name == other.name }
+
+    /// Hashes the name.
+    public func hash(into hasher: inout Hasher) { hasher.combine(name) }
+
     /// The name of a method of a service that this one refines: `.inherited(ScrollDelegateProxy.MethodName.scrolled)`.
     public static func inherited(_ method: some ServiceMethodName) -> Self { Self(name: method.name) }
 }

@@ -1,4 +1,5 @@
-// Writes the method table and the argument structs, which the client, the server and every local proxy use.
+// Writes the method table, and the typed methods with the functions that read and write their arguments. The client, the server
+// and every local proxy use them.
 
 /// Writes the part of a proxy that describes its methods.
 struct MethodTableExpansion {
@@ -47,49 +48,63 @@ struct MethodTableExpansion {
         }
         return """
             \(description), {
-                var entries: [any RemoteProxy.ServiceMethod<\(service)>] = []
+                var entries: [RemoteProxy.ServiceMethod<\(service)>] = []
                 \(statements)
                 return entries
             }()\(inheritance)
             """
     }
 
-    /// The methods one by one, and the types of their arguments.
+    /// The methods one by one.
     var methods: SourceText {
         let errors = model.attribute.errors.map { "\(SwiftName.literal($0.type)): \($0.expression)" }.joined(
             separator: ", ")
         let description = SwiftName.literal(model.wireName) + (errors.isEmpty ? "" : ", errors: [\(errors)]")
-        let arguments = model.requirements.filter { !$0.parameters.isEmpty }.map(argumentStruct)
         return """
             /// The methods of \(model.plainName), typed.
             \(access)nonisolated enum \(methodsName) {
                 static let \(model.descriptionName) = RemoteProxy.ServiceDescription(\(description))
 
                 \(paragraphs: model.requirements.map(entry))
-
-                \(paragraphs: arguments)
             }
             """
     }
 
     private func entry(of requirement: Requirement) -> SourceText {
-        let arguments = requirement.parameters.isEmpty ? "RemoteProxy.NoArguments" : requirement.argumentsName
         let result = requirement.result ?? "RemoteProxy.NoResult"
+        let arguments = requirement.argumentType
         // Without the types, a result that is not Codable would cause an error for each of them too.
         let types = "(service: \(service), \(requirement.parameters.isEmpty ? "_" : "arguments"): \(arguments))"
         let type = requirement.isPost ? "Post<\(service), \(arguments)>" : "Method<\(service), \(arguments), \(result)>"
         let proxy = [
             (requirement.isAsyncPost ? "isAsync: true, " : "") + "proxy: { \(model.proxyName)(subject: $0).asService }"
         ]
+        let facts = [facts(of: requirement)] + (requirement.isPost ? proxy : []) + coding(of: requirement)
         return """
             /// `\(requirement.fullName)` of \(model.plainName).
             \(requirement.availability.map(\.spelling))
             \(access)static let \(requirement.entryName) = RemoteProxy.\(type)(\(requirement.result == nil ? "" : Self.ruleOfResults)
-                \(requirement.isPost ? [facts(of: requirement) + ","] + proxy : [facts(of: requirement)])) {
+                \(facts.dropLast().map { $0 + "," } + facts.suffix(1))) {
                 \(types) async\(requirement.isPost ? "" : " throws -> \(result)") in
                 \(invocation(of: requirement))
             }
             """
+    }
+
+    /// The functions that read and write the arguments; none without arguments.
+    private func coding(of requirement: Requirement) -> [String] {
+        let parameters = requirement.parameters
+        if parameters.isEmpty { return [] }
+        let read = parameters.map {
+            "let \($0.spelling): \($0.type.spelling) = try $0.next();"
+        }
+        let names = parameters.map(\.spelling).joined(separator: ", ")
+        let all = parameters.count == 1 ? names : "(\(names))"
+        let write = requirement.values(of: "$0").map { "try $1.write(\($0))" }
+        return [
+            "read: { \(read.joined(separator: " ")) return \(all) }",
+            "write: { \(write.joined(separator: "; ")) }",
+        ]
     }
 
     /// The compiler shows the line that this ends when the type of a result is refused.
@@ -102,7 +117,7 @@ struct MethodTableExpansion {
         var facts = [SwiftName.literal(requirement.wireName), "of: \(model.descriptionName)"]
         if !requirement.parameters.isEmpty {
             let list = requirement.parameters.map {
-                ".init(\(SwiftName.literal($0.name)), \(SwiftName.literal($0.type.spelling)))"
+                "\(SwiftName.literal($0.name)): \(SwiftName.literal($0.type.spelling))"
             }
             facts.append("parameters: [\(list.joined(separator: ", "))]")
         }
@@ -118,44 +133,17 @@ struct MethodTableExpansion {
     private func invocation(of requirement: Requirement) -> [String] {
         let parameters = requirement.parameters
         if requirement.isAsyncPost {
-            return ["await service.\(requirement.spelling)(\(requirement.arguments("arguments.")))"]
+            return ["await service.\(requirement.spelling)(\(requirement.arguments(of: "arguments")))"]
         }
         if requirement.isPost {
             let labels = parameters.map { ($0.label.map(SwiftName.label) ?? "_") + ":" }.joined()
             let types = parameters.map(\.type.spelling).joined(separator: ", ")
             let function = requirement.spelling + (labels.isEmpty ? "" : "(\(labels))")
-            let values = parameters.map { "arguments.\($0.spelling)" }.joined(separator: ", ")
+            let values = requirement.values(of: "arguments").joined(separator: ", ")
             return ["let deliver: (\(types)) async -> Void = service.\(function)", "await deliver(\(values))"]
         }
-        let arguments = requirement.isProperty ? "" : "(\(requirement.arguments("arguments.")))"
+        let arguments = requirement.isProperty ? "" : "(\(requirement.arguments(of: "arguments")))"
         let call = "try await service.\(requirement.spelling)\(arguments)"
         return requirement.result == nil ? [call, "return RemoteProxy.NoResult()"] : [call]
-    }
-
-    private func argumentStruct(of requirement: Requirement) -> SourceText {
-        let parameters = requirement.parameters
-        let labelled = parameters.map { "\(SwiftName.label($0.name)): \($0.type.spelling)" }.joined(separator: ", ")
-        /// A line for each argument, with its name as source and as text.
-        func each(_ line: (_ name: String, _ text: String) -> String) -> [String] {
-            parameters.map { line($0.spelling, SwiftName.literal($0.name)) }
-        }
-        return """
-            /// The arguments of `\(requirement.fullName)`.
-            \(access)struct \(requirement.argumentsName): RemoteProxy.MethodArguments {
-                \(parameters.map { "\(access)let \($0.spelling): \($0.type.spelling)" })
-
-                \(access)init(\(labelled)) {
-                    \(each { name, _ in "self.\(name) = \(name)" })
-                }
-
-                \(access)init(from reader: inout RemoteProxy.ArgumentReader) throws {
-                    \(each { "self.\($0) = try reader.next(\($1))" })
-                }
-
-                \(access)func write(to writer: inout RemoteProxy.ArgumentWriter) throws {
-                    \(each { name, _ in "try writer.write(self.\(name))" })
-                }
-            }
-            """
     }
 }

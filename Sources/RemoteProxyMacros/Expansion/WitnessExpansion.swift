@@ -86,9 +86,10 @@ struct WitnessExpansion {
         }.map(\.spelling)
     }
 
+    /// All arguments as one value.
     private func argumentsValue(_ requirement: Requirement) -> String {
-        guard !requirement.parameters.isEmpty else { return "RemoteProxy.NoArguments()" }
-        let values = requirement.parameters.map { "\(SwiftName.label($0.name)): \($0.spelling)" }
-        return "\(methods).\(requirement.argumentsName)(\(values.joined(separator: ", ")))"
+        let parameters = requirement.parameters
+        if parameters.count == 1 { return parameters[0].spelling }
+        return "(\(parameters.map { "\(SwiftName.label($0.name)): \($0.spelling)" }.joined(separator: ", ")))"
     }
 }

@@ -72,8 +72,6 @@ struct Requirement {
     var availability: [Availability] = []
     /// The name on the wire: that of the requirement, or for overloads the full name with labels.
     var wireName = ""
-    /// The name of its argument struct, spelled.
-    var argumentsName = ""
 
     /// The name without back-ticks.
     var name: String { member.name }
@@ -93,10 +91,24 @@ struct Requirement {
     /// `add(_:to:)`.
     var fullName: String { isProperty ? name : "\(name)(\(parameters.map { ($0.label ?? "_") + ":" }.joined()))" }
 
-    /// The arguments of a call to the real object. Each value has the prefix.
-    func arguments(_ prefix: String = "") -> String {
-        parameters.map { parameter in
-            (parameter.label.map { "\(SwiftName.label($0)): " } ?? "") + prefix + parameter.spelling
+    /// The arguments of a call to the real object.
+    /// - Parameter all: the expression for all arguments as one value; nil if each is a variable with its parameter's name.
+    func arguments(of all: String? = nil) -> String {
+        zip(parameters, values(of: all)).map { parameter, value in
+            (parameter.label.map { "\(SwiftName.label($0)): " } ?? "") + value
         }.joined(separator: ", ")
+    }
+
+    /// The type of all arguments as one value: a tuple with their names, or the type of the only one.
+    var argumentType: String {
+        if parameters.count == 1 { return parameters[0].type.spelling }
+        if parameters.isEmpty { return "Swift.Void" }
+        return "(\(parameters.map { "\(SwiftName.label($0.name)): \($0.type.spelling)" }.joined(separator: ", ")))"
+    }
+
+    /// The expressions for the arguments one by one; `all` as above.
+    func values(of all: String?) -> [String] {
+        guard let all else { return parameters.map(\.spelling) }
+        return parameters.count == 1 ? [all] : parameters.map { "\(all).\($0.spelling)" }
     }
 }

@@ -127,13 +127,13 @@ struct ProtocolRules {
         "Sequence", "SetAlgebra", "Strideable", "TaskExecutor",
     ]
 
-    /// Overloads get their full names. Generated types get names that do not occur in the protocol's text.
+    /// Overloads get their full names. The generated enum gets a name that does not occur in the protocol's text.
     private mutating func nameEntries() {
         let counts = Dictionary(grouping: model.requirements, by: \.name).mapValues(\.count)
         var entries: Set<String> = []
-        var types = syntax.words
+        var words = syntax.words
         var named: [Requirement] = []
-        model.methodsName = Self.free("Methods", &types)
+        model.methodsName = Self.free("Methods", &words)
         for var requirement in model.requirements {
             let isOverloaded = counts[requirement.name, default: 1] > 1
             requirement.wireName = isOverloaded ? requirement.fullName : requirement.name
@@ -145,9 +145,6 @@ struct ProtocolRules {
                 refuse(reason, of: "'\(requirement.fullName)'", at: requirement.member.offset)
                 continue
             }
-            let labels = isOverloaded ? requirement.parameters.compactMap(\.label) : []
-            let words = ([requirement.name] + labels).map { $0.prefix(1).uppercased() + $0.dropFirst() }
-            requirement.argumentsName = SwiftName.spelled(Self.free(words.joined() + "Arguments", &types))
             named.append(requirement)
         }
         model.requirements = named

@@ -84,7 +84,7 @@ import Testing
         await #expect(throws: RPCError.self) { try await withCaller(nil) { try await ledger.audit() } }
 
         let policy = Policy.readOnly.or(.role("teller"))
-        let request = AccessRequest(LedgerProxy.Methods.audit, .init())
+        let request = AccessRequest(LedgerProxy.Methods.audit)
         let verdict = try await withCaller(ann) { try await policy.verdict(on: request) }
         #expect(verdict == .allow)
     }

@@ -50,8 +50,8 @@ final class WoodenDrawer: Drawer {
         let plain = DrawerProxy(drawer)
         let unbound = DrawerProxy.unbound()
         try unbound.bind(to: drawer)
-        let judging = Policy.arguments(of: DrawerProxy.Methods.find) { _, arguments in
-            arguments.thing.number == 1 ? .allow : .deny("unknown")
+        let judging = Policy.arguments(of: DrawerProxy.Methods.find) { _, thing in
+            thing.number == 1 ? .allow : .deny("unknown")
         }
         let kinds: [DrawerProxy] = [
             plain, .weak(drawer), .lazy { drawer }, unbound, plain.guarded(by: judging), .counted { drawer },

@@ -240,7 +240,7 @@ import Testing
     }
 }
 
-extension _ExportedMethod {
+extension ExportedMethod {
     fileprivate func answer(_ params: Bytes) async throws {
         let worker = Worker(of: RequestRunner(loop: ManualLoop()))
         defer { withExtendedLifetime((worker, params)) {} }

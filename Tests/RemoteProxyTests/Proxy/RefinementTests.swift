@@ -68,6 +68,15 @@ private struct Sums: Both {
     func add(_ a: Int, to b: Int) async throws -> Int { a + b }
 }
 
+// A method that differs from an inherited one in its label only, which is no part of its name on the wire.
+@Service private protocol Mover: Sendable { func move(to line: Int) async throws -> Int }
+@Service private protocol Slider: Mover { func move(by line: Int) async throws -> Int }
+
+private struct Slide: Slider {
+    func move(to line: Int) async throws -> Int { line }
+    func move(by line: Int) async throws -> Int { -line }
+}
+
 @Suite(.waitsForOthers) struct `A service that refines others` {
     private func check(_ grid: GridProxy) async throws {
         #expect(try await grid.scroll(to: 7) == 7)
@@ -119,8 +128,8 @@ private struct Sums: Both {
         #expect(error?.code == .denied && error?.message.contains("Grid.zoom") == true)
         #expect(try await guarded.scroll(to: 1) == 1)
         let judged = grid.guarded(
-            by: .arguments(of: try GridProxy.inherited(ScrollerProxy.Methods.scroll)) { _, arguments in
-                arguments.line < 5 ? .allow : .deny("too far")
+            by: .arguments(of: try GridProxy.inherited(ScrollerProxy.Methods.scroll)) { _, line in
+                line < 5 ? .allow : .deny("too far")
             })
         #expect(try await judged.scroll(to: 4) == 4)
         await #expect(throws: RPCError.self) { try await judged.scroll(to: 5) }
@@ -131,6 +140,14 @@ private struct Sums: Both {
         #expect(try await cached.line == 0)
         cached.invalidate(line)
         #expect(try await cached.line == 1)
+    }
+
+    @Test func `never runs another method of the same name for an inherited one`() async throws {
+        let slide = SliderProxy(Slide())
+        #expect(try await slide.move(by: 2) == -2)
+        let refusal = await #expect(throws: RPCError.self) { try await slide.move(to: 2) }
+        #expect(refusal?.code == .unimplemented && refusal?.outcome == .notExecuted)
+        #expect(throws: RPCError.self) { try SliderProxy.inherited(MoverProxy.Methods.move) }
     }
 
     @Test func `is not exported if two inherited methods have one name on the wire`() async throws {

@@ -96,8 +96,9 @@ final class CacheStore: Sendable {
     }
 
     /// Decides what a call has to do if `look` found no result for it.
-    func find(_ key: CacheKey, _ arguments: some MethodArguments) -> Answer {
-        let name = file == nil ? nil : (try? arguments.canonicalJSON).map { "\(service).\(methods[key.method])\($0)" }
+    func find<Arguments>(_ key: CacheKey, _ arguments: Arguments, _ coding: ArgumentCoding<Arguments>) -> Answer {
+        let json = file == nil ? nil : try? coding.canonicalJSON(of: arguments)
+        let name = json.map { "\(service).\(methods[key.method])\($0)" }
         let time = environment.wallTime()
         return state.withLock { state in
             if let task = state.loading?.join() { return .load(task) }

@@ -54,12 +54,13 @@ extension ServiceProxy {
     /// Inside one, the cache is found only while the object exists. Inside `failover` it is never found.
     /// - Throws: `RPCError` with the code `.unimplemented` if the method is not cached.
     public func updates<Result>(
-        of method: Method<ProxiedService, NoArguments, Result>
+        of method: Method<ProxiedService, Void, Result>
     ) throws -> AsyncStream<CacheUpdate<Result>> {
-        try updates(of: method, NoArguments())
+        try updates(of: method, ())
     }
 
-    /// The updates of a method with arguments, for one set of arguments.
+    /// The updates of a method with parameters, for certain arguments: `try feed.updates(of: FeedProxy.Methods.page, 2)`. Several
+    /// are a tuple with the names of the parameters.
     /// - Throws: `RPCError` with the code `.unimplemented` if the method is not cached.
     public func updates<Arguments, Result>(
         of method: Method<ProxiedService, Arguments, Result>, _ arguments: Arguments
@@ -77,7 +78,7 @@ extension ServiceProxy {
                 "\(method.signature.wireName) is not cached by this proxy; name it in .cached(in:methods:) or mark it @ReadOnly",
                 outcome: .notExecuted)
         }
-        guard let key = CacheKey(number, arguments) else {
+        guard let key = CacheKey(number, arguments, method.coding) else {
             throw RPCError(
                 .invalidArguments,
                 "no result of \(method.signature.wireName) is kept for these arguments: one is not equal to itself, such as "

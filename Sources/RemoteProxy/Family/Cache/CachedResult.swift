@@ -11,8 +11,8 @@ struct CacheKey: Sendable, Hashable {
     let place: Int
 
     /// Nil if a result for these arguments would never be found again.
-    init?(_ method: Int, _ arguments: some MethodArguments) {
-        guard let arguments = ArgumentValues(arguments) else { return nil }
+    init?<Arguments>(_ method: Int, _ arguments: Arguments, _ coding: ArgumentCoding<Arguments>) {
+        guard let arguments = ArgumentValues(arguments, coding) else { return nil }
         var hasher = Hasher()
         hasher.combine(method)
         hasher.combine(arguments)
@@ -33,18 +33,19 @@ protocol CachedResult: AnyObject, Sendable {
     func json() throws -> (arguments: String, value: String)
 }
 
-final class KnownResult<Arguments: MethodArguments, Result: Codable & Sendable>: CachedResult {
+final class KnownResult<Arguments: Sendable, Result: Codable & Sendable>: CachedResult {
     let key: CacheKey
     let value: Result
     private let arguments: Arguments
+    private let coding: ArgumentCoding<Arguments>
 
-    init(_ value: Result, for key: CacheKey, _ arguments: Arguments) {
-        (self.key, self.value, self.arguments) = (key, value, arguments)
+    init(_ value: Result, for key: CacheKey, _ arguments: Arguments, _ coding: ArgumentCoding<Arguments>) {
+        (self.key, self.value, self.arguments, self.coding) = (key, value, arguments, coding)
     }
 
     func json() throws -> (arguments: String, value: String) {
         let output = JSONOutput()
         try output.encode(value)
-        return (try arguments.canonicalJSON, String(decoding: output.bytes, as: UTF8.self))
+        return (try coding.canonicalJSON(of: arguments), String(decoding: output.bytes, as: UTF8.self))
     }
 }

@@ -18,7 +18,9 @@ struct CachingSubject<Service: Sendable>: WrappingSubject {
         else {
             return try await change(method.signature) { try await next.call(method, arguments) }
         }
-        guard let key = CacheKey(number, arguments) else { return try await next.call(method, arguments) }
+        guard let key = CacheKey(number, arguments, method.coding) else {
+            return try await next.call(method, arguments)
+        }
         while true {
             if let (found, isFresh) = store.look(at: key.place), found.key == key,
                 let result = found as? KnownResult<Arguments, Result>
@@ -28,11 +30,11 @@ struct CachingSubject<Service: Sendable>: WrappingSubject {
             }
             // The call may wait for another call to fetch the result.
             method.progress?.note(.unknown)
-            switch store.find(key, arguments) {
+            switch store.find(key, arguments, method.coding) {
             case .again: continue
             case .read(let record):
                 let value = try? decodeJSON(Result.self, from: record.json)
-                store.adopt(value.map { KnownResult($0, for: key, arguments) }, from: record)
+                store.adopt(value.map { KnownResult($0, for: key, arguments, method.coding) }, from: record)
             case .load(let task): try await wait(for: task)
             case .wait(let task, let begins):
                 if let begins { fetch(begins, false, method, arguments) }
@@ -76,7 +78,7 @@ struct CachingSubject<Service: Sendable>: WrappingSubject {
         let asking = Task(executorPreference: environment.executor) { [next, store, scope] in
             do {
                 let value = try await CallScope.with(scope) { try await next.call(method, arguments) }
-                _ = answer.end(with: .success(KnownResult(value, for: fetching.key, arguments)))
+                _ = answer.end(with: .success(KnownResult(value, for: fetching.key, arguments, method.coding)))
             } catch {
                 _ = answer.end(with: .failure(error))
             }

@@ -87,7 +87,7 @@ struct GuardedSubject<Service: Sendable>: WrappingSubject, SelectiveSubject, Hol
 
     // MARK: judging
 
-    private func request(_ method: MethodSignature, _ arguments: some MethodArguments) -> AccessRequest {
+    private func request(_ method: MethodSignature, _ arguments: some Sendable) -> AccessRequest {
         AccessRequest(method: method, arguments: policy.readsArguments ? arguments : nil)
     }
 

@@ -57,7 +57,7 @@ public final class Policy: Sendable {
     /// task, which ``withCaller(_:at:_:)`` can set. `deniedCalls` does not count the verdict.
     ///
     /// ```swift
-    /// let request = AccessRequest(LedgerProxy.Methods.withdraw, .init(amount: 5))
+    /// let request = AccessRequest(LedgerProxy.Methods.withdraw, 5)
     /// let verdict = try await withCaller(teller) { try await policy.verdict(on: request) }
     /// ```
     /// - Throws: what the closure of an `asking` policy throws. A guard denies the call then.
@@ -77,13 +77,13 @@ public final class Policy: Sendable {
 public struct AccessRequest: Sendable {
     /// The method: its service, its name, its shape and whether it only reads. For `exclusively` it is `rpc.hold`.
     public let method: MethodSignature
-    let arguments: (any MethodArguments)?
+    let arguments: (any Sendable)?
 
-    init(method: MethodSignature, arguments: (any MethodArguments)?) {
+    init(method: MethodSignature, arguments: (any Sendable)?) {
         (self.method, self.arguments) = (method, arguments)
     }
 
-    /// A call of a method with these arguments, to ask a policy about it: `AccessRequest(LedgerProxy.Methods.balance, .init())`.
+    /// A call of a method with these arguments, to ask a policy about it. Several are a tuple with the names of the parameters.
     public init<Service, Arguments, Result>(_ method: Method<Service, Arguments, Result>, _ arguments: Arguments) {
         self.init(method: method.signature, arguments: arguments)
     }
@@ -92,6 +92,12 @@ public struct AccessRequest: Sendable {
     public init<Service, Arguments>(_ post: Post<Service, Arguments>, _ arguments: Arguments) {
         self.init(method: post.signature, arguments: arguments)
     }
+
+    /// A call of a method without parameters, to ask a policy about it: `AccessRequest(LedgerProxy.Methods.balance)`.
+    public init<Service, Result>(_ method: Method<Service, Void, Result>) { self.init(method, ()) }
+
+    /// A post without parameters, to ask a policy about it.
+    public init<Service>(_ post: Post<Service, Void>) { self.init(post, ()) }
 
     /// The service that is called.
     public var service: String { method.service }

@@ -32,11 +32,15 @@ extension Policy {
         return Policy { names.contains($0.method.name) ? .allow : .deny("it is not a method that may be called") }
     }
 
-    /// Judges the calls of one method by their arguments; allows all others.
+    /// Judges the calls of one method by their arguments; allows all others. Several arguments are a tuple with the names of the
+    /// parameters.
     ///
     /// ```swift
-    /// .arguments(of: LedgerProxy.Methods.withdraw) { _, arguments in
-    ///     arguments.amount <= 100 ? .allow : .deny("more than 100 needs a signature")
+    /// .arguments(of: LedgerProxy.Methods.withdraw) { _, amount in
+    ///     amount <= 100 ? .allow : .deny("more than 100 needs a signature")
+    /// }
+    /// .arguments(of: LedgerProxy.Methods.transfer) { _, arguments in
+    ///     arguments.to == arguments.from ? .deny("nothing to do") : .allow
     /// }
     /// ```
     public static func arguments<Service, Arguments, Result>(
@@ -58,7 +62,11 @@ extension Policy {
         of method: MethodSignature, _ decide: @escaping @Sendable (AccessRequest, Arguments) -> Verdict
     ) -> Policy {
         Policy(readsArguments: true) { request in
-            guard let arguments = request.arguments as? Arguments, request.method == method else { return .allow }
+            guard request.method == method else { return .allow }
+            // Unwrapped first, since the arguments themselves may be an optional.
+            guard let known = request.arguments, let arguments = known as? Arguments else {
+                return .deny("its arguments are not known")
+            }
             return decide(request, arguments)
         }
     }

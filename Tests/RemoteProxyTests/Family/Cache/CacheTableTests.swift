@@ -22,10 +22,10 @@ private func record(_ number: Int, size: Int = 1, written: Int64, used: Int64? =
 
 @Suite struct `Cache table` {
     private func key(_ number: Int) -> CacheKey {
-        CacheKey(number, NoArguments()) ?? { fatalError("no arguments are equal to none") }()
+        CacheKey(number, (), .none) ?? { fatalError("no arguments are equal to none") }()
     }
 
-    private func result(_ number: Int) -> any CachedResult { KnownResult(number, for: key(number), NoArguments()) }
+    private func result(_ number: Int) -> any CachedResult { KnownResult(number, for: key(number), (), .none) }
 
     private func isThere(_ number: Int, in table: CacheTable) -> Bool {
         table[key(number).place]?.key == key(number)

@@ -23,7 +23,7 @@ import Testing
     @Test func `each new result is told to who watches it, and to nobody else`() throws {
         let proxy = cached(ShelfProxy(shelf))
         let titles = try proxy.updates(of: ShelfProxy.Methods.titles)
-        let second = try proxy.updates(of: ShelfProxy.Methods.book, ShelfProxy.Methods.BookArguments(number: 2))
+        let second = try proxy.updates(of: ShelfProxy.Methods.book, 2)
         let (count, loop) = (3, loop)
         for _ in 0..<count {
             _ = try loop.complete { try await proxy.titles() }
@@ -77,7 +77,7 @@ import Testing
         #expect(plain?.code == .unimplemented)
         let proxy = cached(ShelfProxy(shelf))
         let uncached = #expect(throws: RPCError.self) {
-            try proxy.updates(of: ShelfProxy.Methods.search, ShelfProxy.Methods.SearchArguments(words: [:]))
+            try proxy.updates(of: ShelfProxy.Methods.search, [:])
         }
         #expect(uncached?.message.contains("Shelf.search") == true)
     }

@@ -7,6 +7,8 @@ import Testing
 
 @testable import RemoteProxy
 
+@Service private protocol Finder: Sendable { func find(_ shelf: Int?) async throws -> Int }
+
 @Suite struct `Guards` {
     private let loop = ManualLoop()
     private let account = PlainAccount()
@@ -68,12 +70,26 @@ import Testing
         let error = loop.failure { try await proxy.withdraw(101, for: "fun", by: "me") }
         #expect(error?.message == "Account.withdraw was denied: more than 100 for fun")
         let posts = guarded(
-            .arguments(of: AccountProxy.Methods.note) { _, arguments in
-                arguments.text.isEmpty ? .deny("empty") : .allow
+            .arguments(of: AccountProxy.Methods.note) { _, text in
+                text.isEmpty ? .deny("empty") : .allow
             })
         posts.note("")
         posts.note("full")
         #expect(account.notes == ["full"])
+    }
+
+    @Test(arguments: [nil, 1, 2]) func `a policy may look at an only argument that is optional`(shelf: Int?)
+        async throws
+    {
+        struct PlainFinder: Finder { func find(_ shelf: Int?) async throws -> Int { shelf ?? 0 } }
+        let policy = Policy.arguments(of: FinderProxy.Methods.find) { _, shelf in
+            shelf == 2 ? .deny("that shelf is closed") : .allow
+        }
+        let request = AccessRequest(FinderProxy.Methods.find, shelf)
+        #expect(try await policy.verdict(on: request) == (shelf == 2 ? .deny("that shelf is closed") : .allow))
+        let finder = FinderProxy(PlainFinder()).guarded(by: policy)
+        let found = try? await finder.find(shelf)
+        #expect(found == (shelf == 2 ? nil : shelf ?? 0))
     }
 
     @Test func `policies combine, and the second is asked only when it matters`() throws {
@@ -116,8 +132,8 @@ import Testing
     @Test func `a policy can be asked directly, for any caller`() async throws {
         let teller = Identity(name: "ann", roles: ["teller"])
         let policy = Policy.readOnly.or(.role("teller"))
-        let reading = AccessRequest(AccountProxy.Methods.balance, .init())
-        let changing = AccessRequest(AccountProxy.Methods.add, .init(amount: 1))
+        let reading = AccessRequest(AccountProxy.Methods.balance)
+        let changing = AccessRequest(AccountProxy.Methods.add, 1)
         #expect(try await policy.verdict(on: reading) == .allow)
         #expect(try await policy.verdict(on: changing) == .deny("it is for the role 'teller'"))
         #expect(try await withCaller(teller) { try await policy.verdict(on: changing) } == .allow)
@@ -126,12 +142,12 @@ import Testing
         #expect(try await withCaller(nil) { try await hidden.verdict(on: reading) } == .denySilently)
         #expect(policy.deniedCalls == 0)
 
-        let frugal = Policy.arguments(of: AccountProxy.Methods.note) { _, arguments in
-            arguments.text.isEmpty ? .deny("say something") : .allow
+        let frugal = Policy.arguments(of: AccountProxy.Methods.note) { _, text in
+            text.isEmpty ? .deny("say something") : .allow
         }
         for (text, verdict) in [("", Policy.Verdict.deny("say something")), ("x", .allow)] {
             #expect(
-                try await frugal.verdict(on: AccessRequest(AccountProxy.Methods.note, .init(text: text))) == verdict)
+                try await frugal.verdict(on: AccessRequest(AccountProxy.Methods.note, text)) == verdict)
         }
         struct Away: Error {}
         await #expect(throws: Away.self) { try await Policy.asking { _ in throw Away() }.verdict(on: reading) }
@@ -238,8 +254,8 @@ import Testing
 
     @Test func `posts wait for their verdicts and keep their order`() throws {
         let loop = loop
-        let policy = Policy.arguments(of: AccountProxy.Methods.note) { _, arguments in
-            arguments.text == "2" ? .deny("not that one") : .allow
+        let policy = Policy.arguments(of: AccountProxy.Methods.note) { _, text in
+            text == "2" ? .deny("not that one") : .allow
         }
         let proxy = guarded(slow.and(policy))
         for number in 0..<5 { proxy.note("\(number)") }
