@@ -7,15 +7,31 @@ extension RPCError {
     init?(_ failure: CallFailure) {
         switch failure {
         case .cancelled: return nil
-        case .noTimeLeft: self = .noTimeLeft
-        case .tooManyPending(let most): self = .tooManyPending(most)
-        case .tooManyPosts(let mostBytes): self = .tooManyPosts(mostBytes)
-        case .tooLarge(let size, let most): self = .tooLarge(size, limit: most)
-        case .unreachable(let why): self = .unreachable(why)
+        case .noTimeLeft:
+            self.init(
+                .deadlineExceeded, "the time allowed for the call was over before it was sent", outcome: .notExecuted)
+        case .tooManyPending(let most):
+            self.init(
+                .busy, "\(most) calls are pending at this end already (maximumPendingCalls)", outcome: .notExecuted)
+        case .tooManyPosts(let most):
+            self.init(
+                .busy, "\(most) bytes of posts wait at this end already (maximumPendingPostBytes)",
+                outcome: .notExecuted)
+        case .tooLarge(let size, let most):
+            self.init(
+                .requestTooLarge, "the call has \(size) bytes; a message may have \(most) (maximumFrameSize)",
+                outcome: .notExecuted)
+        case .unreachable(let why):
+            self.init(
+                .unavailable, "the call could not be sent: \(why)", outcome: .notExecuted,
+                underlying: PeerUnreachable(description: why))
         case .closed(let wasSent): self = .closed(outcome: wasSent ? .unknown : .notExecuted)
         case .unavailable(let why): self = .unavailable(why)
         case .deadlineExceeded(let why): self = .deadlineExceeded(why)
-        case .connectionLost(let why): self = .connectionLost(why)
+        case .connectionLost(let why):
+            self.init(
+                .connectionLost, "the connection was lost before the reply came: \(why)", outcome: .unknown,
+                underlying: PeerUnreachable(description: why))
         case .turnedAway(let why, let wasSent):
             self = RPCError(.unauthenticated, why, outcome: wasSent ? .unknown : .notExecuted)
         }
@@ -42,19 +58,6 @@ extension RPCError {
             .unavailable, "the call could not be sent within the time allowed for it: \(why)", outcome: .notExecuted)
     }
 
-    static func connectionLost(_ why: String) -> RPCError {
-        RPCError(
-            .connectionLost, "the connection was lost before the reply came: \(why)", outcome: .unknown,
-            underlying: PeerUnreachable(description: why))
-    }
-
-    /// For a call that has not been sent and does not wait for a connection.
-    static func unreachable(_ why: String) -> RPCError {
-        RPCError(
-            .unavailable, "the call could not be sent: \(why)", outcome: .notExecuted,
-            underlying: PeerUnreachable(description: why))
-    }
-
     /// For `connect`.
     static func notConnected(_ why: String, _ code: Code = .unavailable) -> RPCError {
         RPCError(
@@ -66,29 +69,9 @@ extension RPCError {
         RPCError(.closed, "the client was closed", outcome: outcome)
     }
 
-    static let noTimeLeft = RPCError(
-        .deadlineExceeded, "the time allowed for the call was over before it was sent", outcome: .notExecuted)
-
-    static func tooLarge(_ size: Int, limit: Int) -> RPCError {
-        RPCError(
-            .requestTooLarge, "the call has \(size) bytes; a message may have \(limit) (maximumFrameSize)",
-            outcome: .notExecuted)
-    }
-
     /// For calls to a peer whose connection has ended. For calls that were sent the outcome becomes `.unknown`.
     package static func gone(_ why: String) -> RPCError {
         RPCError(.connectionLost, "the peer is gone: \(why)", outcome: .notExecuted)
-    }
-
-    static func tooManyPosts(_ limit: Int) -> RPCError {
-        RPCError(
-            .busy, "\(limit) bytes of posts wait at this end already (maximumPendingPostBytes)",
-            outcome: .notExecuted)
-    }
-
-    static func tooManyPending(_ limit: Int) -> RPCError {
-        RPCError(
-            .busy, "\(limit) calls are pending at this end already (maximumPendingCalls)", outcome: .notExecuted)
     }
 
     static func wrongParameters(of method: String, _ reason: String) -> RPCError {

@@ -71,7 +71,7 @@ struct ExpansionTests {
             ])
         #expect(
             expanding.lines(with: "write: {") == [
-                "write: { try $1.write($0.a); try $1.write($0.b); try $1.write($0.c); try $1.write($0.d); try $1.write($0.`for`) }) {"
+                "write: { try $1.write($0.a); try $1.write($0.b); try $1.write($0.c); try $1.write($0.d); try $1.write($0.`for`) })) {"
             ])
     }
 
@@ -194,9 +194,9 @@ struct ExpansionTests {
         #expect(expanding.messages == [])
         #expect(
             expanding.lines(with: ", of: service") == [
-                #""a", of: service, result: "Int", effect: .reads) {"#,
+                #""a", of: service, result: "Int", effect: .reads,"#,
                 #""b", of: service, parameters: ["x": "Int"], effect: .idempotent,"#,
-                #""c", of: service, result: "Int", effect: .idempotent) {"#,
+                #""c", of: service, result: "Int", effect: .idempotent,"#,
                 #""d", of: service,"#,
             ])
         #expect(expanding.lines(with: "ReadOnly") + expanding.lines(with: "@Idempotent") == [])

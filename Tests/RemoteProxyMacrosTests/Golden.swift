@@ -63,8 +63,9 @@ enum Golden {
                 /// `add(_:to:)` of Calculator.
                 public static let add = RemoteProxy.Method<any Calculator, (a: Int, b: [Int?]), Int>(  // A result is Codable and Sendable ('nonisolated' in a module isolated to the main actor). Instead of a Result, throw. Objects and proxies do not travel.
                     "add", of: service, parameters: ["a": "Int", "b": "[Int?]"], result: "Int",
-                    read: { let a: Int = try $0.next(); let b: [Int?] = try $0.next(); return (a, b) },
-                    write: { try $1.write($0.a); try $1.write($0.b) }) {
+                    coding: RemoteProxy.ArgumentCoding<(a: Int, b: [Int?])>(
+                        read: { let a: Int = try $0.next(); let b: [Int?] = try $0.next(); return (a, b) },
+                        write: { try $1.write($0.a); try $1.write($0.b) })) {
                     (service: any Calculator, arguments: (a: Int, b: [Int?])) async throws -> Int in
                     try await service.add(arguments.a, to: arguments.b)
                 }
@@ -73,8 +74,9 @@ enum Golden {
                 public static let note = RemoteProxy.Post<any Calculator, String>(
                     "note", of: service, parameters: ["text": "String"],
                     proxy: { CalculatorProxy(subject: $0).asService },
-                    read: { let text: String = try $0.next(); return text },
-                    write: { try $1.write($0) }) {
+                    coding: RemoteProxy.ArgumentCoding<String>(
+                        read: { let text: String = try $0.next(); return text },
+                        write: { try $1.write($0) })) {
                     (service: any Calculator, arguments: String) async in
                     let deliver: (String) async -> Void = service.note(_:)
                     await deliver(arguments)
@@ -82,7 +84,8 @@ enum Golden {
 
                 /// `reset()` of Calculator.
                 public static let reset = RemoteProxy.Method<any Calculator, Swift.Void, RemoteProxy.NoResult>(
-                    "reset", of: service) {
+                    "reset", of: service,
+                    coding: RemoteProxy.ArgumentCoding<Swift.Void>.none) {
                     (service: any Calculator, _: Swift.Void) async throws -> RemoteProxy.NoResult in
                     try await service.reset()
                     return RemoteProxy.NoResult()
@@ -90,7 +93,8 @@ enum Golden {
 
                 /// `total` of Calculator.
                 public static let total = RemoteProxy.Method<any Calculator, Swift.Void, Int>(  // A result is Codable and Sendable ('nonisolated' in a module isolated to the main actor). Instead of a Result, throw. Objects and proxies do not travel.
-                    "total", of: service, result: "Int", effect: .reads) {
+                    "total", of: service, result: "Int", effect: .reads,
+                    coding: RemoteProxy.ArgumentCoding<Swift.Void>.none) {
                     (service: any Calculator, _: Swift.Void) async throws -> Int in
                     try await service.total
                 }

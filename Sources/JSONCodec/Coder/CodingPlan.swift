@@ -62,3 +62,20 @@ struct TypeTable<Value> {
         old.deallocate()
     }
 }
+
+/// A type of Foundation that its coders write in another form than `encode(to:)` does. It is recognised by its name, so that
+/// programs without such types do not link Foundation.
+enum FoundationType {
+    case data
+    case url
+    case decimal
+
+    init?(_ type: Any.Type) {
+        switch _typeName(type, qualified: true) {
+        case "FoundationEssentials.Data", "Foundation.Data": self = .data
+        case "FoundationEssentials.URL", "Foundation.URL": self = .url
+        case "FoundationEssentials.Decimal", "Foundation.Decimal", "__C.NSDecimal": self = .decimal
+        default: return nil
+        }
+    }
+}

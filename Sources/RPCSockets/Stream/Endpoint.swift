@@ -7,7 +7,7 @@ package enum Endpoint: Sendable, Hashable {
     case unix(path: String)
 
     package init(_ text: String) throws(SetupError) {
-        guard let mark = text.range(ofFirst: "://") else {
+        guard let mark = text.firstRange(of: "://") else {
             throw SetupError(text, "has no scheme", example: Endpoint.example(for: text))
         }
         let rest = text[mark.upperBound...]
@@ -89,11 +89,5 @@ extension SetupError {
     fileprivate init(_ text: String, _ fault: String, example: String = "tcp://127.0.0.1:7070 or unix:///run/app.sock")
     {
         self.init("the address \"\(text)\" \(fault); write for instance \(example)")
-    }
-}
-
-extension String {
-    fileprivate func range(ofFirst mark: String) -> Range<Index>? {
-        indices.lazy.first { self[$0...].hasPrefix(mark) }.map { $0..<index($0, offsetBy: mark.count) }
     }
 }

@@ -29,22 +29,9 @@ package final class CallMetadata: Sendable {
     package convenience init(reading text: Bytes, mostEntries: Int, mostBytes: Int) throws(MetadataFault) {
         // A byte takes at most six in JSON. The rest is for quotes, and for blanks.
         guard text.count <= 8 * mostBytes else { throw .overrun(.maximumMetadataBytes) }
-        guard let entries = Self.entries(in: text) else { throw .notStrings }
+        let entries = text.withUnsafeBytes { try? decodeJSON([String: String].self, from: $0) }
+        guard let entries else { throw .notStrings }
         try self.init(entries, mostEntries: mostEntries, mostBytes: mostBytes)
-    }
-
-    private static func entries(in text: Bytes) -> [String: String]? {
-        text.withUnsafeBytes { text in
-            var reader = JSONReader(text)
-            var entries: [String: String] = [:]
-            do throws(JSONError) {
-                try reader.enterObject()
-                while let key = try reader.nextMember() { entries[try key.string()] = try reader.readString() }
-                return entries
-            } catch {
-                return nil
-            }
-        }
     }
 
     private static func text(of entries: [String: String]) -> String {

@@ -15,18 +15,10 @@ final class BatchReply: @unchecked Sendable {
     ///   - limit: the most bytes that all answers together may have.
     init(count: Int, limit: Int) { (missing, self.limit) = (count, limit) }
 
-    /// The state of the reply after one more answer.
-    struct Collected {
-        /// How many more bytes, or fewer, are kept until the last answer is there.
-        var change: Int
-        /// The whole reply if that was the last answer; nil otherwise.
-        var reply: Bytes?
-        /// Whether the reply is a single error, because the answers are too large together.
-        var isTooLarge: Bool
-    }
-
     /// Takes one answer.
-    func add(_ answer: UnsafeRawBufferPointer) -> Collected {
+    /// - Returns: how many more bytes, or fewer, are kept until the last answer is there; after the last answer the whole reply;
+    ///   whether the reply is a single error, because the answers are too large together.
+    func add(_ answer: UnsafeRawBufferPointer) -> (change: Int, reply: Bytes?, isTooLarge: Bool) {
         let before = text.count
         missing -= 1
         if before + answer.count + 2 > limit {
@@ -42,7 +34,7 @@ final class BatchReply: @unchecked Sendable {
             reply = isTooLarge ? tooLarge() : close(&text)
             text = []
         }
-        return Collected(change: text.count - before, reply: reply, isTooLarge: isTooLarge)
+        return (text.count - before, reply, isTooLarge)
     }
 
     private func close(_ text: inout [UInt8]) -> Bytes {

@@ -23,10 +23,12 @@ final class ExportedMethod: Sendable {
     /// Whether the log has been told that the method keeps its thread for long.
     let isToldOf = Atomic(false)
 
+    /// - Parameter object: left out by a `run` that has its own object, and must not ask the call for one.
     init(
         signature: MethodSignature, service: ServiceDescription,
         supports: @escaping @Sendable () async throws -> Bool = { true }, endsAfterOneCall: Bool = false,
-        object: any AnyObject & Sendable, run: @escaping @Sendable (IncomingCall) async throws -> Void
+        object: any AnyObject & Sendable = ObjectReference(()),
+        run: @escaping @Sendable (IncomingCall) async throws -> Void
     ) {
         self.endsAfterOneCall = endsAfterOneCall
         self.signature = signature
@@ -35,15 +37,6 @@ final class ExportedMethod: Sendable {
         self.supports = supports
         self.object = object
         self.run = run
-    }
-
-    /// - Parameter answer: has its own object, and must not ask the call for one.
-    convenience init(
-        signature: MethodSignature, service: ServiceDescription,
-        supports: @escaping @Sendable () async throws -> Bool = { true },
-        answer: @escaping @Sendable (IncomingCall) async throws -> Void
-    ) {
-        self.init(signature: signature, service: service, supports: supports, object: ObjectReference(()), run: answer)
     }
 
     /// The error to tell the caller or the log for what `run` has thrown, and what became of the work.

@@ -184,7 +184,7 @@ extension ExportedMethod {
         self.init(
             signature: MethodSignature(
                 service: "", name: name, parameters: [], result: nil, shape: shape, effect: .changes),
-            service: ServiceDescription(name), answer: answer)
+            service: ServiceDescription(name), run: answer)
     }
 
     /// Stands for any method of an object that is not held any more.

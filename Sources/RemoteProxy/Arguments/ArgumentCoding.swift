@@ -1,12 +1,39 @@
 // How the arguments of one method travel: the part of a generated method that knows their types one by one.
 
-/// Reads and writes the arguments of one method, in the order of declaration.
-struct ArgumentCoding<Arguments: Sendable>: Sendable {
+/// Reads and writes the arguments of one method, in the order of declaration. Opaque outside the library.
+public struct ArgumentCoding<Arguments: Sendable>: Sendable {
     let read: @Sendable (inout ArgumentReader) throws -> Arguments
     let write: @Sendable (Arguments, inout ArgumentWriter) throws -> Void
+
+    /// Made by generated code.
+    public init(
+        read: @escaping @Sendable (inout ArgumentReader) throws -> Arguments,
+        write: @escaping @Sendable (Arguments, inout ArgumentWriter) throws -> Void
+    ) {
+        (self.read, self.write) = (read, write)
+    }
 }
 
 extension ArgumentCoding where Arguments == Void {
     /// For a method without parameters.
-    static var none: ArgumentCoding { ArgumentCoding(read: { _ in }, write: { _, _ in }) }
+    public static var none: ArgumentCoding { ArgumentCoding(read: { _ in }, write: { _, _ in }) }
+}
+
+// The compiler's message for an argument that is not `Codable`: one, where the argument is written. These overloads fit where no
+// other does. Without them the compiler would print one error for each overload, and none would name the reason.
+
+extension ArgumentReader {
+    /// Never called: the argument is refused where it is written.
+    @_disfavoredOverload
+    public mutating func next<Value>() throws -> Value { throw ArgumentFault.parameters("not Codable") }
+}
+
+extension ArgumentWriter {
+    /// Writes no argument.
+    @available(
+        *, unavailable,
+        message:
+            "this argument is not Codable; declare its type so, and 'nonisolated' in a module isolated to the main actor"
+    )
+    public mutating func write<Value>(_ value: Value) throws {}
 }

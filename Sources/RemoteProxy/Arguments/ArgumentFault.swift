@@ -27,9 +27,7 @@ enum ArgumentFault: Error {
             return "too many arguments: \(signature.wireName) takes \(count == 0 ? "none" : String(count))"
         }
     }
-}
 
-extension ArgumentFault {
     /// A method that a program has made by hand may read more than it says.
     private func name(at position: Int, in signature: MethodSignature) -> String {
         let parameters = signature.parameters

@@ -23,26 +23,14 @@ public final class Method<Service: Sendable, Arguments: Sendable, Result: Codabl
 
     /// Made by generated code.
     public convenience init(
-        _ name: String, of service: ServiceDescription, parameters: KeyValuePairs<String, String>,
-        result: String? = nil, effect: MethodSignature.Effect = .changes,
-        read: @escaping @Sendable (inout ArgumentReader) throws -> Arguments,
-        write: @escaping @Sendable (Arguments, inout ArgumentWriter) throws -> Void,
+        _ name: String, of service: ServiceDescription, parameters: KeyValuePairs<String, String> = [:],
+        result: String? = nil, effect: MethodSignature.Effect = .changes, coding: ArgumentCoding<Arguments>,
         invoke: @escaping @Sendable (Service, Arguments) async throws -> Result
     ) {
         let signature = MethodSignature(
             service: service.name, name: name, parameters: parameters.map(MethodSignature.Parameter.init),
             result: result, shape: .call, effect: effect)
-        self.init(signature, of: service, ArgumentCoding(read: read, write: write), invoke)
-    }
-
-    /// Made by generated code, for a method without parameters.
-    public convenience init(
-        _ name: String, of service: ServiceDescription, result: String? = nil,
-        effect: MethodSignature.Effect = .changes, invoke: @escaping @Sendable (Service, Void) async throws -> Result
-    ) where Arguments == Void {
-        let signature = MethodSignature(
-            service: service.name, name: name, parameters: [], result: result, shape: .call, effect: effect)
-        self.init(signature, of: service, .none, invoke)
+        self.init(signature, of: service, coding, invoke)
     }
 
     /// `answer` is generic code of this module. Specialising it for each method would gain calls too little to measure, and posts a
@@ -112,7 +100,7 @@ extension Method {
     }
 
     // What `_RemoteCall.perform` does before and after the wait. Members of the method, whose class has the types as parameters, so
-    // that generated code passes no types.
+    // that generated code passes no types. The call and the requester are not counted here, for the reasons at `_RemoteCall`.
 
     /// Writes the arguments, and begins the call.
     @usableFromInline

@@ -15,28 +15,15 @@ public final class Post<Service: Sendable, Arguments: Sendable>: ServiceMethod<S
 
     /// Made by generated code.
     public convenience init(
-        _ name: String, of service: ServiceDescription, parameters: KeyValuePairs<String, String>,
+        _ name: String, of service: ServiceDescription, parameters: KeyValuePairs<String, String> = [:],
         effect: MethodSignature.Effect = .changes, isAsync: Bool = false,
-        proxy: @escaping @Sendable (any Subject<Service>) -> Service,
-        read: @escaping @Sendable (inout ArgumentReader) throws -> Arguments,
-        write: @escaping @Sendable (Arguments, inout ArgumentWriter) throws -> Void,
+        proxy: @escaping @Sendable (any Subject<Service>) -> Service, coding: ArgumentCoding<Arguments>,
         deliver: @escaping @Sendable (Service, Arguments) async -> Void
     ) {
         let signature = MethodSignature(
             service: service.name, name: name, parameters: parameters.map(MethodSignature.Parameter.init), result: nil,
             shape: .post, effect: effect)
-        self.init(signature, of: service, ArgumentCoding(read: read, write: write), isAsync, proxy, deliver)
-    }
-
-    /// Made by generated code, for a post without parameters.
-    public convenience init(
-        _ name: String, of service: ServiceDescription, effect: MethodSignature.Effect = .changes,
-        isAsync: Bool = false, proxy: @escaping @Sendable (any Subject<Service>) -> Service,
-        deliver: @escaping @Sendable (Service, Void) async -> Void
-    ) where Arguments == Void {
-        let signature = MethodSignature(
-            service: service.name, name: name, parameters: [], result: nil, shape: .post, effect: effect)
-        self.init(signature, of: service, .none, isAsync, proxy, deliver)
+        self.init(signature, of: service, coding, isAsync, proxy, deliver)
     }
 
     private init(

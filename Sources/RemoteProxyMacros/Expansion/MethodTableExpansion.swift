@@ -79,31 +79,31 @@ struct MethodTableExpansion {
         let proxy = [
             (requirement.isAsyncPost ? "isAsync: true, " : "") + "proxy: { \(model.proxyName)(subject: $0).asService }"
         ]
-        let facts = [facts(of: requirement)] + (requirement.isPost ? proxy : []) + coding(of: requirement)
+        let facts = ([facts(of: requirement)] + (requirement.isPost ? proxy : [])).map { $0 + "," }
         return """
             /// `\(requirement.fullName)` of \(model.plainName).
             \(requirement.availability.map(\.spelling))
             \(access)static let \(requirement.entryName) = RemoteProxy.\(type)(\(requirement.result == nil ? "" : Self.ruleOfResults)
-                \(facts.dropLast().map { $0 + "," } + facts.suffix(1))) {
+                \(facts + coding(of: requirement))) {
                 \(types) async\(requirement.isPost ? "" : " throws -> \(result)") in
                 \(invocation(of: requirement))
             }
             """
     }
 
-    /// The functions that read and write the arguments; none without arguments.
+    /// How the arguments are read and written.
     private func coding(of requirement: Requirement) -> [String] {
         let parameters = requirement.parameters
-        if parameters.isEmpty { return [] }
-        let read = parameters.map {
-            "let \($0.spelling): \($0.type.spelling) = try $0.next();"
-        }
+        // With its type, so that a result that is refused causes no second error here.
+        let type = "RemoteProxy.ArgumentCoding<\(requirement.argumentType)>"
+        if parameters.isEmpty { return ["coding: \(type).none"] }
+        let read = parameters.map { "let \($0.spelling): \($0.type.spelling) = try $0.next();" }
         let names = parameters.map(\.spelling).joined(separator: ", ")
         let all = parameters.count == 1 ? names : "(\(names))"
         let write = requirement.values(of: "$0").map { "try $1.write(\($0))" }
         return [
-            "read: { \(read.joined(separator: " ")) return \(all) }",
-            "write: { \(write.joined(separator: "; ")) }",
+            "coding: \(type)(", "    read: { \(read.joined(separator: " ")) return \(all) },",
+            "    write: { \(write.joined(separator: "; ")) })",
         ]
     }
 

@@ -92,7 +92,7 @@ private final class KeptTill: BankTill {
             typealias MethodName = TillProxy.MethodName
             static let methodTable = MethodTable<any Till>(
                 ServiceDescription("bank"),
-                [Method<any Till, Void, Int>("Till.add", of: ServiceDescription("bank")) { _, _ in 0 }])
+                [Method<any Till, Void, Int>("Till.add", of: ServiceDescription("bank"), coding: .none) { _, _ in 0 }])
             let proxySubject: any Subject<any Till>
             var asService: any Till { TillProxy(subject: proxySubject) }
             init(subject: any Subject<any Till>) { proxySubject = subject }

@@ -16,12 +16,6 @@ typedef __attribute__((swiftcall)) void (*system_canceller)(__attribute__((swift
 extern __attribute__((swiftcall)) void *swift_task_addCancellationHandler(system_canceller tell, void *context);
 extern __attribute__((swiftcall)) void swift_task_removeCancellationHandler(void *record);
 
-extern __attribute__((swiftcall)) void *swift_task_getCurrent(void);
-extern __attribute__((swiftcall)) _Bool swift_task_isCancelled(void *task);
-
-/// Whether the running task has been cancelled. There must be a running task.
-static inline _Bool system_is_cancelled(void) { return swift_task_isCancelled(swift_task_getCurrent()); }
-
 static __attribute__((swiftcall)) void system_tell_cancelled(__attribute__((swift_context)) void *context) {
     struct system_cancellation *cancellation = context;
     cancellation->tell(cancellation->receiver, cancellation->subject);
