@@ -56,7 +56,13 @@ func fuzzClient(_ dice: inout Dice) {
             case 6:
                 end.say(#"{"jsonrpc":"2.0","id":\#(id),"error":{"code":\#(-32_000 - dice.roll(80)),"message":"x"}}"#)
             case 7: end.say(dice.notice())
-            case 8: if dice.roll(2) == 0 { DoublerProxy(client).note(1) } else { end.say(dice.text(80)) }
+            // On the loop, since a post made elsewhere is sent by another thread, at a time of its own.
+            case 8:
+                if dice.roll(2) == 0 {
+                    server.loop.submit { DoublerProxy(client).note(1) }
+                } else {
+                    end.say(dice.text(80))
+                }
             default: if dice.roll(2) == 0 { end.cut() } else { server.loop.advance(by: .seconds(dice.roll(8))) }
             }
         }

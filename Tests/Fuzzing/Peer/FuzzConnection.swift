@@ -5,6 +5,7 @@
 
 import RPCSockets
 import RPCWire
+import Synchronization
 import TestSupport
 
 @testable import RemoteProxy
@@ -15,7 +16,21 @@ protocol Doubler: Sendable {
     func note(_ number: Int)
 }
 
+/// How many bytes of chance this input has had.
+private let chances = Atomic<UInt64>(0)
+
+/// Stands in for the standard library's function of this name. So sessions have the same names in every run: libFuzzer makes
+/// inputs of what it sees compared, and would try others each time.
+@_cdecl("swift_stdlib_random")
+public func sameChance(_ buffer: UnsafeMutableRawPointer, _ count: Int) {
+    for offset in 0..<count {
+        let chance = chances.add(1, ordering: .relaxed).newValue
+        buffer.storeBytes(of: UInt8(truncatingIfNeeded: chance), toByteOffset: offset, as: UInt8.self)
+    }
+}
+
 func fuzzConnection(_ bytes: UnsafeRawBufferPointer) {
+    chances.store(0, ordering: .relaxed)
     var dice = Dice(bytes)
     if dice.roll(2) == 0 { fuzzServer(&dice) } else { fuzzClient(&dice) }
 }
