@@ -109,7 +109,8 @@ extension CallerHalf {
     /// There is no connection for now: an attempt has failed, or the peer did not answer over the last connection. Ends the
     /// calls that do not wait for the next attempt. If such a call was sent, the peer is told to stop it once the session is
     /// resumed.
-    /// - Parameter isLasting: whether the next attempt would fail in the same way. Then all calls that wait end.
+    /// - Parameter isLasting: whether the next attempt would fail in the same way. Then all calls end that cannot have arrived;
+    ///   the answers of the others may still come, since the session may go on.
     package mutating func unreachable(because why: String, isLasting: Bool = false) -> CallerEffects {
         var effects = CallerEffects()
         guard stream == nil else { return effects }

@@ -186,13 +186,13 @@ extension CallerHalf {
     }
 
     /// Ends the calls that do not wait for the next attempt, if there is no connection for now.
-    /// - Parameter isLasting: whether the next attempt would fail as well. Then all calls that wait end.
+    /// - Parameter isLasting: whether the next attempt would fail as well. Then all calls end that cannot have arrived.
     mutating func endUnreachable(_ effects: inout CallerEffects, isLasting: Bool = false) {
         guard isUnreachable else { return }
         let why = unavailableReason
         let waitsForConnection = waitsForConnection
         let removed = calls.withdrawWaiting { call, mayHaveArrived in
-            isLasting
+            isLasting && !mayHaveArrived
                 || Self.isEnded(
                     call.persistence, mayHaveArrived: mayHaveArrived, waitsForConnection: waitsForConnection)
         }

@@ -24,15 +24,24 @@ package struct Reconnection {
     private let backoff: Backoff
     private var failures = 0
     private var connectedAt = Instant(nanoseconds: 0)
+    /// During a wait: when the next attempt may be made for a new caller. Nil if callers wait as long as the client does.
+    private var soonest: Instant?
     package private(set) var phase = Phase.idle
 
     package init(backoff: Backoff) { self.backoff = backoff }
 
     /// A caller needs a connection.
     package mutating func wanted() -> Action {
-        guard phase == .idle else { return .nothing }
-        phase = .connecting
-        return .dial
+        switch phase {
+        case .idle:
+            phase = .connecting
+            return .dial
+        case .waiting(let until):
+            guard let soonest, soonest < until else { return .nothing }
+            phase = .waiting(until: soonest)
+            return .wait(until: soonest)
+        case .connecting, .connected, .closed: return .nothing
+        }
     }
 
     /// The dialled connection is ready for calls. False if it is too late and must be dropped.
@@ -63,9 +72,14 @@ package struct Reconnection {
         guard phase == .connecting || phase == .connected else { return .nothing }
         let until = now.advanced(by: backoff.delay(afterFailures: failures, chance: chance))
         failures += 1
+        soonest = nil
         phase = .waiting(until: until)
         return .wait(until: until)
     }
+
+    /// The next attempt is expected to fail as the last one did, so callers were told. A new caller is not kept waiting for it
+    /// longer than a second.
+    package mutating func willFailAgain(at now: Instant) { soonest = now.advanced(by: .seconds(1)) }
 
     /// The wait is over.
     package mutating func waited() -> Action {

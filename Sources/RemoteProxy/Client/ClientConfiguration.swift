@@ -23,7 +23,9 @@ extension RPCClient {
         public var connectTimeout: Duration = .seconds(10)
         /// Whether calls wait for a connection, until their deadline, while none can be made. With false, a call that has
         /// not been sent ends when an attempt to connect fails, and at once when the last attempt has failed: with
-        /// `.unavailable`, the outcome `.notExecuted` and the reason. Posts wait in either case.
+        /// `.unavailable`, the outcome `.notExecuted` and the reason. The same happens in either case when the next attempt
+        /// would fail too: the server's name does not exist, it speaks another protocol, or it refuses the token. A later call
+        /// then asks for an attempt, at most one a second. Posts always wait.
         public var waitsForConnection = true
         /// The longest wait before the first new attempt to connect. It doubles with each failure. The actual wait is a
         /// random part of it.

@@ -11,7 +11,7 @@ package struct Dialer: Sendable {
     let fault: RPCError?
     /// Dials, and calls `done` once, on the loop. The returned closure gives the attempt up; then `done` is not called any
     /// more.
-    let dial:
+    package let dial:
         @Sendable (_ done: @escaping @Sendable (Result<any ByteChannel, DialError>) -> Void) -> @Sendable () -> Void
 
     package init(

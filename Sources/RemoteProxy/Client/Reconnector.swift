@@ -67,7 +67,8 @@ final class Reconnector: Sendable {
 
     /// Called when a call waits and there is no connection.
     private func wanted() {
-        perform(state.withLock { $0.machine.wanted() })
+        let (action, why) = state.withLock { ($0.machine.wanted(), $0.toldFailure ?? "") }
+        perform(action, because: why)
     }
 
     /// - Parameter why: why there is no connection, if the client waits.
@@ -233,6 +234,7 @@ final class Reconnector: Sendable {
             hasFailed = state.machine.phase == .connecting
             let action = event(&state.machine, now, chance())
             guard action != .nothing else { return (.nothing, nil) }
+            if isLasting || state.rejection != nil { state.machine.willFailAgain(at: now) }
             code = state.rejection ?? code
             defer {
                 state.rejection = nil
@@ -262,11 +264,12 @@ final class Reconnector: Sendable {
             guard let self else { return }
             perform(state.withLock { $0.machine.waited() })
         }
-        let isLate = state.withLock { state in
-            guard state.machine.phase == .waiting(until: instant) else { return true }
-            state.timer = timer
-            return false
+        // Not needed: a longer wait that this one replaces, or this one, if it is over or replaced already.
+        let unneeded = state.withLock { state -> (any LoopTimer)? in
+            guard state.machine.phase == .waiting(until: instant) else { return timer }
+            defer { state.timer = timer }
+            return state.timer
         }
-        if isLate { timer.cancel() }
+        unneeded?.cancel()
     }
 }

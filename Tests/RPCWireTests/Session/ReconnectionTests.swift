@@ -89,6 +89,25 @@ import Testing
         #expect(machine.lost(at: Instant(nanoseconds: 0), chance: 1) == .wait(until: Instant(nanoseconds: 100_000_000)))
     }
 
+    @Test func `a new caller is not kept waiting for an attempt that will fail again`() {
+        var machine = Reconnection(backoff: Backoff(base: .seconds(4)))
+        _ = machine.wanted()
+        #expect(machine.lost(at: Self.now, chance: 0.5) == .wait(until: Self.now.advanced(by: .seconds(2))))
+        #expect(machine.wanted() == .nothing)
+        machine.willFailAgain(at: Self.now)
+        let soonest = Self.now.advanced(by: .seconds(1))
+        #expect(machine.wanted() == .wait(until: soonest) && machine.phase == .waiting(until: soonest))
+        #expect(machine.wanted() == .nothing)
+        // Only for this wait, and never longer than the wait itself.
+        _ = machine.waited()
+        #expect(machine.lost(at: soonest, chance: 0.5) == .wait(until: soonest.advanced(by: .seconds(4))))
+        #expect(machine.wanted() == .nothing)
+        _ = machine.waited()
+        _ = machine.lost(at: soonest, chance: 0.1)
+        machine.willFailAgain(at: soonest)
+        #expect(machine.wanted() == .nothing)
+    }
+
     @Test(arguments: [-1, 0, 1, 62, 63, 64, Int.max])
     func `any count of failures has a wait within the limit`(_ failures: Int) {
         let backoff = Backoff(base: .seconds(1), limit: .seconds(10))

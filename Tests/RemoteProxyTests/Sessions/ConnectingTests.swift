@@ -187,6 +187,46 @@ import Testing
         #expect(lines == ["cannot connect, trying again: there is no such host"])
     }
 
+    @Test func `a call made long after such a failure asks for an attempt, at most one a second`() throws {
+        let client = client(failing: Lock(DialError("there is no such host", isLasting: true)))
+        _ = try? loop.complete { try await ProbeProxy(client).echo(1) }
+        // By now the client waits 10 s after each attempt.
+        loop.advance(by: .seconds(60))
+        for wait in [Duration.zero, .seconds(1), .seconds(1)] {
+            let start = loop.now
+            #expect(throws: RPCError.self) { try loop.complete { try await ProbeProxy(client).echo(1) } }
+            #expect(start.duration(to: loop.now) <= wait)
+        }
+    }
+
+    @Test(arguments: [false, true])
+    func `a call that was sent outlives a while with no such host, or with another server`(_ hasServer: Bool) throws {
+        let isAway = Lock(false)
+        let dialer = Dialer(loop: loop, handoff: loop) { [loop, network] done in
+            guard isAway.withLock({ $0 }) else { return network.dialer.dial(done) }
+            loop.submit {
+                guard hasServer else { return done(.failure(DialError("there is no such host", isLasting: true))) }
+                let (near, far) = MemoryChannel.pair(on: loop)
+                _ = Bytes("HTTP/1.1 503 Service Unavailable").withUnsafeBytes { far.append($0, framing: .lines) }
+                far.flush()
+                done(.success(near))
+            }
+            return {}
+        }
+        let proxy = ProbeProxy(RPCClient(dialer, configuration(), chance: { 1 }))
+        #expect(try loop.complete { try await proxy.echo(1) } == 1)
+        let sent = StartedCall(on: loop) { try await proxy.wait(2, milliseconds: 5_000) }
+        loop.run()
+        isAway.withLock { $0 = true }
+        network.cut()
+        let waiting = StartedCall(on: loop) { try await proxy.echo(3) }
+        loop.advance(by: .seconds(1))
+        #expect(!sent.isOver && waiting.rpcError?.code == .unavailable)
+        isAway.withLock { $0 = false }
+        loop.advance(by: .seconds(5))
+        #expect(sent.value == 2 && probe.executed == [1, 2])
+    }
+
     // MARK: states and log
 
     @Test func `a state tells whether the session goes on, and why there is no connection`() throws {
