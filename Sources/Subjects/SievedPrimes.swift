@@ -14,9 +14,9 @@ package func primes() -> PrimesProxy {
 /// How many tables this process has made. Asking does not make one.
 package func primeTablesMade() -> Int { SievedPrimes.made.load(ordering: .relaxed) }
 
-/// A table of all numbers up to half a million, sieved.
+/// A table of all numbers up to fifty thousand, sieved. A larger one keeps a busy server's thread so long that the log warns of it.
 struct SievedPrimes: Primes {
-    static let limit = 500_000
+    static let limit = 50_000
     fileprivate static let made = Atomic(0)
 
     private let isComposite: [Bool]
