@@ -11,19 +11,19 @@ struct DemoOptions {
     /// The acts to play, each with the number that announces it.
     private(set) var acts: [(act: Act, label: String)] = []
 
-    init(_ arguments: some Sequence<String>) throws(CommandLineFault) {
+    init(_ arguments: some Sequence<String>) throws(SetupError) {
         var numbers = Array(1...Tour.firstActs)
         var count = numbers.count
         var rest = Array(arguments)[...]
         while let word = rest.popFirst() {
             let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
             let option = parts[0]
-            func value(_ name: String) throws(CommandLineFault) -> String {
+            func value(_ name: String) throws(SetupError) -> String {
                 if let value = parts.count == 2 ? parts[1] : rest.popFirst(), !value.isEmpty { return value }
-                throw CommandLineFault("\(option) needs a value: \(option) \(name)")
+                throw SetupError("\(option) needs a value: \(option) \(name)")
             }
             if ["--all", "--list", "--help", "-h"].contains(option), parts.count == 2 {
-                throw CommandLineFault("\(option) takes no value")
+                throw SetupError("\(option) takes no value")
             }
             switch option {
             case "--connect":
@@ -36,20 +36,20 @@ struct DemoOptions {
                 count = numbers.count
             case "--list": answer = Tour.list
             case "--help", "-h": answer = Self.help
-            case _ where word.hasPrefix("-"): throw CommandLineFault("there is no option '\(option)'")
-            default: throw CommandLineFault("'\(word)' is not an option")
+            case _ where word.hasPrefix("-"): throw SetupError("there is no option '\(option)'")
+            default: throw SetupError("'\(word)' is not an option")
             }
         }
         acts = numbers.map { (Tour.acts[$0 - 1], "\($0)/\(count)") }
     }
 
-    private static func number(_ text: String) throws(CommandLineFault) -> Int {
+    private static func number(_ text: String) throws(SetupError) -> Int {
         if let number = Int(text), Tour.acts.indices.contains(number - 1) { return number }
-        throw CommandLineFault("there is no act '\(text)', only 1 to \(Tour.acts.count)")
+        throw SetupError("there is no act '\(text)', only 1 to \(Tour.acts.count)")
     }
 
-    private static func address(_ url: String) throws(CommandLineFault) -> String {
-        do throws(SetupError) { _ = try Endpoint(url) } catch { throw CommandLineFault(error.description) }
+    private static func address(_ url: String) throws(SetupError) -> String {
+        _ = try Endpoint(url)
         return url
     }
 
@@ -69,11 +69,4 @@ struct DemoOptions {
         Colours appear on a terminal only, and not if NO_COLOR is set. Exits with 64 when the command line is wrong,
         1 when the server cannot be reached.
         """
-}
-
-/// A mistake in the command line, in one line.
-struct CommandLineFault: Error {
-    let text: String
-
-    init(_ text: String) { self.text = text }
 }

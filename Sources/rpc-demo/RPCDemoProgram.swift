@@ -16,12 +16,15 @@ struct RPCDemoProgram {
             fail(1, "the tour has not come to its end within five minutes")
         }
         defer { watchdog.cancel() }
+        let options: DemoOptions
         do {
-            let options = try DemoOptions(CommandLine.arguments.dropFirst())
-            if let answer = options.answer { return StandardStream.output.write(line: answer) }
+            options = try DemoOptions(CommandLine.arguments.dropFirst())
+        } catch {
+            fail(64, "\(error); see rpc-demo --help")
+        }
+        if let answer = options.answer { return StandardStream.output.write(line: answer) }
+        do {
             try await play(options)
-        } catch let fault as CommandLineFault {
-            fail(64, "\(fault.text); see rpc-demo --help")
         } catch {
             fail(1, "\(error)")
         }

@@ -157,12 +157,12 @@ package final class SimulatedNetwork: Sendable {
         loop.advance(by: .seconds(5))
     }
 
-    private func dial() -> Result<any ByteChannel, DialError> {
+    private func dial() -> Result<any ByteChannel, SetupError> {
         let (number, sessions) = state.withLock { state -> (Int?, SessionTable) in
             state.dials += 1
             return (state.isServing ? state.dials : nil, state.sessions)
         }
-        guard let number else { return .failure(DialError("the server is away")) }
+        guard let number else { return .failure(SetupError("the server is away")) }
         let (client, server) = MemoryChannel.pair(on: loop)
         let context = LinkContext(
             runner: runner, exports: exports, settings: Shared(settings), sessions: sessions, log: log)

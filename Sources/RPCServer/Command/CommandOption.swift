@@ -98,25 +98,18 @@ struct CommandOption: Sendable {
 
     static let all = groups.flatMap(\.options)
 
-    static func named(_ name: String) throws(CommandFault) -> CommandOption {
+    static func named(_ name: String) throws(SetupError) -> CommandOption {
         let name = name == "-h" ? "--help" : name
         if let option = all.first(where: { $0.name == name }) { return option }
         let words = name.drop { $0 == "-" }.split(separator: "-")
         let capitalized = words.dropFirst().map { $0.prefix(1).uppercased() + $0.dropFirst() }
         if Limit(rawValue: (words.prefix(1).map(String.init) + capitalized).joined()) != nil {
-            throw CommandFault("'\(name)' is no option; a program sets such limits in RPCServer.Configuration")
+            throw SetupError("'\(name)' is no option; a program sets such limits in RPCServer.Configuration")
         }
         let alike = all.map { option in (option.name, zip(option.name, name).prefix { $0 == $1 }.count) }
         guard let (nearest, count) = alike.max(by: { $0.1 < $1.1 }), count > 4 else {
-            throw CommandFault("there is no option '\(name)'")
+            throw SetupError("there is no option '\(name)'")
         }
-        throw CommandFault("there is no option '\(name)'; the nearest is \(nearest)")
+        throw SetupError("there is no option '\(name)'; the nearest is \(nearest)")
     }
-}
-
-/// What is wrong with the command line, in one line.
-struct CommandFault: Error, Hashable {
-    let text: String
-
-    init(_ text: String) { self.text = text.onOneLine }
 }

@@ -15,20 +15,20 @@ struct CommandSettings {
 
     /// Reads the arguments that follow the program's name. `--name VALUE` and `--name=VALUE` are the same; of an option
     /// that comes twice the last counts, save for `--listen`, which adds an address each time.
-    init(_ arguments: some Sequence<String>) throws(CommandFault) {
+    init(_ arguments: some Sequence<String>) throws(SetupError) {
         var rest = Array(arguments)[...]
         while let word = rest.popFirst() {
             let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
-            guard word.hasPrefix("-"), let name = parts.first else { throw CommandFault("'\(word)' is not an option") }
+            guard word.hasPrefix("-"), let name = parts.first else { throw SetupError("'\(word)' is not an option") }
             let option = try CommandOption.named(name)
             let value = parts.count == 2 ? parts[1] : nil
             if let argument = option.argument {
                 guard let value = value ?? rest.popFirst() else {
-                    throw CommandFault("\(name) needs a value: \(name) \(argument)")
+                    throw SetupError("\(name) needs a value: \(name) \(argument)")
                 }
                 try set(option, to: value)
             } else {
-                guard value == nil else { throw CommandFault("\(name) takes no value") }
+                guard value == nil else { throw SetupError("\(name) takes no value") }
                 try set(option, to: "")
             }
         }
@@ -37,17 +37,17 @@ struct CommandSettings {
         try readTokens()
         // After all options, since `--insecure` may come last.
         guard !configuration.allowsOtherMachines, configuration.tokens == nil, let url = openURL else { return }
-        throw CommandFault(
+        throw SetupError(
             "\(url) can be reached from other machines and nothing keeps strangers out; give it --tokens FILE, or add "
                 + "--insecure if you mean it")
     }
 
-    private mutating func set(_ option: CommandOption, to value: String) throws(CommandFault) {
+    private mutating func set(_ option: CommandOption, to value: String) throws(SetupError) {
         switch option.target {
         case .address:
             // Checked here and not when the server listens: a wrong address is a wrong command line.
             do throws(SetupError) { _ = try Endpoint(value) } catch {
-                throw CommandFault("\(option.name): \(error)")
+                throw SetupError("\(option.name): \(error)")
             }
             urls.append(value)
         case .threads: configuration.threads = try Self.number(value, for: option, in: 1...1_024)
@@ -57,7 +57,7 @@ struct CommandSettings {
             configuration.limits[keyPath: member] = try Self.number(value, for: option, in: 1...Int.max)
         case .limit(.time(let member)):
             guard let seconds = Double(value), (0...86_400).contains(seconds) else {
-                throw CommandFault("\(option.name) takes seconds from 0 to 86400, not '\(value)'")
+                throw SetupError("\(option.name) takes seconds from 0 to 86400, not '\(value)'")
             }
             configuration.limits[keyPath: member] = .seconds(seconds)
         case .isQuiet: isQuiet = true
@@ -69,10 +69,10 @@ struct CommandSettings {
 
     private static func number(
         _ value: String, for option: CommandOption, in range: ClosedRange<Int>
-    ) throws(CommandFault) -> Int {
+    ) throws(SetupError) -> Int {
         if let number = Int(value), range.contains(number) { return number }
         let end = range.upperBound == .max ? "up" : "to \(range.upperBound)"
-        throw CommandFault("\(option.name) takes a whole number from \(range.lowerBound) \(end), not '\(value)'")
+        throw SetupError("\(option.name) takes a whole number from \(range.lowerBound) \(end), not '\(value)'")
     }
 
     /// The first address that other machines can reach; for the refusal and for the warning.
@@ -84,14 +84,14 @@ struct CommandSettings {
     }
 
     /// From a file or the environment. Every user of the machine can read a command line.
-    private mutating func readTokens() throws(CommandFault) {
+    private mutating func readTokens() throws(SetupError) {
         do throws(TokenListError) {
             // Taken out of the environment even when there is a file.
             let inherited = try TokenList(environment: ServerCommand.tokensVariable)
             configuration.tokens =
                 try tokenFile.map { path throws(TokenListError) in try TokenList(file: path) } ?? inherited
         } catch {
-            throw CommandFault(tokenFile == nil ? "\(error)" : "--tokens: \(error)")
+            throw SetupError(tokenFile == nil ? "\(error)" : "--tokens: \(error)")
         }
     }
 }

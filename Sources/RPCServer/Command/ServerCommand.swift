@@ -65,10 +65,10 @@ public struct ServerCommand: Sendable {
     public func run(_ arguments: [String] = CommandLine.arguments) async throws {
         let program = arguments.first?.split(separator: "/").last.map(String.init) ?? "rpc-server"
         let settings: CommandSettings
-        do throws(CommandFault) {
+        do throws(SetupError) {
             settings = try CommandSettings(arguments.dropFirst())
         } catch {
-            end(64, .error, "\(program): \(error.text); see \(program) --help")
+            end(64, .error, "\(program): \("\(error)".onOneLine); see \(program) --help")
         }
         if settings.wantsHelp { end(0, .output, CommandHelp.text(for: program)) }
         if settings.wantsVersion { end(0, .output, "\(program) \(version)") }

@@ -47,13 +47,13 @@ package struct SystemError: Error, Hashable, CustomStringConvertible {
     ]
 }
 
-/// An address, a name, a socket or a file that cannot be used, as one line for people.
+/// An address, a name, a socket, a file or an option that cannot be used, as one line for people.
 package struct SetupError: Error, Hashable, CustomStringConvertible {
     package let description: String
     /// Whether trying again is in vain until something else is changed: the name of a host does not exist.
     package let isLasting: Bool
 
-    init(_ description: String, isLasting: Bool = false) {
+    package init(_ description: String, isLasting: Bool = false) {
         self.description = description
         self.isLasting = isLasting
     }

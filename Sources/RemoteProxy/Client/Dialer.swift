@@ -12,30 +12,18 @@ package struct Dialer: Sendable {
     /// Dials, and calls `done` once, on the loop. The returned closure gives the attempt up; then `done` is not called any
     /// more.
     package let dial:
-        @Sendable (_ done: @escaping @Sendable (Result<any ByteChannel, DialError>) -> Void) -> @Sendable () -> Void
+        @Sendable (_ done: @escaping @Sendable (Result<any ByteChannel, SetupError>) -> Void) -> @Sendable () -> Void
 
     package init(
         loop: any Loop, handoff: (any Handoff)? = nil, fault: RPCError? = nil,
         dial:
-            @escaping @Sendable (@escaping @Sendable (Result<any ByteChannel, DialError>) -> Void)
+            @escaping @Sendable (@escaping @Sendable (Result<any ByteChannel, SetupError>) -> Void)
             -> @Sendable () -> Void
     ) {
         self.loop = loop
         self.handoff = handoff
         self.fault = fault
         self.dial = dial
-    }
-}
-
-/// Why an attempt to connect failed, in words for people.
-package struct DialError: Error, CustomStringConvertible {
-    package let description: String
-    /// Whether the next attempt would fail in the same way.
-    let isLasting: Bool
-
-    package init(_ description: String, isLasting: Bool = false) {
-        self.description = description
-        self.isLasting = isLasting
     }
 }
 
@@ -47,7 +35,7 @@ extension Dialer {
             let endpoint = try Endpoint(url)
             return Dialer(loop: loop, handoff: loop) { done in
                 let connector = Connector.connect(to: endpoint, on: loop, timeout: timeout, limits: limits) { result in
-                    done(result.map { $0 }.mapError { DialError($0.description, isLasting: $0.isLasting) })
+                    done(result.map { $0 })
                 }
                 return { connector.cancel() }
             }

@@ -150,7 +150,7 @@ final class Reconnector: Sendable {
         }
     }
 
-    private func dialled(_ result: Result<any ByteChannel, DialError>, _ attempt: Int) {
+    private func dialled(_ result: Result<any ByteChannel, SetupError>, _ attempt: Int) {
         switch result {
         case .failure(let error):
             lost(attempt, because: error.description, isLasting: error.isLasting)

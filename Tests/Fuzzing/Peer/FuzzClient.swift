@@ -16,7 +16,7 @@ private final class FuzzedServer: Sendable {
     var dialer: Dialer {
         Dialer(loop: loop) { [self] done in
             loop.submit { [self] in
-                guard state.withLock({ $0.isServing }) else { return done(.failure(DialError("away"))) }
+                guard state.withLock({ $0.isServing }) else { return done(.failure(SetupError("away"))) }
                 let (client, server) = MemoryChannel.pair(on: loop)
                 state.withLock { $0.ends.append(FuzzedEnd(server)) }
                 done(.success(client))

@@ -1,5 +1,6 @@
 // What each option does, how it may be written, and the exact line that answers each mistake.
 
+import RPCSockets
 import RPCWire
 import RemoteProxy
 import Testing
@@ -157,7 +158,8 @@ import Testing
         (["--a\nb\u{1B}[2J\u{7F}"], "there is no option '--a\\nb\\u{1B}[2J\\u{7F}'"),
     ])
     func `every mistake is answered in one line`(words: [String], line: String) {
-        #expect(throws: CommandFault(line)) { try CommandSettings(words) }
+        let error = #expect(throws: SetupError.self) { try CommandSettings(words) }
+        #expect(error?.description.onOneLine == line)
     }
 
     @Test func `the help names every option and fits a window`() {

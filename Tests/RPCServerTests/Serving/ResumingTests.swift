@@ -32,7 +32,7 @@ import Testing
                         streams.withLock { $0.append(stream) }
                         report.yield()
                     }
-                    done(result.map { $0 }.mapError { DialError("\($0)") })
+                    done(result.map { $0 })
                 }
                 return { connector.cancel() }
             }

@@ -34,7 +34,7 @@ import Testing
 
     /// A client whose attempts to connect all fail, for the reason that stands there.
     private func client(
-        failing reason: Lock<DialError>, _ change: (inout RPCClient.Configuration) -> Void = { _ in }
+        failing reason: Lock<SetupError>, _ change: (inout RPCClient.Configuration) -> Void = { _ in }
     ) -> RPCClient {
         let dialer = Dialer(loop: loop, handoff: loop) { [loop] done in
             loop.submit { done(.failure(reason.withLock { $0 })) }
@@ -174,7 +174,7 @@ import Testing
     }
 
     @Test func `calls end at once when no later attempt can succeed`() throws {
-        let reason = Lock(DialError("there is no such host", isLasting: true))
+        let reason = Lock(SetupError("there is no such host", isLasting: true))
         let client = client(failing: reason)
         let start = loop.now
         for _ in 0..<2 {
@@ -188,7 +188,7 @@ import Testing
     }
 
     @Test func `a call made long after such a failure asks for an attempt, at most one a second`() throws {
-        let client = client(failing: Lock(DialError("there is no such host", isLasting: true)))
+        let client = client(failing: Lock(SetupError("there is no such host", isLasting: true)))
         _ = try? loop.complete { try await ProbeProxy(client).echo(1) }
         // By now the client waits 10 s after each attempt.
         loop.advance(by: .seconds(60))
@@ -205,7 +205,7 @@ import Testing
         let dialer = Dialer(loop: loop, handoff: loop) { [loop, network] done in
             guard isAway.withLock({ $0 }) else { return network.dialer.dial(done) }
             loop.submit {
-                guard hasServer else { return done(.failure(DialError("there is no such host", isLasting: true))) }
+                guard hasServer else { return done(.failure(SetupError("there is no such host", isLasting: true))) }
                 let (near, far) = MemoryChannel.pair(on: loop)
                 _ = Bytes("HTTP/1.1 503 Service Unavailable").withUnsafeBytes { far.append($0, framing: .lines) }
                 far.flush()
@@ -267,11 +267,11 @@ import Testing
     }
 
     @Test func `the log is told of another reason`() {
-        let reason = Lock(DialError("refused"))
+        let reason = Lock(SetupError("refused"))
         let client = client(failing: reason)
         _ = connecting(client)
         loop.advance(by: .seconds(60))
-        reason.withLock { $0 = DialError("no route") }
+        reason.withLock { $0 = SetupError("no route") }
         loop.advance(by: .seconds(60))
         #expect(lines == ["refused", "no route"].map { "cannot connect, trying again: \($0)" })
     }
