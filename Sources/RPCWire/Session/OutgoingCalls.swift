@@ -68,14 +68,23 @@ package struct OutgoingCalls: Sendable {
         let call: Call
         /// Where the call begins in its stream; nil while it waits for one.
         var place: StreamOffset?
-        /// Whether a byte of it may have left over a stream that is gone.
+        /// Whether a byte of it may have left over a stream that is gone, and its session may go on.
         var mayHaveArrived = false
+        /// The same, and the session is lost. The call may run twice, and has begun anew.
+        var mayHaveRun = false
 
         var isLost: Bool { mayHaveArrived && call.persistence != .waitsAndRepeats }
         var removed: Removed {
             Removed(
-                id: id, handle: call.handle, wasSent: place != nil || mayHaveArrived, stream: place?.stream,
+                id: id, handle: call.handle, wasSent: place != nil || mayHaveArrived || mayHaveRun,
+                stream: place?.stream,
                 length: call.length)
+        }
+
+        /// Its session is lost, and another one begins.
+        mutating func beginAnew() {
+            if mayHaveArrived { mayHaveRun = true }
+            mayHaveArrived = false
         }
     }
 
@@ -107,12 +116,12 @@ package struct OutgoingCalls: Sendable {
         return id
     }
 
-    /// The call was given to a stream. Returns whether it may also have arrived over another stream that is gone.
+    /// The call was given to a stream. Returns whether it may also have arrived over another stream, which is gone.
     @discardableResult
     package mutating func sent(_ id: Int64, at place: StreamOffset) -> Bool {
         guard let index = index(of: id) else { return false }
         entries[index]?.place = place
-        return entries[index]?.mayHaveArrived == true
+        return entries[index].map { $0.mayHaveArrived || $0.mayHaveRun } == true
     }
 
     /// A reply has arrived. Nil if no call waits for it over this stream: the reply is late, or the peer is at fault.
@@ -154,9 +163,10 @@ package struct OutgoingCalls: Sendable {
             let index = home(id)
             if entries[index]?.isLost == true, let call = take(index) {
                 removed.append(call.removed)
-            } else if let call = renumber(index) {
-                renumbered.append(call)
+                continue
             }
+            entries[index]?.beginAnew()
+            if let call = renumber(index) { renumbered.append(call) }
         }
         return (removed, renumbered)
     }
@@ -180,7 +190,11 @@ package struct OutgoingCalls: Sendable {
     }
 
     /// Another session begins. Removes the calls that may have arrived in the former one and may not run twice.
-    package mutating func restarted() -> [Removed] { removeAll { $0.place == nil && $0.isLost } }
+    package mutating func restarted() -> [Removed] {
+        let removed = removeAll { $0.place == nil && $0.isLost }
+        for index in entries.indices where entries[index]?.place == nil { entries[index]?.beginAnew() }
+        return removed
+    }
 
     /// The session ends. Removes all calls.
     package mutating func removeAll() -> [Removed] { removeAll { _ in true } }

@@ -11,11 +11,17 @@ private struct ModelCall {
     let isRepeatable: Bool
     var place: StreamOffset?
     var mayHaveArrived = false
+    var mayHaveRun = false
 
     var removed: Removed {
-        .init(id: id, name: name, wasSent: place != nil || mayHaveArrived, stream: place?.stream)
+        .init(id: id, name: name, wasSent: place != nil || mayHaveArrived || mayHaveRun, stream: place?.stream)
     }
     var isLost: Bool { mayHaveArrived && !isRepeatable }
+
+    mutating func beginAnew() {
+        mayHaveRun = mayHaveRun || mayHaveArrived
+        mayHaveArrived = false
+    }
 }
 
 /// What removing a call is to find out.
@@ -70,6 +76,7 @@ private struct Model {
         let lost = take { concerned.contains($0.name) && $0.isLost }
         for name in concerned {
             guard let index = calls.firstIndex(where: { $0.name == name }) else { continue }
+            calls[index].beginAnew()
             renumber(index, as: waiting.first { $0.handle.word == UInt(name) }?.id)
         }
         return lost
@@ -100,7 +107,7 @@ func fuzzOutgoing(_ dice: inout Dice) {
         case 3: model.note(calls.takeNumber())
         case 4, 5:
             let place = StreamOffset(stream: stream, offset: UInt64(dice.roll()))
-            let mayHaveArrived = index.map { model.calls[$0].mayHaveArrived } ?? false
+            let mayHaveArrived = index.map { model.calls[$0].mayHaveArrived || model.calls[$0].mayHaveRun } ?? false
             require(calls.sent(chosen, at: place) == mayHaveArrived, "whether it may have arrived")
             if let index { model.calls[index].place = place }
         case 6:
@@ -142,6 +149,9 @@ func fuzzOutgoing(_ dice: inout Dice) {
             } else {
                 let lost = calls.restarted().map(\.inModel)
                 require(lost == model.take { $0.place == nil && $0.isLost }, "another session")
+                for index in model.calls.indices where model.calls[index].place == nil {
+                    model.calls[index].beginAnew()
+                }
             }
         }
         compare(calls, model)

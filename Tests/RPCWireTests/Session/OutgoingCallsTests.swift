@@ -53,6 +53,28 @@ extension OutgoingCalls {
         #expect(calls.replied(to: id, over: 1) == nil)
     }
 
+    @Test(arguments: [false, true])
+    func `what may have run in a lost session stays known, whatever the next session says`(_ isKnownAtOnce: Bool) {
+        var (calls, id) = table(.sent, isRepeatable: true)
+        if isKnownAtOnce {
+            id = calls.lost(stream: 1, sent: 101).renumbered.first?.id ?? 0
+        } else {
+            calls.interrupted(stream: 1, sent: 101)
+            let removed = calls.restarted()
+            #expect(removed.isEmpty)
+        }
+        var mayHaveRun = calls.sent(id, at: .init(stream: 2, offset: 0))
+        #expect(mayHaveRun)
+        // The next connection breaks before a byte has left, and the session goes on without the call.
+        calls.interrupted(stream: 2, sent: 0)
+        calls.resumed(over: 3, received: 0)
+        mayHaveRun = calls.sent(id, at: .init(stream: 3, offset: 0))
+        #expect(mayHaveRun)
+        calls.interrupted(stream: 3, sent: 0)
+        let removed = calls.withdraw(id)
+        #expect(removed?.wasSent == true)
+    }
+
     @Test(arguments: Situation.allCases)
     func `a withdrawn call says whether it was sent`(_ situation: Situation) {
         var (calls, id) = table(situation)
