@@ -105,14 +105,14 @@ package struct KeptMessages: ~Copyable, Sendable {
 
     /// Drops the messages that need not be sent any more, wherever they are in the order.
     /// - Returns: how many.
-    package mutating func drop(where isUnwanted: (_ length: Int, _ deadline: Instant) -> Bool) -> Int {
+    package mutating func drop(where isUnwanted: (_ number: Int64, _ length: Int, _ deadline: Instant) -> Bool) -> Int {
         let before = count
         var start = firstByte
         for index in entries.indices[firstEntry...] {
             let entry = entries[index]
             let length = shared[entry.number]?.count ?? entry.end - start
             start = entry.end
-            guard !entry.isDropped, isUnwanted(length, entry.deadline) else { continue }
+            guard !entry.isDropped, isUnwanted(entry.number, length, entry.deadline) else { continue }
             entries[index].isDropped = true
             count -= 1
         }

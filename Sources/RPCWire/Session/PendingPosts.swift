@@ -44,7 +44,10 @@ package struct PendingPosts: ~Copyable {
     mutating func sendAll(
         at now: Instant, longest: Int, isKept: Bool
     ) -> (messages: [(number: Int64, message: Bytes)], dropped: Int) {
-        let dropped = kept.drop { length, deadline in deadline <= now || length > longest }
+        // A post that was sent and is not acknowledged belongs to the session, which goes on: it has no deadline any more.
+        let dropped = kept.drop { number, length, deadline in
+            deadline <= now && number > lastGiven || length > longest
+        }
         lost += dropped
         let messages = kept.messages.map { kept in
             (number: kept.number, message: isKept ? kept.message : kept.message[0..<kept.message.count - kept.ownBytes])

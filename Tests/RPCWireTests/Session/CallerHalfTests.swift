@@ -251,6 +251,16 @@ import Testing
         #expect(half.takeFinished() == [])
     }
 
+    @Test func `a post that was sent in time is sent again, however late the session goes on`() {
+        var half = half()
+        _ = post("a", in: &half)
+        attach(1, to: &half)
+        _ = post("b", in: &half)
+        _ = lose(1, &half)
+        let effects = half.attach(2, .resumed(received: 0), peerRunsLibrary: true, at: .distantFuture)
+        #expect(words(effects) == ["post a as 1", "post b as 2"])
+    }
+
     @Test func `posts that a connection was left with are lost with it and never sent again`() {
         var half = half()
         attach(1, to: &half)
