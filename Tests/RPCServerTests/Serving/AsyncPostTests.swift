@@ -61,6 +61,24 @@ private final class SlowJournal: Journal {
     func lines() async throws -> [Int] { noted.withLock { $0 } }
 }
 
+/// Calls itself through the proxy that it was given.
+private final class SelfishJournal: Journal {
+    let proxy = Lock<JournalProxy?>(nil)
+    let failures = Lock<[RPCError.Code?]>([])
+
+    func note(_ line: Int) async {
+        guard let proxy = proxy.withLock({ $0 }) else { return }
+        do {
+            _ = try await proxy.lines()
+        } catch {
+            failures.withLock { $0.append((error as? RPCError)?.code) }
+        }
+    }
+
+    func flush() async {}
+    func lines() async throws -> [Int] { [] }
+}
+
 @Suite(.waitsForOthers) struct `Async posts` {
     private func remote(_ journal: some Journal) async throws -> (RPCServer, JournalProxy) {
         let server = RPCServer()
@@ -161,6 +179,18 @@ private final class SlowJournal: Journal {
         async let lines = journal.lines()
         object.open(for: 2)
         #expect(try await lines == [1, 2])
+    }
+
+    @Test func `cannot call their object through its own lock, and are told so at once`() async throws {
+        let object = SelfishJournal()
+        let journal = JournalProxy(object).locked()
+        object.proxy.withLock { $0 = journal }
+        // One that finds the lock free, and one that waits for its turn.
+        await journal.note(1)
+        await journal.note(2)
+        #expect(try await journal.lines() == [])
+        #expect(object.failures.withLock { $0 } == [.busy, .busy])
+        object.proxy.withLock { $0 = nil }
     }
 
     @Test func `use a counted object until they have run`() async throws {

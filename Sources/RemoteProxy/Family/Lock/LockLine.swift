@@ -68,6 +68,11 @@ struct LockLine<Waiter> {
         inside.removeLast()
     }
 
+    /// The turn of a post, which has the lock alone, goes on in this task. Until it leaves, the task would wait for itself.
+    mutating func goOn(in task: Int) {
+        if let index = inside.firstIndex(of: Self.noTask) { inside[index] = task }
+    }
+
     /// Lets the first waiting place in, if nothing is in its way. Call it again until it returns nil.
     mutating func next() -> Place? {
         guard !places.isEmpty else { return nil }

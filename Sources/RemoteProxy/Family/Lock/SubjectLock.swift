@@ -69,7 +69,7 @@ final class SubjectLock: Sendable {
             throw RPCError(
                 .busy,
                 "the call would wait for the call in which it is made: the subject calls itself through its own lock; "
-                    + "give it a proxy from inside the lock", outcome: .notExecuted)
+                    + "call the object itself, or a proxy without .locked()", outcome: .notExecuted)
         case .isClosed: throw RPCError.holdEnded
         case .mustWait: if let place { try await wait(place.task, place.ticket) }
         }
@@ -114,10 +114,7 @@ final class SubjectLock: Sendable {
                 return nil
             }
             let deliver = later()
-            Task { [self] in
-                await deliver()
-                leave(turn)
-            }
+            Task { [self] in leave(await run(deliver)) }
         case .isClosed: return "the hold under which it was made has ended"
         case .mustWait, .isInside:
             guard let place else {
@@ -126,14 +123,20 @@ final class SubjectLock: Sendable {
             let deliver = later()
             Task { [self] in
                 _ = try? await place.task.wait(until: .distantFuture, on: clock)
-                await deliver()
-                advance { state in
-                    state.keptPosts -= 1
-                    state.line.leave(turn.access, by: turn.task)
-                }
+                let turn = await run(deliver)
+                state.withLock { $0.keptPosts -= 1 }
+                leave(turn)
             }
         }
         return nil
+    }
+
+    /// Delivers a post whose turn has come. Returns the turn, which its task has to give to `leave`.
+    private func run(_ deliver: () async -> Void) async -> Turn {
+        let turn = Turn(access: .changing, task: Self.currentTask)
+        state.withLock { $0.line.goOn(in: turn.task) }
+        await deliver()
+        return turn
     }
 
     /// Takes the subject and returns a lock inside this one, for calls under the hold.
