@@ -15,7 +15,8 @@ struct ArgumentValues: Hashable, @unchecked Sendable {
         let list = ArgumentList()
         var writer = ArgumentWriter(list)
         do { try coding.write(arguments, &writer) } catch { return nil }
-        guard list.values == list.values else { return nil }
+        // One by one: the comparison of an array with itself looks at no element.
+        guard list.values.allSatisfy({ $0 == $0 }) else { return nil }
         values = list.values
     }
 }

@@ -28,17 +28,22 @@ struct CachingSubject<Service: Sendable>: WrappingSubject {
                 if !isFresh, let fetching = store.refresh(key) { fetch(fetching, true, method, arguments) }
                 return result.value
             }
-            // The call may wait for another call to fetch the result.
-            method.progress?.note(.unknown)
             switch store.find(key, arguments, method.coding) {
             case .again: continue
             case .read(let record):
                 let value = try? decodeJSON(Result.self, from: record.json)
                 store.adopt(value.map { KnownResult($0, for: key, arguments, method.coding) }, from: record)
-            case .load(let task): try await wait(for: task)
+            case .load(let task):
+                guard try await wait(for: task) != nil else {
+                    let text = "the time allowed for the call was over before the file of the cache was read"
+                    throw RPCError(.deadlineExceeded, text, outcome: .notExecuted)
+                }
             case .wait(let task, let begins):
+                // The call may wait for another call to fetch the result.
+                method.progress?.note(.unknown)
                 if let begins { fetch(begins, false, method, arguments) }
-                let result = try await wait(for: task).get()
+                guard let fetched = try await wait(for: task) else { throw RPCError.deadlineExceeded }
+                let result = try fetched.get()
                 if let result = result as? KnownResult<Arguments, Result> { return result.value }
             }
         }
@@ -91,12 +96,12 @@ struct CachingSubject<Service: Sendable>: WrappingSubject {
         }
     }
 
-    private func wait<Turn>(for task: WaitingTask<Turn>) async throws -> Turn {
+    /// Returns nil when the time allowed for the call is over.
+    private func wait<Turn>(for task: WaitingTask<Turn>) async throws -> Turn? {
         let loop = store.environment.loop
         let limit = loop.now.advanced(by: store.policy.refreshTimeout)
         let deadline = min(CallScope.current?.deadline ?? limit, limit)
-        guard let turn = try await task.wait(until: deadline, on: loop) else { throw RPCError.deadlineExceeded }
-        return turn
+        return try await task.wait(until: deadline, on: loop)
     }
 }
 

@@ -82,6 +82,12 @@ import Testing
         #expect(uncached?.message.contains("Shelf.search") == true)
     }
 
+    @Test func `arguments whose result is never kept cannot be watched`() throws {
+        let cabinet = CabinetProxy(CountingCabinet()).cached(in: .memory, methods: nil, CachePolicy(), .manual(loop))
+        let error = #expect(throws: RPCError.self) { try cabinet.updates(of: CabinetProxy.Methods.weigh, .nan) }
+        #expect(error?.code == .invalidArguments && error?.outcome == .notExecuted)
+    }
+
     @Test func `updates end with the cache`() throws {
         // Not by a variable that is set to nil: Swift 6.3 with -O never lets go of what stood in an optional variable if that was
         // asked with `?.` before.
