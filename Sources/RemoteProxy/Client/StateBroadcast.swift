@@ -12,8 +12,9 @@ final class StateBroadcast<State: Sendable & Equatable>: Sendable {
     }
 
     private let listeners: Lock<Listeners>
-    /// Held while a state is yielded, or of two threads the later could be the first to tell a listener. `listeners` is not held
-    /// then: yielding waits for the lock of a listening task, which the runtime holds while that task is cancelled and unsubscribes.
+    /// Held while a state is yielded, so that listeners get the states in the order in which they were set. `listeners` is not
+    /// held then: yielding waits for the lock of a listening task, which the runtime holds while that task is cancelled and
+    /// unsubscribes.
     private let order = Lock(())
 
     init(_ state: State) {
@@ -54,12 +55,14 @@ final class StateBroadcast<State: Sendable & Equatable>: Sendable {
     }
 
     func finish() {
-        let all = listeners.withLock { listeners in
-            listeners.isFinished = true
-            defer { listeners.continuations = [:] }
-            return Array(listeners.continuations.values)
+        order.withLock { _ in
+            let all = listeners.withLock { listeners in
+                listeners.isFinished = true
+                defer { listeners.continuations = [:] }
+                return Array(listeners.continuations.values)
+            }
+            for continuation in all { continuation.finish() }
         }
-        for continuation in all { continuation.finish() }
     }
 
     private func unsubscribe(_ key: Int) {

@@ -10,7 +10,7 @@ public final class Post<Service: Sendable, Arguments: Sendable>: ServiceMethod<S
     public let isAsync: Bool
     let proxy: @Sendable (any Subject<Service>) -> Service
     let deliver: @Sendable (Service, Arguments) async -> Void
-    /// Answers a call from the wire.
+    /// Runs a post from the wire.
     let answer: @Sendable (IncomingCall) async throws -> Void
 
     /// Made by generated code.
@@ -101,13 +101,13 @@ extension Post {
         }
     }
 
-    /// The post of the proxy's own service. Nil, with a line on standard error, if the service has another method of that name.
+    /// The post of the proxy's own service. Nil if the service has another method of that name: then the post
+    /// is dropped.
     private func inherited<Proxy: ServiceProxy>(by proxy: Proxy) -> Post<Proxy.ProxiedService, Arguments>? {
         do {
             return try Proxy.inherited(self)
         } catch {
-            LogRecord.standardError(
-                LogRecord(.error, "the post \(signature.wireName) was dropped: \(error)", method: signature.wireName))
+            DroppedPosts.add(signature, because: "\(error)")
             return nil
         }
     }
