@@ -31,8 +31,9 @@ public final class RPCServer: Sendable {
     /// process or of another server. Exporting again under the same name replaces the former object.
     ///
     /// A proxy is refused if another exported protocol has the same name on the wire, which `@Service(name:)` can change. It
-    /// is also refused under a name that begins with `~`, `#` or `@`. Earlier exports stay as they are, and the log says
-    /// why. Before the first address, `listen(on:)` and `run` throw the same.
+    /// is also refused under a name that begins with `~`, `#` or `@`, if two of its methods have one name on the wire and are
+    /// declared differently, and if the name of a method has a dot or a bracket. Earlier exports stay as they are, and the log
+    /// says why. Before the first address, `listen(on:)` and `run` throw the same.
     public func export(_ proxy: some ServiceProxy, named name: String? = nil) {
         if let refusal = exports.add(proxy, named: name) { driver.logLimiter.log(LogRecord(.error, refusal)) }
     }

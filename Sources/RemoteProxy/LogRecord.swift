@@ -2,7 +2,7 @@
 
 import RPCSockets
 
-/// An event that no caller learns of, as the log of a server, a client or a cache gets it.
+/// An event for the log of a server, a client or a cache: above all what no caller learns of.
 ///
 /// As text it is its message, which names the peer and the method where they are known. What follows the message is for programs
 /// that search or count.
@@ -11,7 +11,7 @@ public struct LogRecord: Sendable {
     public enum Level: Int, Sendable, Hashable, CaseIterable {
         /// A message on the wire. Only where messages are traced.
         case debug
-        /// In order, and rare enough to be worth a line, such as a new list of tokens.
+        /// Nothing is wrong, and it is rare enough for a line, such as a new list of tokens.
         case notice
         /// A peer is at fault, or a limit was reached. The library has dealt with it.
         case warning
@@ -28,8 +28,8 @@ public struct LogRecord: Sendable {
     public var message: String
     /// The address of the other end, as ``Caller/address``; nil when the event concerns no connection or all.
     public var peer: String?
-    /// The first eight characters of the session's name, as ``Caller/session`` has it. All of it would let a reader of the log
-    /// take the session over.
+    /// The first eight characters of ``Caller/session``. The whole name is secret: with it, a reader of the log could take the
+    /// session over.
     public var session: String?
     /// The method that was called, such as `Greeter.greet`.
     public var method: String?

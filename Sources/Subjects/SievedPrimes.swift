@@ -14,7 +14,8 @@ package func primes() -> PrimesProxy {
 /// How many tables this process has made. Asking does not make one.
 package func primeTablesMade() -> Int { SievedPrimes.made.load(ordering: .relaxed) }
 
-/// A table of all numbers up to fifty thousand, sieved. A larger one keeps a busy server's thread so long that the log warns of it.
+/// A table of all numbers up to fifty thousand, sieved. A larger one keeps a busy server's thread so long that the log warns of
+/// it.
 struct SievedPrimes: Primes {
     static let limit = 50_000
     fileprivate static let made = Atomic(0)

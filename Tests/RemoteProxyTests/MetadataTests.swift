@@ -176,7 +176,7 @@ import Testing
             let error = loop.failure {
                 try await withMetadata(first) { try await withMetadata(second) { try await proxy.echo(3) } }
             }
-            #expect(error?.message == "withMetadata was given more than \(limit)")
+            #expect(error?.message == "withMetadata: more than \(limit)")
             #expect(error?.code == .invalidArguments && error?.outcome == .notExecuted)
         }
         #expect(seen.count == 2)

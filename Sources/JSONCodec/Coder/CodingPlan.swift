@@ -11,7 +11,7 @@ enum CodingPlan<Direct> {
     case foundation(FoundationType)
 }
 
-/// Remembers one value for each type.
+/// Remembers one value for each type. For one thread at a time. Not to be copied: copies share its memory, which is never freed.
 struct TypeTable<Value> {
     private var entries: UnsafeMutablePointer<(type: UInt, value: Value)?>
     private var capacity = 64

@@ -4,7 +4,8 @@
 /// `dataCorrupted` with a `JSONError` as the underlying error.
 @inline(__always)
 package func decodeJSON<Value: Decodable>(_ type: Value.Type, at reader: inout JSONReader) throws -> Value {
-    // Most arguments and results are one token. They need no decoder and no state. Each cast is to the type that was just compared.
+    // Most arguments and results are one token. They need no decoder and no state. Each cast is to the type that was just
+    // compared.
     if type == Int.self, let token = token(Int.self, &reader) { return unsafeBitCast(token, to: type) }
     if type == String.self, let token = token(String.self, &reader) { return unsafeBitCast(token, to: type) }
     if type == Bool.self, let token = token(Bool.self, &reader) { return unsafeBitCast(token, to: type) }

@@ -292,7 +292,8 @@ extension EncodingFramePointer {
 
     // MARK: Nested
 
-    /// Makes the frame of a nested container or encoder. Its text is inserted here, if it is written before this value is complete.
+    /// Makes the frame of a nested container or encoder. Its text is inserted here, if it is written before this value is
+    /// complete.
     func addNested(_ key: any CodingKey) -> EncodingFramePointer {
         let nested = pointee.state.nestedFrame()
         pointee.nested.append((pointee.output.pointee.count, nested))

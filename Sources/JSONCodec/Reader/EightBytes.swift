@@ -1,4 +1,5 @@
-// Examines eight bytes of text in one step. The string loops of the reader and the writer use it, and so does the message scanner.
+// Examines eight bytes of text in one step. The string loops of the reader and the writer use it, and so does the message
+// scanner.
 
 /// Eight consecutive bytes, the first one lowest.
 ///

@@ -86,8 +86,8 @@ extension JSONReader {
 
     // MARK: The usual spelling
 
-    /// Walks on while the text is spelled in the usual way: no blanks, no escapes, only ASCII, no long strings. The cursor is then
-    /// kept in a register, which saves a fifth of the time. Any other text is left to the general walk, which checks it.
+    /// Walks on while the text is spelled in the usual way: no blanks, no escapes, only ASCII, no long strings. The cursor is
+    /// then kept in a register, which saves a fifth of the time. Any other text is left to the general walk, which checks it.
     ///
     /// Starts and stops behind a value or an opening bracket. Stops at the latest when the container inside `outside` others is
     /// closed.

@@ -1,5 +1,5 @@
-// Walks over bytes that claim to be JSON, value by value, and throws at anything that RFC 8259 does not allow. Message readers get
-// ranges, keys, strings and integers from it; the decoder reads whole values with it.
+// Walks over bytes that claim to be JSON, value by value, and throws at anything that RFC 8259 does not allow. Message readers
+// get ranges, keys, strings and integers from it; the decoder reads whole values with it.
 
 /// What kind of value stands at the cursor.
 package enum JSONKind: Sendable {

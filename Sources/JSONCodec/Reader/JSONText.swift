@@ -84,7 +84,8 @@ package struct JSONKey {
 
     package var hasEscapes: Bool { text.hasEscapes }
 
-    /// The characters as one number, the first one lowest. 0 if the name is empty, has more than eight characters, or has escapes.
+    /// The characters as one number, the first one lowest. 0 if the name is empty, has more than eight characters, or has
+    /// escapes.
     package var word: UInt64 {
         guard length <= 8, !text.hasEscapes else { return 0 }
         var word: UInt64 = 0

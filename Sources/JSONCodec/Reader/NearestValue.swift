@@ -110,8 +110,8 @@ extension JSONNumber {
         return isNegative ? -value : value
     }
 
-    /// Whether a number between a value and the next one rounds to the next one. Uses all digits. Needed only for a few numbers of
-    /// more than nineteen digits, for which the first digits do not decide.
+    /// Whether a number between a value and the next one rounds to the next one. Uses all digits. Needed only for a few numbers
+    /// of more than nineteen digits, for which the first digits do not decide.
     private func isAbove(_ bits: UInt64, _ format: BinaryFormat, in base: UnsafePointer<UInt8>) -> Bool {
         var number: BigNatural
         let exponent: Int

@@ -1,4 +1,5 @@
-// The growing memory of `JSONOutput`. The encoder writes through a raw pointer to it, so that writing a byte counts no references.
+// The growing memory of `JSONOutput`. The encoder writes through a raw pointer to it, so that writing a byte counts no
+// references.
 
 @usableFromInline
 struct OutputBuffer {

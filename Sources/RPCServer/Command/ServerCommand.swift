@@ -26,8 +26,8 @@ public struct ServerCommand: Sendable {
     private let export: @Sendable (RPCServer) async throws -> Void
 
     /// A program that serves the given proxies.
-    /// - Parameter log: called with each event, as `RPCServer.Configuration.log`, unless `--quiet` is given. Nil writes a line
-    ///   with the program's name to standard error.
+    /// - Parameter log: called with each event, as `RPCServer.Configuration.log`. With `--quiet` it gets only the warning about
+    ///   `--insecure`. Nil writes a line with the program's name to standard error.
     public init(
         exports proxies: any ServiceProxy..., version: String = Self.version,
         log: (@Sendable (LogRecord) -> Void)? = nil
@@ -41,8 +41,8 @@ public struct ServerCommand: Sendable {
     ///
     /// `export` is called after the command line has been read and before the server listens. When it throws, the program
     /// prints the error in one line and exits with 1.
-    /// - Parameter log: called with each event, as `RPCServer.Configuration.log`, unless `--quiet` is given. Nil writes a line
-    ///   with the program's name to standard error.
+    /// - Parameter log: called with each event, as `RPCServer.Configuration.log`. With `--quiet` it gets only the warning about
+    ///   `--insecure`. Nil writes a line with the program's name to standard error.
     public init(
         version: String = Self.version, log: (@Sendable (LogRecord) -> Void)? = nil,
         export: @escaping @Sendable (RPCServer) async throws -> Void

@@ -232,8 +232,8 @@ extension CallerHalf {
         return posts.noteRefusal()
     }
 
-    /// Returns how many refused posts the log must be told of. 0 until there is room for some time, so that posts are accepted
-    /// again.
+    /// Returns how many refused posts the log must be told of. 0 until at most half of the permitted bytes are pending: before
+    /// that, posts could be refused again at once.
     package mutating func takeUntoldRefusals() -> Int { posts.hasRoom ? posts.takeUntoldRefusals() : 0 }
 
     /// The peer has all posts up to this number that it was given over this stream.

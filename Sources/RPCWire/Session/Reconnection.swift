@@ -17,7 +17,7 @@ package struct Reconnection {
     package enum Action: Sendable, Hashable {
         case nothing
         case dial
-        /// Dial at this moment, unless the client is closed before.
+        /// Dial at this moment, unless the client is closed or the wait is shortened before.
         case wait(until: Instant)
     }
 
@@ -57,7 +57,7 @@ package struct Reconnection {
     /// The attempt failed, or the connection was lost.
     /// - Parameters:
     ///   - chance: a random number in 0 ..< 1.
-    ///   - wasOfUse: whether anything but its greeting came over the connection.
+    ///   - wasOfUse: whether the server has answered a call over the connection.
     package mutating func lost(at now: Instant, chance: Double, wasOfUse: Bool = false) -> Action {
         guard phase == .connected, wasOfUse || connectedAt.duration(to: now) >= backoff.base else {
             return left(at: now, chance: chance)

@@ -70,11 +70,11 @@ extension Limits {
         return "more than \(most) \(row.what) (\(limit))"
     }
 
-    /// What is wrong with the metadata of a call, for the middle of a sentence.
+    /// What is wrong with the metadata of a call, for the end of a sentence.
     func explanation(of fault: MetadataFault) -> String {
         switch fault {
         case .overrun(let limit): overrun(of: limit)
-        case .notStrings: "something else than an object whose values are strings"
+        case .notStrings: "the metadata is something else than an object whose values are strings"
         }
     }
 }

@@ -57,9 +57,10 @@ public struct Caller: Sendable {
 /// try await withCaller(Identity(name: "ann", roles: ["teller"])) { try await ledger.withdraw(5) }
 /// ```
 ///
-/// In the body ``Caller/current`` is this caller, with a session of its own and with the metadata of the task around. Calls inside
-/// keep that metadata and the deadline of the task, and lose its holds. When the body returns or throws, the caller is gone, and the actions of ``Caller/whenGone(_:)`` are called
-/// before this returns. The caller exports nothing: calls to it throw `RPCError` with the code `.unavailable` at once.
+/// In the body ``Caller/current`` is this caller, with a session of its own and with the metadata of the task around. Calls
+/// inside keep that metadata and the deadline of the task, and lose its holds. When the body returns or throws, the caller is
+/// gone, and the actions of ``Caller/whenGone(_:)`` are called before this returns. The caller exports nothing: calls to it
+/// throw `RPCError` with the code `.unavailable` at once.
 /// - Parameters:
 ///   - identity: what the caller has proved; nil for a caller that has proved nothing.
 ///   - address: where the caller calls from.

@@ -118,7 +118,7 @@ package final class Exports: Sendable {
             )
         }
         if first.isEmpty { return "nothing is exported" }
-        let list = "what there is: \(first.joined(separator: ", "))"
+        let list = "exported: \(first.joined(separator: ", "))"
         return count > 10 ? "\(list) and \(count - 10) more, which rpc.discover lists" : list
     }
 
@@ -146,8 +146,8 @@ extension Exports.State {
         }
         if let name = object.clash {
             return
-                "\(object.path) is not exported: it inherits several methods that are named \(name) on the wire; rename one, or spell "
-                + "its types as the other does"
+                "\(object.path) is not exported: several of its methods, inherited or its own, are named \(name) on the wire and "
+                + "are declared differently; rename one, or spell its types as the other does"
         }
         let unreachable = object.signatures.first { $0.name.contains { $0 == "." || $0 == "]" } }
         return unreachable.map {

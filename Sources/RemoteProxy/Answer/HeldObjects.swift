@@ -206,7 +206,7 @@ extension HeldObjects {
 
     static let nameOfHold = RPCError(
         .invalidArguments,
-        "rpc.hold was called with a wrong name: it begins with '~', has no ']', is at most 64 bytes long and not in use",
+        "rpc.hold was called with a wrong name; it must begin with '~', have no ']' and at most 64 bytes, and not be in use",
         outcome: .notExecuted)
 
     static func noSuchObject(_ object: String, _ exports: Exports) -> RPCError {

@@ -51,7 +51,7 @@ struct IncomingCall {
         return true
     }
 
-    /// Answers a post that a peer has sent with an id, as if it were a call.
+    /// Writes `null` as the result: of a post, which a peer may send with an id, and of `rpc.hold`.
     func answerNothing() { worker._withUnsafeGuaranteedRef { $0.output.append("null") } }
 }
 

@@ -19,8 +19,8 @@ extension ArgumentCoding where Arguments == Void {
     public static var none: ArgumentCoding { ArgumentCoding(read: { _ in }, write: { _, _ in }) }
 }
 
-// The compiler's message for an argument that is not `Codable`: one, where the argument is written. These overloads fit where no
-// other does. Without them the compiler would print one error for each overload, and none would name the reason.
+// These overloads are chosen only for an argument that is not `Codable`. With them the compiler prints one error, where the
+// argument is written, and it has the reason. Without them it would print one for each overload, and none would have the reason.
 
 extension ArgumentReader {
     /// Never called: the argument is refused where it is written.

@@ -5,7 +5,8 @@ package import JSONCodec
 /// Writes the arguments of one call, in order. Used by generated code, which writes `try` before each call, although only the
 /// generic overload throws.
 public struct ArgumentWriter {
-    // Neither is retained, since both are asked for each argument: the caller keeps it until the arguments are written.
+    // Neither is retained, since counting references for each argument costs time. The caller keeps both until the arguments are
+    // written.
     /// Nil if the values are only collected.
     private let output: Unmanaged<JSONOutput>?
     private let list: Unmanaged<ArgumentList>?
@@ -23,7 +24,8 @@ public struct ArgumentWriter {
         self.list = .passUnretained(list)
     }
 
-    /// Writes the next argument. It has to be `Decodable` for the other end. A type that is not is refused here, and only here.
+    /// Writes the next argument. It has to be `Decodable` for the other end. This signature says so, so that the compiler
+    /// refuses a type that is not in one place.
     public mutating func write<Value: Codable>(_ value: Value) throws {
         guard let output else { return try list?._withUnsafeGuaranteedRef { try $0.append(value) } ?? () }
         separate(output)

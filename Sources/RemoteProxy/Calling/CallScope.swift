@@ -1,5 +1,5 @@
-// What a call inherits from the call in which it is made: the deadline, the caller, the metadata, and the rights of the task.
-// All of it is one task-local, since every request pays for setting one.
+// What a call inherits from the call in which it is made: the deadline, the caller, the metadata, the rights of the task,
+// and the failover attempt. All of it is one task-local, since every request pays for setting one.
 
 import RPCSockets
 package import RPCWire
@@ -41,8 +41,8 @@ package struct CallScope: Sendable {
 }
 
 extension CallScope {
-    /// The scope of the running task. Nil in a task that serves no call and has neither a time limit nor metadata. It is never
-    /// changed in place: a task that outlives the call in which it began keeps the scope of that call.
+    /// The scope of the running task. Nil in a task that serves no call and has no time limit, metadata, right or failover
+    /// attempt. It is never changed in place: a task that outlives the call in which it began keeps the scope of that call.
     @TaskLocal package static var current: CallScope?
 
     /// Runs the body in another scope, or in none, on the actor of the caller.
@@ -114,8 +114,9 @@ public func withTimeout<Result>(
 /// with the calls and posts that the subject makes while it serves the call. The other end may show it to any service that it
 /// calls, so put no secrets there.
 ///
-/// - Throws: what `body` throws. `RPCError` with the code `.invalidArguments`, before `body` runs, when there would be more than
-///   16 keys, or more than 4 KiB of keys and values together, with those that the calling task passes on already.
+/// - Throws: what `body` throws. `RPCError` with the code `.invalidArguments` and the outcome `.notExecuted`, before `body` runs,
+///   when there would be more than 16 keys, or more than 4 KiB of keys and values together, with those that the calling task
+///   passes on already.
 public func withMetadata<Result>(
     _ entries: [String: String], _ body: () async throws -> Result
 ) async throws -> Result {
@@ -126,7 +127,7 @@ public func withMetadata<Result>(
             all, mostEntries: limits.maximumMetadataEntries, mostBytes: limits.maximumMetadataBytes)
     } catch {
         throw RPCError(
-            .invalidArguments, "withMetadata was given \(limits.explanation(of: error))", outcome: .notExecuted)
+            .invalidArguments, "withMetadata: \(limits.explanation(of: error))", outcome: .notExecuted)
     }
     return try await scope.entered(body)
 }

@@ -69,7 +69,8 @@ final class OutgoingCall: @unchecked Sendable {
     /// race checkers cannot see that. They can see this load.
     var hasEnded: Bool { isOver.load(ordering: .acquiring) }
 
-    /// Takes the call back when it has ended, and returns its end. Called by the caller, which alone has the call again.
+    /// Takes the call back when it has ended, and returns its end. Called by the caller, which alone has the call again. There
+    /// always is an end; for the compiler's sake an unknown outcome stands for a missing one.
     func takeEnd() -> CallEnd { end.take() ?? .failed(.cancelled(wasSent: true)) }
 
     /// Makes the message ready to be sent again, if a stream has it. Inlined, because that is hardly ever so.

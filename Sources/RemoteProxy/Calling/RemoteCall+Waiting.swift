@@ -14,8 +14,8 @@ import RPCWire
             await suspend(self) { Self.start(from: $0, $1, for: $2, executor: $3) }
         }
 
-        /// Called before `wait`, by the same task. `end` has to follow. Tells the requester when the caller's task is cancelled. If the task has the loop's thread, it enters the loop here,
-        /// and leaves it in `Requester.start`.
+        /// Begins to watch for the cancellation of the caller's task, which then calls `wait` and `end`. If the task has the
+        /// loop's thread, it enters the loop here, and leaves it in `Requester.start`.
         func begin() {
             call._withUnsafeGuaranteedRef { call in
                 requester._withUnsafeGuaranteedRef { requester in

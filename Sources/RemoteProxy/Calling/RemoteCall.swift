@@ -42,7 +42,7 @@ public struct _RemoteCall {
     @inline(never)
     func error(_ answer: any Error, _ mayHaveRun: Bool) -> any Error {
         guard var error = answer as? RPCError else { return answer }
-        // A process may call a server and its own callers side by side, and the text does not tell which of them lacks it.
+        // A process may call several ends, and the text does not say which end lacks the method.
         if error.code == .unimplemented, let link = requester._withUnsafeGuaranteedRef({ $0.link }) {
             error.underlying = PeerAnswer(description: "the answer of \(link.address)")
         }

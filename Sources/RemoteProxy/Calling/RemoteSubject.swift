@@ -1,5 +1,5 @@
-// The subject for an object elsewhere. Begins a message for the peer; `Method.begin` then adds the arguments, and turns the
-// answer into the result or the error. Layers before these two handle Swift values; layers behind them handle JSON.
+// The subject for an object elsewhere. Begins a message for the peer; `Method.begin` then adds the arguments. `Method.end`
+// turns the answer into the result or the error. Layers before these two handle Swift values; layers behind them handle JSON.
 
 import JSONCodec
 import RPCSockets

@@ -243,7 +243,7 @@ extension Requester {
 
     private func tell(untoldRefusals count: Int) {
         guard count > 0 else { return }
-        tell("\(LostPosts.text(count)) not sent either, for the reason that was told with the first")
+        tell("\(LostPosts.text(count)) not sent either, for the reason that was logged with the first")
     }
 
     private func tell(_ lost: LostPosts, because why: String) {

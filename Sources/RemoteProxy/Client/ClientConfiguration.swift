@@ -77,7 +77,8 @@ extension RPCClient {
         public var log: @Sendable (LogRecord) -> Void = LogRecord.standardError
         /// Whether ``log`` gets each message too, sent or received, as a record of the level `.debug`. The variable `RPC_TRACE=1`
         /// in the environment of the process does the same. A record has the first 1,024 bytes of the message, without tokens
-        /// and names of sessions; all other arguments and results are shown. It does not count for ``maximumLogLines``. The log is
+        /// and names of sessions: without every member named `token` or `session`, and without what is nested deeper than 16
+        /// levels. All other arguments and results are shown. It does not count for ``maximumLogLines``. The log is
         /// called under a lock then, so it must return at once and not call through this client.
         public var tracesMessages = false
 

@@ -14,11 +14,11 @@ import RPCWire
 ///
 /// Calls made while there is no connection wait for one until their deadline, unless
 /// ``Configuration/waitsForConnection`` is false. They end when an attempt fails and the next one would fail as well: the
-/// server's name does not exist, the server refuses the token, or it speaks another protocol. When a connection breaks and the server lives,
-/// its session goes on over the next one: no call or post is lost or run twice. When the server has restarted, calls that had
-/// been sent fail with `.connectionLost` and the outcome `.unknown`. Calls marked `@Idempotent` or `@ReadOnly` are sent again
-/// instead. So are calls that certainly never left. A client that is released, with all of its proxies, closes as by
-/// ``close()``.
+/// server's name does not exist, the server refuses the token, or it speaks another protocol. When a connection breaks and the
+/// server lives, its session goes on over the next one: no call or post is lost or run twice. When the server has restarted,
+/// calls that had been sent fail with `.connectionLost` and the outcome `.unknown`. Calls marked `@Idempotent` or `@ReadOnly`
+/// are sent again instead. So are calls that certainly never left. A client that is released, with all of its proxies, closes as
+/// by ``close()``.
 public final class RPCClient: Sendable {
     private let reconnector: Reconnector
     package let peer: Requester
@@ -48,8 +48,9 @@ public final class RPCClient: Sendable {
     /// same name replaces the former object.
     ///
     /// A proxy is refused if another exported protocol has the same name on the wire, which `@Service(name:)` can change. It
-    /// is also refused under a name that begins with `~`, `#` or `@`. Earlier exports stay as they are, and the log says
-    /// why.
+    /// is also refused under a name that begins with `~`, `#` or `@`, if two of its methods have one name on the wire and are
+    /// declared differently, and if the name of a method has a dot or a bracket. Earlier exports stay as they are, and the log
+    /// says why.
     public func export(_ proxy: some ServiceProxy, named name: String? = nil) {
         if let refusal = exports.add(proxy, named: name) { peer.log(LogRecord(.error, refusal)) }
     }
@@ -148,7 +149,8 @@ extension RPCClient {
         /// - Parameter resumed: whether the session of the former connection goes on, so that nothing is lost. If false, the
         ///   server knows nothing of earlier calls of this client.
         case connected(resumed: Bool)
-        /// The last attempt failed or the connection was lost, for this reason. The next attempt is made at that moment.
+        /// The last attempt failed or the connection was lost, for this reason. The next attempt is made at that moment,
+        /// or before if `connect()` or a call asks for it.
         case waiting(until: ContinuousClock.Instant, because: String)
         /// Closed by its owner; takes no more calls and posts. The last state, although pending posts may still be sent.
         case closed

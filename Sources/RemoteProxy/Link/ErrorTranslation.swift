@@ -4,7 +4,7 @@
 import JSONCodec
 import RPCWire
 
-/// The `error.data` of a declared error, between ends that runs this library. Foreign peers may put anything there.
+/// The `error.data` of a declared error, between ends that run this library. Foreign peers may put anything there.
 private struct DeclaredError<Failure: Codable>: Codable {
     var type: String
     var spelling: String?

@@ -88,7 +88,7 @@ extension Link {
                 reading: metadata, mostEntries: limits.maximumMetadataEntries, mostBytes: limits.maximumMetadataBytes)
         } catch {
             if case .overrun(let limit) = error { overran(limit) }
-            let text = "this is not a request: its metadata is \(limits.explanation(of: error))"
+            let text = "this is not a request: \(limits.explanation(of: error))"
             answer(id, with: ErrorObject(code: ErrorCode.invalidRequest, message: text), in: batch)
             return nil
         }
@@ -132,7 +132,8 @@ extension Link {
         return next
     }
 
-    /// Whether a request has not come before. Each request of a peer that runs this library has a number, higher than those before it.
+    /// Whether a request has not come before. Each request of a peer that runs this library has a number, higher than those
+    /// before it.
     private func isNew(_ request: Request, from channel: MessageChannel) -> Bool {
         guard channel.peerRunsLibrary, let number = request.sessionNumber else { return true }
         return half.receipts.request(
@@ -204,7 +205,8 @@ extension Link {
         if output.count > LargeBlocks.smallestKept {
             sendLarge(output, to: id, in: request.batch, over: channel)
         } else {
-            // While requests wait behind a call, the loop's queue is not empty. Posts that wait behind a post are not in it.
+            // After a call this may be the last message of the turn: requests that wait run in later turns. Posts that wait
+            // behind a post run in this one.
             let isLast = !request.method.isPost
             send(output.bytes, to: id, in: request.batch, over: channel, isLast: isLast)
         }
@@ -250,8 +252,8 @@ extension Link {
         // A thread that was away for less time may only have waited for a processor.
         guard time >= .milliseconds(10), !method.isToldOf.exchange(true, ordering: .relaxed) else { return }
         let text =
-            "\(method.signature.wireName) has kept its thread for \(time.nanoseconds / 1_000_000) ms, and another went on for "
-            + "it: what blocks belongs on a thread of its own (maximumBlockedThreads). This is told once"
+            "\(method.signature.wireName) blocked its thread for \(time.nanoseconds / 1_000_000) ms, so another thread went on "
+            + "for it: run what blocks on a thread of its own (maximumBlockedThreads). Logged once for each method"
         log(LogRecord(.warning, text, method: method.signature.wireName))
     }
 }

@@ -159,7 +159,7 @@ extension Link {
         requester.attach(channel, .resumed(received: progress.requests))
     }
 
-    /// Lets the session outlive its channel, if there is room for it. Called when both ends are that runs this library.
+    /// Lets the session outlive its channel, if there is room for it. Called when both ends run this library.
     /// - Parameters:
     ///   - id: the name that the listening end gave the session; nil at that end.
     ///   - grace: how long the listening end waits for this one; nil if it did not say.

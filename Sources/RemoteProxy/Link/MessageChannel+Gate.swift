@@ -127,7 +127,8 @@ extension MessageChannel {
         bookGate()
     }
 
-    /// Answers a ping of a peer that runs this library. A ping is no call: its answer has no number of the session and is not kept.
+    /// Answers a ping of a peer that runs this library. A ping is no call: its answer has no number of the session and is not
+    /// kept.
     func answerPing() {
         guard gate.admitsPing(at: stream.loop.now) else { return flooded(.maximumPings) }
         // A peer that pings in time, each time, is not pinged by this end.

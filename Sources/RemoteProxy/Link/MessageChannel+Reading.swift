@@ -259,8 +259,8 @@ extension MessageChannel {
         guard !input.hasToldOfPause else { return }
         input.hasToldOfPause = true
         let text =
-            "reading from \(stream.remoteAddress) pauses, replies too: its requests that wait for their turn have "
-            + "\(input.waiting.bytes) bytes (\(limit)). This is told once for a connection"
+            "paused reading from \(stream.remoteAddress), replies too: its requests that wait for their turn have "
+            + "\(input.waiting.bytes) bytes (\(limit)). Logged once for each connection"
         link.log(LogRecord(.warning, text))
     }
 

@@ -217,9 +217,9 @@ extension MessageChannel {
         stream.abort()
     }
 
-    /// Takes no new calls; running ones go on. The connection ends when the last call has been answered. A peer that runs this library
-    /// is told, and closes its end when it has all its answers: so a call on its way here is refused and not lost. For any
-    /// other peer this end closes.
+    /// Takes no new calls; running ones go on. The connection ends when the last call has been answered. A peer that runs this
+    /// library is told, and closes its end when it has all its answers: so a call on its way here is refused and not lost. For
+    /// any other peer this end closes.
     package func drain() { stream.loop.submit { [self] in link.drain(over: self) } }
 
     /// Ends the connection if the new list of tokens does not let its caller in.
@@ -319,7 +319,7 @@ extension MessageChannel: ByteReceiver {
     /// - A peer whose session goes on may come back for its answers, so only what it has sent is still read.
     /// - Another peer may have ended only its questions, as `nc -N` does. It gets the answers that come soon.
     /// - A peer that has left in good order has its posts delivered.
-    /// - A server that has said its last word still has its earlier requests done; new calls wait for the next connection.
+    /// - A server that sends no more still has its earlier requests done; new calls wait for the next connection.
     package func peerFinished() -> Bool {
         guard !isClosed else { return false }
         // A peer that runs this library sends again, over the next connection, what has not come whole over this one.

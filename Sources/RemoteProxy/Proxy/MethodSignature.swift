@@ -93,7 +93,8 @@ public struct MethodSignature: Sendable, Hashable {
             service: service, name: name, parameters: parameters, result: result, shape: shape, effect: effect)
     }
 
-    /// Whether both are declarations of one requirement: all is spelled the same, except for the effect.
+    /// Whether both can be declarations of one requirement: name, shape, parameters and result are spelled the same. The service
+    /// and the effect may differ.
     func isDeclared(like other: MethodSignature) -> Bool {
         name == other.name && shape == other.shape && parameters == other.parameters && result == other.result
     }
@@ -103,7 +104,7 @@ public struct MethodSignature: Sendable, Hashable {
 
     /// The name on the wire: `Service[object].method` for one of several objects.
     func wireName(on object: String?) -> String {
-        // A method of the protocol itself belongs to no service.
+        // A method of the wire protocol, such as `rpc.hold`, belongs to no service.
         service.isEmpty ? name : "\(path(on: object)).\(name)"
     }
 

@@ -7,7 +7,7 @@ public struct MethodTable<Service: Sendable>: Sendable {
     let entries: [ServiceMethod<Service>]
     /// The index of each method in `entries`, by its name.
     let positions: [String: Int]
-    /// A name that several methods have; nil if there is none.
+    /// A name that an inherited method and another method share although their declarations differ; nil if there is none.
     let clash: String?
 
     /// Made by generated code.
@@ -50,7 +50,7 @@ public struct InheritedMethods<Service: Sendable>: Sendable {
 }
 
 extension ServiceProxy {
-    /// Chosen by generated code for an inherited protocol that is no service.
+    /// The compiler chooses this one for an inherited protocol that is not a service.
     @_disfavoredOverload
     public static func _inherit<Base>(
         _ base: Base.Type, _ upcast: (ProxiedService) -> Base
@@ -73,7 +73,7 @@ public class ServiceMethod<Service: Sendable>: @unchecked Sendable {
         (self.signature, self.declared) = (signature, declared)
     }
 
-    /// Makes what the dispatcher calls when a message names this method.
+    /// Makes what the dispatcher calls when a message names this method. Nil only here, where the types are not known.
     func exported(for proxy: some ServiceProxy<Service>) -> ExportedMethod? { nil }
 
     /// Makes the same method of a service that refines this one.
@@ -85,7 +85,8 @@ public class ServiceMethod<Service: Sendable>: @unchecked Sendable {
 // MARK: naming an inherited method
 
 extension ServiceProxy {
-    /// The method of a service that this one refines, as a method of this service: for `Policy.arguments(of:)` and `updates(of:)`.
+    /// The method of a service that this one refines, as a method of this service: for `Policy.arguments(of:)` and
+    /// `updates(of:)`.
     /// - Throws: `RPCError` with the code `.unimplemented` if this service does not inherit the method.
     public static func inherited<Base, Arguments, Result>(
         _ method: Method<Base, Arguments, Result>

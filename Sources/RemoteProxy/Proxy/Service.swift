@@ -16,7 +16,7 @@
 /// the reason and the fix.
 ///
 /// A service may refine other services: `protocol Selecting: Scrolling`, both with `@Service`. Its proxy then has the methods of
-/// both, and all are called by its own name on the wire.
+/// both, and all are called by its own name on the wire. A service that others refine is declared outside of other types.
 ///
 /// A method is called `Greeter.greet` on the wire. Overloads have their labels in that name: `Greeter.greet(_:in:)`. So adding
 /// an overload to a method changes the wire name of that method, and clients built before get `.unimplemented`. Where such

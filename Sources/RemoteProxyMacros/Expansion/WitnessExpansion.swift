@@ -77,7 +77,8 @@ struct WitnessExpansion {
             """
     }
 
-    /// The attributes that may isolate a post to an actor. The compiler infers them for the protocol's own proxy only.
+    /// The attributes that may name a global actor, for a post; `@MainActor` is written with the other attributes. The compiler
+    /// infers them for the protocol's own proxy only.
     private func isolation(of requirement: Requirement) -> [String] {
         guard requirement.isPost, !requirement.isAsyncPost else { return [] }
         let others = ["available", "discardableResult", "ReadOnly", "Idempotent"]

@@ -7,7 +7,8 @@ enum Macros {
         "ServiceMacro": service, "MarkMacro": mark, "OtherConformerMacro": otherConformer,
     ]
 
-    /// `@Service`: writes a proxy, or refuses the protocol and writes a stub. As an extension, writes what refining services need.
+    /// `@Service`: writes a proxy, or refuses the protocol and writes a stub. As an extension, writes what refining services
+    /// need.
     @Sendable
     static func service(_ request: ExpansionRequest) -> Expansion {
         let isExtension = request.macroRole == "extension"

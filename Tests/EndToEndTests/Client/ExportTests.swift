@@ -72,7 +72,7 @@ private struct Noting: Echo {
         let client = RPCClient(url, .patient)
         let error = await #expect(throws: RPCError.self) { try await CounterProxy(client).next() }
         #expect(error?.code == .unimplemented && error?.outcome == .notExecuted)
-        let text = "there is no method Counter.next; the server has not exported it (server.export(…)); what there is: "
+        let text = "there is no method Counter.next; the server has not exported it (server.export(…)); exported: "
         #expect(error?.message == text + "Greeter, Echo")
         #expect(error?.description.contains(": the answer of \(url) (") == true)
 

@@ -90,7 +90,7 @@ import Testing
             #expect(answered.count == count)
             #expect(server.counters.overruns["maximumBytesInFlight"] ?? 0 >= 1)
             let told = lines.withLock {
-                $0.filter { $0.contains("reading from tcp://127.0.0.1") && $0.contains("pauses") }
+                $0.filter { $0.contains("paused reading from tcp://127.0.0.1") }
             }
             #expect(told.count == 1)
             #expect(told.first?.contains("(maximumBytesInFlight)") == true)

@@ -26,9 +26,9 @@ import Testing
     }
 
     @Test func `any program can send it, and what is wrong with it is told to its call alone`() async throws {
-        let tooMany = "this is not a request: its metadata is more than 16 keys in the metadata of a call "
-        let tooLong = "this is not a request: its metadata is more than 4096 bytes of keys and values in the "
-        let notStrings = "this is not a request: its metadata is something else than an object whose values are strings"
+        let tooMany = "this is not a request: more than 16 keys in the metadata of a call "
+        let tooLong = "this is not a request: more than 4096 bytes of keys and values in the "
+        let notStrings = "this is not a request: the metadata is something else than an object whose values are strings"
         try await withServer(exporting: [GreeterProxy(MetadataTeller())]) { url in
             let answers = try await blocking {
                 let client = try RawClient(url)

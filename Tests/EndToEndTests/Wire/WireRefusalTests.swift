@@ -152,7 +152,7 @@ import Testing
             #expect(try brief(client.ask(Self.value)) == "1=0")
         }
         let there =
-            "the server has not exported it (server.export(…)); what there is: Calculator, Greeter, Echo, Counter"
+            "the server has not exported it (server.export(…)); exported: Calculator, Greeter, Echo, Counter"
         let texts = [
             "there is no method Counter.notice; Counter has increment, next, value, note, notes",
             "there is no object Counter[x]; \(there)", "there is no method Nobody.note; \(there)",

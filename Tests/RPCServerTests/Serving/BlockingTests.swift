@@ -169,7 +169,7 @@ private struct BlockedServer {
         await blocked.server.stop()
         let told = lines.withLock { $0 }
         #expect(told.count == 1)
-        #expect(told.first?.hasPrefix("Greeter.greet has kept its thread for ") == true)
+        #expect(told.first?.hasPrefix("Greeter.greet blocked its thread for ") == true)
         #expect(told.first?.contains("(maximumBlockedThreads)") == true)
     }
 

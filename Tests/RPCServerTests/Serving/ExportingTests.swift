@@ -36,7 +36,7 @@ import Testing
             let object = missing.map { "Greeter[\($0)]" } ?? "Greeter"
             #expect(
                 error?.message
-                    == "there is no object \(object); the server has not exported it (server.export(…)); what there is: \(there)"
+                    == "there is no object \(object); the server has not exported it (server.export(…)); exported: \(there)"
             )
         }
         await server.stop()

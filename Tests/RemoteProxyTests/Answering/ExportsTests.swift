@@ -117,7 +117,7 @@ private final class KeptTill: BankTill {
     @Test(arguments: [
         ("bank.Till.take", "bank.Till has count(), count(from:), add"),
         ("bank.Till[x].add", "there is no object bank.Till[x]"),
-        ("bank.take", "what there is: bank.Till"),
+        ("bank.take", "exported: bank.Till"),
     ])
     func `a wrong method of a service with dots in its name is answered with what there is`(name: String, hint: String)
     {

@@ -136,7 +136,7 @@ import Testing
             #expect(lines == ["a post was not sent: the client was closed (-32053, notExecuted)"])
         }
         network.loop.run()
-        #expect(lines.dropFirst() == ["999 posts were not sent either, for the reason that was told with the first"])
+        #expect(lines.dropFirst() == ["999 posts were not sent either, for the reason that was logged with the first"])
     }
 
     // MARK: finishing
@@ -248,7 +248,7 @@ import Testing
         post(1_000..<1_001, through: client)
         #expect(
             lines.dropFirst() == [
-                "\(999 - kept) posts were not sent either, for the reason that was told with the first"
+                "\(999 - kept) posts were not sent either, for the reason that was logged with the first"
             ])
     }
 }

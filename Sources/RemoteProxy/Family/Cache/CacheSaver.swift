@@ -1,4 +1,5 @@
-// Decides when a cache writes its file: at once after a change, but not before the pause after the last write. One write at a time.
+// Decides when a cache writes its file: at once after a change, but not before the pause after the last write. One write at a
+// time.
 
 import RPCSockets
 import RPCWire

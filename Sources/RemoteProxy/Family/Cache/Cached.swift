@@ -11,8 +11,9 @@ extension ServiceProxy {
     /// of the caller that caused it. So put a guard around the cache, not inside it.
     ///
     /// Two calls ask for the same result if all their arguments are equal. Arguments are compared with `==` if their
-    /// types are `Hashable`, and otherwise as JSON, which takes longer. Only a cache with a file encodes anything else. The
-    /// metadata of a call makes no difference; the object gets that of the call which caused the result to be fetched.
+    /// types are `Hashable`, and otherwise as JSON, which takes longer. Otherwise only a cache with a file encodes
+    /// arguments and results. The metadata of a call makes no difference; the object gets that of the call which caused the
+    /// result to be fetched.
     /// - Parameters:
     ///   - place: `.memory` or `.file(path)`. A file is read when the proxy is made. Calls wait until it has been read.
     ///   - methods: The methods to cache. Nil means all that are marked `@ReadOnly`.
@@ -52,7 +53,7 @@ extension ServiceProxy {
     ///
     /// A slow reader misses the oldest updates, never the newest. Put the cache around a lazy, counted or late-bound proxy.
     /// Inside one, the cache is found only while the object exists. Inside `failover` it is never found.
-    /// - Throws: `RPCError` with the code `.unimplemented` if the method is not cached.
+    /// - Throws: `RPCError` with the code `.unimplemented` if no cache is found, or it does not cache the method.
     public func updates<Result>(
         of method: Method<ProxiedService, Void, Result>
     ) throws -> AsyncStream<CacheUpdate<Result>> {
@@ -60,8 +61,9 @@ extension ServiceProxy {
     }
 
     /// The updates of a method with parameters, for certain arguments: `try feed.updates(of: FeedProxy.Methods.page, 2)`. Several
-    /// are a tuple with the names of the parameters.
-    /// - Throws: `RPCError` with the code `.unimplemented` if the method is not cached.
+    /// arguments are a tuple with the names of the parameters.
+    /// - Throws: `RPCError` with the code `.unimplemented` if no cache is found, or it does not cache the method; with
+    ///   `.invalidArguments` if an argument is not equal to itself, such as NaN, or cannot be encoded.
     public func updates<Arguments, Result>(
         of method: Method<ProxiedService, Arguments, Result>, _ arguments: Arguments
     ) throws -> AsyncStream<CacheUpdate<Result>> {

@@ -47,8 +47,10 @@ public final class Policy: Sendable {
         self.init(readsArguments: false, decide)
     }
 
-    /// Makes a policy that decides asynchronously. Each call waits for the verdict until its deadline, or for 30 s if it has none.
-    /// If the closure throws, the call is denied. Posts wait too and keep their order, so they are no longer synchronous.
+    /// Makes a policy that decides asynchronously. Each call waits for the verdict until its deadline, or for 30 s if it has
+    /// none. After that it throws `.deadlineExceeded`, `.notExecuted`. If the closure throws, the call is denied. Posts wait too
+    /// and keep their order, so they are no longer synchronous; those for which there is no room are dropped, as
+    /// ``DroppedPosts`` counts.
     public static func asking(_ decide: @escaping @Sendable (AccessRequest) async throws -> Verdict) -> Policy {
         Policy(now: nil, later: decide)
     }
@@ -115,7 +117,7 @@ extension Policy {
         followed(by: other) { $0 == .allow }
     }
 
-    /// Allows what at least one of the policies allows. If both deny, the verdict is that of the other.
+    /// Allows what at least one of the policies allows. If both deny, the verdict is that of `other`.
     public func or(_ other: Policy) -> Policy {
         followed(by: other) { $0 != .allow }
     }

@@ -2,7 +2,7 @@
 
 extension Policy {
     /// Allows nothing. For methods that must not be called: `guarded(by: .nobody, methods: [.erase])`.
-    public static var nobody: Policy { Policy { _ in .deny("nobody may call it") } }
+    public static var nobody: Policy { Policy { _ in .deny("it must not be called") } }
 
     /// Allows callers that have proved an identity.
     public static var identified: Policy {

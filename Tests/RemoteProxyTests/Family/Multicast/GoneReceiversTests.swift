@@ -110,7 +110,7 @@ import Testing
             for number in 0..<1_000 { proxy.note(number) }
             #expect(lines == ["a post was not sent: the peer is gone: as asked (-32051, notExecuted)"])
         }
-        #expect(lines.dropFirst() == ["999 posts were not sent either, for the reason that was told with the first"])
+        #expect(lines.dropFirst() == ["999 posts were not sent either, for the reason that was logged with the first"])
     }
 
     @Test
