@@ -1,4 +1,4 @@
-// A server for the fault runs: the ledger behind the command line that every server has. Its file, and the server that
+// A server for the fault runs: the ledger, and an object on the main actor, behind the command line that every server has. Its file, and the server that
 // it passes calls on to, come from the environment.
 
 import Faults
@@ -8,11 +8,12 @@ import RemoteProxy
 
 @main
 struct LedgerServerProgram {
-    static func main() async throws {
+    static func main() {
         let environment = ProcessInfo.processInfo.environment
         let next = environment["LEDGER_NEXT"].map { LedgerProxy(RPCClient($0)) }
-        try await ServerCommand { server in
+        ServerCommand { server in
+            server.export(BoardProxy(WallBoard()))
             server.export(LedgerProxy(try RecordingLedger(environment["LEDGER_FILE"] ?? "/dev/null", next: next)))
-        }.run()
+        }.main()
     }
 }

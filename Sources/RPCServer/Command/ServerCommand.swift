@@ -1,5 +1,6 @@
 // A server's whole program: it reads the command line, runs the server, obeys signals, and ends with an exit code.
 
+import Dispatch
 import RPCSockets
 import RPCWire
 public import RemoteProxy
@@ -80,15 +81,16 @@ public struct ServerCommand: Sendable {
         try Task.checkCancellation()
     }
 
-    /// Runs a program that does nothing but serve, and ends the process. Uses only threads of this library, so that an idle
-    /// server is never woken.
+    /// Runs a program that does nothing but serve, and ends the process. Call it on the main thread. Objects may be on the main
+    /// actor. Otherwise only threads of this library are used, so that an idle server is never woken.
     public func main(_ arguments: [String] = CommandLine.arguments) -> Never {
         Task(executorPreference: EventLoop.shared) {
             // `run` throws only when its task is cancelled, which this one never is.
             try? await run(arguments)
             ProcessEnvironment.exit(0)
         }
-        ProcessEnvironment.waitForExit()
+        // Serves the main actor: its jobs go to the main queue, which nobody would empty otherwise.
+        dispatchMain()
     }
 
     private func serve(_ settings: CommandSettings, as program: String) async throws {

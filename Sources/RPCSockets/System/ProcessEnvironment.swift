@@ -12,11 +12,6 @@ package enum ProcessEnvironment {
         return value
     }
 
-    /// Suspends the calling thread until another thread ends the process.
-    package static func waitForExit() -> Never {
-        while true { pause() }
-    }
-
     /// Ends the process at once.
     package static func exit(_ code: Int32) -> Never { CSystem.exit(code) }
 }

@@ -35,6 +35,18 @@ import Testing
         }.get()
     }
 
+    @Test func `a program that does nothing but serve has objects on the main actor`() async throws {
+        try await blocking {
+            let server = try ServerProgram("--listen", "tcp://127.0.0.1:0", program: "ledger-server")
+            let client = try RawClient(try server.address())
+            client.say(#"{"jsonrpc":"2.0","method":"Board.show","params":["first"]}"#)
+            #expect(
+                try client.ask(#"{"jsonrpc":"2.0","method":"Board.lines","id":1}"#)?.contains(#"["first"]"#) == true)
+            server.signal(SIGTERM)
+            #expect(server.end().code == 0)
+        }.get()
+    }
+
     @Test func `it listens on as many addresses as it is given, and says so in their order`() async throws {
         try await blocking {
             let folder = try SocketFolder()
