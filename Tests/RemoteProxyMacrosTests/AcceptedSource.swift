@@ -88,6 +88,10 @@ enum AcceptedSource {
             func service(_ write: Int, init: Int, next: String, deliver: String)
             func `in`(_ `in`: Int, `for`: Int, while x: Int) async throws -> Int
             func `class`()
+            func label(protocol: String, init: Int, func: Int) async throws
+            func labels(init: Int, `class`: Int, extension: Int)
+            func more(case a: Int, import: Int, operator: Int, subscript: Int, static: Int, struct: Int, enum: Int) async
+            func most(typealias: Int, associatedtype: Int, deinit: Int, precedencegroup: Int, import: Int) async throws
             func `say hello`(_ `who is`: String) async throws -> String
             func type(of type: String, `self` x: Int) async throws
             func nest(_ a: A.B.C<[A.B?]>, _ b: [String: [A.B.C<Int>]], _ c: Optional<Array<Dictionary<String, Int>>>) async throws -> [A.B.C<String?>]

@@ -103,7 +103,7 @@ struct Requirement {
     var argumentType: String {
         if parameters.count == 1 { return parameters[0].type.spelling }
         if parameters.isEmpty { return "Swift.Void" }
-        return "(\(parameters.map { "\(SwiftName.label($0.name)): \($0.type.spelling)" }.joined(separator: ", ")))"
+        return "(\(parameters.map { "\(SwiftName.tupleLabel($0.name)): \($0.type.spelling)" }.joined(separator: ", ")))"
     }
 
     /// The expressions for the arguments one by one; `all` as above.

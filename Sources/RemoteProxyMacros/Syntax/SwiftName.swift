@@ -18,6 +18,11 @@ enum SwiftName {
         isWord(name) && !["inout", "let", "var"].contains(name) ? name : "`\(name)`"
     }
 
+    /// The name with back-ticks, if a label in the type of a tuple needs them. One that could begin a declaration does.
+    static func tupleLabel(_ name: String) -> String {
+        isWord(name) && !keywords.contains(name) ? name : "`\(name)`"
+    }
+
     /// Whether it is an identifier that needs no back-ticks, or a keyword.
     static func isWord(_ name: String) -> Bool {
         guard let first = name.utf8.first else { return false }
