@@ -107,7 +107,7 @@ extension Post {
         do {
             return try Proxy.inherited(self)
         } catch {
-            DroppedPosts.add(signature, because: "\(error)")
+            DroppedPosts.add(signature.wireName, because: "\(error)")
             return nil
         }
     }

@@ -62,7 +62,8 @@ struct GuardedSubject<Service: Sendable>: WrappingSubject, SelectiveSubject, Hol
         }
         if isKept { return }
         _ = policy.counted(.deny("too many posts wait"))
-        DroppedPosts.add(post.signature, because: "\(Self.mostPosts) posts wait to be judged by its policy already")
+        DroppedPosts.add(
+            post.signature.wireName, because: "\(Self.mostPosts) posts wait to be judged by its policy already")
     }
 
     func takeHold(for lease: Duration) async throws -> Hold {

@@ -90,7 +90,7 @@ final class LateSubject<Service: Sendable>: EndSubject, PassingSubject, Holdable
         case .wait, .kept: break
         case .refused:
             DroppedPosts.add(
-                post.signature, because: "\(kind.limit) posts wait for the object already (\(kind.limitName))")
+                post.signature.wireName, because: "\(kind.limit) posts wait for the object already (\(kind.limitName))")
         }
     }
 

@@ -27,7 +27,7 @@ struct LockedSubject<Service: Sendable>: WrappingSubject, HoldableSubject {
                 return { [next] in await post(next) }
             }
         }
-        if let whyNot { DroppedPosts.add(post.signature, because: whyNot) }
+        if let whyNot { DroppedPosts.add(post.signature.wireName, because: whyNot) }
     }
 
     func takeHold(for lease: Duration) async throws -> Hold {
