@@ -110,6 +110,17 @@ import Testing
         Bytes(message).withUnsafeBytes { #expect(MessageTrace.text(of: $0) == shown) }
     }
 
+    @Test(arguments: [
+        (
+            #"{"jsonrpc":"2.0","id":1,"method":"rpc.Login","params":["s3cret"],"Params":"s3cret"}"#,
+            #"{"jsonrpc":"2.0","id":1,"method":"rpc.Login","params":"…","Params":"…"}"#
+        ),
+        (#""s3cret""#, #""…""#), (#"[["s3cret"],{"id":1}]"#, #"["…",{"id":1}]"#),
+    ])
+    func `of a peer that has still to log in only names and numbers are shown`(message: String, shown: String) {
+        Bytes(message).withUnsafeBytes { #expect(MessageTrace.text(of: $0, isLocked: true) == shown) }
+    }
+
     @Test func `nothing is told unless it is wanted`() throws {
         let network = SimulatedNetwork()
         network.exports.add(ProbeProxy(RecordingProbe(network.loop)), named: nil)

@@ -87,5 +87,11 @@ extension String {
 }
 
 extension Unicode.Scalar {
-    fileprivate var isControl: Bool { properties.generalCategory == .control || value == 0x2028 || value == 0x2029 }
+    /// Whether it ends a line, commands a terminal, or changes the order in which the text is shown.
+    fileprivate var isControl: Bool {
+        switch value {
+        case 0x061C, 0x200E, 0x200F, 0x2028...0x202E, 0x2066...0x2069: true
+        default: properties.generalCategory == .control
+        }
+    }
 }

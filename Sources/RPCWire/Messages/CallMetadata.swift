@@ -5,7 +5,7 @@ internal import JSONCodec
 /// Why pairs cannot travel with a call.
 package enum MetadataFault: Error {
     case overrun(Limit)
-    /// What came is no object, or has a value that is not a string.
+    /// What came is no object, or has a value that is not a string or a key that is not ASCII.
     case notStrings
 }
 
@@ -20,6 +20,7 @@ package final class CallMetadata: Sendable {
         guard entries.count <= mostEntries else { throw .overrun(.maximumMetadataEntries) }
         let bytes = entries.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count }
         guard bytes <= mostBytes else { throw .overrun(.maximumMetadataBytes) }
+        guard entries.keys.allSatisfy(Self.isKey) else { throw .notStrings }
         self.entries = entries
         text = Self.text(of: entries)
     }
@@ -29,9 +30,26 @@ package final class CallMetadata: Sendable {
     package convenience init(reading text: Bytes, mostEntries: Int, mostBytes: Int) throws(MetadataFault) {
         // A byte takes at most six in JSON. The rest is for quotes, and for blanks.
         guard text.count <= 8 * mostBytes else { throw .overrun(.maximumMetadataBytes) }
-        let entries = text.withUnsafeBytes { try? decodeJSON([String: String].self, from: $0) }
-        guard let entries else { throw .notStrings }
+        let pairs = text.withUnsafeBytes { text in
+            var reader = JSONReader(text)
+            return try? Self.pairs(&reader)
+        }
+        // Judged before they are hashed, which takes long for texts that a peer has chosen so.
+        guard let pairs, pairs.allSatisfy({ Self.isKey($0.key) }) else { throw .notStrings }
+        guard pairs.count <= mostEntries else { throw .overrun(.maximumMetadataEntries) }
+        let bytes = pairs.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count }
+        guard bytes <= mostBytes else { throw .overrun(.maximumMetadataBytes) }
+        let entries = Dictionary(pairs.map { ($0.key, $0.value) }) { $1 }
         try self.init(entries, mostEntries: mostEntries, mostBytes: mostBytes)
+    }
+
+    private static func isKey(_ text: String) -> Bool { text.utf8.allSatisfy { $0 < 0x80 } }
+
+    private static func pairs(_ reader: inout JSONReader) throws(JSONError) -> [(key: String, value: String)] {
+        var pairs: [(key: String, value: String)] = []
+        try reader.enterObject()
+        while let key = try reader.nextMember() { pairs.append((try key.string(), try reader.readString())) }
+        return pairs
     }
 
     private static func text(of entries: [String: String]) -> String {

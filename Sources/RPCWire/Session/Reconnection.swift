@@ -1,8 +1,8 @@
 // Decides when a client dials, waits and dials again. Pure: events in, decisions out; time and chance passed in.
 //
 // Only `closed` is final: no client ends because its server is away, however long. After the loss of a connection that was of
-// use, or that lasted, the first attempt is made at once. A server that only takes connections and drops them must be left in
-// peace, so the client waits first.
+// use, or that lasted longer than the client would wait, the next attempt is made at once. A server that only takes connections,
+// greets and drops them must be left in peace, so the client waits first, and longer each time.
 
 package struct Reconnection {
     package enum Phase: Sendable, Hashable {
@@ -22,6 +22,7 @@ package struct Reconnection {
     }
 
     private let backoff: Backoff
+    /// How many attempts and connections in a row have come to nothing.
     private var failures = 0
     private var connectedAt = Instant(nanoseconds: 0)
     /// During a wait: when the next attempt may be made for a new caller. Nil if callers wait as long as the client does.
@@ -45,11 +46,9 @@ package struct Reconnection {
     }
 
     /// The dialled connection is ready for calls. False if it is too late and must be dropped.
-    /// - Parameter isGreeted: whether the server has answered a hello. If not, it may take connections only to drop them.
-    package mutating func connected(at now: Instant, isGreeted: Bool = true) -> Bool {
+    package mutating func connected(at now: Instant) -> Bool {
         guard phase == .connecting else { return false }
         phase = .connected
-        if isGreeted { failures = 0 }
         connectedAt = now
         return true
     }
@@ -59,17 +58,26 @@ package struct Reconnection {
     ///   - chance: a random number in 0 ..< 1.
     ///   - wasOfUse: whether the server has answered a call over the connection.
     package mutating func lost(at now: Instant, chance: Double, wasOfUse: Bool = false) -> Action {
-        guard phase == .connected, wasOfUse || connectedAt.duration(to: now) >= backoff.base else {
-            return left(at: now, chance: chance)
+        let longestWait = backoff.delay(afterFailures: failures, chance: 1)
+        guard phase == .connected, wasOfUse || connectedAt.duration(to: now) >= longestWait else {
+            return left(at: now, chance: chance, wasOfUse: wasOfUse)
         }
+        judgeConnection(at: now, wasOfUse: wasOfUse)
+        if !wasOfUse { failures += 1 }
         phase = .connecting
-        failures = 0
         return .dial
     }
 
+    /// Counts anew behind a connection that was of use, or that lasted long.
+    private mutating func judgeConnection(at now: Instant, wasOfUse: Bool) {
+        guard phase == .connected else { return }
+        if wasOfUse || connectedAt.duration(to: now) >= backoff.limit { failures = 0 }
+    }
+
     /// The server says that it is going away, or an attempt failed. The client waits before it dials again.
-    package mutating func left(at now: Instant, chance: Double) -> Action {
+    package mutating func left(at now: Instant, chance: Double, wasOfUse: Bool = false) -> Action {
         guard phase == .connecting || phase == .connected else { return .nothing }
+        judgeConnection(at: now, wasOfUse: wasOfUse)
         let until = now.advanced(by: backoff.delay(afterFailures: failures, chance: chance))
         failures += 1
         soonest = nil

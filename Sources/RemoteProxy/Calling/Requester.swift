@@ -128,17 +128,20 @@ extension Requester {
     /// Takes the calls that these replies answer out of the table and resumes their callers. On the loop.
     func replied(_ replies: inout [CallReply], over channel: MessageChannel) {
         var isOnlyOne = false
+        var answers = 0
         let finished = state.withLock { state -> [MessageChannel] in
             for index in replies.indices {
                 if let handle = state.half.replied(to: replies[index].number, over: channel.number),
                     let call = OutgoingCall.with(handle)
                 {
+                    answers += 1
                     replies[index].waiter = call._withUnsafeGuaranteedRef { $0.leave(replies[index].end.take()) }
                 }
             }
             isOnlyOne = replies.count == 1 && state.half.pendingCalls == 0
             return state.leaving.isEmpty ? [] : state.take(state.half.takeFinished())
         }
+        channel.noteAnswers(answers)
         if let handoff {
             handoff.answer(onlyOf: isOnlyOne ? ObjectIdentifier(self) : nil) { resume(replies) }
         } else {

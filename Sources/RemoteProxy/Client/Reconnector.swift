@@ -135,11 +135,13 @@ final class Reconnector: Sendable {
         case .rejected(let code, let why): rejected(attempt, code, because: why)
         case .replaced: break
         case .leaving(let why):
-            let saysHello = saysHello
+            // The call whose answer has come last is still pending.
+            let (saysHello, wasOfUse) = (saysHello, channel.use.answers > 0 || peer.pendingCalls > 0)
             lost(attempt, because: why) { machine, now, chance in
                 // A server that closes after each answer still takes the next call.
                 saysHello
-                    ? machine.left(at: now, chance: chance) : machine.lost(at: now, chance: chance, wasOfUse: true)
+                    ? machine.left(at: now, chance: chance, wasOfUse: wasOfUse)
+                    : machine.lost(at: now, chance: chance, wasOfUse: wasOfUse)
             }
         case .ended(let why):
             ended(channel)
@@ -176,8 +178,9 @@ final class Reconnector: Sendable {
     private func ready(_ attempt: Int, _ isResumed: Bool) {
         let now = dialer.loop.now
         let ready = state.withLock { state -> (timer: (any LoopTimer)?, callers: [WaitingTask<Connected>])? in
-            guard state.attempt == attempt, state.machine.connected(at: now, isGreeted: saysHello) else { return nil }
-            state.toldFailure = nil
+            guard state.attempt == attempt, state.machine.connected(at: now) else { return nil }
+            // Without a hello, what has taken the connection may be anything.
+            if saysHello { state.toldFailure = nil }
             return (state.timer, state.connecting.takeAll())
         }
         guard let ready else { return }
@@ -256,6 +259,8 @@ final class Reconnector: Sendable {
         }
         perform(action, because: why)
         for caller in callers { _ = caller.end(with: .failure(.notConnected(why, code))) }
+        // Calls that were made since the server's refusal wait now, and no more may come to ask for an attempt.
+        if peer.pendingCalls > 0 { wanted() }
     }
 
     private func wait(until instant: Instant, because why: String) {

@@ -81,8 +81,12 @@ extension ErrorObject {
     /// The error that the caller of a method of `service` catches.
     func thrown(by service: ServiceDescription) -> any Error {
         // Data that a subject put into its error has an object around it, and so is not taken for details.
-        let details = data.flatMap {
+        var details = data.flatMap {
             $0.withUnsafeBytes { try? decodeJSON(ErrorDetails.self, from: $0, maximumDepth: JSONReader.deepestLimit) }
+        }
+        // To compare longer texts could take long: Swift compares characters, and one character may be a million bytes.
+        if [details?.type, details?.spelling, details?.outcome].contains(where: { $0?.utf8.count ?? 0 > 1_024 }) {
+            details = nil
         }
         if let name = details?.type, let type = service.errorType(named: name, spelling: details?.spelling),
             let failure = declared(as: type)

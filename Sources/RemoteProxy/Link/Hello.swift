@@ -21,6 +21,8 @@ enum SystemMethod {
     static let hold = "rpc.hold"
     static let release = "rpc.release"
     static let cancel = "$/cancelRequest"
+    /// No name is longer, in bytes.
+    static let longest = 32
 }
 
 /// The parameters of `rpc.hello`, the first message of the dialling end.
@@ -77,6 +79,12 @@ struct Progress: Codable {
 }
 
 extension Request {
+    /// The method's name if it is as short as the protocol's own names are; otherwise an empty one. A peer may choose a text whose
+    /// comparison takes long: Swift compares characters, and one character may be a million bytes.
+    var shortName: String {
+        withExtendedLifetime(self) { methodName.count <= SystemMethod.longest } ? method.description : ""
+    }
+
     /// Whether an end that does not know this message ignores it.
     var isOptional: Bool { withExtendedLifetime(self) { methodName.starts(with: "$/".utf8) } }
 

@@ -71,7 +71,6 @@ extension Link {
 
     /// Counts an answer. The other end keeps each answer that is not part of a batch until this end reports that it has come.
     private func noteReply(_ bytes: Int?, isPong: Bool, over channel: MessageChannel) {
-        if !half.life.isGreeting || !channel.saysHello { channel.noteAnswer() }
         guard let bytes, channel.peerRunsLibrary, !isPong else { return }
         half.receipts.reply(bytes: bytes)
         reportReceipts(over: channel)
@@ -115,6 +114,8 @@ extension Link {
             // Integers and a plain text cannot fail to encode.
             try? output.encode(hello)
             MessageWriter.closeRequest(id: Self.helloID, timeout: nil, in: output)
+            // A server of another protocol reads lines, and says what it is when it has one.
+            if channel.framing == .lengthPrefixed { output.append(UInt8(ascii: "\n")) }
         }
         channel.stream.flush()
     }
@@ -233,7 +234,7 @@ extension Link {
 extension Link {
     func accept(system request: Request, in batch: BatchReply?, over channel: MessageChannel) {
         let isNotice = request.id == nil && channel.peerRunsLibrary
-        switch request.method.description {
+        switch request.shortName {
         case SystemMethod.cancel:
             if let id = request.params.flatMap(MessageReader.identifier) { cancelRequest(id) }
             answer(request.id, in: batch) { $0.append("null") }

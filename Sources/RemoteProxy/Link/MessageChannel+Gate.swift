@@ -18,7 +18,7 @@ extension MessageChannel {
     func acceptLocked(_ message: Message) {
         switch message {
         case .request(let request):
-            switch request.method.description {
+            switch request.shortName {
             case SystemMethod.hello, SystemMethod.authenticate: link.accept(system: request, in: nil, over: self)
             // A peer without a login must not be able to write into the log either.
             default: if request.id != nil { link.answer(request.id, with: .unauthenticated, in: nil) }
@@ -92,7 +92,7 @@ extension MessageChannel {
         let why =
             link.settings.token == nil
             ? "\(stream.remoteAddress) admits no caller without a token: set \(Self.tokenOption)"
-            : "\(stream.remoteAddress) does not know this token: \(Self.tokenOption)"
+            : "\(stream.remoteAddress) does not know the token in \(Self.tokenOption)"
         close(because: why)
         // The next attempt would get the same answer. Callers are told now, since they can do something about it.
         link.requester.feed { $0.half.turnedAway(because: why) }

@@ -127,7 +127,12 @@ extension MessageChannel {
         if gate.login.isLocked, error.limit == .maximumFrameSize { return endGate(.loginInput) }
         if error == .cutOff { return refuseHalf(error) }
         link.overran(error.limit)
-        if isDialled, link.half.life.isGreeting { return leaveForeigner(frames.beginning, "\(error)") }
+        if isDialled, link.half.life.isGreeting {
+            let isNoLength = framing == .lengthPrefixed && error.limit == .maximumFrameSize
+            return leaveForeigner(
+                frames.beginning,
+                isNoLength ? "which is no length of a message (RPCClient.Configuration.framing)" : "and \(error)")
+        }
         if let text = error.plainAnswer {
             text.withUnsafeBytes { _ = append($0) }
             stream.flush()
@@ -146,12 +151,12 @@ extension MessageChannel {
     /// bytes, so the calls that wait for a connection end.
     private func leaveForeigner(_ beginning: String, _ fault: String) {
         let why =
-            "\(stream.remoteAddress) does not answer as a server of this kind does: it began with \(beginning), and \(fault)"
+            "\(stream.remoteAddress) does not answer as a server of this kind does: it began with \(beginning), \(fault)"
         link.endWithChannel()
         close(because: why)
         link.requester.feed { $0.half.unreachable(because: why, isLasting: true) }
         tellOwner(self, .rejected(.unavailable, why: why))
-        stream.close()
+        stream.abort()
     }
 
     /// Refuses the last, incomplete message of a peer that sends no more. The peer still gets the answers to its other
@@ -197,7 +202,7 @@ extension MessageChannel {
 
     private func passesWaiting(_ request: Request) -> Bool {
         guard request.isSystem else { return false }
-        switch request.method.description {
+        switch request.shortName {
         case SystemMethod.hello, SystemMethod.authenticate, SystemMethod.ping: return true
         case SystemMethod.received, SystemMethod.report, SystemMethod.drain: return request.id == nil
         // The cancellation of a call that waits here must follow that call.

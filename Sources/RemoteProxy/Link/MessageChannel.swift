@@ -107,7 +107,7 @@ package final class MessageChannel: @unchecked Sendable {
     // MARK: what has come over it
 
     package struct Use: Sendable {
-        /// How many answers have come, not counting the answer to the hello.
+        /// How many calls have been answered.
         package fileprivate(set) var answers = 0
         fileprivate let closesAfterAnswer: Bool
         fileprivate var isEndedHere = false
@@ -122,8 +122,8 @@ package final class MessageChannel: @unchecked Sendable {
         }
     }
 
-    /// Counts an answer that is not the answer to the hello.
-    func noteAnswer() { use.answers &+= 1 }
+    /// Counts calls that have been answered.
+    func noteAnswers(_ count: Int) { use.answers &+= count }
 
     /// Leaves a channel whose server closes after each answer. Called before callers get their answers, so that their next
     /// calls do not go to a server that is closing.
@@ -182,7 +182,8 @@ extension MessageChannel {
     /// Reads the link, which is safe on any thread: before the channel has its last link, no other thread knows the channel.
     @inline(never)
     private func trace(_ message: UnsafeRawBufferPointer, isSent: Bool) {
-        link.settings.trace?(MessageTrace.record(message, isSent: isSent, peer: stream.remoteAddress))
+        link.settings.trace?(
+            MessageTrace.record(message, isSent: isSent, isLocked: gate.login.isLocked, peer: stream.remoteAddress))
     }
 
     /// Appends a message that the closure writes.
@@ -297,6 +298,10 @@ extension MessageChannel {
             if !link.half.life.isResumable, link.channel === self {
                 if link.half.calls.count > 0 { link.overran(.halfCloseGrace) }
                 link.stopRequests()
+                // What stops is answered, and then the channel ends. Not at once if an object goes on.
+                finishIfAnswered()
+                let end = stream.loop.now.advanced(by: link.settings.limits.halfCloseGrace)
+                return _ = stream.loop.schedule(at: end) { [self] in stream.close() }
             }
             stream.close()
         }
@@ -345,7 +350,8 @@ extension MessageChannel: ByteReceiver {
             switch end {
             case .local: input.whyOver
             case .remote: "closed by \(stream.remoteAddress)"
-            case .failed(let text), .overrun(_, let text): text
+            case .failed(let text), .overrun(_, let text):
+                isDialled && link.half.life.isGreeting ? "\(stream.remoteAddress): \(text)" : text
             }
         dropWaiting()
         closeGate(end)

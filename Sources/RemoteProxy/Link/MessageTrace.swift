@@ -9,15 +9,25 @@ enum MessageTrace {
     static let longest = 1_024
 
     /// The record for one message.
-    /// - Parameter isSent: whether this end has sent it.
-    static func record(_ message: UnsafeRawBufferPointer, isSent: Bool, peer: String) -> LogRecord {
-        LogRecord(.debug, "\(isSent ? "to" : "from") \(peer): \(text(of: message))", peer: peer)
+    /// - Parameters:
+    ///   - isSent: whether this end has sent it.
+    ///   - isLocked: whether the peer has still to log in. Then nothing is shown in which it may have put its token.
+    static func record(
+        _ message: UnsafeRawBufferPointer, isSent: Bool, isLocked: Bool, peer: String
+    ) -> LogRecord {
+        let text = text(of: message, isLocked: isLocked && !isSent)
+        return LogRecord(.debug, "\(isSent ? "to" : "from") \(peer): \(text)", peer: peer)
     }
 
     /// The message in one line, cut, and without its secrets. What is not JSON is not shown, since nothing in it can be told
     /// from a secret.
-    static func text(of message: UnsafeRawBufferPointer) -> String {
-        guard let secrets = Secrets.find(in: message) else { return "\(message.count) bytes that are not JSON" }
+    static func text(of message: UnsafeRawBufferPointer, isLocked: Bool = false) -> String {
+        // The line feed behind a hello.
+        let message =
+            message.last == UInt8(ascii: "\n") ? UnsafeRawBufferPointer(rebasing: message.dropLast()) : message
+        guard let secrets = Secrets.find(in: message, isLocked: isLocked) else {
+            return "\(message.count) bytes that are not JSON"
+        }
         var shown: [UInt8] = []
         var start = 0
         for secret in secrets + [message.count..<message.count] {
@@ -33,19 +43,20 @@ enum MessageTrace {
 }
 
 /// Finds the secrets in a message: all parameters of the messages that show a token, and the members `token` and `session` of
-/// every object.
+/// every object; of a peer that has still to log in, all but the names and numbers of its messages.
 private struct Secrets {
     /// A value that is nested deeper counts as a secret.
     private static let deepest = 16
 
+    private let isLocked: Bool
     private var reader: JSONReader
     private var found: [Range<Int>] = []
 
     /// Where the secrets are, in order; nil if the text is not JSON.
-    static func find(in text: UnsafeRawBufferPointer) -> [Range<Int>]? {
+    static func find(in text: UnsafeRawBufferPointer, isLocked: Bool) -> [Range<Int>]? {
         var reader = JSONReader(text)
         reader.limitDepth(to: JSONReader.deepestLimit)
-        var secrets = Secrets(reader: reader)
+        var secrets = Secrets(reader: reader, isLocked: isLocked)
         do throws(JSONError) {
             if try secrets.reader.peek() == .array {
                 try secrets.reader.enterArray()
@@ -60,11 +71,20 @@ private struct Secrets {
         }
     }
 
-    private init(reader: JSONReader) { self.reader = reader }
+    private init(reader: JSONReader, isLocked: Bool) {
+        self.reader = reader
+        self.isLocked = isLocked
+    }
 
     private mutating func passMessage() throws(JSONError) {
-        let showsToken = try Self.showsToken(reader)
-        try passValue(levels: Self.deepest, hidesParams: showsToken)
+        guard isLocked else { return try passValue(levels: Self.deepest, hidesParams: Self.showsToken(reader)) }
+        // A login may be written wrongly, so everything but its name and number is left out.
+        guard try reader.peek() == .object else { return found.append(try reader.skipValue()) }
+        try reader.enterObject()
+        while let key = try reader.nextMember() {
+            let value = try reader.skipValue()
+            if !key.matches("jsonrpc"), !key.matches("method"), !key.matches("id") { found.append(value) }
+        }
     }
 
     /// Whether the message at the cursor is one of those that show a token.
@@ -78,8 +98,9 @@ private struct Secrets {
                 _ = try reader.skipValue()
                 continue
             }
-            let method = try reader.readString()
-            shows = method == SystemMethod.hello || method == SystemMethod.authenticate
+            let method = try reader.readString().utf8
+            shows =
+                method.elementsEqual(SystemMethod.hello.utf8) || method.elementsEqual(SystemMethod.authenticate.utf8)
         }
         return shows
     }

@@ -58,6 +58,27 @@ import Testing
         client.close()
     }
 
+    @Test func `one of another protocol that waits for a line is told from one that is slow`() async throws {
+        let server = try ScriptedServer { peer in
+            _ = try peer.hearText("\n")
+            try peer.sayText("HTTP/1.1 400 Bad Request\r\n\r\n")
+            try peer.fallSilent()
+        }
+        let client = RPCClient(server.url, .patient)
+        let error = await #expect(throws: RPCError.self) { try await CalculatorProxy(client).add(1, 2) }
+        #expect(error?.code == .unavailable && error?.outcome == .notExecuted)
+        #expect(error?.message.contains("which is no length of a message (RPCClient.Configuration.framing)") == true)
+        client.close()
+    }
+
+    @Test func `one that breaks off the greeting is named`() async throws {
+        let server = try ScriptedServer { _ in }
+        let client = RPCClient(server.url, .patient)
+        let error = await #expect(throws: RPCError.self) { try await client.connect() }
+        #expect(error?.message.contains(server.url) == true)
+        client.close()
+    }
+
     @Test func `a name that does not exist is told to calls that wait`() async throws {
         let client = RPCClient("tcp://no..name:70", .patient)
         let error = await #expect(throws: RPCError.self) { try await CalculatorProxy(client).add(1, 2) }

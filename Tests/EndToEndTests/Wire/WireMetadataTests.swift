@@ -28,7 +28,8 @@ import Testing
     @Test func `any program can send it, and what is wrong with it is told to its call alone`() async throws {
         let tooMany = "this is not a request: more than 16 keys in the metadata of a call "
         let tooLong = "this is not a request: more than 4096 bytes of keys and values in the "
-        let notStrings = "this is not a request: the metadata is something else than an object whose values are strings"
+        let notStrings =
+            "this is not a request: the metadata is something else than an object of strings with ASCII keys"
         try await withServer(exporting: [GreeterProxy(MetadataTeller())]) { url in
             let answers = try await blocking {
                 let client = try RawClient(url)
@@ -42,12 +43,13 @@ import Testing
                     Self.greet(9, Self.entries(1, value: String(repeating: "x", count: 1 << 20))),
                     Self.greet(10, #""metadata":{"a":1},"#), Self.greet(11, #""metadata":["a"],"#),
                     Self.greet(12, #""metadata":"a","#), Self.greet(13, #""metadata":{"a":null},"#),
-                    Self.greet(14, Self.entries(16)),
+                    Self.greet(14, Self.entries(16)), Self.greet(15, #""metadata":{"\u00fc":"1"},"#),
                 ].map { try client.ask($0) ?? "closed" }
             }.get()
             let expected = [
                 "a=1 b=ü", "", "", "", "a=2", "a=1", tooMany, tooLong, tooLong, notStrings, notStrings, notStrings,
                 notStrings, (0..<16).map(String.init).sorted().map { "\($0)=" }.joined(separator: " "),
+                notStrings,
             ]
             for (number, (answer, expected)) in zip(answers, expected).enumerated() {
                 let isRefused = expected.hasPrefix("this")

@@ -227,6 +227,43 @@ import Testing
         #expect(sent.value == 2 && probe.executed == [1, 2])
     }
 
+    /// Reaches a server that says this to everybody, and then ends the connection or not.
+    private func dialer(hearing text: String, ends: Bool, _ dials: Lock<Int> = Lock(0)) -> Dialer {
+        Dialer(loop: loop, handoff: loop) { [loop] done in
+            loop.submit {
+                dials.withLock { $0 += 1 }
+                let (near, far) = MemoryChannel.pair(on: loop)
+                if !text.isEmpty { Bytes(text).withUnsafeBytes { _ = far.append($0, framing: .lines) } }
+                if ends { far.close() } else { far.flush() }
+                done(.success(near))
+            }
+            return {}
+        }
+    }
+
+    @Test(arguments: [
+        "", #"{"jsonrpc":"2.0","id":99,"result":null}"#,
+        #"{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"too many connections"}}"#,
+    ])
+    func `a server that drops its connections is left in peace, whatever it says`(_ text: String) {
+        let dials = Lock(0)
+        let configuration = configuration { ($0.framing, $0.saysHello) = (.lines, false) }
+        let client = RPCClient(dialer(hearing: text, ends: true, dials), configuration, chance: { 1 })
+        let call = StartedCall(on: loop) { try await ProbeProxy(client).echo(1) }
+        loop.advance(by: .seconds(60))
+        #expect(call.isOver)
+        #expect((5...20).contains(dials.withLock { $0 }))
+    }
+
+    @Test func `a call made at once behind a failure that lasts waits a second at most`() {
+        let client = RPCClient(dialer(hearing: "HTTP/1.1 400", ends: false), configuration(), chance: { 1 })
+        for _ in 0..<12 {
+            let start = loop.now
+            #expect(throws: RPCError.self) { try loop.complete { try await ProbeProxy(client).echo(1) } }
+            #expect(start.duration(to: loop.now) <= .seconds(1))
+        }
+    }
+
     // MARK: states and log
 
     @Test func `a state tells whether the session goes on, and why there is no connection`() throws {
