@@ -133,7 +133,8 @@ public final class RPCClient: Sendable {
     /// acknowledges nothing. There, posts count as delivered when they have been handed to the connection, and are lost
     /// without notice if it breaks. After ``close()`` this function waits for the same posts. Cancelling the calling task
     /// does not shorten the wait.
-    /// - Returns: how many of the posts that were pending were not delivered, or may not have been; 0 when all arrived.
+    /// - Returns: how many of the posts that were pending were not delivered, or may not have been; 0 when all arrived. Posts
+    ///   that were refused when they were made are not counted; ``Configuration/log`` has them.
     @discardableResult
     public func finish() async -> Int { await reconnector.finish() }
 }
