@@ -52,9 +52,11 @@ import Testing
             defer { client.close() }
             let line = SelectingProxy.MethodName.inherited(ScrollingProxy.MethodName.line)
             let selecting = SelectingProxy(client).cached(in: .memory, methods: [line])
+            let updates = try selecting.updates(of: SelectingProxy.inherited(ScrollingProxy.Methods.line))
             await selecting.scrolled(to: 7)
             let (row, top) = try await (selecting.selected(2), selecting.line)
             #expect((row, top) == ("row 2", 7))
+            #expect(await updates.first { _ in true }?.value == 7)
         }
     }
 
