@@ -115,6 +115,7 @@ import Testing
             #"{"jsonrpc":"2.0","id":1,"method":"rpc.Login","params":["s3cret"],"Params":"s3cret"}"#,
             #"{"jsonrpc":"2.0","id":1,"method":"rpc.Login","params":"…","Params":"…"}"#
         ),
+        (#"{"method":{"token":"s3cret"},"id":["s3cret"]}"#, #"{"method":"…","id":"…"}"#),
         (#""s3cret""#, #""…""#), (#"[["s3cret"],{"id":1}]"#, #"["…",{"id":1}]"#),
     ])
     func `of a peer that has still to log in only names and numbers are shown`(message: String, shown: String) {

@@ -81,8 +81,9 @@ public struct ServerCommand: Sendable {
         try Task.checkCancellation()
     }
 
-    /// Runs a program that does nothing but serve, and ends the process. Call it on the main thread. Objects may be on the main
-    /// actor. Otherwise only threads of this library are used, so that an idle server is never woken.
+    /// Runs a program that does nothing but serve, and ends the process. Call it on the main thread, from a `main` that is
+    /// not `async`. Objects may be on the main actor. Otherwise only threads of this library are used, so that an idle server is
+    /// never woken.
     public func main(_ arguments: [String] = CommandLine.arguments) -> Never {
         Task(executorPreference: EventLoop.shared) {
             // `run` throws only when its task is cancelled, which this one never is.

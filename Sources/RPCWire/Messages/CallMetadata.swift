@@ -5,8 +5,9 @@ internal import JSONCodec
 /// Why pairs cannot travel with a call.
 package enum MetadataFault: Error {
     case overrun(Limit)
-    /// What came is no object, or has a value that is not a string or a key that is not ASCII.
+    /// What came is no object, or has a value that is not a string.
     case notStrings
+    case keyNotASCII
 }
 
 /// Pairs that travel with a call or a post, and with the calls that its subject makes. They keep to the limits.
@@ -20,7 +21,7 @@ package final class CallMetadata: Sendable {
         guard entries.count <= mostEntries else { throw .overrun(.maximumMetadataEntries) }
         let bytes = entries.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count }
         guard bytes <= mostBytes else { throw .overrun(.maximumMetadataBytes) }
-        guard entries.keys.allSatisfy(Self.isKey) else { throw .notStrings }
+        guard entries.keys.allSatisfy(Self.isKey) else { throw .keyNotASCII }
         self.entries = entries
         text = Self.text(of: entries)
     }
@@ -35,7 +36,8 @@ package final class CallMetadata: Sendable {
             return try? Self.pairs(&reader)
         }
         // Judged before they are hashed, which takes long for texts that a peer has chosen so.
-        guard let pairs, pairs.allSatisfy({ Self.isKey($0.key) }) else { throw .notStrings }
+        guard let pairs else { throw .notStrings }
+        guard pairs.allSatisfy({ Self.isKey($0.key) }) else { throw .keyNotASCII }
         guard pairs.count <= mostEntries else { throw .overrun(.maximumMetadataEntries) }
         let bytes = pairs.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count }
         guard bytes <= mostBytes else { throw .overrun(.maximumMetadataBytes) }

@@ -28,9 +28,10 @@ extension CallerHalf {
             effects.cancels = abandoned.map { ($0, over: stream) }
         }
         // These calls began before the limit of the peer was known.
-        let (longest, limit) = (longest, frameLimit)
+        let (longest, limit, why) = (longest, frameLimit, unavailableReason)
         effects.ended += calls.withdrawWaiting { call, _ in call.length > longest }.map {
-            CallerEffects.Ended(call: $0.handle, failure: .tooLarge($0.length, most: limit))
+            CallerEffects.Ended(
+                call: $0.handle, failure: $0.wasSent ? .connectionLost(why) : .tooLarge($0.length, most: limit))
         }
         replay(peerRunsLibrary: peerRunsLibrary, at: now, &effects)
         if posts.isSettling { effects.reportOver = stream }

@@ -1,8 +1,8 @@
 // Decides when a client dials, waits and dials again. Pure: events in, decisions out; time and chance passed in.
 //
 // Only `closed` is final: no client ends because its server is away, however long. After the loss of a connection that was of
-// use, or that lasted longer than the client would wait, the next attempt is made at once. A server that only takes connections,
-// greets and drops them must be left in peace, so the client waits first, and longer each time.
+// use, or that lasted, the next attempt is made at once. A server that only takes connections, greets and drops them must be left
+// in peace, so the client waits first, and longer each time.
 
 package struct Reconnection {
     package enum Phase: Sendable, Hashable {
@@ -22,8 +22,15 @@ package struct Reconnection {
     }
 
     private let backoff: Backoff
+    /// A connection that has lasted so long has not come to nothing.
+    private static let lasting = Duration.seconds(1)
+    /// The longest that a new caller is kept waiting where callers were told, or where there was a connection.
+    private static let longestForCaller = Duration.seconds(1)
+
     /// How many attempts and connections in a row have come to nothing.
     private var failures = 0
+    /// Whether the attempts and connections before the last one have come to nothing too.
+    package var hasFailedBefore: Bool { failures > 1 }
     private var connectedAt = Instant(nanoseconds: 0)
     /// During a wait: when the next attempt may be made for a new caller. Nil if callers wait as long as the client does.
     private var soonest: Instant?
@@ -58,36 +65,30 @@ package struct Reconnection {
     ///   - chance: a random number in 0 ..< 1.
     ///   - wasOfUse: whether the server has answered a call over the connection.
     package mutating func lost(at now: Instant, chance: Double, wasOfUse: Bool = false) -> Action {
-        let longestWait = backoff.delay(afterFailures: failures, chance: 1)
-        guard phase == .connected, wasOfUse || connectedAt.duration(to: now) >= longestWait else {
+        guard phase == .connected, wasOfUse || hasLasted(at: now) else {
             return left(at: now, chance: chance, wasOfUse: wasOfUse)
         }
-        judgeConnection(at: now, wasOfUse: wasOfUse)
-        if !wasOfUse { failures += 1 }
+        failures = 0
         phase = .connecting
         return .dial
     }
 
-    /// Counts anew behind a connection that was of use, or that lasted long.
-    private mutating func judgeConnection(at now: Instant, wasOfUse: Bool) {
-        guard phase == .connected else { return }
-        if wasOfUse || connectedAt.duration(to: now) >= backoff.limit { failures = 0 }
-    }
+    private func hasLasted(at now: Instant) -> Bool { connectedAt.duration(to: now) >= Self.lasting }
 
     /// The server says that it is going away, or an attempt failed. The client waits before it dials again.
     package mutating func left(at now: Instant, chance: Double, wasOfUse: Bool = false) -> Action {
         guard phase == .connecting || phase == .connected else { return .nothing }
-        judgeConnection(at: now, wasOfUse: wasOfUse)
+        let wasConnected = phase == .connected
+        if wasConnected, wasOfUse || hasLasted(at: now) { failures = 0 }
         let until = now.advanced(by: backoff.delay(afterFailures: failures, chance: chance))
         failures += 1
-        soonest = nil
+        soonest = wasConnected ? now.advanced(by: Self.longestForCaller) : nil
         phase = .waiting(until: until)
         return .wait(until: until)
     }
 
-    /// The next attempt is expected to fail as the last one did, so callers were told. A new caller is not kept waiting for it
-    /// longer than a second.
-    package mutating func willFailAgain(at now: Instant) { soonest = now.advanced(by: .seconds(1)) }
+    /// The next attempt is expected to fail as the last one did, so callers were told.
+    package mutating func willFailAgain(at now: Instant) { soonest = now.advanced(by: Self.longestForCaller) }
 
     /// The wait is over.
     package mutating func waited() -> Action {

@@ -74,7 +74,8 @@ extension Limits {
     func explanation(of fault: MetadataFault) -> String {
         switch fault {
         case .overrun(let limit): overrun(of: limit)
-        case .notStrings: "the metadata is something else than an object of strings with ASCII keys"
+        case .notStrings: "the metadata is something else than an object whose values are strings"
+        case .keyNotASCII: "a key of the metadata is not ASCII"
         }
     }
 }

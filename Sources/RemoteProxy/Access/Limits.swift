@@ -66,7 +66,8 @@ public struct Limits: Sendable {
     public var keepaliveTimeout: Duration = .seconds(5)
     /// How long a peer may read none of the bytes that wait for it before it is disconnected.
     public var patience: Duration = .seconds(30)
-    /// How long the calls of a peer that has closed its sending side may still take.
+    /// How long the calls of a peer that has closed its sending side may still take. Then they are stopped, and have as long
+    /// again to be answered.
     public var halfCloseGrace: Duration = .seconds(2)
     /// How long a client that has lost its connection may take to come back to its session: to its running calls and its
     /// answers.

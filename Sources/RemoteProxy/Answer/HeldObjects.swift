@@ -61,8 +61,8 @@ final class HeldObjects: Sendable {
 
     // MARK: Beginning and ending
 
-    /// The bytes of a path that is looked up. To hash a longer one could take long: Swift hashes characters, and one character may
-    /// be a million bytes.
+    /// The bytes of a path that is looked up. To hash a longer one could take long: Swift hashes characters, and one character
+    /// may be a million bytes.
     private static let longestPath = 1_024
 
     /// Waits for the hold and enters it under the name that the request has chosen.

@@ -115,8 +115,8 @@ public func withTimeout<Result>(
 /// calls, so put no secrets there.
 ///
 /// - Throws: what `body` throws. `RPCError` with the code `.invalidArguments` and the outcome `.notExecuted`, before `body` runs,
-///   when a key is not ASCII, or when there would be more than 16 keys, or more than 4 KiB of keys and values together, with those that the calling task
-///   passes on already.
+///   when a key is not ASCII, or when there would be more than 16 keys, or more than 4 KiB of keys and values together, with
+///   those that the calling task passes on already.
 public func withMetadata<Result>(
     _ entries: [String: String], _ body: () async throws -> Result
 ) async throws -> Result {

@@ -113,6 +113,8 @@ extension Requester {
         case .success(let value): begun = value
         case .failure(let reason):
             failure = reason
+            // The next call may find a connection.
+            if case .unreachable = reason { return AfterSending(wantsConnection: true) }
             return AfterSending()
         }
         call.id = begun.id
@@ -148,6 +150,11 @@ extension Requester {
             resume(replies)
         }
         for channel in finished { channel.finishWhenIdle() }
+    }
+
+    /// Whether one of these replies is the answer to a call that was sent over this channel.
+    func awaits(_ replies: [CallReply], over channel: MessageChannel) -> Bool {
+        state.withLock { state in replies.contains { state.half.awaits($0.number, over: channel.number) } }
     }
 
     @inline(__always)

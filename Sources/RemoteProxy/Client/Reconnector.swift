@@ -19,8 +19,11 @@ final class Reconnector: Sendable {
         var connecting = WaitingLine<Connected>()
         /// With which code the server has refused the present attempt; nil if it has not.
         var rejection: RPCError.Code?
-        /// Why connecting failed, as the log was told last; nil once there has been a connection since.
+        /// Why connecting failed, as the log was told last; nil once there has been a connection since. Without a hello, the
+        /// connection must also have been of use.
         var toldFailure: String?
+        /// Why the last attempt failed, or the last connection was lost.
+        var lossReason = ""
         /// Whether no more calls and posts are taken. Pending posts have until `graceTimer` fires.
         var isClosing = false
         var graceTimer: (any LoopTimer)?
@@ -67,8 +70,10 @@ final class Reconnector: Sendable {
 
     /// Called when a call waits and there is no connection.
     private func wanted() {
-        let (action, why) = state.withLock { ($0.machine.wanted(), $0.toldFailure ?? "") }
-        perform(action, because: why)
+        let (action, why) = state.withLock { ($0.machine.wanted(), $0.lossReason) }
+        guard case .wait = action else { return perform(action) }
+        // On the loop, so that listeners get the states in their order.
+        dialer.loop.submit { [self] in perform(action, because: why) }
     }
 
     /// - Parameter why: why there is no connection, if the client waits.
@@ -135,20 +140,12 @@ final class Reconnector: Sendable {
         case .rejected(let code, let why): rejected(attempt, code, because: why)
         case .replaced: break
         case .leaving(let why):
-            // The call whose answer has come last is still pending.
-            let (saysHello, wasOfUse) = (saysHello, channel.use.answers > 0 || peer.pendingCalls > 0)
-            lost(attempt, because: why) { machine, now, chance in
-                // A server that closes after each answer still takes the next call.
-                saysHello
-                    ? machine.left(at: now, chance: chance, wasOfUse: wasOfUse)
-                    : machine.lost(at: now, chance: chance, wasOfUse: wasOfUse)
-            }
+            // A server that closes after each answer is left with that answer, and its call is still pending.
+            let wasOfUse = channel.use.answers > 0 || !saysHello && peer.pendingCalls > 0
+            lost(attempt, because: why, wasOfUse: wasOfUse, isLeaving: saysHello)
         case .ended(let why):
             ended(channel)
-            let wasOfUse = channel.use.answers > 0
-            lost(attempt, because: why) { machine, now, chance in
-                machine.lost(at: now, chance: chance, wasOfUse: wasOfUse)
-            }
+            lost(attempt, because: why, wasOfUse: channel.use.answers > 0)
         }
     }
 
@@ -221,23 +218,30 @@ final class Reconnector: Sendable {
         lost(attempt, because: "\(place)no greeting within \(connectTimeout) (connectTimeout)")
     }
 
-    /// - Parameter isLasting: whether the next attempt would fail in the same way.
+    /// - Parameters:
+    ///   - isLasting: whether the next attempt would fail in the same way.
+    ///   - wasOfUse: whether a call was answered over the connection.
+    ///   - isLeaving: whether the server says that it takes no more calls, so that it is not dialled again at once.
     private func lost(
-        _ attempt: Int, because why: String, isLasting: Bool = false,
-        _ event: (inout Reconnection, Instant, _ chance: Double) -> Reconnection.Action = {
-            $0.lost(at: $1, chance: $2)
-        }
+        _ attempt: Int, because why: String, isLasting: Bool = false, wasOfUse: Bool = false, isLeaving: Bool = false
     ) {
         let now = dialer.loop.now
-        var hasFailed = false
+        var (hasFailed, isUnreachable, willFailAgain) = (false, false, false)
         var callers: [WaitingTask<Connected>] = []
         var code = RPCError.Code.unavailable
         let (action, timer) = state.withLock { state -> (Reconnection.Action, (any LoopTimer)?) in
             guard state.attempt == attempt else { return (.nothing, nil) }
             hasFailed = state.machine.phase == .connecting
-            let action = event(&state.machine, now, chance())
+            let action =
+                isLeaving
+                ? state.machine.left(at: now, chance: chance(), wasOfUse: wasOfUse)
+                : state.machine.lost(at: now, chance: chance(), wasOfUse: wasOfUse)
             guard action != .nothing else { return (.nothing, nil) }
-            if isLasting || state.rejection != nil { state.machine.willFailAgain(at: now) }
+            if wasOfUse { state.toldFailure = nil }
+            isUnreachable = hasFailed || action != .dial && state.machine.hasFailedBefore
+            willFailAgain = isLasting || state.rejection != nil
+            if willFailAgain { state.machine.willFailAgain(at: now) }
+            state.lossReason = why
             code = state.rejection ?? code
             defer {
                 state.rejection = nil
@@ -250,8 +254,8 @@ final class Reconnector: Sendable {
         }
         timer?.cancel()
         if action != .nothing {
-            if hasFailed {
-                tellFailure(why)
+            if hasFailed { tellFailure(why) }
+            if isUnreachable {
                 peer.feed { $0.half.unreachable(because: why, isLasting: isLasting) }
             } else {
                 peer.ask { $0.unavailable(because: why) }
@@ -259,11 +263,12 @@ final class Reconnector: Sendable {
         }
         perform(action, because: why)
         for caller in callers { _ = caller.end(with: .failure(.notConnected(why, code))) }
-        // Calls that were made since the server's refusal wait now, and no more may come to ask for an attempt.
-        if peer.pendingCalls > 0 { wanted() }
+        // A call that was made while the attempt failed has asked for one in vain.
+        if willFailAgain, peer.pendingCalls > 0 { wanted() }
     }
 
     private func wait(until instant: Instant, because why: String) {
+        guard state.withLock({ $0.machine.phase == .waiting(until: instant) }) else { return }
         states.send(.waiting(until: .now + dialer.loop.now.duration(to: instant), because: why))
         let timer = dialer.loop.schedule(at: instant) { [weak self] in
             guard let self else { return }

@@ -74,7 +74,7 @@ extension MessageChannel {
                 // An empty frame holds no message, but counts against the budget.
                 if frame.isEmpty { continue }
                 if isDialled, link.half.life.isGreeting, let why = messages.refusal(of: frame) {
-                    return leaveForeigner(frame.beginning, why)
+                    return leaveForeigner(frame.beginning, "and \(why)")
                 }
                 take(consume frame, by: link, mayBegin)
                 if link.half.life.isGreeting, !saysHello { _ = link.half.life.greeted() }
@@ -114,7 +114,7 @@ extension MessageChannel {
     /// Hands all collected replies to their callers at once. Callers that are resumed earlier would compete with the reading.
     func handOnReplies() {
         guard !replies.isEmpty else { return }
-        leaveIfAnswered()
+        if use.closesAfterAnswer, link.requester.awaits(replies, over: self) { leaveIfAnswered() }
         link.requester.replied(&replies, over: self)
         // Removed one by one: there are few of them, and removing a range takes longer.
         while !replies.isEmpty { replies.removeLast() }

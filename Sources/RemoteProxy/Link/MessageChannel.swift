@@ -109,7 +109,7 @@ package final class MessageChannel: @unchecked Sendable {
     package struct Use: Sendable {
         /// How many calls have been answered.
         package fileprivate(set) var answers = 0
-        fileprivate let closesAfterAnswer: Bool
+        let closesAfterAnswer: Bool
         fileprivate var isEndedHere = false
 
         fileprivate init(closesAfterAnswer: Bool) { self.closesAfterAnswer = closesAfterAnswer }
@@ -128,7 +128,7 @@ package final class MessageChannel: @unchecked Sendable {
     /// Leaves a channel whose server closes after each answer. Called before callers get their answers, so that their next
     /// calls do not go to a server that is closing.
     func leaveIfAnswered() {
-        if use.closesAfterAnswer { link.leave(because: "the server closes after each answer") }
+        link.leave(because: "the server closes after each answer")
     }
 }
 
@@ -180,10 +180,12 @@ extension MessageChannel {
     }
 
     /// Reads the link, which is safe on any thread: before the channel has its last link, no other thread knows the channel.
+    /// Reads the gate only for what has come, on the loop.
     @inline(never)
     private func trace(_ message: UnsafeRawBufferPointer, isSent: Bool) {
         link.settings.trace?(
-            MessageTrace.record(message, isSent: isSent, isLocked: gate.login.isLocked, peer: stream.remoteAddress))
+            MessageTrace.record(
+                message, isSent: isSent, isLocked: !isSent && gate.login.isLocked, peer: stream.remoteAddress))
     }
 
     /// Appends a message that the closure writes.

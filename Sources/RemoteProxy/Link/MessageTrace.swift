@@ -11,11 +11,11 @@ enum MessageTrace {
     /// The record for one message.
     /// - Parameters:
     ///   - isSent: whether this end has sent it.
-    ///   - isLocked: whether the peer has still to log in. Then nothing is shown in which it may have put its token.
+    ///   - isLocked: whether the message is from a peer that has still to log in. Then only its method and number are shown.
     static func record(
         _ message: UnsafeRawBufferPointer, isSent: Bool, isLocked: Bool, peer: String
     ) -> LogRecord {
-        let text = text(of: message, isLocked: isLocked && !isSent)
+        let text = text(of: message, isLocked: isLocked)
         return LogRecord(.debug, "\(isSent ? "to" : "from") \(peer): \(text)", peer: peer)
     }
 
@@ -82,8 +82,12 @@ private struct Secrets {
         guard try reader.peek() == .object else { return found.append(try reader.skipValue()) }
         try reader.enterObject()
         while let key = try reader.nextMember() {
+            let kind = try reader.peek()
             let value = try reader.skipValue()
-            if !key.matches("jsonrpc"), !key.matches("method"), !key.matches("id") { found.append(value) }
+            let isPlain = kind == .string || kind == .number
+            if !isPlain || !key.matches("jsonrpc") && !key.matches("method") && !key.matches("id") {
+                found.append(value)
+            }
         }
     }
 

@@ -112,13 +112,12 @@ private func fuzzLife(_ dice: inout Dice) {
 
 private func fuzzReconnection(_ dice: inout Dice) {
     let base = Duration.nanoseconds(dice.roll())
-    let backoff = Backoff(base: base, limit: .nanoseconds(dice.roll() * 10))
-    var machine = Reconnection(backoff: backoff)
-    var (now, connectedAt, failures) = (0, 0, 0)
+    var machine = Reconnection(backoff: Backoff(base: base, limit: .nanoseconds(dice.roll() * 10)))
+    var (now, connectedAt) = (0, 0)
     while !dice.isEmpty {
         let before = machine.phase
         let isHeard = before == .connecting || before == .connected
-        now += dice.roll(20)
+        now += dice.roll(20) * (dice.roll(4) == 0 ? 100_000_000 : 1)
         switch dice.roll(6) {
         case 0: require((machine.wanted() == .dial) == (before == .idle), "wanted in \(before)")
         case 1:
@@ -126,19 +125,13 @@ private func fuzzReconnection(_ dice: inout Dice) {
             if before == .connecting { connectedAt = now }
         case 2:
             let wasOfUse = dice.roll(2) == 0
-            let lasted = Duration.nanoseconds(now - connectedAt)
-            let isAtOnce =
-                before == .connected && (wasOfUse || lasted >= backoff.delay(afterFailures: failures, chance: 1))
-            if before == .connected, wasOfUse || lasted >= backoff.limit { failures = 0 }
-            if isHeard, !(isAtOnce && wasOfUse) { failures += 1 }
+            let isAtOnce = before == .connected && (wasOfUse || .nanoseconds(now - connectedAt) >= .seconds(1))
             switch machine.lost(at: at(now), chance: Double(dice.roll()) / 256, wasOfUse: wasOfUse) {
             case .wait(let until): require(isHeard && !isAtOnce && machine.phase == .waiting(until: until), "a wait")
             case .dial: require(isAtOnce && machine.phase == .connecting, "dialled at once")
             case .nothing: require(!isHeard && machine.phase == before, "lost in \(before)")
             }
         case 3:
-            if before == .connected, .nanoseconds(now - connectedAt) >= backoff.limit { failures = 0 }
-            if isHeard { failures += 1 }
             switch machine.left(at: at(now), chance: Double(dice.roll()) / 256) {
             case .wait(let until): require(isHeard && until >= at(now), "a wait")
             default: require(!isHeard && machine.phase == before, "left in \(before)")

@@ -43,7 +43,7 @@ import Testing
         (#"{"a":"1","b":"2","c":"3","d":"4"}"#, "overrun(maximumMetadataEntries)"),
         (#"{"a":"1234567890123456789"}"#, nil), (#"{"a":"12345678901234567890"}"#, "overrun(maximumMetadataBytes)"),
         (#"{"a":"ü12345678901234567"}"#, nil), (#"{"a":"ü123456789012345678"}"#, "overrun(maximumMetadataBytes)"),
-        (#"{"ü":"1"}"#, "notStrings"), (#"{"\u00fc":"1"}"#, "notStrings"),
+        (#"{"ü":"1"}"#, "keyNotASCII"), (#"{"\u00fc":"1"}"#, "keyNotASCII"),
         (#"{"a":1}"#, "notStrings"), (#"{"a":{}}"#, "notStrings"), (#"["a"]"#, "notStrings"), ("true", "notStrings"),
         (#""a""#, "notStrings"), ("7", "notStrings"),
     ])

@@ -39,7 +39,7 @@ import Testing
 
     @Test(arguments: Start.allCases)
     func `a connection that was of use or has lasted is replaced at once`(_ start: Start) {
-        for (wasOfUse, lasted) in [(true, Duration.zero), (false, .milliseconds(100))] {
+        for (wasOfUse, lasted) in [(true, Duration.zero), (false, .seconds(1))] {
             var machine = machine(start)
             let action = machine.lost(at: Self.now.advanced(by: lasted), chance: 0, wasOfUse: wasOfUse)
             let until = Self.now.advanced(by: lasted)
@@ -86,30 +86,15 @@ import Testing
         }
         #expect(waits == [100, 200, 400, 800, 1_600, 3_200, 6_400, 10_000, 10_000])
         // A greeting alone is no use: the server may take connections only to drop them.
-        let later = Self.now.advanced(by: .seconds(1))
+        let later = Self.now.advanced(by: .milliseconds(999))
         _ = machine.connected(at: Self.now)
         #expect(machine.lost(at: later, chance: 1) == .wait(until: later.advanced(by: .seconds(10))))
+        // But who calls now does not wait so long.
+        #expect(machine.wanted() == .wait(until: later.advanced(by: .seconds(1))))
         _ = machine.waited()
         _ = machine.connected(at: later)
         let left = machine.left(at: later, chance: 1, wasOfUse: true)
         #expect(left == .wait(until: later.advanced(by: .milliseconds(100))))
-    }
-
-    @Test func `connections that break soon are replaced at once only while they outlast the waits`() {
-        var machine = machine(.connecting)
-        var (now, waits) = (Self.now, [Int64]())
-        for _ in 0..<6 {
-            _ = machine.connected(at: now)
-            now = now.advanced(by: .milliseconds(150))
-            guard case .wait(let until) = machine.lost(at: now, chance: 1) else {
-                waits.append(0)
-                continue
-            }
-            waits.append(now.nanoseconds(to: until) / 1_000_000)
-            now = until
-            _ = machine.waited()
-        }
-        #expect(waits == [0, 200, 400, 800, 1_600, 3_200])
     }
 
     @Test func `a new caller is not kept waiting for an attempt that will fail again`() {
