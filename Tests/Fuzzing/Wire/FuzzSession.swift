@@ -125,7 +125,7 @@ private func fuzzReconnection(_ dice: inout Dice) {
             if before == .connecting { connectedAt = now }
         case 2:
             let wasOfUse = dice.roll(2) == 0
-            let isAtOnce = before == .connected && (wasOfUse || .nanoseconds(now - connectedAt) >= .seconds(1))
+            let isAtOnce = before == .connected && (wasOfUse || now - connectedAt >= 1_000_000_000)
             switch machine.lost(at: at(now), chance: Double(dice.roll()) / 256, wasOfUse: wasOfUse) {
             case .wait(let until): require(isHeard && !isAtOnce && machine.phase == .waiting(until: until), "a wait")
             case .dial: require(isAtOnce && machine.phase == .connecting, "dialled at once")
