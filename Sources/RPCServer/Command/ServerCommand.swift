@@ -90,7 +90,7 @@ public struct ServerCommand: Sendable {
             try? await run(arguments)
             ProcessEnvironment.exit(0)
         }
-        // Serves the main actor: its jobs go to the main queue, which nobody would empty otherwise.
+        // Runs the jobs of the main actor, which wait in the main queue.
         dispatchMain()
     }
 

@@ -87,12 +87,12 @@ final class ServerDriver: Sendable {
                     closed.resume()
                 }
             }
-            throw Self.isStopped.thrownByProxy
+            throw Self.stopped.thrownByProxy
         }
         return listener.endpoint.description
     }
 
-    private static let isStopped = RPCError(.closed, "the server was stopped", outcome: .notExecuted)
+    private static let stopped = RPCError(.closed, "the server was stopped", outcome: .notExecuted)
 
     /// Refuses the first address when a proxy could not be exported. Later a line in the log is enough, since the server
     /// already serves other objects.
@@ -129,7 +129,7 @@ final class ServerDriver: Sendable {
     /// The loops start with the first address, so that a server that never listens has no threads.
     private func firstLoop(for url: String) throws -> EventLoop {
         try state.withLock { state in
-            guard state.phase == .serving else { throw Self.isStopped.thrownByProxy }
+            guard state.phase == .serving else { throw Self.stopped.thrownByProxy }
             do throws(SystemError) {
                 if state.monitor == nil { state.monitor = makeMonitor() }
                 while state.loops.count < max(1, configuration.threads) {

@@ -111,3 +111,9 @@ extension Bytes {
         self.init(ByteChunk(output.takeMemory()), 0..<count)
     }
 }
+
+extension String {
+    /// The most bytes of a peer's text that is compared or hashed as a text. A longer one could take very long: Swift compares
+    /// characters, and one character may be a million bytes.
+    package static var longestCompared: Int { 1_024 }
+}

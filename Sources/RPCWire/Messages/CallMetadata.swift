@@ -18,10 +18,7 @@ package final class CallMetadata: Sendable {
 
     /// - Parameter mostBytes: how many bytes all keys and values together may have, in UTF-8.
     package init(_ entries: [String: String], mostEntries: Int, mostBytes: Int) throws(MetadataFault) {
-        guard entries.count <= mostEntries else { throw .overrun(.maximumMetadataEntries) }
-        let bytes = entries.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count }
-        guard bytes <= mostBytes else { throw .overrun(.maximumMetadataBytes) }
-        guard entries.keys.allSatisfy(Self.isKey) else { throw .keyNotASCII }
+        try Self.check(entries, mostEntries: mostEntries, mostBytes: mostBytes)
         self.entries = entries
         text = Self.text(of: entries)
     }
@@ -35,17 +32,21 @@ package final class CallMetadata: Sendable {
             var reader = JSONReader(text)
             return try? Self.pairs(&reader)
         }
-        // Judged before they are hashed, which takes long for texts that a peer has chosen so.
         guard let pairs else { throw .notStrings }
-        guard pairs.allSatisfy({ Self.isKey($0.key) }) else { throw .keyNotASCII }
-        guard pairs.count <= mostEntries else { throw .overrun(.maximumMetadataEntries) }
-        let bytes = pairs.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count }
-        guard bytes <= mostBytes else { throw .overrun(.maximumMetadataBytes) }
+        // Before the keys are hashed, which takes long for long ones that are not ASCII.
+        try Self.check(pairs, mostEntries: mostEntries, mostBytes: mostBytes)
         let entries = Dictionary(pairs.map { ($0.key, $0.value) }) { $1 }
         try self.init(entries, mostEntries: mostEntries, mostBytes: mostBytes)
     }
 
-    private static func isKey(_ text: String) -> Bool { text.utf8.allSatisfy { $0 < 0x80 } }
+    private static func check(
+        _ pairs: some Collection<(key: String, value: String)>, mostEntries: Int, mostBytes: Int
+    ) throws(MetadataFault) {
+        guard pairs.count <= mostEntries else { throw .overrun(.maximumMetadataEntries) }
+        let bytes = pairs.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count }
+        guard bytes <= mostBytes else { throw .overrun(.maximumMetadataBytes) }
+        guard pairs.allSatisfy({ $0.key.utf8.allSatisfy { $0 < 0x80 } }) else { throw .keyNotASCII }
+    }
 
     private static func pairs(_ reader: inout JSONReader) throws(JSONError) -> [(key: String, value: String)] {
         var pairs: [(key: String, value: String)] = []

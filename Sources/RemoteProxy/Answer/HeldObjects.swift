@@ -61,13 +61,11 @@ final class HeldObjects: Sendable {
 
     // MARK: Beginning and ending
 
-    /// The bytes of a path that is looked up. To hash a longer one could take long: Swift hashes characters, and one character
-    /// may be a million bytes.
-    private static let longestPath = 1_024
-
     /// Waits for the hold and enters it under the name that the request has chosen.
     func hold(_ request: HoldRequest) async throws {
-        guard request.object.utf8.count <= Self.longestPath else { throw Self.noSuchObject("of that name", exports) }
+        guard request.object.utf8.count <= String.longestCompared else {
+            throw Self.noSuchObject("of that name", exports)
+        }
         let path = path(of: request.object, request.name)
         let isFull = try state.withLock { state in
             if state.held[path] != nil { throw Self.nameOfHold }
@@ -95,7 +93,7 @@ final class HeldObjects: Sendable {
 
     /// Gives the hold back. Does nothing if there is none of that name.
     func release(_ request: ReleaseRequest) {
-        guard request.object.utf8.count <= Self.longestPath else { return }
+        guard request.object.utf8.count <= String.longestCompared else { return }
         let path = path(of: request.object, request.name)
         state.withLock { $0.held.removeValue(forKey: path) }?.object.hold.release()
     }

@@ -84,8 +84,9 @@ extension ErrorObject {
         var details = data.flatMap {
             $0.withUnsafeBytes { try? decodeJSON(ErrorDetails.self, from: $0, maximumDepth: JSONReader.deepestLimit) }
         }
-        // To compare longer texts could take long: Swift compares characters, and one character may be a million bytes.
-        if [details?.type, details?.spelling, details?.outcome].contains(where: { $0?.utf8.count ?? 0 > 1_024 }) {
+        if [details?.type, details?.spelling, details?.outcome].contains(where: {
+            $0?.utf8.count ?? 0 > String.longestCompared
+        }) {
             details = nil
         }
         if let name = details?.type, let type = service.errorType(named: name, spelling: details?.spelling),

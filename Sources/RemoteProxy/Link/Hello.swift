@@ -79,8 +79,8 @@ struct Progress: Codable {
 }
 
 extension Request {
-    /// The method's name if it is as short as the protocol's own names are; otherwise an empty one. A peer may choose a text
-    /// whose comparison takes long: Swift compares characters, and one character may be a million bytes.
+    /// The method's name if it is as short as the protocol's own names are; otherwise an empty one, for the reason at
+    /// `String.longestCompared`.
     var shortName: String {
         withExtendedLifetime(self) { methodName.count <= SystemMethod.longest } ? method.description : ""
     }

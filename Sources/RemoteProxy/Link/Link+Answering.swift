@@ -7,9 +7,6 @@ import RPCWire
 import Synchronization
 
 extension Link {
-    /// The longest name, in bytes, that is compared as a text. A peer's name may be as long as a message.
-    private static var longestOtherName: Int { 1_024 }
-
     /// When the next request may begin. Asked before each request, while nothing is known of it.
     @inline(__always)
     var nextRequest: Admission.Turn {
@@ -36,7 +33,7 @@ extension Link {
     /// Accepts a request that names no export: it is for a held object, or for the protocol itself.
     private func acceptOther(_ request: Request, from channel: MessageChannel, in batch: BatchReply?) {
         let name = request.method
-        if name.count <= Self.longestOtherName {
+        if name.count <= String.longestCompared {
             // The check comes first, so that `held`, which is lazy, is not made where no holds are asked for.
             if HeldObjects.mayHold(name), let method = held.method(named: name) {
                 return start(method, for: request, from: channel, in: batch)

@@ -124,12 +124,6 @@ package final class MessageChannel: @unchecked Sendable {
 
     /// Counts calls that have been answered.
     func noteAnswers(_ count: Int) { use.answers &+= count }
-
-    /// Leaves a channel whose server closes after each answer. Called before callers get their answers, so that their next
-    /// calls do not go to a server that is closing.
-    func leaveIfAnswered() {
-        link.leave(because: "the server closes after each answer")
-    }
 }
 
 // MARK: what goes out; from anywhere

@@ -21,7 +21,7 @@ enum MessageTrace {
 
     /// The message in one line, cut, and without its secrets. What is not JSON is not shown, since nothing in it can be told
     /// from a secret.
-    static func text(of message: UnsafeRawBufferPointer, isLocked: Bool = false) -> String {
+    static func text(of message: UnsafeRawBufferPointer, isLocked: Bool) -> String {
         // The line feed behind a hello.
         let message =
             message.last == UInt8(ascii: "\n") ? UnsafeRawBufferPointer(rebasing: message.dropLast()) : message
