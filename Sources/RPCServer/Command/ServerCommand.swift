@@ -22,6 +22,9 @@ public struct ServerCommand: Sendable {
     /// The version of this library, which `--version` prints unless the program has one of its own.
     public static let version = libraryVersion
 
+    /// A server that has so many descriptors is far from having taken all of them when `main` begins.
+    private static let enoughDescriptors = 64
+
     private let version: String
     private let log: (@Sendable (LogRecord) -> Void)?
     private let export: @Sendable (RPCServer) async throws -> Void
@@ -82,16 +85,18 @@ public struct ServerCommand: Sendable {
     }
 
     /// Runs a program that does nothing but serve, and ends the process. Call it on the main thread, from a `main` that is
-    /// not `async`. Objects may be on the main actor. Otherwise only threads of this library are used, so that an idle server is
-    /// never woken.
+    /// not `async`. Objects may be on the main actor if the process may have 64 files open. Otherwise only threads of this
+    /// library are used, so that an idle server is never woken.
     public func main(_ arguments: [String] = CommandLine.arguments) -> Never {
         Task(executorPreference: EventLoop.shared) {
             // `run` throws only when its task is cancelled, which this one never is.
             try? await run(arguments)
             ProcessEnvironment.exit(0)
         }
-        // Runs the jobs of the main actor, which wait in the main queue.
-        dispatchMain()
+        // The main queue has the jobs of the main actor. To run them takes a descriptor for a moment, and the process ends with a
+        // crash if there is none left. So where there are few, the server must be able to say so, and runs no such jobs.
+        if ProcessEnvironment.maximumOpenFiles >= Self.enoughDescriptors { dispatchMain() }
+        ProcessEnvironment.waitForExit()
     }
 
     private func serve(_ settings: CommandSettings, as program: String) async throws {

@@ -12,6 +12,14 @@ package enum ProcessEnvironment {
         return value
     }
 
+    /// How many files the process may have open at a time.
+    package static var maximumOpenFiles: Int { sysconf(Int32(_SC_OPEN_MAX)) }
+
+    /// Suspends the calling thread until another thread ends the process.
+    package static func waitForExit() -> Never {
+        while true { pause() }
+    }
+
     /// Ends the process at once.
     package static func exit(_ code: Int32) -> Never { CSystem.exit(code) }
 }
