@@ -12,8 +12,9 @@ extension RPCServer {
         public var accepted = 0
         /// Requests that are being served now.
         public var running = 0
-        /// The bytes that are kept for these requests, without the first few kilobytes of each connection.
-        public var bytesInFlight = 0
+        /// The bytes that are kept for all peers, as `Limits.maximumBytesInAll` counts them; without the first few kilobytes of each
+        /// connection.
+        public var bytesKept = 0
         /// Requests that were begun, including posts.
         public var calls = 0
         /// Logins with a token that is known.
@@ -22,6 +23,8 @@ extension RPCServer {
         public var failedLogins = 0
         /// How often an object has kept its thread for so long that another thread took over.
         public var takeovers = 0
+        /// How often a peer has answered a call, or acknowledged a message, that it had never been sent.
+        public var strays = 0
         /// How often each limit was exceeded, by its name in `Limits`. Each closed connection, refused request and omitted
         /// log line counts.
         public var overruns: [String: Int] = [:]
@@ -36,8 +39,8 @@ extension ServerDriver {
         let rare = traffic.rareEvents
         return RPCServer.Counters(
             connections: connectionCount, accepted: rare.accepted, running: traffic.running,
-            bytesInFlight: traffic.bytes, calls: traffic.calls, logins: rare.loggedIn, failedLogins: rare.failedLogins,
-            takeovers: rare.takeovers,
+            bytesKept: traffic.bytes, calls: traffic.calls, logins: rare.loggedIn, failedLogins: rare.failedLogins,
+            takeovers: rare.takeovers, strays: rare.strays,
             overruns: Dictionary(uniqueKeysWithValues: rare.overruns.map { ($0.key.rawValue, $0.value) }))
     }
 }

@@ -12,11 +12,15 @@ extension RPCError {
                 .deadlineExceeded, "the time allowed for the call was over before it was sent", outcome: .notExecuted)
         case .tooManyPending(let most):
             self.init(
-                .busy, "\(most) calls are pending at this end already (maximumPendingCalls)", outcome: .notExecuted)
+                .busy, "calls that take \(most) bytes are pending at this end already (maximumPendingCallBytes)",
+                outcome: .notExecuted)
         case .tooManyPosts(let most):
             self.init(
                 .busy, "\(most) bytes of posts wait at this end already (maximumPendingPostBytes)",
                 outcome: .notExecuted)
+        case .noRoomInAll:
+            self.init(
+                .busy, "the server keeps as many bytes for its peers as it may (maximumBytesInAll)", outcome: .notExecuted)
         case .tooLarge(let size, let most):
             self.init(
                 .requestTooLarge, "the call has \(size) bytes; a message may have \(most) (maximumFrameSize)",
@@ -27,6 +31,10 @@ extension RPCError {
                 underlying: PeerUnreachable(description: why))
         case .closed(let wasSent): self = .closed(outcome: wasSent ? .unknown : .notExecuted)
         case .unavailable(let why): self = .unavailable(why)
+        case .heldBack(let why):
+            self.init(
+                .deadlineExceeded, "the time allowed for the call was over before it was sent: \(why)",
+                outcome: .notExecuted)
         case .deadlineExceeded(let why): self = .deadlineExceeded(why)
         case .connectionLost(let why):
             self.init(

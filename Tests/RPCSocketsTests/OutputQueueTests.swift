@@ -15,10 +15,9 @@ private final class Half {
     var isUnused: Bool { outgoing.isUnused }
     var inFlight: Int { sending.count }
 
-    func append(_ text: String, limit: Int = 1_000) -> (UInt64, Bool) {
+    func append(_ text: String) -> UInt64 {
         let line = Bytes(text + "\n")
-        let result = outgoing.write(limit: limit) { queue, _ in queue.append(line.memory) }
-        return (result.offset, result.isOverLimit)
+        return outgoing.write { queue, _ in queue.append(line.memory) }
     }
 
     func begin() -> Bool { outgoing.beginWriting() }
@@ -45,12 +44,12 @@ struct OutgoingTests {
 
     @Test func `one writer at a time, who takes along what others have queued`() {
         let half = Half()
-        #expect(half.append("one") == (0, false))
+        #expect(half.append("one") == 0)
         #expect(half.begin())
         #expect(!half.begin())
         #expect(half.next() == .send)
         #expect(half.inFlight == 4)
-        #expect(half.append("two") == (4, false))
+        #expect(half.append("two") == 4)
         half.takeAll()
         #expect(half.next() == .send)
         #expect(half.inFlight == 4)
@@ -77,7 +76,7 @@ struct OutgoingTests {
         _ = half.append("one")
         #expect(half.finish(.local))
         #expect(!half.finish(.remote))
-        #expect(half.append("two") == (4, false))
+        #expect(half.append("two") == 4)
         #expect(half.begin())
         #expect(half.next() == .send)
         half.takeAll()
@@ -114,21 +113,10 @@ struct OutgoingTests {
         #expect(half.end(.remote))
         #expect(!half.end(.local))
         #expect(half.phase == .ended(.remote))
-        #expect(half.append("late") == (0, false))
+        #expect(half.append("late") == 0)
         let finishing = Half()
         #expect(finishing.finish(.local))
         #expect(finishing.end(.failed("reset")))
         #expect(finishing.phase == .ended(.local))
-    }
-
-    @Test(arguments: [(8, false), (9, false), (10, true)])
-    func `a message is one too many when more than the limit waits before it, however large it is`(
-        size: Int, isOver: Bool
-    ) {
-        let half = Half()
-        // With its line feed it takes one more.
-        #expect(half.append(String(repeating: "x", count: size), limit: 0) == (0, false))
-        #expect(half.append("x", limit: 10) == (UInt64(size + 1), isOver))
-        #expect(half.waiting == size + (isOver ? 1 : 3))
     }
 }

@@ -11,6 +11,8 @@ final class RecordingReceiver: ByteReceiver {
         var sent: UInt64?
         var callsOffLoop = 0
         var bytesAfterEnd = 0
+        /// How often it was told that its output changes.
+        var outputChanges = 0
     }
 
     private struct State {
@@ -38,6 +40,8 @@ final class RecordingReceiver: ByteReceiver {
             if !record.ends.isEmpty { record.bytesAfterEnd += bytes.count }
         }
     }
+
+    func outputChanged() { note { $0.outputChanges += 1 } }
 
     func ended(_ end: ChannelEnd, sentUpTo sent: UInt64) {
         note { record in

@@ -34,13 +34,11 @@ package final class SimulatedNetwork: Sendable {
     ///   - log: gets the messages of the server's log; `records` gets its records instead.
     package init(
         settings: LinkSettings = LinkSettings(), loop: ManualLoop = ManualLoop(), maximumSessions: Int = 10_000,
-        maximumKeptReplyBytes: Int = 256 << 20, log: @escaping @Sendable (String) -> Void = { _ in },
+        log: @escaping @Sendable (String) -> Void = { _ in },
         records: (@Sendable (LogRecord) -> Void)? = nil
     ) {
         self.log = records ?? { log($0.message) }
-        state.withLock {
-            $0.sessions = SessionTable(limit: maximumSessions, maximumKeptReplyBytes: maximumKeptReplyBytes)
-        }
+        state.withLock { $0.sessions = SessionTable(limit: maximumSessions) }
         self.loop = loop
         self.settings = settings
         runner = RequestRunner(loop: loop, handoff: loop)

@@ -36,9 +36,7 @@ final class ServerDriver: Sendable {
     init(_ configuration: RPCServer.Configuration, exports: Exports) {
         self.configuration = configuration
         self.exports = exports
-        sessions = SessionTable(
-            grace: configuration.sessionGrace, limit: configuration.maximumSessions,
-            maximumKeptReplyBytes: configuration.maximumKeptReplyBytesInAll)
+        sessions = SessionTable(grace: configuration.sessionGrace, limit: configuration.maximumSessions)
         let traffic = Traffic(
             loops: configuration.threads, maximumRequests: configuration.maximumRequestsInAll,
             maximumBytes: configuration.maximumBytesInAll)
@@ -56,6 +54,7 @@ final class ServerDriver: Sendable {
         state = Lock(
             State(
                 count: ConnectionCount(configuration.limits)))
+        traffic.whenFull { [weak self] in self?.relieve() }
     }
 
     var connectionCount: Int { state.withLock { $0.channels.count } }
@@ -157,6 +156,20 @@ final class ServerDriver: Sendable {
             Task.detached { logLimiter.log(LogRecord(.warning, why)) }
         }
         return HandoffMonitor(maximumBlockedThreads: configuration.maximumBlockedThreads, events: events)
+    }
+
+    /// How often at most the largest debtors are looked for.
+    private static let reliefInterval = Duration.milliseconds(10)
+
+    /// Has the sessions end that owe most, until an eighth of all bytes is free. Returns at once.
+    private func relieve() {
+        let loop = EventLoop.shared
+        loop.submit { [weak self] in
+            guard let self else { return }
+            let links = state.withLock { $0.channels.values.map(\.link) }
+            sessions.endDebtors(of: traffic.bytes - traffic.maximumBytes / 8 * 7, and: links)
+            loop.schedule(at: loop.now.advanced(by: Self.reliefInterval)) { [traffic] in traffic.reliefIsOver() }
+        }
     }
 
     private func accept(_ socket: Socket, from address: SocketAddress) {

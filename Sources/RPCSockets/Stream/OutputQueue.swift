@@ -43,18 +43,14 @@ struct OutputQueue: ~Copyable, Sendable {
 
     var waiting: Int { Int(clamping: appended - sent) }
 
-    /// Queues the bytes that `fill` writes, and returns their offset. If too many bytes wait already, it queues nothing.
-    mutating func write(
-        limit: Int, _ fill: (inout SendBuffer, UInt64) -> Void
-    ) -> (offset: UInt64, isOverLimit: Bool) {
+    /// Queues the bytes that `fill` writes, and returns their offset.
+    mutating func write(_ fill: (inout SendBuffer, UInt64) -> Void) -> UInt64 {
         let offset = appended
-        guard phase == .open else { return (offset, false) }
-        // The limit is for the waiting bytes without this message: a single message may always be as large as a message can be.
-        guard waiting <= limit else { return (offset, true) }
+        guard phase == .open else { return offset }
         let before = queued.count
         fill(&queued, offset)
         appended += UInt64(queued.count - before)
-        return (offset, false)
+        return offset
     }
 
     /// Makes the calling thread the writer, if there is no writer and there is something to do. Returns whether it is.
@@ -131,12 +127,10 @@ struct OutputQueue: ~Copyable, Sendable {
     mutating func empty() { queued.letGo() }
 }
 
-/// What a channel tolerates from its peer: how much output may wait, for how long, and how long the peer may be silent.
+/// What a channel tolerates from its peer: how long output may wait, and how long the peer may be silent.
 package struct OutputLimits: Sendable, Hashable {
-    /// A server with more queued bytes for a peer stops reading from it, until half of this is left.
+    /// With more queued bytes the channel is crowded, until half of this is left. A server does not read from the peer then.
     package var pauseReading = 1 << 20
-    /// With more queued bytes the channel fails when one more message is queued.
-    package var maximum = 16 << 20
     /// How long a peer may take no bytes although some wait for it.
     package var patience = Duration.seconds(30)
 

@@ -1,6 +1,7 @@
 // How a socket channel sends its queued bytes. Any thread may be the writer. If the socket is full, the loop continues later.
 
 import RPCWire
+import Synchronization
 
 /// Splits the messages that one turn of the loop queues into few writes, each of twice as many messages as the last. A single
 /// write would leave the peer idle until the end of the turn. With many writes both ends would do little but write and read.
@@ -62,7 +63,7 @@ extension SocketChannel: TurnEndWork {
             case .bytes(count) where isLoop || turns < Self.turnsForOthers:
                 sending.removeAll()
                 next = outgoing.withLock { outgoing in
-                    outgoing.didSend(count)
+                    didSend(count, of: &outgoing)
                     return outgoing.next(&sending)
                 }
             case .bytes(let part):
@@ -86,10 +87,19 @@ extension SocketChannel: TurnEndWork {
     /// Gives the writer's place to the loop, which continues when the socket takes more.
     private func block(sent: Int) {
         let goesOn = outgoing.withLock { outgoing in
-            outgoing.didSend(sent)
+            didSend(sent, of: &outgoing)
             return outgoing.block()
         }
         if goesOn { onLoop { $0.awaitRoom() } } else { eventLoop.submit { [self] in release() } }
+    }
+
+    /// Counts sent bytes, under the lock. Has the receiver told when the channel is not crowded any more.
+    private func didSend(_ count: Int, of outgoing: inout OutputQueue) {
+        outgoing.didSend(count)
+        guard isCrowded, outgoing.waiting <= limits.pauseReading / 2 else { return }
+        crowded.store(false, ordering: .relaxed)
+        // In a later turn of the loop: the thread that sends may be in the middle of the receiver's code.
+        eventLoop.submit { [self] in tellOutputChanged() }
     }
 
     private func onLoop(_ step: @escaping @Sendable (SocketChannel) -> Void) {
@@ -98,10 +108,17 @@ extension SocketChannel: TurnEndWork {
 
     // MARK: on the loop
 
+    private func tellOutputChanged() {
+        // The receiver is copied first, as for `deliver`.
+        let receiver = state.receiver
+        receiver?.outputChanged()
+    }
+
     private func awaitRoom() {
         guard state.outcome == nil else { return }
         startPatience()
         setInterest(state.interest.union(.writing))
+        eventLoop.submit { [self] in tellOutputChanged() }
     }
 
     func roomAppeared() {
@@ -118,6 +135,7 @@ extension SocketChannel: TurnEndWork {
         if !state.interest.contains(.reading), !state.hasReadEnd, waiting <= limits.pauseReading / 2 {
             setInterest(state.interest.union(.reading))
         }
+        tellOutputChanged()
     }
 
     /// Ends the channel if the peer takes no bytes for this time, because then it is as good as gone.

@@ -2,6 +2,7 @@
 // receiver on the loop what arrives and how the channel has ended. This file has the members that any thread may call.
 
 package import RPCWire
+import Synchronization
 
 /// `@unchecked Sendable`: only `sending` needs it. It belongs to the thread that is the writer according to `outgoing`.
 package final class SocketChannel: ByteChannel, @unchecked Sendable {
@@ -14,6 +15,8 @@ package final class SocketChannel: ByteChannel, @unchecked Sendable {
     let socket: Socket
     let limits: OutputLimits
     let pausesReading: Bool
+    /// Whether more bytes wait than `limits.pauseReading`. Changed under the lock of `outgoing`, and read without it.
+    let crowded = Atomic(false)
     let outgoing: Lock<OutputQueue>
     /// The bytes that the present writer is sending.
     var sending = SendBuffer()
@@ -67,17 +70,15 @@ package final class SocketChannel: ByteChannel, @unchecked Sendable {
 
     @discardableResult
     package func write(_ fill: (inout SendBuffer, UInt64) -> Void) -> UInt64 {
-        let (offset, isOverLimit) = outgoing.withLock { $0.write(limit: limits.maximum, fill) }
-        if isOverLimit { overrun() }
-        return offset
+        outgoing.withLock { outgoing in
+            let offset = outgoing.write(fill)
+            if outgoing.waiting > limits.pauseReading { crowded.store(true, ordering: .relaxed) }
+            return offset
+        }
     }
 
-    private func overrun() {
-        end(
-            .overrun(
-                .maximumQueuedOutput,
-                "the peer reads too slowly: more than \(limits.maximum) bytes wait for it (maximumQueuedOutput)"))
-    }
+    package var waiting: Int { outgoing.withLock { $0.waiting } }
+    package var isCrowded: Bool { crowded.load(ordering: .relaxed) }
 
     package func flush(_ hint: FlushHint) {
         guard eventLoop.isCurrent else { return writeQueued() }

@@ -15,12 +15,11 @@ package enum Limit: String, Sendable, Hashable, CaseIterable {
     case maximumPings, maximumUnknownCancels
     case maximumMetadataEntries, maximumMetadataBytes
     // When a peer does not read, or does not react.
-    case pauseReading, maximumQueuedOutput, patience, keepaliveTimeout, halfCloseGrace
+    case pauseReading, patience, keepaliveTimeout, halfCloseGrace
     // How many threads the work for peers may block.
     case maximumBlockedThreads
     // How much is kept for peers that may come back.
-    case maximumSessions, sessionGrace, maximumKeptReplies, maximumKeptReplyBytes, maximumKeptReplyBytesInAll,
-        maximumHolds
+    case maximumSessions, sessionGrace, maximumKeptReplies, maximumKeptReplyBytes, maximumHolds
     // How long this end waits for its peers when it stops.
     case grace
     // How much is logged about all peers.

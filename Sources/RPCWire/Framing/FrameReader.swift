@@ -28,6 +28,9 @@ package struct FrameReader: Sendable {
     /// The first of the bytes that could not be read, as a text for people; after an error.
     package var beginning: String { Bytes(copying: unread.front).beginning }
 
+    /// How much memory the bytes take that are not read yet.
+    package var unreadBytes: Int { unread.memory }
+
     package mutating func append(_ bytes: Bytes) {
         if failure == nil { unread.append(bytes) }
     }

@@ -23,6 +23,9 @@ struct UnreadBytes: Sendable {
     /// How many bytes the front has. 0 only when no bytes are left at all.
     var count: Int { end - start }
 
+    /// About how much memory the bytes take. A chunk of this value's own may have room for more.
+    var memory: Int { max(count, isOwn ? chunk?.memory.count ?? 0 : 0) + rest.reduce(0) { $0 + $1.count } }
+
     /// The bytes of the front. Valid until this value is changed.
     var front: UnsafeRawBufferPointer {
         guard let chunk else { return UnsafeRawBufferPointer(start: nil, count: 0) }

@@ -26,8 +26,8 @@ package struct AnswererHalf: ~Copyable {
     @usableFromInline package var receipts = Receipts()
     /// The answers that the peer may not have yet.
     @usableFromInline package private(set) var replies = KeptMessages()
-    /// The part of `replies.byteCount` that has been reported to the totals of all sessions.
-    private var reportedReplyBytes = 0
+    /// The part of `replies.byteCount` that is in the total of all sessions.
+    private var reportedReplyBytes = ReportedBytes()
     @usableFromInline package var life = Life()
     /// When the driver's timer is due next and calls `expire`.
     @usableFromInline package private(set) var wakesAt = Instant.distantFuture
@@ -102,7 +102,7 @@ extension AnswererHalf {
     ) -> Limit? {
         let kept = replies.byteCount
         if kept >= mostReplyBytes { return .maximumKeptReplyBytes }
-        if isFullInAll, kept + answer.count >= Self.guaranteedBytes { return .maximumKeptReplyBytesInAll }
+        if isFullInAll, kept + answer.count >= Self.guaranteedBytes { return .maximumBytesInAll }
         if let shared {
             replies.keep(shared: shared, number: replies.last + 1)
         } else {
@@ -124,7 +124,7 @@ extension AnswererHalf {
         let kept = replies.byteCountOfSmall
         guard kept >= 16 * Self.guaranteedBytes else { return nil }
         if kept / 2 >= mostReplyBytes { return .maximumKeptReplyBytes }
-        return isFullInAll ? .maximumKeptReplyBytesInAll : nil
+        return isFullInAll ? .maximumBytesInAll : nil
     }
 
     /// Whether answers are kept that the peer may not have yet.
@@ -137,21 +137,15 @@ extension AnswererHalf {
         guard keepsAnswers else { return nil }
         let kept = replies.byteCount
         if kept >= mostReplyBytes { return .maximumKeptReplyBytes }
-        if isFullInAll, kept >= Self.guaranteedBytes { return .maximumKeptReplyBytesInAll }
+        if isFullInAll, kept >= Self.guaranteedBytes { return .maximumBytesInAll }
         return replies.count >= mostReplies ? .maximumKeptReplies : nil
     }
 
     /// The peer has this many answers.
     package mutating func acknowledged(replies number: Int64) { replies.release(through: number) }
 
-    /// Returns the change of the kept bytes that must be reported to the totals of all sessions. Nil for a change of less than
-    /// a few kilobytes, which is reported later.
-    package mutating func takeKeptBytesChange() -> Int? {
-        let change = replies.byteCount &- reportedReplyBytes
-        guard change.magnitude >= 4_096 || change < 0 && replies.isEmpty else { return nil }
-        reportedReplyBytes = replies.byteCount
-        return change
-    }
+    /// Returns the change of the kept bytes that the total of all sessions must be told; nil if it need not be told yet.
+    package mutating func takeKeptBytesChange() -> Int? { reportedReplyBytes.change(to: replies.byteCount) }
 
     /// Whether these acknowledgements of the peer are possible. Answers are not checked in a session that keeps none.
     /// - Parameter last: the highest number of a call or a post to the peer.

@@ -18,7 +18,7 @@ package struct CallerEffects {
     package var renumbered: [(id: Int64, handle: CallHandle)] = []
     /// Calls that the peer must be told to stop, each with the stream to use.
     package var cancels: [(id: Int64, over: Int)] = []
-    /// Messages to send over the current stream.
+    /// Messages to send over the current stream; from `CallerHalf.takeWaiting` only.
     package var sends: [Sent] = []
     /// The peer must be asked over this stream which posts it has.
     package var reportOver: Int?
@@ -52,8 +52,10 @@ package struct CallerEffects {
 package enum CallFailure: Error, Hashable {
     // It did not begin.
     case noTimeLeft
-    case tooManyPending(most: Int)
+    case tooManyPending(mostBytes: Int)
     case tooManyPosts(mostBytes: Int)
+    /// As much is kept for all peers as may be.
+    case noRoomInAll
     case tooLarge(Int, most: Int)
     /// There is no connection, and the call does not wait for one.
     case unreachable(String)
@@ -61,8 +63,10 @@ package enum CallFailure: Error, Hashable {
     // It ended.
     case cancelled(wasSent: Bool)
     case closed(wasSent: Bool)
-    /// The deadline came before the call could be sent.
+    /// The deadline came before the call could be sent, since there was no connection.
     case unavailable(String)
+    /// The deadline came while the call waited for its turn with a connection.
+    case heldBack(String)
     /// The deadline came before the reply.
     /// - Parameter why: why the connection is gone over which the reply could have come; nil if it is not gone.
     case deadlineExceeded(_ why: String?)

@@ -8,24 +8,24 @@ extension CallerHalf {
         case resumed(received: Int64)
     }
 
-    /// A stream is ready. What has waited is sent over it, in the order in which it was called.
+    /// A stream is ready. `takeWaiting` returns what has waited for it, in the order in which it was called.
     /// - Returns: nil if the half is closed and has nothing to send any more.
-    package mutating func attach(
-        _ stream: Int, _ beginning: Beginning, peerRunsLibrary: Bool, at now: Instant
-    ) -> CallerEffects? {
+    package mutating func attach(_ stream: Int, _ beginning: Beginning, at now: Instant) -> CallerEffects? {
         guard !isClosed || posts.isSettling else { return nil }
         var effects = CallerEffects()
         self.stream = stream
         isUnreachable = false
         hasSession = true
+        var peerHas: Int64 = 0
         switch beginning {
         case .anew:
             restart(because: "\(unavailableReason); the server does not know the session", &effects)
         case .resumed(let received):
-            posts.release(through: received)
+            peerHas = received
+            posts.resumed(received: received)
             calls.resumed(over: stream, received: received)
-            abandoned = abandoned.filter { $0 <= received }
-            effects.cancels = abandoned.map { ($0, over: stream) }
+            forgetAbandoned { $0 > received }
+            effects.cancels = abandoned.keys.map { ($0, over: stream) }
         }
         // These calls began before the limit of the peer was known.
         let (longest, limit, why) = (longest, frameLimit, unavailableReason)
@@ -33,7 +33,8 @@ extension CallerHalf {
             CallerEffects.Ended(
                 call: $0.handle, failure: $0.wasSent ? .connectionLost(why) : .tooLarge($0.length, most: limit))
         }
-        replay(peerRunsLibrary: peerRunsLibrary, at: now, &effects)
+        effects.dropped = posts.dropUnwanted(at: now, longest: longest)
+        beginLine(received: peerHas)
         if posts.isSettling { effects.reportOver = stream }
         effects.isSettled = posts.takeSettled()
         return effects
@@ -53,7 +54,7 @@ extension CallerHalf {
         guard detach(stream, because: why) else { return nil }
         var effects = CallerEffects()
         hasSession = false
-        abandoned = []
+        forgetAbandoned { _ in true }
         leaving.append(stream)
         if posts.leave(stream) { effects.reportOver = stream }
         effects.finished = takeFinished()
@@ -64,9 +65,8 @@ extension CallerHalf {
     /// had left fail, except those that may run twice. All others wait.
     /// - Parameters:
     ///   - sent: how many bytes of the stream had left.
-    ///   - peerRunsLibrary: whether the peer of the stream for new calls, if there is one, runs this library.
     package mutating func lost(
-        _ stream: Int, sent: UInt64, because why: String, sessionGoesOn: Bool, peerRunsLibrary: Bool, at now: Instant
+        _ stream: Int, sent: UInt64, because why: String, sessionGoesOn: Bool
     ) -> CallerEffects {
         var effects = CallerEffects()
         detach(stream, because: why)
@@ -81,7 +81,7 @@ extension CallerHalf {
             if self.stream == nil {
                 endUnreachable(&effects)
             } else {
-                replay(peerRunsLibrary: peerRunsLibrary, at: now, &effects)
+                for call in renumbered { joinLine(call.id) }
             }
         }
         effects.isSettled = posts.takeSettled()
@@ -94,6 +94,7 @@ extension CallerHalf {
     package mutating func detach(_ stream: Int, because why: String) -> Bool {
         guard self.stream == stream else { return false }
         self.stream = nil
+        beginLine()
         reason = why
         return true
     }
@@ -130,24 +131,9 @@ extension CallerHalf {
 
     /// Another session begins. Calls that may have arrived in the former session get no answer any more, so they end.
     private mutating func restart(because why: String, _ effects: inout CallerEffects) {
-        abandoned = []
+        forgetAbandoned { _ in true }
         (effects.lost, effects.lossReason) = (posts.restarted(), why)
         effects.end(calls.restarted()) { _ in .connectionLost(why) }
-    }
-
-    /// Sends the waiting calls, and the posts that the peer may not have, in the order of their numbers.
-    private mutating func replay(peerRunsLibrary: Bool, at now: Instant, _ effects: inout CallerEffects) {
-        var waiting = calls.waiting[...]
-        let (messages, dropped) = posts.sendAll(at: now, longest: longest, isKept: peerRunsLibrary)
-        effects.dropped = dropped
-        for (number, message) in messages {
-            while let (id, handle) = waiting.first, id < number {
-                waiting.removeFirst()
-                effects.sends.append(.call(handle, id: id))
-            }
-            effects.sends.append(.post(message, number: number))
-        }
-        for (id, handle) in waiting { effects.sends.append(.call(handle, id: id)) }
     }
 }
 
@@ -177,9 +163,10 @@ extension CallerHalf {
         let reason = unavailableReason
         effects.lossReason = stream == nil && !why.contains(reason) ? "\(why); \(reason)" : why
         effects.lost = posts.loseAll()
-        abandoned = []
+        forgetAbandoned { _ in true }
         leaving = []
         stream = nil
+        beginLine()
         hasSession = false
         return effects
     }

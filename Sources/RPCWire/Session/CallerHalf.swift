@@ -8,12 +8,13 @@
 @usableFromInline
 package struct CallerHalf: ~Copyable, Sendable {
     package struct Limits: Sendable {
-        package let pendingCalls: Int
+        package let pendingCallBytes: Int
         package let pendingPostBytes: Int
         package let frameSize: Int
 
-        package init(pendingCalls: Int, pendingPostBytes: Int, frameSize: Int) {
-            (self.pendingCalls, self.pendingPostBytes, self.frameSize) = (pendingCalls, pendingPostBytes, frameSize)
+        package init(pendingCallBytes: Int, pendingPostBytes: Int, frameSize: Int) {
+            self.pendingCallBytes = pendingCallBytes
+            (self.pendingPostBytes, self.frameSize) = (pendingPostBytes, frameSize)
         }
     }
 
@@ -24,8 +25,20 @@ package struct CallerHalf: ~Copyable, Sendable {
     package internal(set) var stream: Int?
     /// Streams that take no new calls, but over which replies or acknowledgements may still come.
     var leaving: [Int] = []
-    /// The numbers of calls that were sent and whose callers have given up. The peer may not know that yet.
-    var abandoned: Set<Int64> = []
+    /// The calls that wait although there is a stream, in order: for room in the stream, or for a place at the peer. A number whose
+    /// call has ended may stand here too.
+    private var line: ArraySlice<Int64> = []
+    /// The highest number that was given to the stream, or that has arrived before.
+    private var lastSent: Int64 = 0
+    /// The highest number of a call or post that was ever given to a stream.
+    package private(set) var lastNumber: Int64 = 0
+    /// How many calls the peer runs at a time, and how many bytes these may have; what is beyond waits here.
+    package private(set) var places = Amount(count: .max, bytes: .max)
+    /// The calls that were sent and whose callers have given up, by their numbers, with the lengths of their messages. The peer
+    /// may not know that yet, and they keep their places there.
+    private(set) var abandoned: [Int64: Int] = [:]
+    private var abandonedBytes = 0
+    private static let mostAbandoned = 65_536
     /// Whether new calls belong to a session that exists. It may be without a connection now.
     var hasSession = false
     package internal(set) var isClosed = false
@@ -55,8 +68,8 @@ package struct CallerHalf: ~Copyable, Sendable {
     package var pendingPosts: Int { posts.count }
     /// How many posts were lost since `close`.
     package var lostPosts: Int { posts.lost }
-    /// The highest number that a call or a post has had.
-    package var lastNumber: Int64 { calls.lastNumber }
+    /// About how much memory all pending calls and posts take.
+    package var pendingBytes: Int { calls.byteCount + posts.byteCount }
     /// Why there is no connection, for the errors of callers whose time is over while they wait for one.
     package var unavailableReason: String { reason ?? "no connection was made" }
     package var untoldRefusals: Int { posts.untoldRefusals }
@@ -68,6 +81,11 @@ package struct CallerHalf: ~Copyable, Sendable {
     package mutating func limitFrames(to size: Int?) {
         frameLimit = min(limits.frameSize, max(64, size ?? .max))
     }
+
+    /// Sets how many calls the peer runs at a time, and how many bytes these may have; nil if it has named no limit.
+    package mutating func limitPlaces(to count: Int?, bytes: Int?) {
+        places = Amount(count: max(1, count ?? .max), bytes: max(1, bytes ?? .max))
+    }
 }
 
 // MARK: calls
@@ -76,16 +94,21 @@ extension CallerHalf {
     /// A call that has begun.
     package struct Begun {
         package let id: Int64
+        /// Whether the driver gives it to the stream now. Otherwise it waits.
+        package let isSent: Bool
         /// Whether its deadline is now the next one. If so, the driver sets its timer to it.
         package let isNextDue: Bool
     }
 
     /// Begins a call, which then waits until the driver reports it by `sent`. Returns failures and never throws: debuggers and
     /// test libraries look at each thrown error, and cannot walk some frames of the caller's stack.
-    package mutating func call(_ call: OutgoingCalls.Call, at now: Instant) -> Result<Begun, CallFailure> {
+    /// - Parameter isCrowded: whether the stream should get no more messages for now.
+    package mutating func call(
+        _ call: OutgoingCalls.Call, isCrowded: Bool = false, at now: Instant
+    ) -> Result<Begun, CallFailure> {
         if isClosed { return .failure(.closed(wasSent: false)) }
-        guard calls.count < limits.pendingCalls else {
-            return .failure(.tooManyPending(most: limits.pendingCalls))
+        guard calls.byteCount < limits.pendingCallBytes else {
+            return .failure(.tooManyPending(mostBytes: limits.pendingCallBytes))
         }
         if isUnreachable,
             Self.isEnded(call.persistence, mayHaveArrived: false, waitsForConnection: waitsForConnection)
@@ -95,22 +118,40 @@ extension CallerHalf {
         guard call.length <= longest else { return .failure(.tooLarge(call.length, most: frameLimit)) }
         guard call.deadline > now else { return .failure(.noTimeLeft) }
         let id = calls.start(call)
-        guard call.deadline < wakesAt else { return .success(Begun(id: id, isNextDue: false)) }
+        let isSent = stream != nil && !isCrowded && line.isEmpty && !posts.wait && hasPlace(after: calls.sent)
+        if !isSent, stream != nil { line.append(id) }
+        guard call.deadline < wakesAt else { return .success(Begun(id: id, isSent: isSent, isNextDue: false)) }
         wakesAt = call.deadline
-        return .success(Begun(id: id, isNextDue: true))
+        return .success(Begun(id: id, isSent: isSent, isNextDue: true))
+    }
+
+    /// Whether the peer has a place for one more call, of any length, if it runs these.
+    private func hasPlace(after sent: Amount) -> Bool {
+        sent.count &+ abandoned.count < places.count && sent.bytes &+ abandonedBytes < places.bytes
     }
 
     /// The driver has given the call to a stream. Returns whether it may also have run in a session that is lost.
-    package mutating func sent(_ id: Int64, at place: StreamOffset) -> Bool { calls.sent(id, at: place) }
+    package mutating func sent(_ id: Int64, at place: StreamOffset) -> Bool {
+        noteSent(id)
+        return calls.sent(id, at: place)
+    }
+
+    private mutating func noteSent(_ number: Int64) {
+        lastSent = max(lastSent, number)
+        lastNumber = max(lastNumber, number)
+    }
 
     /// A reply has come. Nil if no call waits for it over this stream.
     package mutating func replied(to id: Int64, over stream: Int) -> CallHandle? {
         // The answer to a call shows that all posts before it have arrived.
         if !posts.isEmpty, stream == self.stream { posts.release(through: id) }
         if let call = calls.replied(to: id, over: stream) { return call }
-        if !abandoned.isEmpty { abandoned.remove(id) }
+        if !abandoned.isEmpty, stream == self.stream { forgetAbandoned(id) }
         return nil
     }
+
+    /// Whether messages wait for the stream. Asked after replies.
+    package var messagesWait: Bool { stream != nil && (!line.isEmpty || posts.wait) }
 
     /// Whether a call was sent over this stream and is not answered.
     package func awaits(_ id: Int64, over stream: Int) -> Bool { calls.awaits(id, over: stream) }
@@ -130,7 +171,7 @@ extension CallerHalf {
         effects.renumbered = [call]
         effects.finished = takeFinished()
         if self.stream != nil {
-            effects.sends = [.call(call.handle, id: call.id)]
+            joinLine(call.id)
         } else {
             effects.wantsConnection = true
             endUnreachable(&effects)
@@ -152,8 +193,12 @@ extension CallerHalf {
         var effects = CallerEffects()
         let why = unavailableReason
         let isLost = stream == nil && leaving.isEmpty
+        let whyHeldBack = stream == nil ? nil : self.whyHeldBack
         let removed = calls.expire(at: now)
-        effects.end(removed) { $0 ? .deadlineExceeded(isLost ? why : nil) : .unavailable(why) }
+        effects.end(removed) { wasSent in
+            if wasSent { return .deadlineExceeded(isLost ? why : nil) }
+            return whyHeldBack.map { .heldBack($0) } ?? .unavailable(why)
+        }
         abandon(removed, &effects)
         wakesAt = calls.nextDeadline ?? .distantFuture
         if wakesAt < .distantFuture { effects.wakeAt = wakesAt }
@@ -170,12 +215,28 @@ extension CallerHalf {
                 isOver = stream == self.stream
             }
             // Kept until it is answered: if the connection is lost first, the peer is told again over the next one.
-            if isOver { rememberAbandoned(call.id) }
+            if isOver { rememberAbandoned(call) }
         }
     }
 
-    private mutating func rememberAbandoned(_ id: Int64) {
-        if hasSession, abandoned.count < limits.pendingCalls { abandoned.insert(id) }
+    private var whyHeldBack: String {
+        hasPlace(after: calls.sent)
+            ? "the other end had not read earlier messages"
+            : "the other end ran as many calls of this one as it may (maximumRequestsInFlight, maximumBytesInFlight)"
+    }
+
+    private mutating func rememberAbandoned(_ call: OutgoingCalls.Removed) {
+        guard hasSession, abandoned.count < Self.mostAbandoned else { return }
+        abandoned[call.id] = call.length
+        abandonedBytes += call.length
+    }
+
+    private mutating func forgetAbandoned(_ id: Int64) {
+        if let length = abandoned.removeValue(forKey: id) { abandonedBytes -= length }
+    }
+
+    mutating func forgetAbandoned(where isForgotten: (Int64) -> Bool) {
+        for id in abandoned.keys where isForgotten(id) { forgetAbandoned(id) }
     }
 
     /// Whether a call ends instead of waiting for the next attempt to connect.
@@ -199,33 +260,98 @@ extension CallerHalf {
                 || Self.isEnded(
                     call.persistence, mayHaveArrived: mayHaveArrived, waitsForConnection: waitsForConnection)
         }
-        for call in removed where call.wasSent { rememberAbandoned(call.id) }
+        for call in removed where call.wasSent { rememberAbandoned(call) }
         effects.end(removed) { $0 ? .connectionLost(why) : .unreachable(why) }
+    }
+}
+
+// MARK: what waits for the stream
+
+extension CallerHalf {
+    /// About how many bytes are taken at once.
+    private static let mostTaken = 256 << 10
+
+    /// The stream is ready, so all calls that are not sent wait for it; or there is none any more.
+    /// - Parameter received: the highest number that the peer has.
+    mutating func beginLine(received: Int64 = 0) {
+        calls.count(over: stream)
+        line = stream == nil ? [] : calls.waiting.map(\.id)[...]
+        lastSent = received
+    }
+
+    /// Adds a call behind all others.
+    mutating func joinLine(_ id: Int64) { line.append(id) }
+
+    /// Returns messages that are to be sent now, in the order of their numbers; none when no more can be sent. Posts pass calls
+    /// for which the peer has no place. Such a call gets a new number later, because a peer takes numbers in rising order only.
+    package mutating func takeWaiting(peerRunsLibrary: Bool) -> CallerEffects {
+        var effects = CallerEffects()
+        var (sent, room) = (calls.sent, Self.mostTaken)
+        while stream != nil, room > 0 {
+            let call = nextInLine
+            let mayCall = call != nil && hasPlace(after: sent)
+            if let post = posts.next(isKept: peerRunsLibrary), post.number < call?.id ?? .max || !mayCall {
+                posts.give(post.number, isKept: peerRunsLibrary)
+                effects.sends.append(.post(post.message, number: post.number))
+                noteSent(post.number)
+                room -= post.message.count
+            } else if let call, mayCall {
+                line.removeFirst()
+                var (id, handle) = (call.id, call.handle)
+                if id <= lastSent, let renumbered = calls.renumberWaiting(id) {
+                    effects.renumbered.append(renumbered)
+                    (id, handle) = renumbered
+                }
+                effects.sends.append(.call(handle, id: id))
+                noteSent(id)
+                sent.add(call.length)
+                room -= call.length
+            } else {
+                break
+            }
+        }
+        return effects
+    }
+
+    /// The first call in the line; calls that have ended are taken out.
+    private var nextInLine: (id: Int64, length: Int, handle: CallHandle)? {
+        mutating get {
+            while let id = line.first {
+                if let call = calls.waiting(id) { return (id, call.length, call.handle) }
+                line.removeFirst()
+            }
+            return nil
+        }
     }
 }
 
 // MARK: posts
 
 extension CallerHalf {
-    /// Begins a post. The driver gives it to the stream; without a stream it is kept until there is one.
+    /// Begins a post. The driver gives it to the stream, or it is kept until there is a stream with room for it.
     /// - Parameters:
     ///   - message: the message without its end, which has the number.
     ///   - ownBytes: how many of its last bytes are for peers that run this library only: its metadata.
+    ///   - isCrowded: whether the stream should get no more messages for now.
     ///   - peerRunsLibrary: whether the peer runs this library, and so acknowledges posts.
-    /// - Returns: its number.
+    /// - Returns: its number, and whether the driver gives it to the stream now.
     package mutating func post(
-        _ message: UnsafeRawBufferPointer, ownBytes: Int = 0, until deadline: Instant, peerRunsLibrary: Bool
-    ) -> Result<Int64, CallFailure> {
+        _ message: UnsafeRawBufferPointer, ownBytes: Int = 0, until deadline: Instant, isCrowded: Bool = false,
+        peerRunsLibrary: Bool
+    ) -> Result<(number: Int64, isSent: Bool), CallFailure> {
         if isClosed { return .failure(.closed(wasSent: false)) }
         guard !posts.isFull else { return .failure(.tooManyPosts(mostBytes: limits.pendingPostBytes)) }
         guard message.count <= longest else { return .failure(.tooLarge(message.count, most: frameLimit)) }
         let number = calls.takeNumber()
-        if stream == nil {
-            posts.keep(message, ownBytes: ownBytes, number: number, until: deadline)
-        } else {
-            posts.send(message, ownBytes: ownBytes, number: number, isKept: peerRunsLibrary)
+        if stream == nil || isCrowded || posts.wait {
+            // Where only the stream is crowded, the post belongs to the session already.
+            let end = stream == nil ? deadline : .distantFuture
+            posts.keep(message, ownBytes: ownBytes, number: number, until: end)
+            return .success((number, false))
         }
-        return .success(number)
+        posts.send(message, ownBytes: ownBytes, number: number, isKept: peerRunsLibrary)
+        noteSent(number)
+        return .success((number, true))
     }
 
     /// A post was refused. Returns whether the log is told now: for each post that is itself at fault, but only for the first

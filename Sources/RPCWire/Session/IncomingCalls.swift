@@ -33,15 +33,16 @@ package struct IncomingCalls: ~Copyable {
         private var number: Int
         /// The worker that runs the call; nil before it begins.
         private(set) var runner: Unmanaged<AnyObject>?
+        private(set) var isPost: Bool
 
-        init(_ id: RPCIdentifier?, bytes: Int, deadline: Instant) {
-            (self.id, state, self.deadline, number) = (id, .running, deadline, bytes)
+        init(_ id: RPCIdentifier?, isPost: Bool, bytes: Int, deadline: Instant) {
+            (self.id, state, self.deadline, number, self.isPost) = (id, .running, deadline, bytes, isPost)
         }
 
         /// Puts a call into a free slot, and returns the index of the next free slot.
         @inline(__always)
-        mutating func fill(_ id: RPCIdentifier?, bytes: Int, deadline: Instant) -> Int {
-            defer { self = Entry(id, bytes: bytes, deadline: deadline) }
+        mutating func fill(_ id: RPCIdentifier?, isPost: Bool, bytes: Int, deadline: Instant) -> Int {
+            defer { self = Entry(id, isPost: isPost, bytes: bytes, deadline: deadline) }
             return number
         }
 
@@ -84,13 +85,16 @@ package struct IncomingCalls: ~Copyable {
         self.byteLimit = byteLimit
     }
 
+    /// The calls and posts in the table.
     @usableFromInline package private(set) var count = 0
+    /// The posts among them, which take no place of a call: they run one at a time.
+    @usableFromInline private(set) var posts = 0
     /// The bytes that came with the calls of the table, and those that are kept for them until they end.
     @usableFromInline package var held = HeldBytes()
 
     /// Whether the table would refuse the next call because of a limit.
     @inlinable
-    package var isFull: Bool { count >= limit || held.count >= byteLimit }
+    package var isFull: Bool { count &- posts >= limit || held.count >= byteLimit }
 
     /// Whether this end is finishing and no call runs any more.
     package var isDrained: Bool { isDraining && count == 0 }
@@ -105,19 +109,20 @@ package struct IncomingCalls: ~Copyable {
     ) -> StartResult {
         if !isPost {
             guard !isDraining else { return .draining }
-            guard count < limit else { return .busy(.maximumRequestsInFlight, most: limit) }
+            guard count - posts < limit else { return .busy(.maximumRequestsInFlight, most: limit) }
             guard held.count < byteLimit else { return .busy(.maximumBytesInFlight, most: byteLimit) }
         }
         // An id may be as long as a message.
         let bytes = bytes &+ (id?.textCount ?? 0)
         count += 1
+        if isPost { posts += 1 }
         held.begin(bytes)
         let slot = firstFree
         if slot >= 0 {
-            firstFree = entries[slot].fill(id, bytes: bytes, deadline: deadline)
+            firstFree = entries[slot].fill(id, isPost: isPost, bytes: bytes, deadline: deadline)
             return .run(slot: slot)
         }
-        entries.append(Entry(id, bytes: bytes, deadline: deadline))
+        entries.append(Entry(id, isPost: isPost, bytes: bytes, deadline: deadline))
         return .run(slot: entries.count - 1)
     }
 
@@ -138,6 +143,7 @@ package struct IncomingCalls: ~Copyable {
         guard entries.indices.contains(slot), let ended = entries[slot].clear(next: firstFree) else { return nil }
         firstFree = slot
         count -= 1
+        if entries[slot].isPost { posts -= 1 }
         held.end(ended.bytes)
         return ended.stop
     }

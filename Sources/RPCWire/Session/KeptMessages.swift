@@ -125,17 +125,30 @@ package struct KeptMessages: ~Copyable, Sendable {
         entries[firstEntry...].prefix { $0.number <= number }.filter { !$0.isDropped }.map(\.number)
     }
 
-    /// The kept messages, with the times when they are no longer wanted, and how many of their last bytes are for peers that
-    /// run this library only.
-    package var messages: [(number: Int64, message: Bytes, deadline: Instant, ownBytes: Int)] {
-        var start = firstByte
-        return entries[firstEntry...].compactMap { entry in
-            defer { start = entry.end }
-            if entry.isDropped { return nil }
-            if let message = shared[entry.number] { return (entry.number, message, entry.deadline, 0) }
-            let message = UnsafeRawBufferPointer(rebasing: bytes.bytes[start - firstByte..<entry.end - firstByte])
-            return (entry.number, Bytes(copying: message), entry.deadline, Int(entry.ownBytes))
+    /// A kept message.
+    /// - Parameter ownBytes: how many of its last bytes are for peers that run this library only.
+    package typealias Kept = (number: Int64, message: Bytes, ownBytes: Int)
+
+    /// All kept messages.
+    package var messages: [Kept] {
+        var all: [Kept] = []
+        while let next = message(after: all.last?.number ?? 0) { all.append(next) }
+        return all
+    }
+
+    /// The first kept message with a higher number; nil if there is none.
+    package func message(after number: Int64) -> Kept? {
+        var (low, high) = (firstEntry, entries.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if entries[middle].number > number { high = middle } else { low = middle + 1 }
         }
+        guard let index = entries[low...].firstIndex(where: { !$0.isDropped }) else { return nil }
+        let entry = entries[index]
+        if let message = shared[entry.number] { return (entry.number, message, 0) }
+        let start = index > firstEntry ? entries[index - 1].end : firstByte
+        let message = UnsafeRawBufferPointer(rebasing: bytes.bytes[start - firstByte..<entry.end - firstByte])
+        return (entry.number, Bytes(copying: message), Int(entry.ownBytes))
     }
 
     /// Removes the released entries from the list once they are most of it. So each entry is moved at most once on average.

@@ -36,6 +36,18 @@ package enum Persistence: Sendable, Hashable {
     case ends
 }
 
+/// How many messages, and how many bytes they have.
+@usableFromInline
+package struct Amount: Sendable, Hashable {
+    @usableFromInline package var count: Int
+    @usableFromInline package var bytes: Int
+
+    package init(count: Int = 0, bytes: Int = 0) { (self.count, self.bytes) = (count, bytes) }
+
+    mutating func add(_ bytes: Int) { (count, self.bytes) = (count + 1, self.bytes + bytes) }
+    mutating func remove(_ bytes: Int) { (count, self.bytes) = (count - 1, self.bytes - bytes) }
+}
+
 @usableFromInline
 package struct OutgoingCalls: Sendable {
     /// A call that enters the table.
@@ -94,6 +106,14 @@ package struct OutgoingCalls: Sendable {
     private var entries: [Entry?] = []
     private var nextID: Int64 = 1
     @usableFromInline package private(set) var count = 0
+    /// About how much memory the calls take.
+    private(set) var byteCount = 0
+    /// The calls that were given to the counted stream and are not answered, and the lengths of their messages.
+    @usableFromInline private(set) var sent = Amount()
+    private var countedStream: Int?
+
+    /// About how much memory a call takes besides its message, here and in its caller.
+    static let overhead = 1_024
 
     package init() {}
 
@@ -121,6 +141,7 @@ package struct OutgoingCalls: Sendable {
     package mutating func sent(_ id: Int64, at place: StreamOffset) -> Bool {
         guard let index = index(of: id) else { return false }
         entries[index]?.place = place
+        if place.stream == countedStream { sent.add(entries[index]?.call.length ?? 0) }
         return entries[index].map { $0.mayHaveArrived || $0.mayHaveRun } == true
     }
 
@@ -207,6 +228,23 @@ package struct OutgoingCalls: Sendable {
         numbers { $0.place == nil }.compactMap { id in entries[home(id)].map { (id, $0.call.handle) } }
     }
 
+    /// A call that waits to be sent; nil if it has ended, or was sent.
+    func waiting(_ id: Int64) -> Call? {
+        index(of: id).flatMap { entries[$0] }.flatMap { $0.place == nil ? $0.call : nil }
+    }
+
+    /// The same, under a new number, because higher numbers may have been sent already.
+    mutating func renumberWaiting(_ id: Int64) -> (id: Int64, handle: CallHandle)? {
+        waiting(id) == nil ? nil : index(of: id).flatMap { renumber($0) }
+    }
+
+    /// From now on `sent` counts the calls of this stream.
+    mutating func count(over stream: Int?) {
+        countedStream = stream
+        sent = Amount()
+        for case let entry? in entries where stream != nil && entry.place?.stream == stream { sent.add(entry.call.length) }
+    }
+
     /// Whether a reply may still come over a stream.
     package func isWaiting(on stream: Int) -> Bool {
         entries.contains { $0?.place?.stream == stream }
@@ -244,11 +282,15 @@ extension OutgoingCalls {
     private mutating func enter(_ entry: Entry) {
         entries[home(entry.id)] = entry
         count += 1
+        byteCount += entry.call.length + Self.overhead
     }
 
     private mutating func take(_ index: Int) -> Entry? {
+        guard let entry = entries[index].take() else { return nil }
         count -= 1
-        return entries[index].take()
+        byteCount -= entry.call.length + Self.overhead
+        if let place = entry.place, place.stream == countedStream { sent.remove(entry.call.length) }
+        return entry
     }
 
     private mutating func renumber(_ index: Int) -> (id: Int64, handle: CallHandle)? {

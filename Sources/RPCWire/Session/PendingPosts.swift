@@ -4,8 +4,10 @@
 package struct PendingPosts: ~Copyable {
     private let byteLimit: Int
     private var kept = KeptMessages()
-    /// The number of the last post that was given to a stream.
+    /// The posts up to this number were given to the present stream, or may have arrived over a former one.
     private var lastGiven: Int64 = 0
+    /// The highest number of a post that was ever given to a stream.
+    private var lastInTime: Int64 = 0
     /// By stream: the posts that were sent over a stream which takes no new calls, and are not acknowledged. They are never
     /// sent again.
     private var unsettled: [Int: [Int64]] = [:]
@@ -20,11 +22,14 @@ package struct PendingPosts: ~Copyable {
 
     /// How many posts are not sent yet, or not acknowledged.
     var count: Int { kept.count + unsettled.values.reduce(0) { $0 + $1.count } }
+    var byteCount: Int { kept.byteCount }
     var isFull: Bool { kept.byteCount >= byteLimit }
+    /// Whether posts wait to be given to the present stream.
+    var wait: Bool { kept.last > lastGiven }
     /// Whether an acknowledgement over the current stream would release no post.
     var isEmpty: Bool { kept.isEmpty }
 
-    /// Keeps a post until there is a connection, or until its deadline.
+    /// Keeps a post until it can be given to a stream, or, if there is none, until its deadline.
     mutating func keep(_ message: UnsafeRawBufferPointer, ownBytes: Int, number: Int64, until deadline: Instant) {
         kept.keep(message, number: number, deadline: deadline, ownBytes: ownBytes)
     }
@@ -33,28 +38,46 @@ package struct PendingPosts: ~Copyable {
     /// - Parameter isKept: whether the peer will acknowledge it.
     mutating func send(_ message: UnsafeRawBufferPointer, ownBytes: Int, number: Int64, isKept: Bool) {
         if isKept { kept.keep(message, number: number, ownBytes: ownBytes) }
-        lastGiven = number
+        given(number)
     }
 
-    /// Returns all posts to send over a new connection, in order.
-    /// - Parameters:
-    ///   - longest: how long a message to the peer may be.
-    ///   - isKept: whether the peer runs this library, and so will acknowledge them. Another peer does not get the metadata.
-    /// - Returns: the posts, and how many others were dropped because they are too late or too long.
-    mutating func sendAll(
-        at now: Instant, longest: Int, isKept: Bool
-    ) -> (messages: [(number: Int64, message: Bytes)], dropped: Int) {
+    private mutating func given(_ number: Int64) {
+        lastGiven = number
+        lastInTime = max(lastInTime, number)
+    }
+
+    /// A stream is ready, and the session goes on: the peer has all posts up to this number.
+    mutating func resumed(received: Int64) {
+        kept.release(through: received)
+        lastGiven = received
+    }
+
+    /// Drops the posts that are too late or too long for the stream that is ready. Returns how many.
+    /// - Parameter longest: how long a message to the peer may be.
+    mutating func dropUnwanted(at now: Instant, longest: Int) -> Int {
         // A post that was sent and is not acknowledged belongs to the session, which goes on: it has no deadline any more.
         let dropped = kept.drop { number, length, deadline in
-            deadline <= now && number > lastGiven || length > longest
+            deadline <= now && number > lastInTime || length > longest
         }
         lost += dropped
-        let messages = kept.messages.map { kept in
-            (number: kept.number, message: isKept ? kept.message : kept.message[0..<kept.message.count - kept.ownBytes])
+        return dropped
+    }
+
+    /// The post that is to be given to the stream next; nil if none waits.
+    /// - Parameter isKept: whether the peer runs this library. Another peer does not get the metadata.
+    mutating func next(isKept: Bool) -> (number: Int64, message: Bytes)? {
+        guard let next = kept.message(after: lastGiven) else {
+            lastGiven = max(lastGiven, kept.last)
+            return nil
         }
-        lastGiven = max(lastGiven, messages.last?.number ?? 0)
-        if !isKept { kept.release(through: kept.last) }
-        return (messages, dropped)
+        return (next.number, isKept ? next.message : next.message[0..<next.message.count - next.ownBytes])
+    }
+
+    /// The next post is given to the stream.
+    /// - Parameter isKept: whether the peer will acknowledge it.
+    mutating func give(_ number: Int64, isKept: Bool) {
+        given(number)
+        if !isKept { kept.release(through: number) }
     }
 
     /// The peer has all posts up to this number.

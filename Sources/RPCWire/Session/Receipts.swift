@@ -47,6 +47,9 @@ package struct Receipts: Sendable {
         note(bytes)
     }
 
+    /// Whether something has come that the peer has not been told of.
+    @inlinable package var hasUnreported: Bool { unreported > 0 }
+
     /// Asked for each message. Match the result by pattern: `==` on another module's enum goes through a table.
     @inlinable package var report: Report {
         guard unreported >= Self.interval || unreportedBytes >= Self.byteInterval else { return .notYet }

@@ -26,6 +26,13 @@ package protocol ByteChannel: AnyObject, Sendable {
     @discardableResult
     func write(_ fill: (_ queue: inout SendBuffer, _ offset: UInt64) -> Void) -> UInt64
 
+    /// How many written bytes the system has not taken yet. Callable from any thread.
+    var waiting: Int { get }
+
+    /// Whether so many bytes wait that a message which can wait elsewhere should do so. The receiver's `outputChanged` tells when
+    /// this has become false. Callable from any thread, also under a lock.
+    var isCrowded: Bool { get }
+
     /// Sends the queued bytes: on the loop at the end of the turn, elsewhere at once unless another thread is sending already.
     func flush(_ hint: FlushHint)
 
@@ -47,6 +54,8 @@ package protocol ByteChannel: AnyObject, Sendable {
 extension ByteChannel {
     package var peerUser: UInt32? { nil }
     package var isReading: Bool { true }
+    package var waiting: Int { 0 }
+    package var isCrowded: Bool { false }
     package func flush() { flush(.more) }
 
     /// Puts these bytes at the end of the outgoing queue, as `write(_:)` with a closure does.
@@ -73,6 +82,10 @@ package protocol ByteReceiver: AnyObject, Sendable {
     /// Meanwhile a peer that sends faster than it is served has to wait.
     var wantsMore: Bool { get }
 
+    /// Written bytes have begun to wait for the peer, or fewer wait than before. Called on the loop; not for bytes that leave at
+    /// once, unless the channel was crowded.
+    func outputChanged()
+
     /// Reading has paused because the peer does not read its waiting output. Called on the loop.
     func pausedReading()
 
@@ -89,6 +102,7 @@ package protocol ByteReceiver: AnyObject, Sendable {
 
 extension ByteReceiver {
     package var wantsMore: Bool { true }
+    package func outputChanged() {}
     package func pausedReading() {}
     package func peerFinished() -> Bool { false }
 }
@@ -99,7 +113,7 @@ package enum ChannelEnd: Sendable, Equatable {
     case local
     /// The peer closed in an orderly way. Bytes queued before that were still sent, if the peer took them.
     case remote
-    /// The peer was too slow to read or to acknowledge, or left too much unread. With the limit, and a description.
+    /// The peer read nothing for too long, or did not answer its system's question. With the limit, and a description.
     case overrun(Limit, String)
     /// The system reported a fault; the text has the system call and its errno.
     case failed(String)

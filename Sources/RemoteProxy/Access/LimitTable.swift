@@ -38,7 +38,7 @@ package struct LimitDescription: Sendable {
         .init(.maximumRequestsInAll, .count(\.maximumRequestsInAll), "calls of all connections at a time"),
         .init(
             .maximumBytesInFlight, .bytes(\.maximumBytesInFlight), "of arguments of one connection's calls at a time"),
-        .init(.maximumBytesInAll, .bytes(\.maximumBytesInAll), "of arguments of all calls at a time"),
+        .init(.maximumBytesInAll, .bytes(\.maximumBytesInAll), "kept for all peers at a time"),
         .init(.maximumWait, .time(\.maximumWait), "of waiting before each call", endsAtZero: true),
         .init(.maximumFrameSize, .bytes(\.maximumFrameSize), "in one message, either way"),
         .init(.loginTime, .time(\.loginTime), "to show a token"),

@@ -30,9 +30,17 @@ public struct Limits: Sendable {
     /// has none may always begin one whose arguments have less than 4 KiB.
     public var maximumRequestsInAll = 8_192
     /// How many bytes of arguments the running calls of one connection may have come with. While they have fewer, one more call
-    /// begins, however long it is; others are refused with `.busy`. What an object makes of its arguments does not count.
+    /// begins, however long it is; others are refused with `.busy`. What an object makes of its arguments does not count. Proxies
+    /// keep as many bytes of posts of one session for later.
     public var maximumBytesInFlight = 16 << 20
-    /// The same for all connections together, exact to 4 KiB for each, and with the same exception as for calls.
+    /// How many bytes the server keeps for all its peers together: what has come and waits or runs, whole or not; answers and
+    /// posts that peers have not acknowledged or not read; posts and results that proxies and caches keep for them. Exact to a
+    /// few kilobytes for each session.
+    ///
+    /// When all are used up, only sessions with less than 4 KiB may add to them: calls of others are refused with `.busy`, posts
+    /// to and from them wait or are dropped, their answers are sent once and not kept, and reading from them pauses. The
+    /// sessions for which the server keeps most end with their connections, until an eighth is free. What calls that run came
+    /// with does not count for that.
     public var maximumBytesInAll = 256 << 20
     /// How long calls of several clients may wait for their turn. When all have waited longer for a tenth of a second, new
     /// calls are refused with `.busy`. Until fewer calls come, waits are held to 5 ms. Three kinds are not refused: a burst, a
@@ -77,13 +85,9 @@ public struct Limits: Sendable {
 
     // MARK: what is kept for them
 
-    /// How many bytes may wait for a peer that does not read. With one message more, the peer is disconnected.
-    public var maximumQueuedOutput = 16 << 20
     /// How many bytes of answers of one session may wait for the client to acknowledge them. Beyond it an answer is sent once
     /// and not kept, and new calls wait. With twice as many, the session ends with its connection.
     public var maximumKeptReplyBytes = 4 << 20
-    /// The same for all sessions together. Beyond it, calls of the sessions that have such answers wait to begin.
-    public var maximumKeptReplyBytesInAll = 256 << 20
     /// How many lines are logged in ten seconds. The rest are counted.
     public var maximumLogLines = 1_000
 
@@ -107,7 +111,8 @@ public struct Limits: Sendable {
     /// How many bytes, and how many lines, the headers of one message may have.
     package var maximumHeaderBlock = 8_192
     package var maximumHeaderLines = 64
-    /// How many bytes may wait for a peer that does not read before reading from it pauses.
+    /// How many bytes may wait in the connection of a peer that does not read. Beyond it posts and calls to the peer wait in its
+    /// session, none of its requests begins, and nothing is read from it.
     package var pauseReading = 1 << 20
     /// How many answers of one session may wait to be acknowledged before calls wait to begin.
     package var maximumKeptReplies = 1_024
@@ -126,7 +131,7 @@ extension Limits {
     /// The limits for the output that waits for a peer of the server.
     package var output: OutputLimits {
         var output = OutputLimits()
-        (output.pauseReading, output.maximum, output.patience) = (pauseReading, maximumQueuedOutput, patience)
+        (output.pauseReading, output.patience) = (pauseReading, patience)
         (output.keepaliveInterval, output.keepaliveTimeout) = (keepaliveInterval, keepaliveTimeout)
         return output
     }

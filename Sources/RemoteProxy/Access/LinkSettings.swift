@@ -15,7 +15,7 @@ package struct LinkSettings: Sendable {
     /// Counts what the other ends do; nil if that is not counted.
     package var traffic: Traffic?
     package var timeout: Duration = .seconds(30)
-    package var maximumPendingCalls = 65_536
+    package var maximumPendingCallBytes = 256 << 20
     /// Whether calls wait for a connection while none can be made.
     package var waitsForConnection = true
     /// How many bytes of posts may wait to be sent or acknowledged.

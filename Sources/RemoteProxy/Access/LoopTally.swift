@@ -8,40 +8,24 @@ import Synchronization
 package final class LoopTally: Sendable {
     let calls = Atomic(0)
     let running = Atomic(0)
-    let bytes = Atomic(0)
-    /// The bytes of requests that wait with their connections.
-    let waitingBytes = Atomic(0)
     /// The limits by which a flood is refused: as frequent as calls, so counted here. `Traffic` counts all others.
     private static let floodLimits: [Limit] = [
         .maximumRequestsInFlight, .maximumRequestsInAll, .maximumBytesInFlight, .maximumBytesInAll, .maximumWait,
     ]
     private let refused = InlineArray<5, Atomic<Int>> { _ in Atomic(0) }
-    /// How many requests the loop may run, and how many bytes it may hold, without regard to the other loops.
+    /// How many requests the loop may run without regard to the other loops.
     let share: Int
-    let byteShare: Int
 
-    init(share: Int, byteShare: Int) {
-        self.share = share
-        self.byteShare = byteShare
-    }
+    init(share: Int) { self.share = share }
 
     /// Whether the loop is below its share. Asked for every message; true unless the server is busy.
-    var isBelowItsShare: Bool {
-        running.load(ordering: .relaxed) < share && bytes.load(ordering: .relaxed) < byteShare
-    }
+    var isBelowItsShare: Bool { running.load(ordering: .relaxed) < share }
 
-    package func began() {
-        add(1, to: calls)
-        add(1, to: running)
-    }
+    /// Counts a request that has been admitted.
+    func admitted() { add(1, to: calls) }
 
-    package func ended() { add(-1, to: running) }
-
-    /// Counts that the requests of a session hold more bytes than before, or fewer.
-    package func holds(_ change: Int) { add(change, to: bytes) }
-
-    /// Counts that requests which wait with their connection take more bytes than before, or fewer.
-    func waits(_ change: Int) { add(change, to: waitingBytes) }
+    /// Counts requests that run, or are in the line for a worker: one more, or one less.
+    package func runs(_ change: Int) { add(change, to: running) }
 
     /// Counts a request that was refused for a limit.
     package func wasBusy(_ limit: Limit) {

@@ -29,22 +29,22 @@ struct Admission {
     /// would be seen.
     private static var mostWaiting: (ofSession: Int, inAll: Int) { (256, 4_096) }
     /// The most bytes of arguments with which a session that has no request may begin one while all sessions together are full.
-    private static var fewBytes: Int { 4_096 }
+    private static var fewBytes: Int { Account.share }
 
     // None of these is retained, since each message asks them several times. The link's context keeps them.
     private let traffic: Unmanaged<Traffic>?
-    private let sessions: Unmanaged<SessionTable>?
     /// Counts the requests of this loop; nil at an end that counts nothing.
     private let tally: Unmanaged<LoopTally>?
     /// How many admitted requests no worker has begun yet.
     var waiting = 0
     /// How many admitted requests wait for posts before them. No worker could begin these yet.
     var behindPosts = 0
+    /// Whether the log has been told of a stray reply.
+    var hasToldOfStray = false
 
     init(_ context: LinkContext) {
         let traffic = context.settings.value.traffic
         self.traffic = traffic.map { .passUnretained($0) }
-        sessions = context.sessions.map { .passUnretained($0) }
         tally = traffic?.tally(of: context.runner.number).map { .passUnretained($0) }
     }
 
@@ -55,7 +55,9 @@ struct Admission {
     @inline(__always)
     func turn(of half: borrowing AnswererHalf, backlog: Int) -> Turn {
         // They begin one after another as posts end, and the end of each asks again.
-        if behindPosts > 0, half.calls.isFull || behindPosts >= Self.mostWaiting.ofSession { return .stalled }
+        if behindPosts > 0 {
+            if half.calls.isFull || behindPosts >= Self.mostWaiting.ofSession || isFullInAll { return .stalled }
+        }
         if waiting > 0 {
             // The table is full, but not all its requests have begun. Until they have, it is not known whether the next is too
             // many.
@@ -82,7 +84,7 @@ struct Admission {
         if id != nil, runner.isOverloaded(forLinkWith: waiting, at: now) { return busy(.maximumWait) }
         switch half.calls.start(id, isPost: isPost, bytes: bytes, deadline: deadline) {
         case .run(let slot):
-            tally?._withUnsafeGuaranteedRef { $0.began() }
+            tally?._withUnsafeGuaranteedRef { $0.admitted() }
             tellBytes(of: &half)
             // A post leaves no answer behind.
             return .begins(slot: slot, waitingFor: id == nil ? nil : overrunByReplies(of: half))
@@ -99,35 +101,31 @@ struct Admission {
     /// The limit for which no call begins until the other end has acknowledged answers; nil if calls may begin.
     @inline(__always)
     func overrunByReplies(of half: borrowing AnswererHalf) -> Limit? {
-        half.keepsAnswers ? half.overrunByReplies(isFullInAll: keepsTooMuchInAll) : nil
+        half.keepsAnswers ? half.overrunByReplies(isFullInAll: isFullInAll) : nil
     }
 
     /// The limit that all sessions together have reached, of requests or of bytes; nil if none. Asked for every message.
     @inline(__always)
     private var overrunInAll: Limit? {
-        guard let tally, !tally._withUnsafeGuaranteedRef({ $0.isBelowItsShare }) else { return nil }
-        return overrunBeyondShare
+        guard let tally, let traffic else { return nil }
+        return traffic._withUnsafeGuaranteedRef { traffic in
+            tally._withUnsafeGuaranteedRef { traffic.overrun(on: $0) }
+        }
     }
 
-    @inline(never)
-    private var overrunBeyondShare: Limit? {
-        tally.flatMap { traffic?.takeUnretainedValue().overrun(on: $0.takeUnretainedValue()) }
-    }
-
-    /// Whether all sessions together keep as many answers as they may.
-    var keepsTooMuchInAll: Bool { sessions?._withUnsafeGuaranteedRef { $0.keepsTooMuch } == true }
-
-    /// Whether the requests that wait with all channels together take as many bytes as they may.
-    var waitsTooMuchInAll: Bool {
-        traffic.map { $0.takeUnretainedValue() }.map { $0.waitingBytes >= $0.maximumBytes } ?? false
-    }
+    /// Whether the server keeps as many bytes for all its peers as it may.
+    var isFullInAll: Bool { traffic?._withUnsafeGuaranteedRef { $0.isFull } == true }
 
     // MARK: what is counted
+
+    /// Counts that a request is in the line for a worker, or waits for posts again, or has run.
+    @inline(__always)
+    func runs(_ change: Int) { tally?._withUnsafeGuaranteedRef { $0.runs(change) } }
 
     /// Counts that a request has run.
     @inline(__always)
     func ended(_ half: inout AnswererHalf) {
-        tally?._withUnsafeGuaranteedRef { $0.ended() }
+        runs(-1)
         tellBytes(of: &half)
     }
 
@@ -138,8 +136,5 @@ struct Admission {
     }
 
     @inline(never)
-    private func tell(_ bytes: Int) { tally?.takeUnretainedValue().holds(bytes) }
-
-    /// Tells the totals that the requests which wait with this channel take more bytes, or fewer.
-    func tellWaiting(_ change: Int) { tally?.takeUnretainedValue().waits(change) }
+    private func tell(_ bytes: Int) { traffic?.takeUnretainedValue().keeps(bytes) }
 }

@@ -143,6 +143,9 @@ struct PostQueue: ~Copyable {
         return request
     }
 
+    /// Takes a request out that will not run.
+    mutating func dropFirst() -> IncomingRequest? { waiting.popFirst() }
+
     mutating func next() -> IncomingRequest? {
         if waiting.isEmpty { isRunning = false }
         return waiting.popFirst()

@@ -11,11 +11,7 @@ extension Requester {
         let link = channel.link
         var former: Link?
         let isOpen = feed { state in
-            let peerRunsLibrary = channel.peerRunsLibrary
-            guard let effects = state.half.attach(channel.number, beginning, peerRunsLibrary: peerRunsLibrary, at: now)
-            else {
-                return nil
-            }
+            guard let effects = state.half.attach(channel.number, beginning, at: now) else { return nil }
             state.channel = channel
             if state.link !== link { former = state.link }
             state.link = link
@@ -41,13 +37,11 @@ extension Requester {
     /// Called when the channel has ended. If its session goes on, its calls wait for the next connection. If not, calls of
     /// which a byte had left fail, unless they may be run twice. All others wait.
     func ended(_ channel: MessageChannel, sent: UInt64, why: String, sessionGoesOn: Bool) {
-        let now = loop.now
         feed { state in
             if state.channel === channel { state.channel = nil }
             state.leaving.removeAll { $0 === channel }
             return state.half.lost(
-                channel.number, sent: sent, because: why, sessionGoesOn: sessionGoesOn,
-                peerRunsLibrary: state.channel?.peerRunsLibrary == true, at: now)
+                channel.number, sent: sent, because: why, sessionGoesOn: sessionGoesOn)
         }
     }
 

@@ -28,6 +28,8 @@ package final class Requester: Sendable {
         var onClosed: [Int: @Sendable () -> Void] = [:]
         var lastWatch = 0
         var supported = SupportedMethods()
+        /// What the account has been told of the pending calls and posts.
+        var reported = ReportedBytes()
     }
 
     package let loop: any Loop
@@ -38,17 +40,20 @@ package final class Requester: Sendable {
     let log: @Sendable (LogRecord) -> Void
     let state: Lock<State>
     let spareCalls = SpareCalls()
+    /// What is kept at this end for the other one.
+    package let account: Account
 
     package init(_ context: LinkContext) {
         loop = context.runner.loop
         handoff = context.runner.handoff
         let settings = context.settings.value
         let limits = CallerHalf.Limits(
-            pendingCalls: settings.maximumPendingCalls, pendingPostBytes: settings.maximumPendingPostBytes,
+            pendingCallBytes: settings.maximumPendingCallBytes, pendingPostBytes: settings.maximumPendingPostBytes,
             frameSize: settings.limits.maximumFrameSize)
         state = Lock(State(half: CallerHalf(limits, waitsForConnection: settings.waitsForConnection)))
         timeout = settings.timeout.nanoseconds
         log = context.log
+        account = Account(settings.traffic, mostKept: settings.limits.maximumBytesInFlight)
     }
 
     deinit { tell(untoldRefusals: state.withLock { $0.half.untoldRefusals }) }
@@ -108,7 +113,8 @@ extension Requester {
     ) -> AfterSending {
         let begun: CallerHalf.Begun
         switch state.half.call(
-            .init(call.handle, length: call.count, deadline: call.deadline, call.persistence), at: now)
+            .init(call.handle, length: call.count, deadline: call.deadline, call.persistence),
+            isCrowded: state.channel?.stream.isCrowded == true, at: now)
         {
         case .success(let value): begun = value
         case .failure(let reason):
@@ -119,7 +125,7 @@ extension Requester {
         }
         call.id = begun.id
         var after = AfterSending(wantsConnection: true)
-        if let channel = state.channel {
+        if begun.isSent, let channel = state.channel {
             dispatch(call, begun.id, over: channel, at: now, &state.half)
             after = flushing(channel, atOnce: isOnLoop || state.half.pendingCalls == 1, &state)
         }
@@ -131,6 +137,8 @@ extension Requester {
     func replied(_ replies: inout [CallReply], over channel: MessageChannel) {
         var isOnlyOne = false
         var answers = 0
+        var isFlushDue = false
+        var stray: Int64?
         let finished = state.withLock { state -> [MessageChannel] in
             for index in replies.indices {
                 if let handle = state.half.replied(to: replies[index].number, over: channel.number),
@@ -138,17 +146,23 @@ extension Requester {
                 {
                     answers += 1
                     replies[index].waiter = call._withUnsafeGuaranteedRef { $0.leave(replies[index].end.take()) }
+                } else if !(1...state.half.lastNumber).contains(replies[index].number) {
+                    stray = replies[index].number
                 }
             }
             isOnlyOne = replies.count == 1 && state.half.pendingCalls == 0
+            if state.half.messagesWait { isFlushDue = sendWaiting(at: loop.now, &state) }
+            tellBytes(&state)
             return state.leaving.isEmpty ? [] : state.take(state.half.takeFinished())
         }
         channel.noteAnswers(answers)
+        if let stray { channel.link.noteStray(stray) }
         if let handoff {
             handoff.answer(onlyOf: isOnlyOne ? ObjectIdentifier(self) : nil) { resume(replies) }
         } else {
             resume(replies)
         }
+        if isFlushDue { channel.stream.flush() }
         for channel in finished { channel.finishWhenIdle() }
     }
 
@@ -225,13 +239,15 @@ extension Requester {
         var untoldRefusals = 0
         let after = state.withLock { state -> AfterSending in
             let channel = state.channel
-            switch state.half.post(
+            defer { tellBytes(&state) }
+            switch account.isOverdrawn ? .failure(.noRoomInAll) : state.half.post(
                 message.bytes, ownBytes: message.count - open, until: call.deadline,
-                peerRunsLibrary: channel?.peerRunsLibrary == true)
+                isCrowded: channel?.stream.isCrowded == true, peerRunsLibrary: channel?.peerRunsLibrary == true)
             {
-            case .success(let number):
+            case .success((let number, let isSent)):
                 untoldRefusals = state.half.takeUntoldRefusals()
                 guard let channel else { return AfterSending(wantsConnection: true) }
+                guard isSent else { return AfterSending() }
                 if !channel.peerRunsLibrary { message.truncate(to: open) }
                 dispatch(post: message, number, over: channel)
                 return flushing(channel, atOnce: isOnLoop, &state)
@@ -360,10 +376,12 @@ extension Requester {
         let effects = state.withLock { state -> CallerEffects? in
             guard let effects = event(&state) else { return nil }
             touched = send(effects, at: now, &state)
+            if state.half.messagesWait, sendWaiting(at: now, &state), let channel = state.channel { touched.append(channel) }
             callers = effects.ended.compactMap { ended in
                 OutgoingCall.with(ended.call)?._withUnsafeGuaranteedRef { $0.leave(.failed(ended.failure)) }
             }
             finished = state.take(effects.finished)
+            tellBytes(&state)
             if effects.isSettled { swap(&onSettled, &state.onSettled) }
             return effects
         }
@@ -390,14 +408,35 @@ extension Requester {
         func touch(_ channel: MessageChannel) {
             if !touched.contains(where: { $0 === channel }) { touched.append(channel) }
         }
-        for (id, handle) in effects.renumbered { OutgoingCall.with(handle)?._withUnsafeGuaranteedRef { $0.id = id } }
+        renumber(effects)
         for (id, stream) in effects.cancels {
             guard let channel = state.channel(numbered: stream) else { continue }
             channel.append { MessageWriter.writeCancel(of: id, in: $0) }
             touch(channel)
         }
-        if let channel = state.channel, !effects.sends.isEmpty {
-            let output = JSONOutput()
+        if let stream = effects.reportOver, let channel = state.channel(numbered: stream), channel.peerRunsLibrary {
+            channel.append { MessageWriter.writeNotification(SystemMethod.report, in: $0) }
+            touch(channel)
+        }
+        return touched
+    }
+
+    private func renumber(_ effects: CallerEffects) {
+        for (id, handle) in effects.renumbered { OutgoingCall.with(handle)?._withUnsafeGuaranteedRef { $0.id = id } }
+    }
+
+    /// Queues what waits for the channel, until the channel is crowded. `outputChanged` goes on when it is not any more.
+    /// - Returns: whether the channel is to be flushed.
+    @inline(never)
+    private func sendWaiting(at now: Instant, _ state: inout State) -> Bool {
+        guard let channel = state.channel else { return false }
+        let output = JSONOutput()
+        var hasSent = false
+        while !channel.stream.isCrowded {
+            let effects = state.half.takeWaiting(peerRunsLibrary: channel.peerRunsLibrary)
+            if effects.sends.isEmpty { break }
+            hasSent = true
+            renumber(effects)
             for sent in effects.sends {
                 switch sent {
                 case .call(let handle, let id):
@@ -409,13 +448,20 @@ extension Requester {
                     dispatch(post: output, number, over: channel)
                 }
             }
-            touch(channel)
         }
-        if let stream = effects.reportOver, let channel = state.channel(numbered: stream), channel.peerRunsLibrary {
-            channel.append { MessageWriter.writeNotification(SystemMethod.report, in: $0) }
-            touch(channel)
-        }
-        return touched
+        return hasSent
+    }
+
+    /// Tells the account how much is pending, if that has changed enough.
+    @inline(__always)
+    private func tellBytes(_ state: inout State) {
+        guard account.isCounted, let change = state.reported.change(to: state.half.pendingBytes) else { return }
+        account.owes(change)
+    }
+
+    /// Called when less waits in the channel than before. On the loop.
+    func outputChanged() {
+        if ask({ $0.messagesWait }) { feed { _ in CallerEffects() } }
     }
 }
 

@@ -32,8 +32,9 @@ extension RPCClient {
         public var reconnectBase: Duration = .milliseconds(100)
         /// The longest wait between two attempts.
         public var reconnectLimit: Duration = .seconds(10)
-        /// How many calls may be pending before new ones are refused with `.busy`.
-        public var maximumPendingCalls = 65_536
+        /// How many bytes the messages of pending calls may take, each with a kilobyte for what belongs to it. Beyond it new
+        /// calls are refused with `.busy`. A call waits here while the server runs as many calls of this client as it may.
+        public var maximumPendingCallBytes = 256 * 1_024 * 1_024
         /// How many bytes of posts may wait to be sent or acknowledged. Beyond it new posts are dropped, with a line in the
         /// log.
         public var maximumPendingPostBytes = 32 * 1_024 * 1_024
@@ -91,7 +92,7 @@ extension RPCClient.Configuration {
     var linkSettings: LinkSettings {
         var settings = LinkSettings()
         settings.timeout = timeout
-        settings.maximumPendingCalls = maximumPendingCalls
+        settings.maximumPendingCallBytes = maximumPendingCallBytes
         settings.waitsForConnection = waitsForConnection
         settings.limits.maximumFrameSize = maximumFrameSize
         settings.limits.maximumRequestsInFlight = maximumRequestsInFlight
@@ -107,11 +108,8 @@ extension RPCClient.Configuration {
         return settings
     }
 
-    /// Limits for output that waits for the server. Its size is not limited: it is this process's own calls, which
-    /// `maximumPendingCalls` limits.
     package var streamLimits: OutputLimits {
         var limits = OutputLimits()
-        limits.maximum = .max
         limits.keepaliveInterval = keepaliveInterval
         limits.keepaliveTimeout = keepaliveTimeout
         return limits

@@ -40,6 +40,9 @@ struct Hello: Codable {
     var token: String?
     /// The most bytes that a message to it may have.
     var maximumFrameSize: Int?
+    /// How many calls of the receiver it runs at a time, and how many bytes of arguments these may have.
+    var maximumRequestsInFlight: Int?
+    var maximumBytesInFlight: Int?
     /// The session that the sender wants to go on with.
     var resume: Resumption?
 
@@ -56,8 +59,10 @@ struct Hello: Codable {
 struct Welcome: Codable {
     var `protocol` = 1
     var session: String
-    /// The most bytes that a message to it may have.
+    /// As in the hello.
     var maximumFrameSize: Int?
+    var maximumRequestsInFlight: Int?
+    var maximumBytesInFlight: Int?
     /// How long the session waits for the dialling end to come back, in milliseconds.
     var grace: Int64?
     /// How far the sender has come in the session that goes on. Nil when a new session begins: none was asked for, or the

@@ -100,6 +100,7 @@ extension Link {
     /// Counts a request that waits for a worker.
     @inline(__always)
     private func joinLine() {
+        admission.runs(1)
         if admission.waiting == 0 { runner.waitingLinks += 1 }
         admission.waiting += 1
     }
@@ -111,12 +112,14 @@ extension Link {
     }
 
     /// Gives the request back if it may begin now. Returns nil if it waits for posts; until these have run, it is not in the line
-    /// for a worker.
+    /// for a worker, and has no place among the requests that run.
     func beginInTurn(_ request: consuming IncomingRequest) -> IncomingRequest? {
+        let bytes = request.params.count
         let first = posts.begin(request)
         if first == nil {
             leaveLine()
-            admission.behindPosts = posts.count
+            admission.runs(-1)
+            noteBehindPosts(bytes)
         }
         return first
     }
@@ -124,9 +127,26 @@ extension Link {
     /// The next request that has waited for a post.
     func nextInTurn() -> IncomingRequest? {
         guard let next = posts.next() else { return nil }
-        admission.behindPosts = posts.count
+        noteBehindPosts(-next.params.count)
         joinLine()
         return next
+    }
+
+    /// - Parameter bytes: how many bytes wait more than before, or fewer.
+    private func noteBehindPosts(_ bytes: Int) {
+        admission.behindPosts = posts.count
+        requester.account.waits(bytes)
+    }
+
+    /// Drops the requests that wait for a post, since they will never run. Returns how many.
+    func dropBehindPosts() -> Int {
+        let count = posts.count
+        while let request = posts.dropFirst() {
+            noteBehindPosts(-request.params.count)
+            _ = half.calls.finish(slot: request.slot)
+        }
+        admission.tellBytes(of: &half)
+        return count
     }
 
     /// Whether a request has not come before. Each request of a peer that runs this library has a number, higher than those
@@ -195,6 +215,7 @@ extension Link {
         let output = worker.output
         let stop = half.calls.finish(slot: request.slot)
         admission.ended(&half)
+        if half.life.isOver, half.calls.count == 0 { allPostsHaveRun() }
         channel?.answered()
         if let failure { write(failure, stop, to: request, in: output) } else { MessageWriter.closeResult(in: output) }
         guard let id = request.id else { return }
@@ -361,12 +382,13 @@ extension Link {
         guard let channel else { return }
         channel.append(shared: answer)
         channel.stream.flush()
+        channel.noteAnswer()
     }
 
     /// - Parameter shared: the same answer in memory of its own, which is then kept without a copy.
     @inline(__always)
     private func keep(_ answer: UnsafeRawBufferPointer, as shared: Bytes? = nil, to id: RPCIdentifier) {
-        if let limit = half.keep(answer, shared: shared, isFullInAll: admission.keepsTooMuchInAll) {
+        if let limit = half.keep(answer, shared: shared, isFullInAll: admission.isFullInAll) {
             keepOutcome(of: id, because: limit)
         }
         reportKeptBytes()
@@ -376,17 +398,14 @@ extension Link {
     @inline(never)
     private func keepOutcome(of id: RPCIdentifier, because limit: Limit) {
         overran(limit)
-        let bytes =
-            limit == .maximumKeptReplyBytesInAll
-            ? context.sessions?.maximumKeptReplyBytes : settings.limits.maximumKeptReplyBytes
         let output = JSONOutput()
-        MessageWriter.writeFailure(id: id, error: .notKept(limit, of: bytes), in: output)
+        MessageWriter.writeFailure(id: id, error: .notKept(limit, settings.limits), in: output)
         half.keepAnyway(output.bytes)
     }
 
     @inline(never)
     private func keepAnswerWithoutPlace(_ answer: UnsafeRawBufferPointer) {
-        let limit = half.keepAnswerWithoutPlace(answer, isFullInAll: admission.keepsTooMuchInAll)
+        let limit = half.keepAnswerWithoutPlace(answer, isFullInAll: admission.isFullInAll)
         reportKeptBytes()
         guard let limit else { return }
         overran(limit)
@@ -398,7 +417,7 @@ extension Link {
     /// Tells the totals of all sessions how much this session keeps.
     @inline(__always)
     func reportKeptBytes() {
-        if let change = half.takeKeptBytesChange() { context.sessions?.keeps(change) }
+        if let change = half.takeKeptBytesChange() { requester.account.owes(change) }
     }
 
     /// Called when the other end has acknowledged its first `number` answers.

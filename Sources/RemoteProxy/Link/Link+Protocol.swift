@@ -66,7 +66,9 @@ extension Link {
     }
 
     private func note(_ end: CallEnd, to number: Int64?, _ channel: MessageChannel) {
-        if let number { channel.replies.append(CallReply(number: number, end: end)) }
+        // The answer to a ping has no call.
+        guard let number, number != RPCIdentifier.ofPing else { return }
+        channel.replies.append(CallReply(number: number, end: end))
     }
 
     /// Counts an answer. The other end keeps each answer that is not part of a batch until this end reports that it has come.
@@ -77,8 +79,27 @@ extension Link {
     }
 
     private func reportReceipts(over channel: MessageChannel) {
-        let due = half.receipts.report
-        if due != .notYet, channel.peerRunsLibrary { report(over: channel, flush: due == .atOnce) }
+        switch half.receipts.report {
+        case .notYet: if !channel.input.isReportDue { reportLater(over: channel) }
+        case .along where channel.peerRunsLibrary: report(over: channel, flush: false)
+        case .atOnce where channel.peerRunsLibrary: report(over: channel)
+        case .along, .atOnce: break
+        }
+    }
+
+    /// How long what has come may stay unreported: the other end keeps it, and would not know what became of it.
+    private static let longestUnreported = Duration.seconds(1)
+
+    /// Has what has come reported soon, even if nothing else comes.
+    @inline(never)
+    private func reportLater(over channel: MessageChannel) {
+        guard channel.peerRunsLibrary, half.receipts.hasUnreported else { return }
+        channel.input.isReportDue = true
+        // Not cancelled: it keeps the channel for a moment only, and sends nothing over one that has ended.
+        loop.schedule(at: loop.now.advanced(by: Self.longestUnreported)) { [self] in
+            channel.input.isReportDue = false
+            if self.channel === channel, half.receipts.hasUnreported { report(over: channel) }
+        }
     }
 
     /// Tells the other end how far this end has come.
@@ -108,7 +129,9 @@ extension Link {
         }
         let hello = Hello(
             timeout: settings.timeout.nanoseconds / 1_000_000, token: settings.token?.text,
-            maximumFrameSize: settings.limits.maximumFrameSize, resume: resumption)
+            maximumFrameSize: settings.limits.maximumFrameSize,
+            maximumRequestsInFlight: settings.limits.maximumRequestsInFlight,
+            maximumBytesInFlight: settings.limits.maximumBytesInFlight, resume: resumption)
         channel.append { output in
             MessageWriter.openRequest(method: SystemMethod.hello, in: output)
             // Integers and a plain text cannot fail to encode.
@@ -128,12 +151,13 @@ extension Link {
         // These replies came before any call was sent, so they must not meet a call that is sent now.
         channel.handOnReplies()
         guard let welcome = answer.flatMap({ try? Welcome(json: $0) }) else {
+            requester.ask { $0.limitPlaces(to: nil, bytes: nil) }
             requester.attach(channel, .anew)
             return channel.tellOwner(channel, .ready(isResumed: false))
         }
         channel.peerRunsLibrary = true
         channel.keepAlive()
-        limitFrames(to: welcome.maximumFrameSize)
+        adopt(welcome.maximumFrameSize, welcome.maximumRequestsInFlight, welcome.maximumBytesInFlight)
         if let progress = welcome.resumed {
             // This end may have given the session up while the answer was on its way. Then its next hello does not name it.
             guard let known = Link.resumable(by: requester), known.id == welcome.session else {
@@ -164,7 +188,7 @@ extension Link {
             return handOver(channel, to: known) { known.goOn(over: $0, answering: request, hello, resumption.received) }
         }
         half.assume(timeout: hello.timeout)
-        limitFrames(to: hello.maximumFrameSize)
+        adopt(hello.maximumFrameSize, hello.maximumRequestsInFlight, hello.maximumBytesInFlight)
         answer(request.id, in: batch) { try? $0.encode(welcome(nil)) }
         guard !channel.peerRunsLibrary else { return }
         channel.keepAlive()
@@ -172,10 +196,12 @@ extension Link {
         outlive(as: nil, grace: nil)
     }
 
-    private func limitFrames(to size: Int?) {
+    /// Keeps to the limits of the other end; nil for those that it has not named.
+    private func adopt(_ frameSize: Int?, _ requests: Int?, _ bytes: Int?) {
         half.limitFrames(
             to: requester.ask {
-                $0.limitFrames(to: size)
+                $0.limitFrames(to: frameSize)
+                $0.limitPlaces(to: requests, bytes: bytes)
                 return $0.frameLimit
             })
     }
@@ -183,6 +209,8 @@ extension Link {
     private func welcome(_ resumed: Progress?) -> Welcome {
         Welcome(
             session: id, maximumFrameSize: settings.limits.maximumFrameSize,
+            maximumRequestsInFlight: settings.limits.maximumRequestsInFlight,
+            maximumBytesInFlight: settings.limits.maximumBytesInFlight,
             grace: context.sessions.map { $0.grace.nanoseconds / 1_000_000 }, resumed: resumed)
     }
 
@@ -195,6 +223,7 @@ extension Link {
             return channel.stream.abort()
         }
         channel.closeGate(.local)
+        channel.tellBytes()
         let successor = MessageChannel(stream, after: channel, for: known)
         channel.tellOwner(channel, .replaced(by: successor))
         end("the client goes on with another session")

@@ -226,32 +226,91 @@ extension Link {
     }
 
     /// Ends the link: stops its requests, except the posts of an end that has said goodbye, and drops what was kept for that
-    /// end. Does nothing the second time.
+    /// end. Those posts have as long as a session without a connection has. Does nothing the second time.
     package func end(_ why: String) {
         guard let stops = half.close() else { return }
         context.sessions?.remove(self)
         graceTimer?.cancel()
+        graceTimer = nil
         deadlineTimer?.cancel()
         stopWorkers(in: stops)
         // These requests find that they are stopped, and are counted off like all others.
         releaseHeldBack()
         reportKeptBytes()
         admission.tellBytes(of: &half)
+        if !half.life.hasLeft {
+            dropPosts(because: why)
+        } else if half.calls.count > 0, let sessions = context.sessions {
+            sessions.finishes(self)
+            graceTimer = loop.schedule(at: loop.now.advanced(by: sessions.grace)) { [self] in
+                stopPosts(because: "they had not run \(sessions.grace) after their sender had left (sessionGrace)")
+            }
+        }
         channel = nil
         if isAccepted { requester.close(.gone(why)) } else { requester.linkEnded(self, why) }
         let onGone = shared.withLock { $0.onGone.take() }
         for action in onGone ?? [] { action() }
     }
 
+    /// Called when the last request of a link that is over has run.
+    func allPostsHaveRun() {
+        graceTimer?.cancel()
+        graceTimer = nil
+        context.sessions?.finished(self)
+    }
+
+    /// Stops the posts of a link that is over.
+    private func stopPosts(because why: String) {
+        half.life.hasLeft = false
+        stopRequests()
+        dropPosts(because: why)
+        allPostsHaveRun()
+    }
+
+    /// Drops the posts that wait for others, here and in the proxies that keep some.
+    private func dropPosts(because why: String) {
+        requester.account.dropKept()
+        let count = dropBehindPosts()
+        if count > 0 { log(LogRecord(.warning, "\(LostPosts.text(count)) received and not run: \(why)")) }
+    }
+
     /// Ends the session and every channel that serves it, because the other end says that it has more than this one has sent.
     /// That end counts wrong, or a byte has changed on the way. Which calls it would still run and answer cannot be known.
     func endMiscounted(over channel: MessageChannel) {
         let why = "\(channel.stream.remoteAddress) says that it has more of the session than it was sent"
+        settings.traffic?.count { $0.strays += 1 }
         log(LogRecord(.error, "closed the connection: \(why)"))
-        channel.close(because: why)
         if self.channel !== channel { self.channel?.replaced() }
+        end(with: channel, because: why)
+    }
+
+    /// Ends the session with its connection, because of all sessions it owes most of what the server may keep.
+    func endAsDebtor() {
+        let debt = requester.account.bytes
+        guard debt > Account.share else { return }
+        let why =
+            "the server keeps \(debt) bytes for it, more than for others, and for all together as many as it may "
+            + "(maximumBytesInAll)"
+        overran(.maximumBytesInAll)
+        log(LogRecord(.warning, "ended the session of \(address): \(why)"))
+        if half.life.isOver { return stopPosts(because: why) }
+        end(with: channel, because: why)
+    }
+
+    /// Ends the session and the channel that serves it, with all posts of the other end.
+    private func end(with channel: MessageChannel?, because why: String) {
+        half.life.hasLeft = false
+        channel?.close(because: why)
         end(why)
-        channel.stream.abort()
+        channel?.stream.abort()
+    }
+
+    /// Logs that the other end has answered a call that it was never sent. Once for each session; all are counted.
+    func noteStray(_ number: Int64) {
+        settings.traffic?.count { $0.strays += 1 }
+        guard !admission.hasToldOfStray else { return }
+        admission.hasToldOfStray = true
+        log(LogRecord(.warning, "ignored a reply with the id \(number): no call had it. Logged once for each session"))
     }
 
     /// Runs the action when the link is over, or at once if it is over already. Callable from any thread.
@@ -280,16 +339,8 @@ extension Link {
         guard channel?.gate.login.isLocked != true, !tokens.keeps(identity, by: entry) else { return false }
         let name = identity.map { "'\($0.name)'" } ?? "a caller without a token"
         let why = "the list of tokens has changed and does not let in \(name) as before"
-        // The posts that the caller left behind are not to run either.
-        half.life.hasLeft = false
-        guard let channel else {
-            end(why)
-            return true
-        }
-        log(LogRecord(.notice, "closed \(channel.stream.remoteAddress): \(why)"))
-        channel.close(because: why)
-        end(why)
-        channel.stream.abort()
+        if let channel { log(LogRecord(.notice, "closed \(channel.stream.remoteAddress): \(why)")) }
+        end(with: channel, because: why)
         return true
     }
 

@@ -115,6 +115,7 @@ extension MessageChannel {
         if gate.login.isLocked, !gate.login.received(gate.lockedInput) { return endGate(.loginInput) }
         gate.lockedInput = 0
         let isInside = frames.isInsideFrame
+        if isInside || !input.reported.isZero { tellBytes() }
         guard isInside || !gate.frameTimeout.isAtRest else { return }
         gate.frameTimeout.looked(
             frames: frames.count, isInside: isInside, isTold: frames.framing != nil, at: stream.loop.now)

@@ -32,6 +32,12 @@ extension MessageChannel {
         var owesReport = false
         /// Whether the log has been told that reading pauses.
         var hasToldOfPause = false
+        /// Whether a report of what has come is due within a second.
+        var isReportDue = false
+        /// How many written bytes wait for the other end, since it does not read as fast as this one writes.
+        var output = 0
+        /// The memory that the link's account has been told of.
+        var reported = ReportedBytes()
 
         @inline(__always)
         var isReading: Bool { if case .now = reading { true } else { false } }
@@ -55,7 +61,7 @@ extension MessageChannel {
             if !input.waiting.isEmpty, let limit = overrunByWaiting { return pauseReading(limit) }
             guard budget > 0 else { return readLater() }
             budget -= 1
-            let mayBegin = input.waiting.isEmpty && link.nextRequest == .now
+            let mayBegin = input.waiting.isEmpty && !isOutputCrowded && link.nextRequest == .now
             if mayBegin {
                 input.hasPaused = false
             } else if input.waiting.isEmpty, !input.hasPaused {
@@ -220,7 +226,7 @@ extension MessageChannel {
         defer { handOnReplies() }
         var budget = Self.framesPerTurn
         while !isClosed, !input.waiting.isEmpty {
-            switch link.nextRequest {
+            switch isOutputCrowded ? .stalled : link.nextRequest {
             case .now where budget > 0: budget -= 1
             // `retryWaitingRequests` comes back here when a request has begun or ended.
             case .stalled: return readOn()
@@ -251,14 +257,33 @@ extension MessageChannel {
         if !input.waiting.isEmpty { beginLater() }
     }
 
-    /// How many bytes of waiting requests every connection may keep, however much the others have.
-    private static var guaranteedBytes: Int { 64 << 10 }
+    /// Whether answers wait for a peer that has dialled, so many that no further request of it begins. A dialling end begins
+    /// the requests of its server in any case: if both ends waited, two ends that send much would wait for ever.
+    private var isOutputCrowded: Bool {
+        input.output > 0 && !isDialled && input.output > link.settings.limits.pauseReading
+    }
 
     /// The limit that the waiting requests have reached; nil if none.
     private var overrunByWaiting: Limit? {
         let bytes = input.waiting.bytes
         if bytes >= link.settings.limits.maximumBytesInFlight { return .maximumBytesInFlight }
-        return bytes >= Self.guaranteedBytes && link.admission.waitsTooMuchInAll ? .maximumBytesInAll : nil
+        return bytes >= Account.share && link.admission.isFullInAll ? .maximumBytesInAll : nil
+    }
+
+    // MARK: what the connection costs
+
+    /// Counts an answer that may have to wait for the other end.
+    @inline(__always)
+    func noteAnswer() {
+        guard input.output > 0 else { return }
+        input.output = stream.waiting
+        tellBytes()
+    }
+
+    /// Tells the account what this connection keeps: requests that wait, an incomplete message, and output that waits.
+    func tellBytes() {
+        let kept = isClosed ? 0 : input.waiting.bytes + frames.unreadBytes + input.output
+        if let change = input.reported.change(to: kept) { link.requester.account.owes(change) }
     }
 
     private func pauseReading(_ limit: Limit) {
@@ -281,14 +306,14 @@ extension MessageChannel {
     }
 
     private func changeWaiting(_ change: (inout WaitingFrames) -> Void) {
-        let before = input.waiting.bytes
         change(&input.waiting)
-        link.admission.tellWaiting(input.waiting.bytes - before)
+        tellBytes()
     }
 
-    /// Drops the waiting requests when the channel has ended. If the session goes on, the other end sends them again; otherwise
+    /// Drops what waits when the channel has ended. If the session goes on, the other end sends the requests again; otherwise
     /// they never run, and the log says so.
     func dropWaiting() {
+        tellBytes()
         guard !input.waiting.isEmpty else { return }
         if !link.half.life.isResumable {
             let count = input.waiting.count == 1 ? "1 request" : "\(input.waiting.count) requests"

@@ -194,6 +194,7 @@ extension MessageChannel {
     func send(_ message: UnsafeRawBufferPointer, isLast: Bool) {
         append(message)
         stream.flush(isLast ? .last : .more)
+        noteAnswer()
     }
 
     /// Sends a notification of the protocol.
@@ -313,6 +314,15 @@ extension MessageChannel: ByteReceiver {
     }
 
     package var wantsMore: Bool { input.isReading }
+
+    package func outputChanged() {
+        guard !isClosed else { return }
+        input.output = stream.waiting
+        tellBytes()
+        if stream.isCrowded { return }
+        link.requester.outputChanged()
+        retryWaitingRequests()
+    }
 
     package func pausedReading() { link.overran(.pauseReading) }
 

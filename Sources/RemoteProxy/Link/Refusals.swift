@@ -20,12 +20,14 @@ extension ErrorObject {
         RPCError(
             .invalidRequest, "a call with this id came before and is not run again", outcome: .unknown))
 
-    static func notKept(_ limit: Limit, of bytes: Int?) -> ErrorObject {
-        ErrorObject(
+    static func notKept(_ limit: Limit, _ limits: Limits) -> ErrorObject {
+        let why =
+            limit == .maximumBytesInAll
+            ? limits.overrun(of: limit)
+            : "more than \(limits.maximumKeptReplyBytes) bytes of replies were not acknowledged (\(limit))"
+        return ErrorObject(
             RPCError(
-                .responseTooLarge,
-                "the call ran, but its reply was lost with the connection: more than \(bytes ?? 0) bytes of replies were "
-                    + "not acknowledged (\(limit))", outcome: .executed))
+                .responseTooLarge, "the call ran, but its reply was lost with the connection: \(why)", outcome: .executed))
     }
 
     /// Marked, so that the other end can tell it from an error that an object threw. Only this one means that the connection

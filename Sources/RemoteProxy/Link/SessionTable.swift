@@ -2,7 +2,6 @@
 
 import RPCSockets
 import RPCWire
-import Synchronization
 
 package final class SessionTable: Sendable {
     private struct State {
@@ -15,6 +14,8 @@ package final class SessionTable: Sendable {
         }
 
         var entries: [String: Entry] = [:]
+        /// The sessions of clients that have left, while their posts run.
+        var finishing: [ObjectIdentifier: Link] = [:]
         var (additions, losses) = (0, 0)
         var isClosed = false
         var unclaimed = UnclaimedSessions()
@@ -32,31 +33,23 @@ package final class SessionTable: Sendable {
     private let limit: Int
     private let state = Lock(State())
 
-    /// How many bytes of answers all sessions keep for clients that have not acknowledged them. Above the maximum, sessions
-    /// that keep some begin no call.
-    private let keptReplyBytes = Atomic(0)
-    let maximumKeptReplyBytes: Int
-
-    package init(grace: Duration = .seconds(60), limit: Int = 10_000, maximumKeptReplyBytes: Int = 256 << 20) {
+    package init(grace: Duration = .seconds(60), limit: Int = 10_000) {
         self.grace = grace
         self.limit = limit
-        self.maximumKeptReplyBytes = maximumKeptReplyBytes
     }
-
-    /// Adds a change in what one session keeps.
-    func keeps(_ bytes: Int) { keptReplyBytes.add(bytes, ordering: .relaxed) }
-
-    var keepsTooMuch: Bool { keptReplyBytes.load(ordering: .relaxed) >= maximumKeptReplyBytes }
 
     package var count: Int { state.withLock { $0.entries.count } }
     /// Whether a session has this id; for tests.
     func has(_ id: String) -> Bool { state.withLock { $0.entries[id] != nil } }
-    /// All sessions, with or without a channel.
-    private var all: [Link] { state.withLock { $0.entries.values.map(\.link) } }
+    /// All sessions, with or without a channel, and those that are over and have posts left to run.
+    private var all: [Link] { state.withLock { $0.entries.values.map(\.link) + $0.finishing.values } }
     /// How many answers no client has acknowledged; for tests, on the loop of all sessions.
     package var keptReplies: Int {
         state.withLock { $0.entries.values.map { $0.link.half.replies.count }.reduce(0, +) }
     }
+
+    /// How many posts no client has acknowledged; for tests.
+    var pendingPosts: Int { all.reduce(0) { $0 + $1.requester.pendingPosts } }
 
     /// Adds a session. Returns false if the table is closed, or is full and all its sessions have their client. A full table
     /// drops the session that has waited longest for its client: one of the same owner if any waits, so that no owner crowds
@@ -112,6 +105,25 @@ package final class SessionTable: Sendable {
         let id = link.id
         // The link is released outside the lock.
         _ = state.withLock { $0.entries.removeValue(forKey: id) }
+    }
+
+    /// Notes that a session is over, and that posts of it are left to run.
+    func finishes(_ link: Link) { state.withLock { $0.finishing[ObjectIdentifier(link)] = link } }
+
+    /// Notes that none is left.
+    func finished(_ link: Link) { _ = state.withLock { $0.finishing.removeValue(forKey: ObjectIdentifier(link)) } }
+
+    /// Ends the sessions that owe most, until what all owe together is less by this much. A session within its share stays.
+    /// - Parameter others: links of connections, which may have no session here.
+    package func endDebtors(of excess: Int, and others: [Link]) {
+        var links: [ObjectIdentifier: Link] = [:]
+        for link in all + others { links[ObjectIdentifier(link)] = link }
+        let debtors = links.values.map { (link: $0, debt: $0.requester.account.bytes) }.filter { $0.debt > Account.share }
+        var left = excess
+        for (link, debt) in debtors.sorted(by: { $0.debt > $1.debt }) where left > 0 {
+            left -= debt
+            link.loop.submit { link.endAsDebtor() }
+        }
     }
 
     /// Closes the table: no session can be resumed any more. Sessions with a channel end with it, the others end now.

@@ -177,7 +177,7 @@ import Testing
                 #expect(refusal?.contains("more than 100000 bytes of arguments of one connection's calls") == true)
             }
             #expect(server.counters.overruns == ["maximumBytesInFlight": 3])
-            #expect(server.counters.running == 2 && abs(server.counters.bytesInFlight - 120_000) < 5_000)
+            #expect(server.counters.running == 2 && abs(server.counters.bytesKept - 120_000) < 5_000)
             // The neighbour has a count of its own.
             #expect(try brief(RawClient(url).ask(Said.value)) == "1=0")
             client.say(cancel(2))
@@ -191,7 +191,7 @@ import Testing
             let answers = try [brief(client.hear()), brief(client.hear())].sorted()
             #expect(answers.first == "1!-32800" && answers.last?.hasPrefix("[4=\"xxx") == true)
             #expect(try brief(client.ask(Said.value)) == "1=0")
-            #expect(server.counters.running == 0 && server.counters.bytesInFlight == 0)
+            #expect(server.counters.running == 0 && server.counters.bytesKept == 0)
         }
     }
 

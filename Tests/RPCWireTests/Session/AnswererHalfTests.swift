@@ -35,9 +35,9 @@ import Testing
         var half = half()
         expect(keep(4_000, in: &half, isFullInAll: true), nil)
         expect(half.overrunByReplies(isFullInAll: true), nil)
-        expect(keep(96, in: &half, isFullInAll: true), .maximumKeptReplyBytesInAll)
+        expect(keep(96, in: &half, isFullInAll: true), .maximumBytesInAll)
         expect(keep(96, in: &half), nil)
-        expect(half.overrunByReplies(isFullInAll: true), .maximumKeptReplyBytesInAll)
+        expect(half.overrunByReplies(isFullInAll: true), .maximumBytesInAll)
     }
 
     @Test func `so many answers hold the next call up`() {

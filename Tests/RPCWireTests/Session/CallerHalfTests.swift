@@ -7,8 +7,8 @@ import Testing
     private static let start = Instant(nanoseconds: 0)
     private static let due = Instant(nanoseconds: 1_000)
 
-    private func half(calls: Int = 10, postBytes: Int = 100, frame: Int = 164) -> CallerHalf {
-        CallerHalf(.init(pendingCalls: calls, pendingPostBytes: postBytes, frameSize: frame))
+    private func half(callBytes: Int = 100_000, postBytes: Int = 100, frame: Int = 164) -> CallerHalf {
+        CallerHalf(.init(pendingCallBytes: callBytes, pendingPostBytes: postBytes, frameSize: frame))
     }
 
     /// Begins a call; nil if it is refused.
@@ -36,7 +36,7 @@ import Testing
     {
         var text = text
         return text.withUTF8 {
-            half.post(UnsafeRawBufferPointer($0), until: deadline, peerRunsLibrary: peerRunsLibrary)
+            half.post(UnsafeRawBufferPointer($0), until: deadline, peerRunsLibrary: peerRunsLibrary).map(\.number)
         }
     }
 
@@ -45,14 +45,24 @@ import Testing
         _ stream: Int, to half: inout CallerHalf, _ beginning: CallerHalf.Beginning = .anew,
         peerRunsLibrary: Bool = true
     ) -> CallerEffects? {
-        half.attach(stream, beginning, peerRunsLibrary: peerRunsLibrary, at: Self.start)
+        attach(stream, to: &half, beginning, peerRunsLibrary: peerRunsLibrary, at: Self.start)
+    }
+
+    /// Attaches a stream, and takes what has waited for it.
+    private func attach(
+        _ stream: Int, to half: inout CallerHalf, _ beginning: CallerHalf.Beginning, peerRunsLibrary: Bool = true,
+        at now: Instant
+    ) -> CallerEffects? {
+        guard var effects = half.attach(stream, beginning, at: now) else { return nil }
+        effects.sends = half.takeWaiting(peerRunsLibrary: peerRunsLibrary).sends
+        return effects
     }
 
     private func lose(
         _ stream: Int, _ half: inout CallerHalf, sent: UInt64 = .max, sessionGoesOn: Bool = true
     ) -> CallerEffects {
         half.lost(
-            stream, sent: sent, because: "lost", sessionGoesOn: sessionGoesOn, peerRunsLibrary: true, at: Self.start)
+            stream, sent: sent, because: "lost", sessionGoesOn: sessionGoesOn)
     }
 
     private func words(_ effects: CallerEffects?) -> [String] {
@@ -71,11 +81,11 @@ import Testing
     // MARK: what may begin
 
     @Test func `what may not begin is told why`() {
-        var half = half(calls: 1)
+        var half = half(callBytes: 1)
         #expect(failure(&half, length: 101) == .tooLarge(101, most: 164))
         #expect(failure(&half, deadline: Self.start) == .noTimeLeft)
         #expect(failure(&half, .ends) == nil)
-        #expect(failure(&half) == .tooManyPending(most: 1))
+        #expect(failure(&half) == .tooManyPending(mostBytes: 1))
         #expect(half.unreachable(because: "no route").ended.map(\.failure) == [.unreachable("no route")])
         #expect(failure(&half, .ends) == .unreachable("no route"))
         #expect(failure(&half, .endsIfSent) == nil)
@@ -229,7 +239,7 @@ import Testing
         let effects = attach(2, to: &half)
         #expect(words(effects) == ["call 1 as \(waits.renumbered.first?.id ?? 0)"])
         let goes = half.refused(second, over: 1)
-        #expect(words(goes) == ["call 2 as \(goes.renumbered.first?.id ?? 0)"])
+        #expect(words(half.takeWaiting(peerRunsLibrary: true)) == ["call 2 as \(goes.renumbered.first?.id ?? 0)"])
         #expect(goes.finished == [1])
         #expect(half.refused(second, over: 1).renumbered.isEmpty)
     }
@@ -257,7 +267,7 @@ import Testing
         attach(1, to: &half)
         _ = post("b", in: &half)
         _ = lose(1, &half)
-        let effects = half.attach(2, .resumed(received: 0), peerRunsLibrary: true, at: .distantFuture)
+        let effects = attach(2, to: &half, .resumed(received: 0), at: .distantFuture)
         #expect(words(effects) == ["post a as 1", "post b as 2"])
     }
 
@@ -382,5 +392,146 @@ import Testing
         #expect(half.lostPosts == 2)
         #expect(half.pendingPosts == 0)
         #expect(attach(2, to: &half) == nil)
+    }
+
+    // MARK: what waits for room or for a place
+
+    /// Takes what waits; the driver reports each call as sent.
+    private func taken(_ half: inout CallerHalf, over stream: Int = 1) -> [String] {
+        let effects = half.takeWaiting(peerRunsLibrary: true)
+        for case .call(_, let id) in effects.sends { _ = half.sent(id, at: .init(stream: stream, offset: 0)) }
+        return words(effects)
+    }
+
+    @Test func `while a stream is crowded messages wait in order, and none passes another`() throws {
+        var half = half()
+        attach(1, to: &half)
+        var isFirst = true
+        for text in ["a", "b"] {
+            var text = text
+            let (number, isSent) = try text.withUTF8 {
+                try half.post(
+                    UnsafeRawBufferPointer($0), until: Self.due, isCrowded: isFirst, peerRunsLibrary: true
+                ).get()
+            }
+            #expect(!isSent && number > 0)
+            isFirst = false
+        }
+        let call = try half.call(.init(CallHandle(word: 7), length: 10, deadline: Self.due), at: Self.start).get()
+        #expect(!call.isSent, "posts wait before it")
+        #expect(half.messagesWait == true)
+        #expect(taken(&half) == ["post a as 1", "post b as 2", "call 7 as 3"])
+        #expect(half.messagesWait == false)
+        #expect(taken(&half) == [])
+        #expect(half.pendingPosts == 2)
+        let direct = try half.call(.init(CallHandle(word: 8), length: 10, deadline: Self.due), at: Self.start).get()
+        #expect(direct.isSent)
+    }
+
+    @Test func `what waits is taken in parts, and the rest goes on where it stopped`() {
+        var half = half(postBytes: 10_000_000, frame: 1 << 20)
+        for number in 0..<10 { _ = post("\(number)" + String(repeating: "x", count: 100_000), in: &half) }
+        #expect(half.attach(1, .anew, at: Self.start) != nil)
+        var parts: [Int] = []
+        while case let sends = half.takeWaiting(peerRunsLibrary: true).sends, !sends.isEmpty { parts.append(sends.count) }
+        #expect(parts == [3, 3, 3, 1])
+        // A connection that is lost before all were sent: the session goes on with those that have not arrived.
+        _ = lose(1, &half)
+        let again = attach(2, to: &half, .resumed(received: 8))
+        #expect(again?.sends.count == 2)
+    }
+
+    @Test func `posts that were not sent again before the session ended have not arrived, and are sent in the next`() {
+        var half = half(postBytes: 10_000_000, frame: 1 << 20)
+        for number in 0..<6 { _ = post("\(number)" + String(repeating: "x", count: 100_000), in: &half) }
+        #expect(attach(1, to: &half)?.sends.count == 3)
+        _ = half.takeWaiting(peerRunsLibrary: true)
+        _ = lose(1, &half)
+        // All six were given away, two arrived, and three more are given to the next connection.
+        let resumed = attach(2, to: &half, .resumed(received: 2))
+        #expect(resumed?.sends.count == 3)
+        _ = lose(2, &half)
+        let anew = attach(3, to: &half)
+        #expect(anew?.lost == LostPosts(unacknowledged: 3))
+        #expect(anew?.sends.count == 1)
+    }
+
+    @Test func `calls wait for a place at the other end, in order, and a cancelled one keeps its place until it is answered`() {
+        var half = half()
+        attach(1, to: &half)
+        half.limitPlaces(to: 2, bytes: nil)
+        var sent: [Int64] = []
+        for word in 1...5 as ClosedRange<UInt> {
+            let call = OutgoingCalls.Call(CallHandle(word: word), length: 10, deadline: Self.due)
+            guard case .success(let begun) = half.call(call, at: Self.start) else { return #expect(Bool(false)) }
+            #expect(begun.isSent == (word <= 2))
+            guard begun.isSent else { continue }
+            _ = half.sent(begun.id, at: .init(stream: 1, offset: 0))
+            sent.append(begun.id)
+        }
+        #expect(taken(&half) == [])
+        _ = half.cancel(sent[0])
+        #expect(taken(&half) == [], "the other end may still run it")
+        #expect(half.replied(to: sent[0], over: 1) == nil)
+        #expect(taken(&half) == ["call 3 as 3"])
+        _ = half.cancel(4)
+        #expect(half.replied(to: sent[1], over: 1)?.word == 2)
+        #expect(taken(&half) == ["call 5 as 5"])
+        #expect(half.messagesWait == false)
+    }
+
+    @Test func `bytes of calls are limited as their number is, and a call may be longer than all`() {
+        var half = half(frame: 1_064)
+        attach(1, to: &half)
+        half.limitPlaces(to: nil, bytes: 100)
+        let long = call(1, in: &half, length: 900, over: 1)
+        #expect(long != nil && call(2, in: &half, length: 1) != nil)
+        #expect(taken(&half) == [])
+        #expect(half.replied(to: long ?? 0, over: 1)?.word == 1)
+        #expect(taken(&half) == ["call 2 as 2"])
+    }
+
+    @Test func `a post passes calls that wait for a place, which then get higher numbers`() {
+        var half = half()
+        attach(1, to: &half)
+        half.limitPlaces(to: 1, bytes: nil)
+        let first = call(1, in: &half, over: 1) ?? 0
+        _ = call(2, in: &half)
+        #expect(post("a", in: &half) == .success(3))
+        #expect(half.replied(to: first, over: 1)?.word == 1)
+        let effects = half.takeWaiting(peerRunsLibrary: true)
+        #expect(words(effects) == ["call 2 as 4"] && effects.renumbered.map(\.id) == [4])
+        // The same where the session goes on: the other end has number 3, and would take the call for one that came before.
+        var again = self.half()
+        attach(1, to: &again)
+        again.limitPlaces(to: 1, bytes: nil)
+        _ = call(1, in: &again, over: 1)
+        _ = call(2, in: &again)
+        _ = post("a", in: &again)
+        _ = lose(1, &again)
+        _ = again.attach(2, .resumed(received: 3), at: Self.start)
+        #expect(again.replied(to: 1, over: 2)?.word == 1)
+        #expect(words(again.takeWaiting(peerRunsLibrary: true)) == ["call 2 as 4"])
+    }
+
+    @Test func `a call whose time is over while it waits says what it has waited for`() {
+        var half = half()
+        attach(1, to: &half)
+        half.limitPlaces(to: 1, bytes: nil)
+        _ = call(1, in: &half, over: 1)
+        _ = call(2, in: &half)
+        let ended = ended(half.expire(at: Self.due))
+        #expect(ended[1] == .deadlineExceeded(nil))
+        guard case .heldBack(let why) = ended[2] else { return #expect(Bool(false), "\(ended)") }
+        #expect(why.contains("maximumRequestsInFlight"))
+    }
+
+    @Test func `an acknowledgement can only be of what was sent`() {
+        var half = half()
+        attach(1, to: &half)
+        half.limitPlaces(to: 1, bytes: nil)
+        _ = call(1, in: &half, over: 1)
+        _ = call(2, in: &half)
+        #expect(half.lastNumber == 1)
     }
 }

@@ -230,29 +230,40 @@ private func at(_ milliseconds: Int64) -> Instant { Instant(nanoseconds: millise
     @Test func `requests are counted by loop and limited in all`() throws {
         let traffic = Traffic(loops: 2, maximumRequests: 3)
         let (first, second) = (try #require(traffic.tally(of: 0)), try #require(traffic.tally(of: 1)))
-        for _ in 0..<3 { first.began() }
+        for _ in 0..<3 { first.runs(1) }
         #expect(traffic.overrun(on: first) == .maximumRequestsInAll)
         // The other loop has not had its share, and may go one over rather than look at its neighbours each time.
         #expect(traffic.overrun(on: second) == nil)
-        second.began()
-        #expect(traffic.overrun(on: second) == .maximumRequestsInAll && traffic.running == 4 && traffic.calls == 4)
-        first.ended()
-        first.ended()
+        second.runs(1)
+        #expect(traffic.overrun(on: second) == .maximumRequestsInAll && traffic.running == 4)
+        first.runs(-2)
         #expect(
-            [first, second].allSatisfy { traffic.overrun(on: $0) == nil } && traffic.running == 2 && traffic.calls == 4)
+            [first, second].allSatisfy { traffic.overrun(on: $0) == nil } && traffic.running == 2)
         #expect(traffic.tally(of: 2) == nil && traffic.tally(of: -1) == nil)
     }
 
-    @Test func `bytes are counted by loop and limited in all`() throws {
-        let traffic = Traffic(loops: 2, maximumRequests: 3, maximumBytes: 1_000)
-        let (first, second) = (try #require(traffic.tally(of: 0)), try #require(traffic.tally(of: 1)))
-        first.holds(999)
-        #expect(traffic.overrun(on: first) == nil)
-        second.holds(1)
-        #expect(traffic.overrun(on: first) == .maximumBytesInAll && traffic.overrun(on: second) == nil)
-        #expect(traffic.bytes == 1_000)
-        first.holds(-1)
-        #expect(traffic.overrun(on: first) == nil && traffic.bytes == 999)
+    @Test func `bytes are counted for all and for each session, and the largest debtors pay when they are used up`() throws {
+        let traffic = Traffic(loops: 2, maximumRequests: 3, maximumBytes: 10_000)
+        let asked = Lock(0)
+        traffic.whenFull { asked.withLock { $0 += 1 } }
+        let tally = try #require(traffic.tally(of: 0))
+        let (one, other) = (Account(traffic, mostKept: 100), Account(traffic, mostKept: 100))
+        one.owes(5_999)
+        other.owes(4_000)
+        #expect(traffic.overrun(on: tally) == nil && !one.isOverdrawn && asked.withLock { $0 } == 0)
+        other.owes(1)
+        #expect(traffic.overrun(on: tally) == .maximumBytesInAll && traffic.bytes == 10_000)
+        // One session owes more than its share, the other does not.
+        #expect(one.isOverdrawn && !other.isOverdrawn && (one.bytes, other.bytes) == (5_999, 4_001))
+        one.owes(1)
+        #expect(asked.withLock { $0 } == 1, "not again while the first relief goes on")
+        traffic.reliefIsOver()
+        one.owes(1)
+        #expect(asked.withLock { $0 } == 2)
+        one.owes(-6_001)
+        #expect(traffic.overrun(on: tally) == nil && traffic.bytes == 4_001)
+        other.waits(10)
+        #expect(traffic.bytes == 4_001 && other.bytes == 4_011, "a request that waits is counted already")
     }
 
     @Test func `each limit is counted under its name`() throws {

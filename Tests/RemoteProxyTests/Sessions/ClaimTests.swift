@@ -226,6 +226,12 @@ final class HandwrittenEnd: ByteReceiver {
         stream.flush()
     }
 
+    /// Sends a text as it is.
+    func sendRaw(_ text: String) {
+        Bytes(text).withUnsafeBytes { _ = stream.write($0) }
+        stream.flush()
+    }
+
     /// What has come since the last time.
     func take() -> [String] {
         network.loop.run()

@@ -23,10 +23,11 @@ private struct LateLetters: Letters {
 @Suite struct `Large answers that are kept` {
     @Test func `are kept until there are too many in all; of the others it is told that the call ran`() throws {
         let (limit, large, clients) = (100_000, 30_000, 10)
-        let traffic = Traffic(loops: 1, maximumRequests: 1_000)
+        let traffic = Traffic(loops: 1, maximumRequests: 1_000, maximumBytes: limit)
         var settings = LinkSettings()
         settings.traffic = traffic
-        let network = SimulatedNetwork(settings: settings, maximumKeptReplyBytes: limit)
+        settings.limits.maximumBytesInAll = limit
+        let network = SimulatedNetwork(settings: settings)
         network.exports.add(LettersProxy(LateLetters(loop: network.loop)), named: nil)
         let loop = network.loop
         let proxies = (0..<clients).map { _ in LettersProxy(network.client()) }
@@ -48,14 +49,14 @@ private struct LateLetters: Letters {
                 arrived += 1
             } catch let error as RPCError {
                 #expect(error.code == .responseTooLarge && error.outcome == .executed)
-                #expect(error.message.contains("\(limit)") && error.message.contains("(maximumKeptReplyBytesInAll)"))
+                #expect(error.message.contains("\(limit)") && error.message.contains("(maximumBytesInAll)"))
             }
             // Each may keep little, whatever the others do.
             #expect(try loop.complete { try await call[0].value } == 10)
         }
         // The last one that is kept may go beyond the limit, and no other.
         #expect(arrived == limit / large + 1)
-        #expect(traffic.rareEvents.overruns == [.maximumKeptReplyBytesInAll: clients - arrived])
+        #expect(traffic.rareEvents.overruns == [.maximumBytesInAll: clients - arrived])
         // When all have arrived there is room again.
         for proxy in proxies { #expect(try loop.complete { try await proxy.letter(large).count } == large) }
         network.shutDown()

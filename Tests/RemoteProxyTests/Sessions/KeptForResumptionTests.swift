@@ -66,8 +66,9 @@ import Testing
 
     @Test func `what all sessions keep has a limit of its own, and one that keeps nothing may still begin`() throws {
         var settings = LinkSettings()
-        settings.traffic = Traffic(loops: 1, maximumRequests: 1_000)
-        let network = SimulatedNetwork(settings: settings, maximumKeptReplyBytes: 8_192)
+        settings.traffic = Traffic(loops: 1, maximumRequests: 1_000, maximumBytes: 8_192)
+        settings.limits.maximumBytesInAll = 8_192
+        let network = SimulatedNetwork(settings: settings)
         let (proxy, calls) = answeredWhileAway(500, network)
         var lost = 0
         for (number, call) in zip(1..., calls) {
@@ -75,7 +76,7 @@ import Testing
                 #expect(try network.loop.complete { try await call.value } == number)
             } catch let error as RPCError {
                 #expect(error.code == .responseTooLarge && error.outcome == .executed)
-                #expect(error.message.contains("8192") && error.message.contains("(maximumKeptReplyBytesInAll)"))
+                #expect(error.message.contains("8192") && error.message.contains("(maximumBytesInAll)"))
                 lost += 1
             }
         }

@@ -30,6 +30,9 @@ package final class MemoryChannel: ByteChannel {
     @discardableResult
     package func write(_ fill: (inout SendBuffer, UInt64) -> Void) -> UInt64 { wire.write(side, fill) }
 
+    package var waiting: Int { wire.waiting(side) }
+    package var isCrowded: Bool { wire.isCrowded(side) }
+
     package func flush(_: FlushHint) {
         // On the loop what is queued leaves behind all that is to be done there already, as it does on a socket.
         if loop.isCurrent { loop.submit { [wire, side] in wire.send(side) } } else { wire.send(side) }

@@ -24,6 +24,10 @@ final class Wire: Sendable {
         var delivered: UInt64 = 0
         var faults = WireFaults()
         var isSilent = false
+        /// More bytes wait than the end should have waiting.
+        var isCrowded = false
+        /// Some bytes waited when the end was told of its output last.
+        var isBlocked = false
         /// A delivery of what this end has sent is in the other end's queue already.
         var isDeliveryDue = false
 
@@ -48,6 +52,9 @@ final class Wire: Sendable {
             _modify { if side == .left { yield &left } else { yield &right } }
         }
     }
+
+    /// An end with more waiting bytes is crowded, until half of this is left; as with a socket.
+    private static let crowd = 1 << 20
 
     /// How long an end that has finished waits for the other to notice.
     private static let longestLinger = Duration.seconds(1)
@@ -85,13 +92,30 @@ final class Wire: Sendable {
             ends[side].queued.append(written.bytes)
             ends[side].queued.append(written.sharedBytes)
             ends[side].appended += UInt64(written.count)
+            if ends[side].queued.count > Self.crowd { ends[side].isCrowded = true }
             return offset
         }
     }
 
+    func waiting(_ side: Side) -> Int { ends.withLock { $0[side].queued.count } }
+    func isCrowded(_ side: Side) -> Bool { ends.withLock { $0[side].isCrowded } }
+
+    /// Tells an end that its bytes wait, or that fewer do than before.
+    private func tellOutput(of side: Side) {
+        let receiver = ends.withLock { ends in
+            if ends[side].queued.count <= Self.crowd / 2 { ends[side].isCrowded = false }
+            return ends[side].receiver
+        }
+        receiver?.outputChanged()
+    }
+
     /// Puts on the way what fits.
     func send(_ side: Side) {
-        ends.withLock { $0[side].putOnTheWay() }
+        let isNews = ends.withLock { ends in
+            ends[side].putOnTheWay()
+            return ends[side].noteOutput()
+        }
+        if isNews { loop(of: side).submit { [self] in tellOutput(of: side) } }
         scheduleDelivery(from: side)
     }
 
@@ -170,11 +194,13 @@ final class Wire: Sendable {
         guard loop(of: side.other).isCurrent else {
             return loop(of: side.other).submit { [self] in deliver(from: side) }
         }
-        let arrival: Arrival = ends.withLock { ends in
+        let (arrival, isNews): (Arrival, Bool) = ends.withLock { ends in
             ends[side].isDeliveryDue = false
-            guard let receiver = ends[side.other].receiver, !ends[side.other].hasEnded else { return .nothing }
-            return ends[side].takeArrival(for: ends[side.other].isFinishing ? nil : receiver)
+            guard let receiver = ends[side.other].receiver, !ends[side.other].hasEnded else { return (.nothing, false) }
+            let arrival = ends[side].takeArrival(for: ends[side.other].isFinishing ? nil : receiver)
+            return (arrival, ends[side].noteOutput())
         }
+        if isNews { loop(of: side).submit { [self] in tellOutput(of: side) } }
         switch arrival {
         case .nothing: return
         case .bytes(let bytes, let receiver):
@@ -198,6 +224,12 @@ extension Wire.End {
         queued.removeFirst(count)
         sent += UInt64(count)
         if isSilent { onTheWay.removeAll() }
+    }
+
+    /// Returns whether the end must be told: bytes wait now, or waited before.
+    mutating func noteOutput() -> Bool {
+        defer { isBlocked = !queued.isEmpty }
+        return isBlocked || isCrowded || !queued.isEmpty
     }
 
     mutating func loseEverything(isSilent: Bool) {

@@ -53,12 +53,18 @@ struct GuardedSubject<Service: Sendable>: WrappingSubject, SelectiveSubject, Hol
             if policy.counted(decideNow(request)) == .allow { next.post(post, arguments, now: now) }
             return
         }
-        let deliver = kept(post, arguments)
+        let kept: KeptPost<Service>
+        do throws(NotKept) {
+            kept = try KeptPost(post, arguments)
+        } catch {
+            _ = policy.counted(.deny("too many posts wait"))
+            return DroppedPosts.add(post.signature.wireName, because: error.why)
+        }
         // Judged on behalf of the sender, but not within its deadline.
         let scope = CallScope.current?.later
         let isKept = keep { [self] in
             if let request, await !isAllowed(request, in: scope) { return }
-            await deliver(next)
+            await kept.deliver(through: next)
         }
         if isKept { return }
         _ = policy.counted(.deny("too many posts wait"))

@@ -39,6 +39,8 @@ struct Arrival<Service: Sendable> {
         case go(any Subject<Service>)
         /// The call waits.
         case wait(WaitingTask<Turn>)
+        /// The post is to be made ready to be kept, and to come again.
+        case keep
         /// The post is kept, or refused because the limit of kept posts is reached.
         case kept, refused
     }
@@ -115,7 +117,8 @@ struct Arrival<Service: Sendable> {
     }
 
     /// Adds a post. It has to leave later, unless it is refused. A refused post causes the object to be made too, for later ones.
-    mutating func post(_ post: () -> KeptPost<Service>) -> Entry {
+    /// - Parameter post: nil until it is known that the post must be kept.
+    mutating func post(_ post: KeptPost<Service>?) -> Entry {
         if case .settled(let object) = stage {
             join()
             return .go(object.subject)
@@ -125,8 +128,9 @@ struct Arrival<Service: Sendable> {
             refusedPosts += 1
             return .refused
         }
+        guard let post else { return .keep }
         join()
-        posts.append(post())
+        posts.append(post)
         return .kept
     }
 

@@ -79,7 +79,16 @@ final class LateSubject<Service: Sendable>: EndSubject, PassingSubject, Holdable
 
     func post<Arguments>(_ post: Post<Service, Arguments>, _ arguments: Arguments, now: (Service) -> Void) {
         if kind.isCounted { joinSession() }
-        switch feed({ $0.post { kept(post, arguments) } }) {
+        var entry = feed { $0.post(nil) }
+        if case .keep = entry {
+            do throws(NotKept) {
+                let kept = try KeptPost(post, arguments)
+                entry = feed { $0.post(kept) }
+            } catch {
+                return DroppedPosts.add(post.signature.wireName, because: error.why)
+            }
+        }
+        switch entry {
         case .go(let subject) where post.isAsync && kind.keepingAlive != nil:
             var scope = CallScope.current ?? CallScope()
             scope.rights.append(UseRight(self))
@@ -87,7 +96,7 @@ final class LateSubject<Service: Sendable>: EndSubject, PassingSubject, Holdable
         case .go(let subject):
             subject.post(post, arguments, now: now)
             leave()
-        case .wait, .kept: break
+        case .wait, .keep, .kept: break
         case .refused:
             DroppedPosts.add(
                 post.signature.wireName, because: "\(kind.limit) posts wait for the object already (\(kind.limitName))")
@@ -228,7 +237,7 @@ final class LateSubject<Service: Sendable>: EndSubject, PassingSubject, Holdable
     private func deliver(_ round: Arrival<Service>.Round) {
         detached { [self] in
             for post in round.posts {
-                await post(round.subject)
+                await post.deliver(through: round.subject)
                 leave()
             }
             end(round)

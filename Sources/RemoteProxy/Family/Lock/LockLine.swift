@@ -30,23 +30,28 @@ struct LockLine<Waiter> {
     /// Stands for the task of a post or a hold, which has none.
     static var noTask: Int { 0 }
 
+    /// How many tasks may change the subject together.
+    private let places: Int
     /// The tasks inside.
     private var inside: [Int] = []
-    private var areReading = false
-    /// The waiting places, by their tickets.
-    private var places: [Int: Place] = [:]
+    /// How the tasks inside came in.
+    private var access = Access.changing
+    /// The places in the line, by their tickets.
+    private var waiting: [Int: Place] = [:]
     private var lastTicket = 0
     /// No ticket below this one is waiting.
     private var nextTicket = 1
     private(set) var isClosed = false
 
+    init(places: Int = 1) { self.places = places }
+
     /// Whether no task is inside and none waits.
-    var isEmpty: Bool { inside.isEmpty && places.isEmpty }
+    var isEmpty: Bool { inside.isEmpty && waiting.isEmpty }
 
     mutating func enter(_ access: Access, by task: Int) -> Entry {
         if isClosed { return .isClosed }
         // A reader does not overtake a waiting task. Otherwise readers could keep a writer out for ever.
-        if places.isEmpty, fits(access) {
+        if waiting.isEmpty, fits(access) {
             admit(access, task)
             return .entered
         }
@@ -57,7 +62,7 @@ struct LockLine<Waiter> {
     /// - Returns: the ticket, for `withdraw`.
     mutating func join(_ access: Access, by task: Int, _ waiter: Waiter) -> Int {
         lastTicket += 1
-        places[lastTicket] = Place(access: access, task: task, waiter: waiter)
+        waiting[lastTicket] = Place(access: access, task: task, waiter: waiter)
         return lastTicket
     }
 
@@ -75,30 +80,34 @@ struct LockLine<Waiter> {
 
     /// Lets the first waiting place in, if nothing is in its way. Call it again until it returns nil.
     mutating func next() -> Place? {
-        guard !places.isEmpty else { return nil }
-        while places[nextTicket] == nil { nextTicket += 1 }
-        guard let place = places[nextTicket], fits(place.access) else { return nil }
-        places[nextTicket] = nil
+        guard !waiting.isEmpty else { return nil }
+        while waiting[nextTicket] == nil { nextTicket += 1 }
+        guard let place = waiting[nextTicket], fits(place.access) else { return nil }
+        waiting[nextTicket] = nil
         admit(place.access, place.task)
         return place
     }
 
     /// Removes a place that has given up. Does nothing if it waits no more.
-    mutating func withdraw(_ ticket: Int) { places[ticket] = nil }
+    mutating func withdraw(_ ticket: Int) { waiting[ticket] = nil }
 
     /// Lets no further task in. Posts, which have no task, still get their turn.
     /// - Returns: the tasks that will get no turn, in order.
     mutating func close() -> [Waiter] {
         isClosed = true
-        let refused = places.filter { $0.value.task != Self.noTask }
-        for ticket in refused.keys { places[ticket] = nil }
+        let refused = waiting.filter { $0.value.task != Self.noTask }
+        for ticket in refused.keys { waiting[ticket] = nil }
         return refused.sorted { $0.key < $1.key }.map(\.value.waiter)
     }
 
-    private func fits(_ access: Access) -> Bool { inside.isEmpty || areReading && access == .reading }
+    private func fits(_ access: Access) -> Bool {
+        guard !inside.isEmpty else { return true }
+        guard access == self.access else { return false }
+        return access == .reading || access == .changing && inside.count < places
+    }
 
     private mutating func admit(_ access: Access, _ task: Int) {
-        areReading = access == .reading
+        self.access = access
         inside.append(access == .holding ? Self.noTask : task)
     }
 }

@@ -23,8 +23,9 @@ struct LockedSubject<Service: Sendable>: WrappingSubject, HoldableSubject {
         let whyNot = withoutActuallyEscaping(deliver) { deliver in
             // An `async` post runs after this function has returned, so it takes its turn in a task.
             CallScope.lock(for: lock).post(now: post.isAsync ? nil : deliver) {
-                let post = kept(post, arguments)
-                return { [next] in await post(next) }
+                () throws(NotKept) in
+                let post = try KeptPost(post, arguments)
+                return { [next] in await post.deliver(through: next) }
             }
         }
         if let whyNot { DroppedPosts.add(post.signature.wireName, because: whyNot) }
@@ -59,6 +60,8 @@ private struct LockRight: Right {
 public struct Locking: Sendable {
     /// Whether methods marked `@ReadOnly` run together. Every other call runs alone.
     public var readersTogether = false
+    /// How many calls run together. 1. A call to the object while it is held waits for the end of the hold all the same.
+    public var places = 1
     /// How long a call waits for its turn when it has no deadline of its own. 30 s.
     public var timeout: Duration = .seconds(30)
     /// The longest lease of a hold. 10 minutes.
@@ -72,6 +75,14 @@ public struct Locking: Sendable {
     /// One call at a time.
     public static var oneAtATime: Locking { Locking() }
 
+    /// So many calls at a time, in the order in which they came: a limit on what one object is asked for, whoever asks. Calls of
+    /// `exclusively` run one at a time.
+    public static func atMost(_ places: Int) -> Locking {
+        var locking = Locking()
+        locking.places = max(1, places)
+        return locking
+    }
+
     /// One call at a time, except that methods marked `@ReadOnly` run together.
     public static var readersTogether: Locking {
         var locking = Locking()
@@ -81,8 +92,8 @@ public struct Locking: Sendable {
 }
 
 extension ServiceProxy {
-    /// Makes a proxy that lets one call at a time through to the subject. Others wait in order of arrival, until their
-    /// deadlines. Put it directly around the object to protect, inside guards.
+    /// Makes a proxy that lets one call at a time through to the subject, or so many as `locking` says. Others wait in order of
+    /// arrival, until their deadlines. Put it directly around the object to protect, inside guards.
     ///
     /// A call that runs out of time while it waits throws `.deadlineExceeded`, `.notExecuted`. A cancelled one throws
     /// `CancellationError` at once. A subject that calls itself through its own lock gets `.busy`, since it would wait

@@ -16,7 +16,7 @@ final class SubjectLock: Sendable {
     }
 
     private struct State {
-        var line = Line()
+        var line: Line
         var keptPosts = 0
         /// The hold that is inside, if any.
         var hold: SubjectLock?
@@ -49,12 +49,14 @@ final class SubjectLock: Sendable {
     private let clock: any Loop
     /// For a hold, the lock around it.
     private let outer: SubjectLock?
-    private let state = Lock(State())
+    private let state: Lock<State>
 
     init(_ options: Locking, clock: any Loop, outer: SubjectLock? = nil) {
         self.options = options
         self.clock = clock
         self.outer = outer
+        // Calls under a hold run one at a time, as if they were made without the lock.
+        state = Lock(State(line: Line(places: outer == nil ? options.places : 1)))
     }
 
     /// Returns when the calling task is inside. The task then has to `leave`.
@@ -103,7 +105,7 @@ final class SubjectLock: Sendable {
     /// Delivers a post at once if nothing is in the way, and otherwise when its turn comes.
     /// - Parameter now: nil for a post that cannot be delivered without waiting for it.
     /// - Returns: why it is dropped; nil if it is not.
-    func post(now: (() -> Void)?, later: () -> @Sendable () async -> Void) -> String? {
+    func post(now: (() -> Void)?, later: () throws(NotKept) -> @Sendable () async -> Void) -> String? {
         let turn = Turn(access: .changing, task: Line.noTask)
         let (entry, place) = state.withLock { $0.enter(turn, mostPosts: options.maximumKeptPosts) }
         switch entry {
@@ -113,14 +115,28 @@ final class SubjectLock: Sendable {
                 leave(turn)
                 return nil
             }
-            let deliver = later()
-            Task { [self] in leave(await run(deliver)) }
+            do throws(NotKept) {
+                let deliver = try later()
+                Task { [self] in leave(await run(deliver)) }
+            } catch {
+                leave(turn)
+                return error.why
+            }
         case .isClosed: return "the hold under which it was made has ended"
         case .mustWait, .isInside:
             guard let place else {
                 return "\(options.maximumKeptPosts) posts wait for their turn already (maximumKeptPosts)"
             }
-            let deliver = later()
+            let deliver: @Sendable () async -> Void
+            do throws(NotKept) {
+                deliver = try later()
+            } catch {
+                advance { state in
+                    state.keptPosts -= 1
+                    state.line.withdraw(place.ticket)
+                }
+                return error.why
+            }
             Task { [self] in
                 _ = try? await place.task.wait(until: .distantFuture, on: clock)
                 let turn = await run(deliver)

@@ -59,12 +59,17 @@ private final class Machine {
     }
 
     func call() -> String { name(arrival.enter()) }
-    func post() -> String { name(arrival.post { { _ in } }) }
+    func post() -> String {
+        let entry = arrival.post(nil)
+        guard case .keep = entry else { return name(entry) }
+        return name(arrival.post(try? KeptPost(from: nil, of: 0) { _ in }))
+    }
 
     private func name(_ entry: Arrival<any Sendable>.Entry) -> String {
         switch entry {
         case .go: "goes" + step()
         case .wait: "waits " + step()
+        case .keep: "is not made ready"
         case .kept: "kept " + step()
         case .refused: "refused " + step()
         }

@@ -1,0 +1,183 @@
+// What a server keeps for its peers: all of it is counted, goes with its session, and the largest debtor pays first.
+
+import RPCSockets
+import RPCWire
+import TestSupport
+import Testing
+
+@testable import RemoteProxy
+
+@Service
+protocol Vat: Sendable {
+    func fill(_ text: String)
+    func stir(_ text: String) async
+    func wait(milliseconds: Int) async throws -> Int
+    /// Posts so many texts to the caller's own vat.
+    func pour(_ count: Int, bytes: Int) async throws -> Int
+}
+
+private final class SlowVat: Vat {
+    let loop: ManualLoop
+    let filled = Lock(0)
+
+    init(_ loop: ManualLoop) { self.loop = loop }
+
+    func fill(_ text: String) { filled.withLock { $0 += 1 } }
+
+    /// Takes a minute for each.
+    func stir(_ text: String) async {
+        if (try? await loop.sleep(for: .seconds(60))) != nil { filled.withLock { $0 += 1 } }
+    }
+
+    func wait(milliseconds: Int) async throws -> Int {
+        try await loop.sleep(for: .milliseconds(milliseconds))
+        return milliseconds
+    }
+
+    func pour(_ count: Int, bytes: Int) async throws -> Int {
+        guard let caller = Caller.current else { return 0 }
+        for _ in 0..<count { VatProxy(caller).fill(String(repeating: "x", count: bytes)) }
+        return count
+    }
+}
+
+@Suite struct `The budget of a server` {
+    private let loop = ManualLoop()
+    private let log = Lock<[String]>([])
+
+    private func network(
+        inAll: Int = 10_000_000, inFlight: Int = 1_000_000, _ change: (inout LinkSettings) -> Void = { _ in }
+    ) -> (SimulatedNetwork, Traffic) {
+        let traffic = Traffic(loops: 1, maximumRequests: 100, maximumBytes: inAll)
+        var settings = LinkSettings()
+        settings.traffic = traffic
+        settings.limits.maximumBytesInAll = inAll
+        settings.limits.maximumBytesInFlight = inFlight
+        change(&settings)
+        let network = SimulatedNetwork(
+            settings: settings, loop: loop, log: { [log] line in log.withLock { $0.append(line) } })
+        traffic.whenFull { [loop] in
+            loop.submit {
+                network.sessions.endDebtors(of: traffic.bytes - inAll / 8 * 7, and: [])
+                traffic.reliefIsOver()
+            }
+        }
+        return (network, traffic)
+    }
+
+    private let text = String(repeating: "x", count: 50_000)
+
+    @Test(arguments: [false, true])
+    func `posts that a locked proxy keeps have a limit for each session, and go with it`(isGoodbye: Bool) throws {
+        let (network, traffic) = network()
+        let vat = SlowVat(loop)
+        network.exports.add(VatProxy(vat).locked(clock: loop), named: nil)
+        var client: RPCClient? = network.client()
+        let proxy = VatProxy(network.client())
+        let holder = StartedCall(on: loop) { try await proxy.wait(milliseconds: 25_000) }
+        loop.run()
+        if let client {
+            let proxy = VatProxy(client)
+            loop.pretend { for _ in 0..<40 { proxy.fill(text) } }
+            loop.advance(by: .seconds(2))
+        }
+        // Twenty fill the limit, and the last of them may go beyond it.
+        #expect(traffic.bytes > 1_000_000 && traffic.bytes < 1_100_000)
+        if isGoodbye {
+            client?.close()
+            loop.advance(by: .seconds(2))
+            #expect(traffic.bytes > 1_000_000, "they were acknowledged, and still run")
+            loop.advance(by: .seconds(30))
+            #expect(holder.value == 25_000 && vat.filled.withLock { $0 } == 20)
+        } else {
+            network.isServing = false
+            network.cut()
+            network.sessions.close()
+            loop.run()
+            #expect(vat.filled.withLock { $0 } == 0)
+        }
+        client = nil
+        loop.run()
+        #expect(traffic.bytes == 0)
+        network.shutDown()
+    }
+
+    @Test func `posts that wait take no places of calls`() throws {
+        let (network, traffic) = network()
+        network.exports.add(VatProxy(SlowVat(loop)), named: nil)
+        let clients = (0..<4).map { _ in network.client() }
+        for client in clients {
+            let proxy = VatProxy(client)
+            loop.pretend { for _ in 0..<100 { Task(executorPreference: loop) { await proxy.stir("x") } } }
+        }
+        loop.run()
+        #expect(traffic.running == 4, "one post of each session runs")
+        let other = VatProxy(network.client())
+        #expect(try loop.complete { try await other.wait(milliseconds: 1) } == 1)
+        #expect(traffic.rareEvents.overruns.isEmpty)
+        network.shutDown()
+    }
+
+    @Test func `posts of a peer that has said goodbye have the grace of a session to run, and then end`() throws {
+        let (network, traffic) = network()
+        let vat = SlowVat(loop)
+        network.exports.add(VatProxy(vat), named: nil)
+        let client = network.client()
+        let proxy = VatProxy(client)
+        loop.pretend { for _ in 0..<10 { Task(executorPreference: loop) { await proxy.stir(text) } } }
+        loop.run()
+        #expect(traffic.running == 1 && traffic.bytes > 400_000)
+        client.close()
+        loop.advance(by: .seconds(59))
+        #expect(traffic.running == 1 && traffic.bytes > 400_000)
+        loop.advance(by: .seconds(3))
+        #expect(traffic.running == 0 && traffic.bytes == 0)
+        #expect(vat.filled.withLock { $0 } <= 1)
+        #expect(log.withLock { $0.contains { $0.contains("posts were received and not run") } })
+        network.shutDown()
+    }
+
+    @Test func `the session that owes most loses its way back when all is used up, and others go on`() throws {
+        let (network, traffic) = network(inAll: 2_000_000)
+        network.exports.add(VatProxy(SlowVat(loop)), named: nil)
+        let clients = (0..<2).map { _ in network.client() }
+        for client in clients { client.export(VatProxy(SlowVat(loop))) }
+        let proxies = clients.map { VatProxy($0) }
+        for proxy in proxies { #expect(try loop.complete { try await proxy.wait(milliseconds: 1) } == 1) }
+        var silent = WireFaults()
+        silent.isHeld = true
+        silent.capacity = 1
+        network.injectFromServer(silent)
+        for (proxy, count) in zip(proxies, [13, 26]) {
+            _ = StartedCall(on: loop) { try await proxy.pour(count, bytes: 50_000) }
+        }
+        loop.run()
+        network.isServing = false
+        network.cut()
+        loop.run()
+        #expect(traffic.bytes < 1_750_000)
+        #expect(traffic.rareEvents.overruns[.maximumBytesInAll] == 1)
+        #expect(log.withLock { $0.filter { $0.hasPrefix("ended the session") }.count } == 1)
+        #expect(network.sessions.count == 1, "the smaller debtor keeps its session")
+        network.isServing = true
+        network.shutDown()
+    }
+
+    @Test func `what has not come whole, and what waits, is counted and given back`() throws {
+        let (network, traffic) = network()
+        network.exports.add(VatProxy(SlowVat(loop)), named: nil)
+        let peer = try HandwrittenEnd(network)
+        peer.sendRaw(#"{"jsonrpc":"2.0","method":"Vat.fill","params":["# + "\"" + text)
+        loop.run()
+        #expect(traffic.bytes >= 50_000)
+        peer.sendRaw("\"]}\n")
+        loop.run()
+        #expect(traffic.bytes == 0)
+        peer.sendRaw(#"{"jsonrpc":"2.0","method":"Vat.fill","params":["# + "\"" + text)
+        loop.run()
+        #expect(traffic.bytes >= 50_000)
+        peer.cut()
+        #expect(traffic.bytes == 0)
+        network.shutDown()
+    }
+}
