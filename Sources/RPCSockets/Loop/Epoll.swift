@@ -11,13 +11,15 @@ final class Epoll {
     private static let wakeUpTag = UInt64.max
     /// The longest wait without descriptors, in milliseconds. Nothing can wake the loop then.
     private static let longestNap: Int32 = 10
+    /// How many events one wait can report.
+    private static let mostEvents = 256
 
     private var list: FileDescriptor?
     private var wakeUp: FileDescriptor?
     /// The number of `wakeUp`, for other threads; -1 until it exists.
     private let wakeUpNumber = Atomic<Int32>(-1)
     /// The events of the last wait. Not an array, which would be checked and copied for the system each time.
-    private let events = UnsafeMutableBufferPointer<epoll_event>.allocate(capacity: 256)
+    private let events = UnsafeMutablePointer<epoll_event>.allocate(capacity: Epoll.mostEvents)
 
     deinit { events.deallocate() }
 
@@ -62,7 +64,7 @@ final class Epoll {
             }
             return 0
         }
-        let count = epoll_wait(list.number, events.baseAddress, Int32(events.count), milliseconds)
+        let count = epoll_wait(list.number, events, Int32(Self.mostEvents), milliseconds)
         if count >= 0 { return Int(count) }
         // After EINTR the loop works out anew how long to wait. Any other error means that the loop's own descriptor is gone.
         // No peer can cause that: it is a bug in this process, and nothing could be trusted afterwards.
