@@ -26,6 +26,12 @@ extension DecodingFramePointer {
         return .typeMismatch(type, context("Expected to decode \(type) but found \(found.name) instead."))
     }
 
+    /// Throws if a text is costly to compare.
+    func check(_ text: String) throws {
+        guard CombiningMarks.areTooMany(in: text) else { return }
+        throw DecodingError.dataCorrupted(context(CombiningMarks.reason))
+    }
+
     /// The token at the reader's cursor is not a value of this type.
     @inline(never)
     func mismatch(_ type: Any.Type, at key: (any CodingKey)? = nil) -> any Error {

@@ -279,15 +279,20 @@ extension DecodingStatePointer {
         }
     }
 
-    /// Stores a name without its escapes until the decoding ends. Returns its distance from the text, and its length.
+    /// Stores a name without its escapes until the decoding ends. Returns its distance from the text, and its length. Refuses a
+    /// name that is costly to compare, since keys and dictionaries are made from names.
     @inline(__always)
-    func place(of key: JSONKey) -> (Int, Int) {
-        key.hasEscapes ? unescaped(key) : (key.text.start, key.length)
+    func place(of key: JSONKey, in frame: DecodingFramePointer) throws -> (Int, Int) {
+        guard key.hasEscapes || !key.text.isASCII else { return (key.text.start, key.length) }
+        return try checkedPlace(of: key, in: frame)
     }
 
     @inline(never)
-    private func unescaped(_ key: JSONKey) -> (Int, Int) {
-        let name = Array(key.text.string(in: key.base).utf8)
+    private func checkedPlace(of key: JSONKey, in frame: DecodingFramePointer) throws -> (Int, Int) {
+        let text = key.text.string(in: key.base)
+        try frame.check(text)
+        guard key.hasEscapes else { return (key.text.start, key.length) }
+        let name = Array(text.utf8)
         let kept = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: max(name.count, 1))
         _ = kept.initialize(from: name)
         pointee.unescapedNames.append(kept)

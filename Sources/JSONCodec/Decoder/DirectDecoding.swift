@@ -33,12 +33,28 @@ extension Dictionary: DirectlyDecoded where Key == String, Value: Decodable {
         var members: [String: Value] = [:]
         try state.read { reader throws(JSONError) in try reader.enterObject() }
         while let key = try state.read({ reader throws(JSONError) in try reader.nextMember() }) {
-            let (name, length) = state.place(of: key)
+            let (name, length) = try state.place(of: key, in: frame)
             let step = PathStep.name(name, length: length, JSONPathKey.self)
             members[key.text.string(in: key.base)] = try state.decode(Value.self, in: frame, step)
         }
         return members
     }
+}
+
+extension Set: DirectlyDecoded where Element == String {
+    static var element: (any JSONPrimitive.Type)? { nil }
+
+    static func decodeDirectly(in frame: DecodingFramePointer) throws -> Set<String> {
+        let elements = try Array<String>.decodeDirectly(in: frame)
+        for element in elements { try frame.check(element) }
+        return Set(elements)
+    }
+}
+
+/// Without its own `init(from:)`, which asks as a type with a single text does.
+extension String: DirectlyDecoded {
+    static var element: (any JSONPrimitive.Type)? { nil }
+    static func decodeDirectly(in frame: DecodingFramePointer) throws -> String { try frame.read(String.self) }
 }
 
 /// Reads one of Foundation's own types from the form that Foundation's coder gives it.

@@ -17,7 +17,7 @@ extension DecodingFramePointer {
             pointee.end = state.pointee.reader.position
             return false
         }
-        let (name, length) = state.place(of: key)
+        let (name, length) = try state.place(of: key, in: self)
         note(name, length, markOfName(key.base + name, length), isKnown: false)
         return true
     }

@@ -40,6 +40,13 @@ struct ValueDecoder: Decoder, SingleValueDecodingContainer {
         try read(type) { frame in try frame.read(type) }
     }
 
+    /// The text of a type that consists of it, such as an enum or an identifier. Such types are compared and hashed.
+    func decode(_ type: String.Type) throws -> String {
+        let text = try token(type)
+        try frame.check(text)
+        return text
+    }
+
     func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
         try read(type) { frame in try frame.pointee.state.decode(type, in: frame, .none) }
     }

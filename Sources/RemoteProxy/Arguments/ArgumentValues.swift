@@ -10,11 +10,18 @@ struct ArgumentValues: Hashable, @unchecked Sendable {
 
     /// Nil if the arguments differ from all others, and from themselves: one is not equal to itself, such as NaN, or can neither
     /// be compared nor be written as JSON.
-    init?<Arguments>(_ arguments: Arguments, _ coding: ArgumentCoding<Arguments>) {
+    /// - Parameter method: the name of the method if a peer has sent the arguments. Refuses texts that are costly to compare then.
+    init?<Arguments>(
+        _ arguments: Arguments, _ coding: ArgumentCoding<Arguments>, sentFor method: String? = nil
+    ) throws(RPCError) {
         if Arguments.self == Void.self { return }
-        let list = ArgumentList()
+        let list = ArgumentList(checksTexts: method != nil)
         var writer = ArgumentWriter(list)
         do { try coding.write(arguments, &writer) } catch { return nil }
+        if let method, list.hasCostlyText {
+            throw RPCError(
+                .invalidArguments, "an argument of \(method): \(CombiningMarks.reason)", outcome: .notExecuted)
+        }
         // One by one: the comparison of an array with itself looks at no element.
         guard list.values.allSatisfy({ $0 == $0 }) else { return nil }
         values = list.values
@@ -24,14 +31,31 @@ struct ArgumentValues: Hashable, @unchecked Sendable {
 /// Collects values in place of writing them.
 final class ArgumentList {
     fileprivate(set) var values: [AnyHashable] = []
+    private let checksTexts: Bool
+    /// Whether a text, alone or inside a value, has too many combining marks.
+    fileprivate private(set) var hasCostlyText = false
+
+    init(checksTexts: Bool) { self.checksTexts = checksTexts }
 
     func append(_ value: some Encodable) throws {
-        if let value = value as? any Hashable { return values.append(AnyHashable(value)) }
+        let hashable = value as? any Hashable
+        if let hashable, !checksTexts { return values.append(AnyHashable(hashable)) }
         let output = JSONOutput()
         try output.encode(value)
-        values.append(try CanonicalJSON.text(of: output.bytes))
+        check(String(decoding: output.bytes, as: UTF8.self))
+        values.append(try hashable.map { AnyHashable($0) } ?? AnyHashable(CanonicalJSON.text(of: output.bytes)))
     }
 
-    /// For the commonest types, whose conformance need not be looked up.
-    func append(hashable value: some Hashable) { values.append(AnyHashable(value)) }
+    // For the commonest types, whose conformance need not be looked up.
+
+    func append(number value: Int) { values.append(AnyHashable(value)) }
+
+    func append(text value: String) {
+        check(value)
+        values.append(AnyHashable(value))
+    }
+
+    private func check(_ text: String) {
+        if checksTexts, CombiningMarks.areTooMany(in: text) { hasCostlyText = true }
+    }
 }

@@ -34,14 +34,14 @@ public struct ArgumentWriter {
 
     /// Writes the next argument.
     public mutating func write(_ value: Int) throws {
-        guard let output else { return list?._withUnsafeGuaranteedRef { $0.append(hashable: value) } ?? () }
+        guard let output else { return list?._withUnsafeGuaranteedRef { $0.append(number: value) } ?? () }
         separate(output)
         output._withUnsafeGuaranteedRef { $0.append(Int64(value)) }
     }
 
     /// Writes the next argument.
     public mutating func write(_ value: String) throws {
-        guard let output else { return list?._withUnsafeGuaranteedRef { $0.append(hashable: value) } ?? () }
+        guard let output else { return list?._withUnsafeGuaranteedRef { $0.append(text: value) } ?? () }
         separate(output)
         output._withUnsafeGuaranteedRef { $0.append(quoted: value) }
     }

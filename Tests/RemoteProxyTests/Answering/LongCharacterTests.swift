@@ -57,6 +57,34 @@ import Testing
         #expect(try seconds(lines) { $0.traceMessages(true, into: { _ in }) } < 3)
     }
 
+    @Test func `is refused as a key of a dictionary, and as an argument of a cached method`() throws {
+        let network = SimulatedNetwork()
+        defer { network.shutDown() }
+        let (loop, cabinet) = (network.loop, CountingCabinet())
+        network.exports.add(
+            CabinetProxy(cabinet).cached(
+                in: .memory, methods: nil, CachePolicy(freshFor: .seconds(100)), .manual(loop)),
+            named: nil)
+        let client = network.client()
+        let (far, text) = (CabinetProxy(client), Self.marks(1 << 17))
+        let calls: [@Sendable () async throws -> Int] = [
+            { try await far.compare(text, [], nil) },
+            { try await far.compare("", [text], nil) },
+            { try await far.look(Folder(text)).name.count },
+            { try await far.read(Paper(words: [text: 1]), 1).count },
+        ]
+        let start = Self.cpuSeconds()
+        for call in calls {
+            let error = #expect(throws: RPCError.self) { try loop.complete { try await call() } }
+            #expect(error?.code == .invalidArguments && error?.outcome == .notExecuted)
+            #expect(error?.message.contains("more than 30 combining marks in a row") == true)
+        }
+        #expect(Self.cpuSeconds() - start < 3)
+        #expect(try loop.complete { try await far.compare("a", ["a\u{0301}"], nil) } == 1)
+        #expect(try loop.complete { try await far.compare("a", ["a\u{0301}"], nil) } == 1)
+        client.close()
+    }
+
     @Test func `costs little before a login`() throws {
         let line = Self.request("rpc." + Self.marks(15_000))
         let tokens = try TokenList("ada guest a-secret-for-this-test")

@@ -80,7 +80,7 @@ extension ServiceProxy {
                 "\(method.signature.wireName) is not cached by this proxy; name it in .cached(in:methods:) or mark it @ReadOnly",
                 outcome: .notExecuted)
         }
-        guard let key = CacheKey(number, arguments, method.coding) else {
+        guard let key = try CacheKey(number, arguments, method.coding) else {
             throw RPCError(
                 .invalidArguments,
                 "no result of \(method.signature.wireName) is kept for these arguments: one is not equal to itself, such as "

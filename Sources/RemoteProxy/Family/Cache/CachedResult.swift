@@ -11,8 +11,11 @@ struct CacheKey: Sendable, Hashable {
     let place: Int
 
     /// Nil if a result for these arguments would never be found again.
-    init?<Arguments>(_ method: Int, _ arguments: Arguments, _ coding: ArgumentCoding<Arguments>) {
-        guard let arguments = ArgumentValues(arguments, coding) else { return nil }
+    /// - Parameter name: the name of the method if a peer has sent the arguments. Refuses texts that are costly to compare then.
+    init?<Arguments>(
+        _ method: Int, _ arguments: Arguments, _ coding: ArgumentCoding<Arguments>, sentFor name: String? = nil
+    ) throws(RPCError) {
+        guard let arguments = try ArgumentValues(arguments, coding, sentFor: name) else { return nil }
         var hasher = Hasher()
         hasher.combine(method)
         hasher.combine(arguments)

@@ -14,11 +14,12 @@ struct CachingSubject<Service: Sendable>: WrappingSubject {
         _ method: Method<Service, Arguments, Result>, _ arguments: Arguments
     ) async throws -> Result {
         // A caller that holds the object exclusively must see its present state.
-        guard let number = store.methods.firstIndex(of: method.signature.name), CallScope.current?.hasHold != true
-        else {
+        let scope = CallScope.current
+        guard let number = store.methods.firstIndex(of: method.signature.name), scope?.hasHold != true else {
             return try await change(method.signature) { try await next.call(method, arguments) }
         }
-        guard let key = CacheKey(number, arguments, method.coding) else {
+        let name = scope?.caller.map { _ in method.signature.wireName }
+        guard let key = try CacheKey(number, arguments, method.coding, sentFor: name) else {
             return try await next.call(method, arguments)
         }
         while true {

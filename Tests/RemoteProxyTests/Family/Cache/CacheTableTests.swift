@@ -22,7 +22,7 @@ private func record(_ number: Int, size: Int = 1, written: Int64, used: Int64? =
 
 @Suite struct `Cache table` {
     private func key(_ number: Int) -> CacheKey {
-        CacheKey(number, (), .none) ?? { fatalError("no arguments are equal to none") }()
+        (try? CacheKey(number, (), .none)) ?? { fatalError("no arguments are equal to none") }()
     }
 
     private func result(_ number: Int) -> any CachedResult { KnownResult(number, for: key(number), (), .none) }
