@@ -1,8 +1,9 @@
 // Decides when a client dials, waits and dials again. Pure: events in, decisions out; time and chance passed in.
 //
 // Only `closed` is final: no client ends because its server is away, however long. After the loss of a connection that was of
-// use, or that lasted, the next attempt is made at once. A server that only takes connections, greets and drops them must be left
-// in peace, so the client waits first, and longer each time.
+// use, or that lasted, the next attempt is made at once. A server that drops each connection must be left in peace, whether it
+// answers a call before or not. So use counts only once until a connection has lasted. Otherwise the client waits first, and
+// longer each time.
 
 package struct Reconnection {
     package enum Phase: Sendable, Hashable {
@@ -32,6 +33,8 @@ package struct Reconnection {
     /// Whether the attempts and connections before the last one have come to nothing too.
     package var hasFailedBefore: Bool { failures > 1 }
     private var connectedAt = Instant(nanoseconds: 0)
+    /// Whether a connection has been of use but has not lasted, and none has lasted since.
+    private var hasUsedCredit = false
     /// During a wait: when the next attempt may be made for a new caller. Nil if callers wait as long as the client does.
     private var soonest: Instant?
     package private(set) var phase = Phase.idle
@@ -65,21 +68,29 @@ package struct Reconnection {
     ///   - chance: a random number in 0 ..< 1.
     ///   - wasOfUse: whether the server has answered a call over the connection.
     package mutating func lost(at now: Instant, chance: Double, wasOfUse: Bool = false) -> Action {
-        guard phase == .connected, wasOfUse || hasLasted(at: now) else {
-            return left(at: now, chance: chance, wasOfUse: wasOfUse)
-        }
-        failures = 0
+        guard phase == .connected, wasGood(at: now, wasOfUse) else { return wait(at: now, chance: chance) }
         phase = .connecting
         return .dial
     }
 
-    private func hasLasted(at now: Instant) -> Bool { connectedAt.duration(to: now) >= Self.lasting }
+    /// Whether the connection that ends now was good. The failures before it are then forgotten.
+    private mutating func wasGood(at now: Instant, _ wasOfUse: Bool) -> Bool {
+        let hasLasted = connectedAt.duration(to: now) >= Self.lasting
+        guard hasLasted || wasOfUse && !hasUsedCredit else { return false }
+        hasUsedCredit = !hasLasted
+        failures = 0
+        return true
+    }
 
     /// The server says that it is going away, or an attempt failed. The client waits before it dials again.
     package mutating func left(at now: Instant, chance: Double, wasOfUse: Bool = false) -> Action {
+        if phase == .connected { _ = wasGood(at: now, wasOfUse) }
+        return wait(at: now, chance: chance)
+    }
+
+    private mutating func wait(at now: Instant, chance: Double) -> Action {
         guard phase == .connecting || phase == .connected else { return .nothing }
         let wasConnected = phase == .connected
-        if wasConnected, wasOfUse || hasLasted(at: now) { failures = 0 }
         let until = now.advanced(by: backoff.delay(afterFailures: failures, chance: chance))
         failures += 1
         soonest = wasConnected ? now.advanced(by: Self.longestForCaller) : nil

@@ -113,7 +113,7 @@ private func fuzzLife(_ dice: inout Dice) {
 private func fuzzReconnection(_ dice: inout Dice) {
     let base = Duration.nanoseconds(dice.roll())
     var machine = Reconnection(backoff: Backoff(base: base, limit: .nanoseconds(dice.roll() * 10)))
-    var (now, connectedAt) = (0, 0)
+    var (now, connectedAt, mayBeShort) = (0, 0, true)
     while !dice.isEmpty {
         let before = machine.phase
         let isHeard = before == .connecting || before == .connected
@@ -125,13 +125,16 @@ private func fuzzReconnection(_ dice: inout Dice) {
             if before == .connecting { connectedAt = now }
         case 2:
             let wasOfUse = dice.roll(2) == 0
-            let isAtOnce = before == .connected && (wasOfUse || now - connectedAt >= 1_000_000_000)
+            let hasLasted = now - connectedAt >= 1_000_000_000
+            let isAtOnce = before == .connected && (hasLasted || wasOfUse && mayBeShort)
+            if isAtOnce { mayBeShort = hasLasted }
             switch machine.lost(at: at(now), chance: Double(dice.roll()) / 256, wasOfUse: wasOfUse) {
             case .wait(let until): require(isHeard && !isAtOnce && machine.phase == .waiting(until: until), "a wait")
             case .dial: require(isAtOnce && machine.phase == .connecting, "dialled at once")
             case .nothing: require(!isHeard && machine.phase == before, "lost in \(before)")
             }
         case 3:
+            if before == .connected, now - connectedAt >= 1_000_000_000 { mayBeShort = true }
             switch machine.left(at: at(now), chance: Double(dice.roll()) / 256) {
             case .wait(let until): require(isHeard && until >= at(now), "a wait")
             default: require(!isHeard && machine.phase == before, "left in \(before)")

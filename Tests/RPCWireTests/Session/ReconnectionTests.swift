@@ -97,6 +97,49 @@ import Testing
         #expect(left == .wait(until: later.advanced(by: .milliseconds(100))))
     }
 
+    @Test func `a server that answers one call and drops is dialled at once only the first time, then less and less often`() {
+        var machine = machine(.connecting)
+        var waits: [Int64] = []
+        var now = Self.now
+        for _ in 0..<10 {
+            _ = machine.connected(at: now)
+            now = now.advanced(by: .milliseconds(1))
+            switch machine.lost(at: now, chance: 1, wasOfUse: true) {
+            case .dial: waits.append(0)
+            case .wait(let until):
+                waits.append(now.nanoseconds(to: until) / 1_000_000)
+                now = until
+                _ = machine.waited()
+            case .nothing: Issue.record("the client gives up")
+            }
+        }
+        #expect(waits == [0, 100, 200, 400, 800, 1_600, 3_200, 6_400, 10_000, 10_000])
+        // One that leaves in order is no better, until a connection has lasted.
+        _ = machine.connected(at: now)
+        #expect(machine.left(at: now, chance: 1, wasOfUse: true) == .wait(until: now.advanced(by: .seconds(10))))
+        _ = machine.waited()
+        _ = machine.connected(at: now)
+        now = now.advanced(by: .seconds(1))
+        for _ in 0..<2 {
+            #expect(machine.lost(at: now, chance: 1, wasOfUse: true) == .dial)
+            _ = machine.connected(at: now)
+        }
+        #expect(machine.lost(at: now, chance: 1, wasOfUse: true) == .wait(until: now.advanced(by: .milliseconds(100))))
+    }
+
+    @Test(arguments: [(true, Duration.zero), (false, .seconds(1))])
+    func `the loss of a good connection makes the next failure the first`(_ wasOfUse: Bool, _ lasted: Duration) {
+        var machine = machine(.connecting)
+        for _ in 0..<9 {
+            _ = machine.lost(at: Self.now, chance: 1)
+            _ = machine.waited()
+        }
+        _ = machine.connected(at: Self.now)
+        let end = Self.now.advanced(by: lasted)
+        #expect(machine.lost(at: end, chance: 1, wasOfUse: wasOfUse) == .dial)
+        #expect(machine.lost(at: end, chance: 1) == .wait(until: end.advanced(by: .milliseconds(100))))
+    }
+
     @Test func `a new caller is not kept waiting for an attempt that will fail again`() {
         var machine = Reconnection(backoff: Backoff(base: .seconds(4)))
         _ = machine.wanted()
