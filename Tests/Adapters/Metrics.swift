@@ -4,12 +4,24 @@ import Synchronization
 
 private let values = Mutex<[String: Int64]>([:])
 
-/// Only here: what was recorded last under each label.
+/// Only here: what was recorded last under each label, and the sum of what was added to it.
 package var recorded: [String: Int64] { values.withLock { $0 } }
 
 private func record(_ label: String, _ dimensions: [(String, String)], _ value: Int64) {
     let name = dimensions.reduce(label) { "\($0) \($1.0)=\($1.1)" }
     values.withLock { $0[name] = value }
+}
+
+package final class Counter {
+    private let name: String
+
+    package init(label: String, dimensions: [(String, String)] = []) {
+        name = "counter " + dimensions.reduce(label) { "\($0) \($1.0)=\($1.1)" }
+    }
+
+    package func increment<DataType: BinaryInteger>(by amount: DataType) {
+        values.withLock { $0[name, default: 0] += Int64(amount) }
+    }
 }
 
 package final class Gauge {

@@ -38,6 +38,6 @@ for span in endedSpans { print(span) }
 _ = try? await GreeterProxy(client).greet("")
 
 let report = Task { try await back.reportCounters() }
-while recorded["rpc_calls"] != 2 { await Task.yield() }
+while recorded["counter rpc_calls"] != 2 { await Task.yield() }
 report.cancel()
 for name in recorded.keys.sorted() { print(name) }
