@@ -41,6 +41,11 @@ package struct ReplaceableFile: Sendable {
         try? FileDescriptor(folder, O_RDONLY).synchronize()
     }
 
+    /// Writes a text into the file in place, in one step. Needs no lock if all texts of the file have the same length.
+    package func overwrite(with text: [UInt8]) throws(SystemError) {
+        try FileDescriptor(path, O_WRONLY | O_CREAT).write(text)
+    }
+
     /// Renames the file. Replaces a file that has the other name.
     package func setAside(as other: String) throws(SystemError) {
         try SystemCall.make("rename") { rename(path, other) }

@@ -12,18 +12,23 @@ struct CacheFile: Sendable {
     private static let patience = Duration.seconds(2)
 
     private let file: ReplaceableFile
+    /// Has the time of the last drop of all results, so that a drop counts from then on: the file itself is written later, and a
+    /// crash may come before. It stays there, since a process that was writing meanwhile may bring older records back.
+    private let lastDrop: ReplaceableFile
+    private static let lengthOfTime = 20
     /// Gets each problem as a text for people.
     private let report: @Sendable (String) -> Void
 
     init(_ path: String, report: @escaping @Sendable (String) -> Void) {
         file = ReplaceableFile(path)
+        lastDrop = ReplaceableFile(path + ".dropped")
         self.report = report
     }
 
     func read() -> [CacheRecord] {
         do {
             guard let contents = try file.read(atMost: Self.largest) else { return [] }
-            if let records = Self.records(of: contents) { return records }
+            if let records = Self.records(of: contents) { return try notDropped(records) }
             return try file.locked(patience: Self.patience) { () throws(SystemError) in try readOrSetAside() }
         } catch {
             report(
@@ -31,6 +36,26 @@ struct CacheFile: Sendable {
                     + "ordinary file that this program may read")
             return []
         }
+    }
+
+    /// Notes that all results of this time and before were dropped. Takes one small write. Call it with growing times.
+    func drop(at time: Int64) {
+        let digits = String(max(time, 0))
+        let text = Array((String(repeating: "0", count: Self.lengthOfTime - digits.utf8.count) + digits).utf8)
+        do {
+            if !file.path.isEmpty { try lastDrop.overwrite(with: text) }
+        } catch {
+            report(
+                "'\(lastDrop.path)' cannot be written, so results that were dropped may come back after a crash: \(error)"
+            )
+        }
+    }
+
+    private func notDropped(_ records: [CacheRecord]) throws(SystemError) -> [CacheRecord] {
+        guard let text = try lastDrop.read(atMost: Self.lengthOfTime) else { return records }
+        // One that cannot be read was being written.
+        guard let time = Int64(String(decoding: text, as: UTF8.self)) else { return [] }
+        return records.filter { $0.written >= time }
     }
 
     /// Writes these records, and those in the file that are later or have other names.
@@ -57,7 +82,7 @@ struct CacheFile: Sendable {
     /// Needs the lock: otherwise another process could replace a damaged file just before this one sets it aside.
     private func readOrSetAside() throws(SystemError) -> [CacheRecord] {
         guard let contents = try file.read(atMost: Self.largest) else { return [] }
-        if let records = Self.records(of: contents) { return records }
+        if let records = Self.records(of: contents) { return try notDropped(records) }
         let aside = file.path + ".aside"
         try file.setAside(as: aside)
         report("the cache file '\(file.path)' was set aside as '\(aside)': it is damaged, or is no cache")

@@ -10,7 +10,7 @@ public enum CachePlace: Sendable, Hashable {
     /// In memory, and in the file at this path for the next launch. The folder must exist. Several processes may share
     /// a file. Each object needs a file of its own: results are told apart by service, method and arguments only.
     ///
-    /// Beside it lies a lock file, `.lock`. A file that cannot be read is moved to a name that ends in `.aside`.
+    /// Beside it lie a lock file, `.lock`, and the time when all results were last dropped, `.dropped`. A file that cannot be read is moved to a name that ends in `.aside`.
     case file(String)
 }
 

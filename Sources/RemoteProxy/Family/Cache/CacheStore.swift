@@ -55,6 +55,8 @@ final class CacheStore: Sendable {
     let policy: CachePolicy
     let environment: CacheEnvironment
     private let file: CacheFile?
+    /// Held while a drop is noted beside the file, so that the latest time stays there.
+    private let dropping = Lock(())
     /// Logs a problem. The same problem is not logged twice in a row.
     private let report: @Sendable (String) -> Void
     private let saver: CacheSaver
@@ -161,7 +163,9 @@ final class CacheStore: Sendable {
                 state.records.drop("\(service).\(methods[method])", at: time)
             }
         }
-        if file != nil { saver.changed(write) }
+        guard let file else { return }
+        if method == nil { dropping.withLock { _ in file.drop(at: environment.wallTime()) } }
+        saver.changed(write)
     }
 
     /// - Returns: a closure that removes the listener.

@@ -98,7 +98,8 @@ extension ServiceProxy {
     }
 
     /// Drops the results of a method, for all arguments. The next call fetches a new one and waits for it. Calls that wait
-    /// already get what they asked for. Does nothing where `updates(of:)` finds no cache, or if the method is not cached.
+    /// already get what they asked for. A crash before the file is written again brings the results back at the next launch;
+    /// `saveCache` waits until it is written. Does nothing where `updates(of:)` finds no cache, or if the method is not cached.
     public func invalidate(_ method: MethodName) {
         guard let store = proxySubject.layer(CachingSubject<ProxiedService>.self)?.store,
             let number = store.methods.firstIndex(of: method.name)
@@ -106,7 +107,7 @@ extension ServiceProxy {
         store.drop(number)
     }
 
-    /// Drops all results of this cache, as `invalidate` does for one method.
+    /// Drops all results of this cache, as `invalidate` does for one method. They do not come back after a crash.
     public func invalidateAll() { proxySubject.layer(CachingSubject<ProxiedService>.self)?.store.drop(nil) }
 
     /// Returns when everything that the cache holds is in its file. Call it before a short-lived program ends. Otherwise

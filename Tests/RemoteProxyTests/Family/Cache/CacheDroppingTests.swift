@@ -114,6 +114,38 @@ import Testing
         #expect(try book(next, 1) == "book 1, 4")
     }
 
+    /// The next launch after the process has been killed, before the file could be written.
+    @Test(arguments: ["a call", "a post", "all"])
+    func `results in the file at once, so that a crash does not bring them back`(_ change: String) throws {
+        let proxy = launch()
+        #expect(try titles(proxy) == ["titles", "1"])
+        #expect(try loop.complete { await proxy.saveCache() })
+        loop.advance(by: .milliseconds(1))
+        switch change {
+        case "a call": #expect(try loop.complete { try await proxy.add("new") } == 2)
+        case "a post": proxy.dust(1)
+        default: proxy.invalidateAll()
+        }
+        let calls = shelf.calls
+        #expect(try titles(launch()) == ["titles", "\(calls + 1)"])
+        loop.advance(by: .milliseconds(1))
+        // What comes later is kept, by a process that dropped nothing as well.
+        let other = launch()
+        #expect(try book(other, 1) == "book 1, \(calls + 2)")
+        #expect(try loop.complete { await other.saveCache() })
+        #expect(try book(launch(), 1) == "book 1, \(calls + 2)")
+    }
+
+    @Test func `no result of the file when its change certainly did nothing`() throws {
+        #expect(try titles(launch()) == ["titles", "1"])
+        loop.advance(by: .seconds(2))
+        let refusing = ShelfProxy(shelf).guarded(by: Policy.only([ShelfProxy.MethodName.titles])).cached(
+            in: .file(folder.path + "/shelf.cache"), methods: [.titles], CachePolicy(freshFor: .seconds(100)),
+            .manual(loop))
+        #expect(throws: RPCError.self) { try loop.complete { try await refusing.add("new") } }
+        #expect(try titles(launch()) == ["titles", "1"])
+    }
+
     @Test func `by default what is older than a day`() throws {
         let proxy = ShelfProxy(shelf).cached(in: .memory, methods: [.titles], CachePolicy(), .manual(loop))
         #expect(try titles(proxy) == ["titles", "1"])
