@@ -5,7 +5,7 @@ import JSONCodec
 /// Reads the arguments of one call, in order. Used by generated code.
 ///
 /// Unknown names are ignored, so that a peer may send arguments of a later version of the service. A surplus positional
-/// argument is refused, since its meaning is unknown.
+/// argument is refused, since its meaning is unknown, unless it is null: then an optional parameter of a later version is nil.
 public struct ArgumentReader {
     private enum Form {
         case none
@@ -61,9 +61,13 @@ public struct ArgumentReader {
     /// Checks that nothing is left over.
     mutating func finish() throws {
         guard case .positional = form else { return }
-        let isMore: Bool
-        do { isMore = try reader.nextElement() } catch { throw ArgumentFault.parameters("\(error)") }
-        if isMore { throw ArgumentFault.tooMany }
+        var isTooMany = false
+        do {
+            while !isTooMany, try reader.nextElement() {
+                if case .null = try reader.peek() { _ = try reader.skipValue() } else { isTooMany = true }
+            }
+        } catch { throw ArgumentFault.parameters("\(error)") }
+        if isTooMany { throw ArgumentFault.tooMany }
     }
 
     private mutating func read<Value: Decodable>() throws -> Value {

@@ -62,6 +62,12 @@ enum NewVersion {
         },
         "a case is added to an enum, and is an argument": { try await StockProxy($0).paint(.blue) == 1 },
         "a case is added to an enum, and is a result": { try await StockProxy($0).painted() == .red },
+        "a case is added to an `UnknownCaseRepresentable` enum, and is an argument": {
+            try await StockProxy($0).light([.red, .green]) == 2
+        },
+        "a case is added to an `UnknownCaseRepresentable` enum, and is a result": {
+            try await StockProxy($0).lit() == [.red]
+        },
         "a value is added to a struct of raw values": { try await StockProxy($0).shaped(.square).rawValue == "square" },
 
         "a listed error gets a case, and is thrown with it": {
@@ -77,6 +83,7 @@ enum NewVersion {
     /// Calls with values for which an old server has no place.
     static let refused: [OldVersion.Call] = [
         { try await StockProxy($0).weigh(1.5) == 1 }, { try await StockProxy($0).label(nil) == 0 },
+        { try await StockProxy($0).order(7, from: 1) == 0 },
     ]
 
     /// Reserves something, with a server of either version.
@@ -130,6 +137,11 @@ private struct Pair: Codable, Sendable {
 
 private enum Colour: String, Codable, Sendable {
     case red, blue
+}
+
+private enum Light: String, Codable, Sendable, UnknownCaseRepresentable {
+    case red, green, unknown
+    static let unknownCase = Light.unknown
 }
 
 private struct Shape: RawRepresentable, Codable, Sendable {
@@ -194,6 +206,8 @@ private protocol Stock: Sendable {
     func keyed(_ item: Product) async throws -> Product
     func paint(_ colour: Colour) async throws -> Int
     func painted() async throws -> Colour
+    func light(_ lights: [Light]) async throws -> Int
+    func lit() async throws -> [Light]
     func shaped(_ shape: Shape) async throws -> Shape
 
     func failWithCase() async throws
@@ -252,6 +266,8 @@ private struct Shelves: Stock {
     func keyed(_ item: Product) async throws -> Product { item }
     func paint(_ colour: Colour) async throws -> Int { 1 }
     func painted() async throws -> Colour { .blue }
+    func light(_ lights: [Light]) async throws -> Int { lights.count }
+    func lit() async throws -> [Light] { [.red, .green] }
     func shaped(_ shape: Shape) async throws -> Shape { .square }
 
     func failWithCase() async throws { throw StockFailure.locked }

@@ -62,6 +62,12 @@ enum OldVersion {
         },
         "a case is added to an enum, and is an argument": { try await StockProxy($0).paint(.red) == 1 },
         "a case is added to an enum, and is a result": { try await StockProxy($0).painted() == .red },
+        "a case is added to an `UnknownCaseRepresentable` enum, and is an argument": {
+            try await StockProxy($0).light([.red]) == 1
+        },
+        "a case is added to an `UnknownCaseRepresentable` enum, and is a result": {
+            try await StockProxy($0).lit() == [.red, .unknown]
+        },
         "a value is added to a struct of raw values": { try await StockProxy($0).shaped(.round).rawValue == "square" },
 
         "a listed error gets a case, and is thrown with it": {
@@ -100,6 +106,11 @@ private struct Pair: Codable, Sendable {
 
 private enum Colour: String, Codable, Sendable {
     case red
+}
+
+private enum Light: String, Codable, Sendable, UnknownCaseRepresentable {
+    case red, unknown
+    static let unknownCase = Light.unknown
 }
 
 private struct Shape: RawRepresentable, Codable, Sendable {
@@ -162,6 +173,8 @@ private protocol Stock: Sendable {
     func keyed(_ item: Item) async throws -> Item
     func paint(_ colour: Colour) async throws -> Int
     func painted() async throws -> Colour
+    func light(_ lights: [Light]) async throws -> Int
+    func lit() async throws -> [Light]
     func shaped(_ shape: Shape) async throws -> Shape
 
     func failWithCase() async throws
@@ -218,6 +231,8 @@ private struct Shelves: Stock, Depot, Bin {
     func keyed(_ item: Item) async throws -> Item { item }
     func paint(_ colour: Colour) async throws -> Int { 1 }
     func painted() async throws -> Colour { .red }
+    func light(_ lights: [Light]) async throws -> Int { lights == [.red, .unknown] ? lights.count : 0 }
+    func lit() async throws -> [Light] { [.red] }
     func shaped(_ shape: Shape) async throws -> Shape { shape }
 
     func failWithCase() async throws { throw StockFailure.empty }

@@ -34,6 +34,11 @@ struct ArgumentReaderTests {
         #expect(try order(params) == (1, nil, 3))
     }
 
+    @Test(arguments: ["[1,null,3,null]", "[1,null,3, null , null]"])
+    func `surplus nulls are optional arguments of a later version`(params: String) throws {
+        #expect(try order(params) == (1, nil, 3))
+    }
+
     @Test(arguments: [
         ("", "argument 'item' of Shop.order(item: Int, note: String?, count: Int) is missing"),
         ("[1]", "argument 'count' of Shop.order(item: Int, note: String?, count: Int) is missing"),
@@ -42,7 +47,9 @@ struct ArgumentReaderTests {
         (#"["x"]"#, "argument 'item' of Shop.order: "), ("[1,2]", "argument 'note' of Shop.order: "),
         (#"[1,"x","y"]"#, "argument 'count' of Shop.order: "),
         (#"{"item":1,"note":2}"#, "argument 'note' of Shop.order: "),
-        ("[1,null,3,4]", "too many arguments: Shop.order takes 3"), ("7", "the params of Shop.order: "),
+        ("[1,null,3,4]", "too many arguments: Shop.order takes 3"),
+        ("[1,null,3,null,4]", "too many arguments: Shop.order takes 3"),
+        ("[1,null,3,0]", "too many arguments: Shop.order takes 3"), ("7", "the params of Shop.order: "),
     ])
     func `an error names the parameter`(params: String, text: String) throws {
         let fault = try #require(throws: ArgumentFault.self) { _ = try order(params) }
