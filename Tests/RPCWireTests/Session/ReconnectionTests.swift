@@ -97,7 +97,7 @@ import Testing
         #expect(left == .wait(until: later.advanced(by: .milliseconds(100))))
     }
 
-    @Test func `a server that answers one call and drops is dialled at once only the first time, then less and less often`() {
+    @Test func `a server that answers a call and drops is dialled at once only once, then less and less often`() {
         var machine = machine(.connecting)
         var waits: [Int64] = []
         var now = Self.now
