@@ -28,23 +28,22 @@ public final class RPCServer: Sendable {
     deinit { driver.abort() }
 
     /// Makes an object callable, under a name if there are several of one service. The proxy may be around an object of this
-    /// process or of another server. Exporting again under the same name replaces the former object.
+    /// process, of another server, or of a caller. Exporting again under the same name replaces the former object.
     ///
     /// A proxy is refused if another exported protocol has the same name on the wire, which `@Service(name:)` can change. It
     /// is also refused under a name that begins with `~`, `#` or `@`, if two of its methods have one name on the wire and are
-    /// declared differently, and if the name of a method has a dot or a bracket. Earlier exports stay as they are, and the log
-    /// says why. Before the first address, `listen(on:)` and `run` throw the same.
-    public func export(_ proxy: some ServiceProxy, named name: String? = nil) {
-        if let refusal = exports.add(proxy, named: name) { driver.logLimiter.log(LogRecord(.error, refusal)) }
-    }
-
-    /// Takes back the object that was exported of a service, under that name or under none. Later calls throw `RPCError`
-    /// with the code `.unimplemented`, and discovery does not list the object. Calls that were accepted before run on. A
-    /// connection may keep the object alive until its next request.
-    /// - Returns: whether there was such an export.
+    /// declared differently, and if the name of a method has a dot or a bracket. Earlier exports stay as they are. The log and
+    /// `Registration.refusal` say why. Before the first address, `listen(on:)` and `run` throw the same.
+    /// - Parameter caller: the export is taken back when this caller's session is over.
+    /// - Returns: takes the object back. Then later calls throw `RPCError` with the code `.unimplemented`, and discovery does
+    ///   not list it. Calls that were accepted before run on. A connection may keep the object alive until its next request.
     @discardableResult
-    public func unexport(_ proxy: (some ServiceProxy).Type, named name: String? = nil) -> Bool {
-        exports.remove(proxy, named: name)
+    public func export(
+        _ proxy: some ServiceProxy, named name: String? = nil, endingWith caller: Caller? = nil
+    ) -> Registration {
+        let registration = exports.add(proxy, named: name, endingWith: caller)
+        if let refusal = registration.refusal { driver.logLimiter.log(LogRecord(.error, refusal)) }
+        return registration
     }
 
     /// Replaces the list of tokens while the server runs, as after a change of its file.

@@ -45,10 +45,12 @@ public struct Caller: Sendable {
     /// }
     /// ```
     ///
-    /// Callable from any thread. The action is called on no particular thread and must not block. It is kept until then and
-    /// cannot be taken back, so ask once for each caller, not with each call. A proxy for the caller leaves a multicast proxy
-    /// by itself.
-    public func whenGone(_ action: @escaping @Sendable () -> Void) { link.whenGone(action) }
+    /// Callable from any thread. The action is called on no particular thread and must not block. It is kept until then, so
+    /// ask once for each caller, not with each call. A proxy for the caller leaves a multicast proxy by itself, and an export
+    /// that is made with `endingWith:` is taken back.
+    /// - Returns: takes the action back. If the session ends at that very moment, the action may still be called.
+    @discardableResult
+    public func whenGone(_ action: @escaping @Sendable () -> Void) -> Registration { link.whenGone(action) }
 }
 
 /// Runs the body as if a caller with this identity had called, so that an object or a policy can be tested without a connection.

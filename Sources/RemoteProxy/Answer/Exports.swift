@@ -10,12 +10,14 @@ package final class Exports: Sendable {
             let object: ExportedObject
             /// Increases from one export to the next.
             let number: Int
+            /// What ends the export with a caller's session; nil if nothing does.
+            var ending: Registration?
         }
 
         /// By their paths, such as `Greeter` or `Greeter[left]`.
         var entries: [String: Entry] = [:]
-        /// One object of each service and the number of its objects, by the service's name.
-        var services: [String: (example: ExportedObject, count: Int)] = [:]
+        /// What the objects of each service have in common, and their number, by the service's name.
+        var services: [String: (type: Any.Type, signatures: [MethodSignature], count: Int)] = [:]
         var lastNumber = 0
         /// The length of the longest wire name of a method so far, in bytes.
         var longestName = 0
@@ -25,9 +27,17 @@ package final class Exports: Sendable {
         var refusals: [(path: String, why: String)] = []
     }
 
-    private let state = Lock(State())
+    /// What is exported. An object of its own: registrations refer to it weakly, because an exported object may keep its own
+    /// registration. A weak reference to `Exports` would make all others slow.
+    fileprivate final class Table: Sendable {
+        let state = Lock(State())
+        let version = Atomic(1)
+    }
+
+    private let table = Table()
+    private var state: Lock<State> { table.state }
     /// Increases with every change.
-    let version = Atomic(1)
+    var version: Int { table.version.load(ordering: .acquiring) }
     private let program: Program
     private let isAtClient: Bool
 
@@ -42,31 +52,42 @@ package final class Exports: Sendable {
 
     /// Makes a proxy's methods callable as `Service.method`, or as `Service[name].method`. A later export of the same protocol
     /// under the same name replaces the earlier one.
-    /// - Returns: why the proxy was not exported, in which case nothing has changed; nil when it was exported.
+    /// - Parameter caller: the export is taken back when the session of this caller is over.
+    /// - Returns: takes the export back; calls that were accepted before run on. Has the reason if the proxy was refused, in
+    ///   which case nothing has changed.
     @discardableResult
-    package func add(_ proxy: some ServiceProxy, named name: String?) -> String? {
+    package func add(
+        _ proxy: some ServiceProxy, named name: String?, endingWith caller: Caller? = nil
+    ) -> Registration {
         let object = ExportedObject(proxy, named: name)
-        let (replaced, refusal) = state.withLock { state -> (ExportedObject?, String?) in
+        let path = object.path
+        let (number, replaced, refusal) = state.withLock { state -> (Int, State.Entry?, String?) in
             if let refusal = state.refusal(of: object) {
-                state.note(refusal, of: object.path)
-                return (nil, refusal)
+                state.note(refusal, of: path)
+                return (0, nil, refusal)
             }
-            state.refusals.removeAll { $0.path == object.path }
-            return (state.set(object), nil)
+            state.refusals.removeAll { $0.path == path }
+            let replaced = state.set(object)
+            return (state.lastNumber, replaced, nil)
         }
-        if refusal == nil { version.add(1, ordering: .releasing) }
-        // The replaced object is released outside the lock, since its deinit may export something in turn.
-        withExtendedLifetime(replaced) {}
-        return refusal
+        if let refusal { return Registration(refusal: refusal) }
+        table.version.add(1, ordering: .releasing)
+        // Outside the lock: the deinit of the replaced object may export something in turn.
+        withExtendedLifetime(replaced) { replaced?.ending?.cancel() }
+        let registration = Registration { [weak table] in table?.remove(path, number) }
+        if let caller { end(path, number, with: caller, by: registration) }
+        return registration
     }
 
-    /// Takes back the export of this protocol under that name. Calls that were accepted before run on.
-    /// - Returns: whether there was such an export.
-    package func remove<Proxy: ServiceProxy>(_ proxy: Proxy.Type, named name: String?) -> Bool {
-        let path = MethodSignature.path(of: Proxy.methodTable.service.name, on: name)
-        let removed = state.withLock { $0.remove(path, of: Proxy.ProxiedService.self) }
-        version.add(1, ordering: .releasing)
-        return withExtendedLifetime(removed) { removed != nil }
+    /// Has an export cancelled when the caller's session is over. The session forgets that when the export ends before.
+    private func end(_ path: String, _ number: Int, with caller: Caller, by registration: Registration) {
+        let ending = caller.whenGone { registration.cancel() }
+        let isExported = state.withLock { state in
+            guard state.entries[path]?.number == number else { return false }
+            state.entries[path]?.ending = ending
+            return true
+        }
+        if !isExported { ending.cancel() }
     }
 
     /// Why the first of the refused proxies was refused; nil when none was.
@@ -97,7 +118,7 @@ package final class Exports: Sendable {
 
     /// The methods of a service of which there is an object; nil if there is none.
     func signatures(of service: String) -> [MethodSignature]? {
-        state.withLock { $0.services[service]?.example.signatures }
+        state.withLock { $0.services[service]?.signatures }
     }
 
     // MARK: listing
@@ -133,15 +154,23 @@ package final class Exports: Sendable {
     }
 }
 
+extension Exports.Table {
+    func remove(_ path: String, _ number: Int) {
+        guard let removed = state.withLock({ $0.remove(path, number) }) else { return }
+        version.add(1, ordering: .releasing)
+        withExtendedLifetime(removed) { removed.ending?.cancel() }
+    }
+}
+
 extension Exports.State {
     /// Why an object must not be exported: its name is not allowed, or is confused with another. Nil when it may be exported.
     fileprivate func refusal(of object: ExportedObject) -> String? {
         if let first = object.name?.first, "~#@".contains(first) {
             return "\(object.path) is not exported: a name that begins with '\(first)' is reserved; choose another"
         }
-        if let other = services[object.service]?.example, other.type != object.type {
+        if let other = services[object.service]?.type, other != object.type {
             return
-                "\(object.path) is not exported: \(String(reflecting: object.type)) and \(String(reflecting: other.type)), "
+                "\(object.path) is not exported: \(String(reflecting: object.type)) and \(String(reflecting: other)), "
                 + "which is exported already, have the same name on the wire; give one of them another with @Service(name:)"
         }
         if let name = object.clash {
@@ -162,25 +191,26 @@ extension Exports.State {
     }
 
     /// Adds an object.
-    /// - Returns: the object that it replaces; nil if none.
-    fileprivate mutating func set(_ object: ExportedObject) -> ExportedObject? {
-        let replaced = remove(object.path, of: object.type)
+    /// - Returns: the entry that it replaces; nil if none.
+    fileprivate mutating func set(_ object: ExportedObject) -> Entry? {
+        let replaced = entries[object.path].flatMap { remove(object.path, $0.number) }
+        discovery = nil
         lastNumber += 1
         entries[object.path] = Entry(object: object, number: lastNumber)
         let longestMethod = object.signatures.map(\.name.utf8.count).max() ?? 0
         longestName = max(longestName, object.path.utf8.count + 1 + longestMethod)
-        services[object.service, default: (object, 0)].count += 1
+        services[object.service, default: (object.type, object.signatures, 0)].count += 1
         return replaced
     }
 
-    /// Takes out the object of that path, if it is of this type.
-    fileprivate mutating func remove(_ path: String, of type: Any.Type) -> ExportedObject? {
+    /// Takes out the export of that number, unless it has been taken out or replaced.
+    fileprivate mutating func remove(_ path: String, _ number: Int) -> Entry? {
+        guard let entry = entries[path], entry.number == number else { return nil }
         discovery = nil
-        guard let object = entries[path]?.object, object.type == type else { return nil }
         entries[path] = nil
-        services[object.service]?.count -= 1
-        if services[object.service]?.count == 0 { services[object.service] = nil }
-        return object
+        services[entry.object.service]?.count -= 1
+        if services[entry.object.service]?.count == 0 { services[entry.object.service] = nil }
+        return entry
     }
 
     /// In the order of export.

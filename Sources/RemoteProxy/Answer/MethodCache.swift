@@ -3,7 +3,6 @@
 
 import JSONCodec
 import RPCWire
-import Synchronization
 
 /// Holds at most four methods. Any change of the exports empties it.
 struct MethodCache {
@@ -24,7 +23,7 @@ struct MethodCache {
 
     @inline(__always)
     mutating func method(named name: UnsafeRawBufferPointer, in exports: Exports) -> ExportedMethod? {
-        if version == exports.version.load(ordering: .acquiring), last < entries.count,
+        if version == exports.version, last < entries.count,
             isEqual(entries[last].name, name)
         {
             return entries[last].method
@@ -34,7 +33,7 @@ struct MethodCache {
 
     @inline(never)
     private mutating func find(_ name: UnsafeRawBufferPointer, in exports: Exports) -> ExportedMethod? {
-        let latest = exports.version.load(ordering: .acquiring)
+        let latest = exports.version
         if version != latest { (version, entries, next) = (latest, [], 0) }
         if let known = entries.firstIndex(where: { isEqual($0.name, name) }) {
             last = known

@@ -135,27 +135,22 @@ extension Requester {
     }
 }
 
-/// Has an action called once when a requester takes no more calls and posts, because its session is over or its client closed.
-/// The action is called on no particular thread. A watch that is released before leaves nothing behind; if it is released at that
-/// very moment the action may still be called.
-final class ClosingWatch: Sendable {
-    private let requester: Requester
-    private let number: Int
-
-    /// Nil if the requester is closed already; then the action is never called.
-    init?(_ requester: Requester, _ closed: @escaping @Sendable () -> Void) {
-        let number = requester.state.withLock { state -> Int? in
+extension Requester {
+    /// Has an action called once when no more calls and posts are taken, because the session is over or the client closed. It is
+    /// called on no particular thread.
+    /// - Returns: takes the action back; if the requester closes at that very moment the action may still be called. Nil if it is
+    ///   closed already; then the action is never called.
+    func whenClosed(_ action: @escaping @Sendable () -> Void) -> Registration? {
+        let number = state.withLock { state -> Int? in
             guard state.closed == nil else { return nil }
             state.lastWatch += 1
-            state.onClosed[state.lastWatch] = closed
+            state.onClosed[state.lastWatch] = action
             return state.lastWatch
         }
         guard let number else { return nil }
-        (self.requester, self.number) = (requester, number)
-    }
-
-    deinit {
-        // The action is released outside the lock: what it holds may call the requester again.
-        _ = requester.state.withLock { $0.onClosed.removeValue(forKey: number) }
+        return Registration { [self] in
+            // The action is released outside the lock: what it holds may call the requester again.
+            _ = state.withLock { $0.onClosed.removeValue(forKey: number) }
+        }
     }
 }

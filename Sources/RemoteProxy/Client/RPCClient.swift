@@ -49,19 +49,18 @@ public final class RPCClient: Sendable {
     ///
     /// A proxy is refused if another exported protocol has the same name on the wire, which `@Service(name:)` can change. It
     /// is also refused under a name that begins with `~`, `#` or `@`, if two of its methods have one name on the wire and are
-    /// declared differently, and if the name of a method has a dot or a bracket. Earlier exports stay as they are, and the log
-    /// says why.
-    public func export(_ proxy: some ServiceProxy, named name: String? = nil) {
-        if let refusal = exports.add(proxy, named: name) { peer.log(LogRecord(.error, refusal)) }
-    }
-
-    /// Takes back the object that was exported for a service, under that name or unnamed. Later calls throw `RPCError` with the
-    /// code `.unimplemented`, and discovery does not list the object. Calls that were accepted before run on. The connection
-    /// may keep the object alive until its next request.
-    /// - Returns: whether there was such an export.
+    /// declared differently, and if the name of a method has a dot or a bracket. Earlier exports stay as they are. The log and
+    /// ``Registration/refusal`` say why.
+    /// - Parameter caller: the export is taken back when this caller's session is over.
+    /// - Returns: takes the object back. Then later calls throw `RPCError` with the code `.unimplemented`, and discovery does
+    ///   not list it. Calls that were accepted before run on. The connection may keep the object alive until its next request.
     @discardableResult
-    public func unexport(_ proxy: (some ServiceProxy).Type, named name: String? = nil) -> Bool {
-        exports.remove(proxy, named: name)
+    public func export(
+        _ proxy: some ServiceProxy, named name: String? = nil, endingWith caller: Caller? = nil
+    ) -> Registration {
+        let registration = exports.add(proxy, named: name, endingWith: caller)
+        if let refusal = registration.refusal { peer.log(LogRecord(.error, refusal)) }
+        return registration
     }
 
     /// The thread that serves the client's connection. All clients of a process share it, and it stays when the client is

@@ -6,7 +6,7 @@ import RPCWire
 /// What a subject may know of the other end to which its calls go.
 final class RemoteEnd: Sendable {
     private let requester: Requester
-    private let object: RemoteObject
+    let object: RemoteObject
     /// The client that dials; nil where the other end dials.
     private let client: RPCClient?
 
@@ -37,11 +37,8 @@ final class RemoteEnd: Sendable {
     /// - Parameter isLast: whether no other end is left to ask. Then the call waits until it has been sent.
     func attempt(isLast: Bool) -> FailoverAttempt { FailoverAttempt(at: requester, isLast ? .endsIfSent : .ends) }
 
-    /// Calls the action once, when this end is closed for good. Nil if it is closed already; then the action is never called.
-    /// - Returns: an object to keep for as long as the action is wanted.
-    func whenClosed(_ action: @escaping @Sendable () -> Void) -> (any AnyObject & Sendable)? {
-        ClosingWatch(requester, action)
-    }
+    /// As `Requester.whenClosed`.
+    func whenClosed(_ action: @escaping @Sendable () -> Void) -> Registration? { requester.whenClosed(action) }
 
     // MARK: waiting for a connection
 

@@ -24,26 +24,22 @@ extension ServiceProxy {
         Self(subject: MulticastSubject(receivers.map(member)))
     }
 
-    /// Adds a receiver to this multicast proxy. An instance of a class is one receiver, however often it is added. A proxy for
-    /// a caller whose session is over is not added.
-    /// - Returns: the membership for `remove`. A receiver that is a proxy or another value can only be removed with it.
+    /// Adds a receiver to this multicast proxy. An instance of a class is one receiver, however often it is added. So is a
+    /// proxy for an object at another end, without further subjects around it: `ViewProxy(caller)`. A proxy for a caller whose
+    /// session is over is not added.
+    /// - Returns: removes the receiver, however often it was added.
     /// - Throws: `RPCError` with the code `.unimplemented` if this is not a multicast proxy.
     @discardableResult
-    public func add(_ receiver: ProxiedService) throws -> MulticastMembership {
+    public func add(_ receiver: ProxiedService) throws -> Registration {
         try multicastSubject().add(Self.member(receiver))
     }
 
-    /// Removes a receiver that is an instance of a class. Does nothing for any other.
+    /// Removes a receiver that is an instance of a class, or a proxy for an object at another end without further subjects.
+    /// Does nothing for any other.
     /// - Throws: `RPCError` with the code `.unimplemented` if this is not a multicast proxy.
     public func remove(_ receiver: ProxiedService) throws {
-        let identity = ObjectIdentifier(receiver as AnyObject)
+        guard let identity = Self.member(receiver).identity else { return }
         try multicastSubject().remove { $0.identity == identity }
-    }
-
-    /// Removes the receiver that was added with this membership.
-    /// - Throws: `RPCError` with the code `.unimplemented` if this is not a multicast proxy.
-    public func remove(_ membership: MulticastMembership) throws {
-        try multicastSubject().remove { $0.membership === membership }
     }
 
     /// How many receivers this multicast proxy has, without those that are gone; nil if it is not a multicast proxy.
@@ -66,14 +62,13 @@ extension ServiceProxy {
         // `type(of:)` gets an `Any`, so that it returns the type of the value inside.
         if !(receiver is any ServiceProxy<ProxiedService>), type(of: receiver as Any) is AnyClass {
             let object = receiver as AnyObject
-            return .init(receiver: .object(WeakObject(unseen: object)), identity: ObjectIdentifier(object))
+            return .init(receiver: .object(WeakObject(unseen: object)), identity: .object(ObjectIdentifier(object)))
         }
-        return .init(receiver: .value(subject(of: receiver)), identity: nil)
+        let subject = subject(of: receiver)
+        let end = subject is any WrappingSubject<ProxiedService> ? nil : subject.onlyRemoteEnd
+        return .init(receiver: .value(subject), identity: end.map { .remote($0.object) })
     }
 }
-
-/// Identifies a receiver of a multicast proxy, for `remove`.
-public final class MulticastMembership: Sendable {}
 
 /// A subject that delivers each post to all of its members.
 final class MulticastSubject<Service: Sendable>: EndSubject, SelectiveSubject {
@@ -87,12 +82,17 @@ final class MulticastSubject<Service: Sendable>: EndSubject, SelectiveSubject {
             case value(any Subject<Service>)
         }
 
-        let receiver: Receiver
-        /// Identifies the object; nil for a value.
-        let identity: ObjectIdentifier?
-        let membership = MulticastMembership()
+        /// What two receivers have in common that are one and the same.
+        enum Identity: Sendable, Hashable {
+            case object(ObjectIdentifier)
+            case remote(RemoteObject)
+        }
 
-        init(receiver: Receiver, identity: ObjectIdentifier?) {
+        let receiver: Receiver
+        /// Nil for a value that cannot be told from others.
+        let identity: Identity?
+
+        init(receiver: Receiver, identity: Identity?) {
             self.receiver = receiver
             self.identity = identity
         }
@@ -103,11 +103,10 @@ final class MulticastSubject<Service: Sendable>: EndSubject, SelectiveSubject {
     }
 
     private struct Members {
-        /// The members by their numbers, which count up. A `watch` has to be kept to learn that the member's end is closed.
-        var entries: [Int: (member: Member, watch: (any AnyObject & Sendable)?)] = [:] {
-            didSet { ordered = nil }
-        }
-        var lastNumber = 0
+        /// The members by their numbers, which count up. A watch takes out the member whose end is closed.
+        private(set) var entries: [Int: (member: Member, watch: Registration?)] = [:]
+        private var numbers: [Member.Identity: Int] = [:]
+        private var lastNumber = 0
         /// All members in the order in which they were added; nil after a change.
         private var ordered: [Member]?
 
@@ -117,12 +116,35 @@ final class MulticastSubject<Service: Sendable>: EndSubject, SelectiveSubject {
             ordered = members
             return members
         }
+
+        /// - Returns: the number of the member, or of the one that it is the same as.
+        mutating func add(_ member: Member) -> (number: Int, isNew: Bool) {
+            if let known = member.identity.flatMap({ numbers[$0] }) { return (known, false) }
+            lastNumber += 1
+            entries[lastNumber] = (member, nil)
+            if let identity = member.identity { numbers[identity] = lastNumber }
+            ordered = nil
+            return (lastNumber, true)
+        }
+
+        /// Keeps a watch with its member. False if the member has been removed meanwhile.
+        mutating func keep(_ watch: Registration, of number: Int) -> Bool {
+            entries[number]?.watch = watch
+            return entries[number] != nil
+        }
+
+        mutating func remove(_ number: Int) -> (member: Member, watch: Registration?)? {
+            guard let entry = entries.removeValue(forKey: number) else { return nil }
+            if let identity = entry.member.identity { numbers[identity] = nil }
+            ordered = nil
+            return entry
+        }
     }
 
     private let members = Lock(Members())
 
     init(_ members: [Member]) {
-        for member in members { _ = add(member) }
+        for member in members { add(member) }
     }
 
     // The watches retain the members, and the members the watches.
@@ -158,44 +180,34 @@ final class MulticastSubject<Service: Sendable>: EndSubject, SelectiveSubject {
 
     var count: Int { members.withLock { $0.entries.values.count { !$0.member.isGone } } }
 
-    /// Adds a member, an object only once. A proxy is not added if its caller's session is over, or its client is closed.
-    /// - Returns: the membership for removing it.
-    func add(_ member: Member) -> MulticastMembership {
+    /// Adds a member, unless it is there already, its caller's session is over, or its client is closed.
+    /// - Returns: removes the member.
+    @discardableResult
+    func add(_ member: Member) -> Registration {
         // Comes first: a new object may have the address of one that is gone.
-        if member.identity != nil { remove(where: \.isGone) }
-        let (number, known) = members.withLock { members -> (Int, Member?) in
-            if let identity = member.identity,
-                let known = members.entries.values.first(where: { $0.member.identity == identity })
-            {
-                return (0, known.member)
-            }
-            members.lastNumber += 1
-            members.entries[members.lastNumber] = (member, nil)
-            return (members.lastNumber, nil)
+        if case .object = member.receiver { remove(where: \.isGone) }
+        let (number, isNew) = members.withLock { $0.add(member) }
+        if isNew, case .value(let subject) = member.receiver, let end = subject.onlyRemoteEnd {
+            watch(end, of: number)
         }
-        if let known { return known.membership }
-        if case .value(let subject) = member.receiver, let end = subject.onlyRemoteEnd { watch(end, of: number) }
-        return member.membership
+        return Registration { [members] in Self.remove([number], from: members) }
     }
 
     /// Removes a member when its end is closed, because it can never be reached again.
     private func watch(_ end: RemoteEnd, of number: Int) {
-        let watch = end.whenClosed { [members] in Self.remove(number, from: members) }
-        guard let watch else { return Self.remove(number, from: members) }
-        // If the member has been removed meanwhile, the watch ends here.
-        members.withLock { $0.entries[number]?.watch = watch }
-    }
-
-    private static func remove(_ number: Int, from members: Lock<Members>) {
-        withExtendedLifetime(members.withLock { $0.entries.removeValue(forKey: number) }) {}
+        let watch = end.whenClosed { [members] in Self.remove([number], from: members) }
+        guard let watch else { return Self.remove([number], from: members) }
+        if !members.withLock({ $0.keep(watch, of: number) }) { watch.cancel() }
     }
 
     func remove(where isRemoved: (Member) -> Bool) {
+        let entries = members.withLock { $0.entries }
+        Self.remove(entries.filter { isRemoved($0.value.member) }.map(\.key), from: members)
+    }
+
+    private static func remove(_ numbers: [Int], from members: Lock<Members>) {
         // Members are released outside the lock: their deinitialisers may call this subject.
-        let before = members.withLock { members in
-            defer { members.entries = members.entries.filter { !isRemoved($0.value.member) } }
-            return members.entries
-        }
-        withExtendedLifetime(before) {}
+        let removed = members.withLock { members in numbers.compactMap { members.remove($0) } }
+        withExtendedLifetime(removed) { for entry in removed { entry.watch?.cancel() } }
     }
 }

@@ -34,8 +34,14 @@ package final class Link: @unchecked Sendable {
         var address = ""
         /// The identity that the other end has proved. Set before any call of that end runs.
         var identity: Identity?
-        /// Called when the link is over; nil from then on.
-        var onGone: [@Sendable () -> Void]? = []
+        var watch = Watch.none
+    }
+
+    /// What was asked for about the session. Most sessions have nothing of it, so it takes one word.
+    private enum Watch {
+        case none
+        case asked(SessionWatch)
+        case over
     }
 
     let context: LinkContext
@@ -248,8 +254,11 @@ extension Link {
         }
         channel = nil
         if isAccepted { requester.close(.gone(why)) } else { requester.linkEnded(self, why) }
-        let onGone = shared.withLock { $0.onGone.take() }
-        for action in onGone ?? [] { action() }
+        let watch = shared.withLock { shared in
+            defer { shared.watch = .over }
+            return shared.watch
+        }
+        if case .asked(let watch) = watch { watch.end() }
     }
 
     /// Called when the last request of a link that is over has run.
@@ -314,12 +323,31 @@ extension Link {
     }
 
     /// Runs the action when the link is over, or at once if it is over already. Callable from any thread.
-    func whenGone(_ action: @escaping @Sendable () -> Void) {
-        let isOver = shared.withLock { shared in
-            shared.onGone?.append(action)
-            return shared.onGone == nil
+    /// - Returns: takes the action back.
+    func whenGone(_ action: @escaping @Sendable () -> Void) -> Registration {
+        if let watch, let number = watch.add(action) { return Registration { watch.remove(number) } }
+        action()
+        return Registration()
+    }
+
+    /// How many actions wait for the end, for tests.
+    var actions: Int {
+        guard case .asked(let watch) = shared.withLock({ $0.watch }) else { return 0 }
+        return watch.count
+    }
+
+    /// Nil if the link is over.
+    private var watch: SessionWatch? {
+        shared.withLock { shared in
+            switch shared.watch {
+            case .asked(let watch): return watch
+            case .over: return nil
+            case .none:
+                let watch = SessionWatch()
+                shared.watch = .asked(watch)
+                return watch
+            }
         }
-        if isOver { action() }
     }
 }
 

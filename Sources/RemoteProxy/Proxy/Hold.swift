@@ -53,7 +53,7 @@ extension Right {
 }
 
 /// An object at the other end of a connection.
-struct RemoteObject: Equatable {
+struct RemoteObject: Hashable {
     /// The `Requester` that leads there.
     let peer: ObjectIdentifier
     let service: String

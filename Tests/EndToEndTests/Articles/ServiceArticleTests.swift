@@ -62,11 +62,11 @@ import Testing
 
     @Test func `an object is exported under a name and taken back`() async throws {
         let server = RPCServer()
-        server.export(CounterProxy(SharedCounter()), named: "visits")
+        let registration = server.export(CounterProxy(SharedCounter()), named: "visits")
         let client = RPCClient(try await server.listen(on: "tcp://127.0.0.1:0"), .patient)
         let visits = CounterProxy(client, named: "visits")
         #expect(try await visits.next() == 1)
-        server.unexport(CounterProxy.self, named: "visits")
+        registration.cancel()
         let error = await #expect(throws: RPCError.self) { try await visits.next() }
         #expect(error?.code == .unimplemented)
         client.close()

@@ -114,12 +114,11 @@ private struct Noting: Echo {
 
     @Test func `a server takes back what it has exported`() async throws {
         let server = server
-        server.export(GreeterProxy(EnglishGreeter()), named: "other")
+        let registration = server.export(GreeterProxy(EnglishGreeter()), named: "other")
         let client = RPCClient(try await server.listen(on: "tcp://127.0.0.1:0"), .patient)
         let greeter = GreeterProxy(client, named: "other")
         try #require(await greeter.greet("you") == "Hello, you!")
-        #expect(server.unexport(GreeterProxy.self, named: "other"))
-        #expect(!server.unexport(GreeterProxy.self, named: "other"))
+        for _ in 1...2 { registration.cancel() }
         let error = await #expect(throws: RPCError.self) { try await greeter.greet("you") }
         #expect(error?.code == .unimplemented && error?.outcome == .notExecuted)
         try #require(await GreeterProxy(client).greet("you") == "Hello, you!")
@@ -131,11 +130,13 @@ private struct Noting: Echo {
             var configuration = RPCClient.Configuration.patient
             configuration.log = { [lines] line in lines.withLock { $0.append(line.message) } }
             let client = RPCClient(url, configuration)
-            client.export(GreeterProxy(EnglishGreeter()))
-            client.export(OtherGreeterProxy(Rival()))
+            let registration = client.export(GreeterProxy(EnglishGreeter()))
+            let refused = client.export(OtherGreeterProxy(Rival()))
+            #expect(registration.refusal == nil && refused.refusal?.contains("have the same name on the wire") == true)
+            refused.cancel()
             #expect(lines.withLock { $0 }.filter { $0.contains("have the same name on the wire") }.count == 1)
             try #require(await EchoProxy(client).text("you") == "Hello, you!")
-            #expect(client.unexport(GreeterProxy.self))
+            registration.cancel()
             let error = await #expect(throws: RPCError.self) { try await EchoProxy(client).text("you") }
             #expect(error?.code == .unimplemented)
         }

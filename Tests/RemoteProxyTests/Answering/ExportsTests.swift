@@ -47,9 +47,9 @@ private final class KeptTill: BankTill {
     private var exports: Exports { network.exports }
 
     @Test func `a second protocol of the same name is refused, and nothing is mixed`() throws {
-        #expect(exports.add(TillProxy(FullTill(coins: 1)), named: nil) == nil)
+        #expect(exports.add(TillProxy(FullTill(coins: 1)), named: nil).refusal == nil)
         for name in [nil, "other"] {
-            let refusal = try #require(exports.add(OtherTillProxy(FullTill(coins: 2)), named: name))
+            let refusal = try #require(exports.add(OtherTillProxy(FullTill(coins: 2)), named: name).refusal)
             #expect(refusal.contains("OtherTill") && refusal.contains("@Service(name:)"))
             #expect(exports.refusal?.contains("Till is not exported") == true)
         }
@@ -61,7 +61,7 @@ private final class KeptTill: BankTill {
     @Test func `a second export of the same protocol takes the place of the first, and of no other`() throws {
         let till = TillProxy(network.client())
         for (coins, name) in [(1, nil), (2, "left"), (3, nil)] as [(Int, String?)] {
-            #expect(exports.add(TillProxy(FullTill(coins: coins)), named: name) == nil)
+            #expect(exports.add(TillProxy(FullTill(coins: coins)), named: name).refusal == nil)
         }
         #expect(try count(till) == 3)
         #expect(try count(TillProxy(network.client(), named: "left")) == 2)
@@ -70,18 +70,20 @@ private final class KeptTill: BankTill {
     }
 
     @Test func `a name may change hands when all of its objects are gone`() throws {
-        for name in [nil, "left"] { exports.add(TillProxy(FullTill(coins: 1)), named: name) }
-        #expect(exports.remove(TillProxy.self, named: nil))
-        #expect(exports.add(OtherTillProxy(FullTill(coins: 2)), named: nil) != nil)
-        #expect(!exports.remove(OtherTillProxy.self, named: "left"))
-        #expect(exports.remove(TillProxy.self, named: "left"))
-        #expect(exports.add(OtherTillProxy(FullTill(coins: 2)), named: nil) == nil)
+        let tills = [nil, "left"].map { exports.add(TillProxy(FullTill(coins: 1)), named: $0) }
+        tills[0].cancel()
+        let refused = exports.add(OtherTillProxy(FullTill(coins: 2)), named: nil)
+        #expect(refused.refusal != nil)
+        refused.cancel()
+        #expect(names == ["Till[left].count()", "Till[left].count(from:)"])
+        tills[1].cancel()
+        #expect(exports.add(OtherTillProxy(FullTill(coins: 2)), named: nil).refusal == nil)
         #expect(names == ["Till.open", "Till.count"])
     }
 
     @Test(arguments: ["~1", "#1", "@1", "~"])
     func `a name that is reserved is refused`(name: String) throws {
-        let refusal = try #require(exports.add(TillProxy(FullTill(coins: 1)), named: name))
+        let refusal = try #require(exports.add(TillProxy(FullTill(coins: 1)), named: name).refusal)
         #expect(refusal.contains("Till[\(name)]") && refusal.contains("reserved"))
         #expect(names == [])
     }
@@ -98,7 +100,7 @@ private final class KeptTill: BankTill {
             init(subject: any Subject<any Till>) { proxySubject = subject }
         }
         exports.add(BankTillProxy(KeptTill()), named: nil)
-        #expect(exports.add(Dotted(FullTill(coins: 1)), named: nil)?.contains("bank.Till.add") == true)
+        #expect(exports.add(Dotted(FullTill(coins: 1)), named: nil).refusal?.contains("bank.Till.add") == true)
     }
 
     @Test func `a service is called, posted to and asked for under the name it was given`() throws {
@@ -127,14 +129,13 @@ private final class KeptTill: BankTill {
 
     @Test func `what was taken back is not there, and what runs goes on`() throws {
         let probe = RecordingProbe(network.loop)
-        exports.add(ProbeProxy(probe), named: "one")
+        let registration = exports.add(ProbeProxy(probe), named: "one")
         exports.add(ProbeProxy(probe), named: nil)
         let (proxy, loop) = (ProbeProxy(network.client(), named: "one"), network.loop)
         let running = Task(executorPreference: loop) { try await proxy.wait(1, milliseconds: 10) }
         loop.run()
         #expect(probe.executed == [1])
-        #expect(exports.remove(ProbeProxy.self, named: "one"))
-        #expect(!exports.remove(ProbeProxy.self, named: "one"))
+        for _ in 1...2 { registration.cancel() }
         let error = call { try await proxy.echo(2) }
         #expect(error?.code == .unimplemented && error?.outcome == .notExecuted)
         #expect(try loop.complete { try await running.value } == 1)
@@ -143,12 +144,12 @@ private final class KeptTill: BankTill {
     }
 
     @Test func `what was taken back is not there under a hold either`() throws {
-        exports.add(TillProxy(FullTill(coins: 1)).locked(clock: network.loop), named: nil)
+        let registration = exports.add(TillProxy(FullTill(coins: 1)).locked(clock: network.loop), named: nil)
         let till = TillProxy(network.client())
-        let error = call { [exports] in
+        let error = call {
             try await till.exclusively {
                 #expect(try await till.count() == 1)
-                #expect(exports.remove(TillProxy.self, named: nil))
+                registration.cancel()
                 return try await till.count()
             }
         }
@@ -156,8 +157,8 @@ private final class KeptTill: BankTill {
     }
 
     @Test func `any of many objects can be taken back, and the others are found`() throws {
-        for number in 0..<500 { exports.add(TillProxy(FullTill(coins: number)), named: "\(number)") }
-        for number in 0..<500 where number % 3 != 0 { #expect(exports.remove(TillProxy.self, named: "\(number)")) }
+        let tills = (0..<500).map { exports.add(TillProxy(FullTill(coins: $0)), named: "\($0)") }
+        for number in 0..<500 where number % 3 != 0 { tills[number].cancel() }
         for number in 0..<500 {
             let method = exports.method(named: Bytes("Till[\(number)].count()"))
             #expect((method != nil) == (number % 3 == 0))

@@ -68,6 +68,29 @@ import Testing
         #expect(proxy.receiverCount == 0)
     }
 
+    @Test func `a proxy for one caller is one receiver, however often it is added, and a layer makes it another`()
+        throws
+    {
+        let runner = RequestRunner(loop: network.loop)
+        let (one, other) = (session(runner), session(runner))
+        let proxy = ProbeProxy.multicast([ProbeProxy(Caller(one))])
+        let again = try proxy.add(ProbeProxy(Caller(one)))
+        #expect(proxy.receiverCount == 1 && watches(one) == 1)
+        try proxy.add(ProbeProxy(Caller(one), named: "left"))
+        try proxy.add(ProbeProxy(Caller(one)).observed { _ in })
+        try proxy.add(ProbeProxy(Caller(other)))
+        #expect(proxy.receiverCount == 4)
+        again.cancel()
+        #expect(proxy.receiverCount == 3)
+        try proxy.remove(ProbeProxy(Caller(one), named: "left"))
+        #expect(proxy.receiverCount == 2)
+        let latest = try proxy.add(ProbeProxy(Caller(one)))
+        again.cancel()
+        #expect(proxy.receiverCount == 3)
+        latest.cancel()
+        #expect(proxy.receiverCount == 2)
+    }
+
     @Test func `one that is gone before it is added is no receiver`() throws {
         let gone = session(RequestRunner(loop: network.loop))
         gone.end("gone")
@@ -82,9 +105,9 @@ import Testing
         let session = session(RequestRunner(loop: network.loop))
         let proxy = ProbeProxy.multicast([])
         for _ in 0..<1_000 {
-            let membership = try proxy.add(ProbeProxy(Caller(session)))
+            let registration = try proxy.add(ProbeProxy(Caller(session)))
             #expect(watches(session) == 1)
-            try proxy.remove(membership)
+            registration.cancel()
         }
         #expect(watches(session) == 0)
         for _ in 0..<1_000 { _ = ProbeProxy.multicast([ProbeProxy(Caller(session))]) }

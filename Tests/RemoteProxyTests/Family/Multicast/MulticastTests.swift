@@ -2,9 +2,10 @@
 
 import RPCSockets
 import RPCWire
-import RemoteProxy
 import TestSupport
 import Testing
+
+@testable import RemoteProxy
 
 @Service
 private protocol Listener: Sendable {
@@ -97,7 +98,7 @@ private final class RealScreen: Screen {
         let ear = Ear()
         let other = Ear()
         let proxy = ListenerProxy.multicast([ear, ear, other])
-        let membership = try proxy.add(ear)
+        let registration = try proxy.add(ear)
         proxy.hear(1)
         #expect(ear.heard == [1])
         try proxy.remove(ear)
@@ -105,22 +106,34 @@ private final class RealScreen: Screen {
         #expect(ear.heard == [1])
         #expect(other.heard == [1, 2])
         try proxy.add(ear)
-        try proxy.remove(membership)
+        // It was for the ear that was removed, not for the one that has come since.
+        registration.cancel()
         proxy.hear(3)
         #expect(ear.heard == [1, 3])
     }
 
-    @Test func `a value is removed by its membership`() throws {
+    @Test func `a value is removed by its registration`() throws {
         let ear = Ear()
         let proxy = ListenerProxy.multicast([])
         let first = try proxy.add(Recorder(ear: ear))
         try proxy.add(Recorder(ear: ear))
         proxy.hear(1)
         #expect(ear.heard == [1, 1])
-        try proxy.remove(first)
+        for _ in 1...2 { first.cancel() }
         try proxy.remove(Recorder(ear: ear))
         proxy.hear(2)
         #expect(ear.heard == [1, 1, 2])
+    }
+
+    @Test func `an object at the address of one that is gone is another receiver`() throws {
+        let proxy = ListenerProxy.multicast([])
+        let subject = try #require(proxy.proxySubject.layer(MulticastSubject<any Listener>.self))
+        let ear = Ear()
+        // The memory of the former object was used again.
+        subject.add(.init(receiver: .object(WeakObject { nil }), identity: .object(ObjectIdentifier(ear))))
+        try proxy.add(ear)
+        proxy.hear(1)
+        #expect(ear.heard == [1] && proxy.receiverCount == 1)
     }
 
     @Test func `a receiver may leave, and bring others, while it is being told`() throws {

@@ -56,16 +56,14 @@ private struct PlainFeed: Feed {
     @Test func `an answer holds for as long as the connection`() throws {
         let count = Lock(0)
         let earlier = earlierFeed(counting: count)
-        network.exports.add(earlier, named: nil)
+        let registration = network.exports.add(earlier, named: nil)
         let feed = feed
         #expect(try loop.complete { try await feed.load() } == ["old"])
         for _ in 0..<3 { #expect(try supported(.load, of: feed)) }
         #expect(try supported(.loadPage, of: feed) == false)
         #expect(count.withLock { $0 } == 1)
         // The server comes back with a later build.
-        let proxy: any ServiceProxy.Type = type(of: earlier)
-        let wasThere = network.exports.remove(proxy, named: nil)
-        #expect(wasThere)
+        registration.cancel()
         network.exports.add(FeedProxy(PlainFeed()), named: nil)
         #expect(try supported(.loadPage, of: feed) == false)
         network.cut()
