@@ -19,6 +19,13 @@ extension RPCServer {
         public var tokens: TokenList?
         /// Whether to listen on addresses that other machines can reach although there are no tokens.
         public var allowsOtherMachines = false
+        /// The time of a whole call to a caller: waiting for its connection, the way there, the work, and the way back.
+        /// `withTimeout` and the deadline of a call being served shorten it.
+        public var timeout: Duration = .seconds(30)
+        /// Whether calls to a caller that has lost its connection wait for the next one, until their deadline. With false, a
+        /// call that has not been sent ends at once, with `.unavailable`, the outcome `.notExecuted` and the reason. A call
+        /// that was sent still waits for its answer, since the session may go on. Posts always wait.
+        public var waitsForConnection = true
         /// The name that `rpc.discover` gives for the program. Nil is the name of its executable. `ServerCommand` sets it to
         /// the name in the command line.
         public var programName: String?

@@ -24,8 +24,10 @@ public struct RPCError: Error, Sendable {
     public var code: Code
     /// What happened and what to do about it, as a text for people.
     public var message: String
-    /// What became of the work.
-    public var outcome: Outcome
+    /// What became of the work. An object that sets it says this of its own work, also in an error that it has caught.
+    public var outcome: Outcome {
+        didSet { endedCall = false }
+    }
     /// Details from the peer as JSON text; nil if it sent none.
     public var data: String?
     /// The local error that caused this one; nil if there is none.
@@ -38,7 +40,8 @@ public struct RPCError: Error, Sendable {
     ///
     /// Then the outcome is what the object says of its own work. With `.notExecuted` it says that it has done nothing and may
     /// be called again, as in `RPCError(.busy, "try later", outcome: .notExecuted)`. An error that the object caught from a
-    /// call of its own and throws on says nothing of its own work. In such an error `.notExecuted` becomes `.executed`.
+    /// call of its own and throws on says nothing of its own work. In such an error `.notExecuted` becomes `.executed`. An
+    /// object that has done nothing but make that call says so: it sets ``outcome`` before it throws the error on.
     public init(
         _ code: Code, _ message: String, outcome: Outcome, data: String? = nil, underlying: (any Error)? = nil
     ) {

@@ -9,7 +9,7 @@ import Testing
 @Suite struct `Callers` {
     /// What a task sees of the call for which it runs.
     private struct Sight: Hashable {
-        let session = Caller.current?.session ?? "nobody"
+        let session = Caller.current?.id
         let deadline = CallScope.current?.deadline
     }
 
@@ -73,9 +73,9 @@ import Testing
             #expect(caller?.identity == ann && caller?.address == "tcp://192.0.2.1:70")
             await withCaller(nil) {
                 #expect(Caller.current?.identity == nil && Caller.current?.address == "tcp://127.0.0.1:0")
-                #expect(Caller.current?.session != caller?.session)
+                #expect(Caller.current != caller && Caller.current?.id != caller?.id)
             }
-            #expect(Caller.current?.session == caller?.session)
+            #expect(Caller.current == caller && Caller.current?.id == caller?.id)
         }
         #expect(Caller.current == nil)
         await withTimeout(.seconds(5)) {
@@ -116,6 +116,18 @@ import Testing
         #expect(error?.code == .unavailable && error?.outcome == .notExecuted)
     }
 
+    @Test func `calls to the caller of withCaller reach the proxies that it is given, in place`() async throws {
+        let fake = RecordingProbe(network.loop)
+        try await withCaller(nil, exports: ProbeProxy(fake)) {
+            let caller = try #require(Caller.current)
+            #expect(try await ProbeProxy(caller).echo(1) == 1)
+            ProbeProxy(caller).note(2)
+            #expect(fake.executed == [1] && fake.noted == [2])
+            await #expect(throws: RPCError.self) { try await ProbeProxy(caller, named: "left").echo(3) }
+        }
+        #expect(fake.executed == [1])
+    }
+
     @Test func `a counted object is let go when the caller of withCaller is gone`() async throws {
         let made = Lock(0)
         let proxy = ProbeProxy.counted { [loop = network.loop] in
@@ -134,10 +146,10 @@ import Testing
         for (number, client) in [(10, first), (20, second), (30, first)] {
             #expect(try loop.complete { try await ProbeProxy(client).refuse(number) } == number)
         }
-        var sessions: [String] = []
+        var sessions: [Caller.ID?] = []
         for client in [first, second] {
             #expect(try loop.complete { try await ProbeProxy(client).echo(1) } == 1)
-            sessions.append(try #require(host.caller.withLock { $0 }).session)
+            sessions.append(try #require(host.caller.withLock { $0 }).id)
         }
         loop.advance(by: .milliseconds(50))
         #expect(sessions[0] != sessions[1])

@@ -68,7 +68,7 @@ final class RecordingProbe: Probe {
     }
 
     func note(_ number: Int) {
-        let session = Caller.current?.session ?? "none"
+        let session = Caller.current.map { "\($0.id)" } ?? "none"
         posts.withLock { $0.append((number, session)) }
     }
 }

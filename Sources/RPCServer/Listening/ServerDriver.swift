@@ -48,6 +48,7 @@ final class ServerDriver: Sendable {
         settings.limits = configuration.limits
         settings.tokens = Lock(configuration.tokens)
         settings.traffic = traffic
+        (settings.timeout, settings.waitsForConnection) = (configuration.timeout, configuration.waitsForConnection)
         settings.traceMessages(configuration.tracesMessages, into: configuration.log)
         tokens = settings.tokens
         linkSettings = Shared(settings)

@@ -23,6 +23,8 @@ package struct Life: Sendable, Hashable {
     @usableFromInline package private(set) var grace: Duration?
     /// Whether the peer has left in good order. Then its calls stop, and its posts still run.
     package var hasLeft = false
+    /// Whether the session has gone on over another channel.
+    package private(set) var hasResumed = false
 
     package init() {}
 
@@ -66,7 +68,7 @@ package struct Life: Sendable, Hashable {
 
     /// The session goes on over another channel.
     package mutating func resumed() {
-        if phase != .over { phase = .open }
+        if phase != .over { (phase, hasResumed) = (.open, true) }
     }
 
     /// Ends the session. False if it was over before.

@@ -22,6 +22,8 @@ package struct LinkSettings: Sendable {
     package var maximumPendingPostBytes = 32 << 20
     /// Whether an end that dials says hello.
     package var saysHello = true
+    /// Proxies for the objects of an end without a connection, in tests.
+    package var standIns: [any Sendable] = []
     /// Gets each message, in both directions; nil for nothing. Messages that leave are told under a lock, so it must not call.
     package private(set) var trace: (@Sendable (LogRecord) -> Void)?
 

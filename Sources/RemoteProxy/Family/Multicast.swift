@@ -104,7 +104,7 @@ final class MulticastSubject<Service: Sendable>: EndSubject, SelectiveSubject {
 
     private struct Members {
         /// The members by their numbers, which count up. A watch takes out the member whose end is closed.
-        private(set) var entries: [Int: (member: Member, watch: Registration?)] = [:]
+        var entries: [Int: (member: Member, watch: Registration?)] = [:]
         private var numbers: [Member.Identity: Int] = [:]
         private var lastNumber = 0
         /// All members in the order in which they were added; nil after a change.
@@ -125,12 +125,6 @@ final class MulticastSubject<Service: Sendable>: EndSubject, SelectiveSubject {
             if let identity = member.identity { numbers[identity] = lastNumber }
             ordered = nil
             return (lastNumber, true)
-        }
-
-        /// Keeps a watch with its member. False if the member has been removed meanwhile.
-        mutating func keep(_ watch: Registration, of number: Int) -> Bool {
-            entries[number]?.watch = watch
-            return entries[number] != nil
         }
 
         mutating func remove(_ number: Int) -> (member: Member, watch: Registration?)? {
@@ -197,7 +191,12 @@ final class MulticastSubject<Service: Sendable>: EndSubject, SelectiveSubject {
     private func watch(_ end: RemoteEnd, of number: Int) {
         let watch = end.whenClosed { [members] in Self.remove([number], from: members) }
         guard let watch else { return Self.remove([number], from: members) }
-        if !members.withLock({ $0.keep(watch, of: number) }) { watch.cancel() }
+        // The member may have been removed meanwhile.
+        let isKept = members.withLock { members in
+            members.entries[number]?.watch = watch
+            return members.entries[number] != nil
+        }
+        if !isKept { watch.cancel() }
     }
 
     func remove(where isRemoved: (Member) -> Bool) {

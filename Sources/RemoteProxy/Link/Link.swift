@@ -34,14 +34,8 @@ package final class Link: @unchecked Sendable {
         var address = ""
         /// The identity that the other end has proved. Set before any call of that end runs.
         var identity: Identity?
-        var watch = Watch.none
-    }
-
-    /// What was asked for about the session. Most sessions have nothing of it, so it takes one word.
-    private enum Watch {
-        case none
-        case asked(SessionWatch)
-        case over
+        /// Nil until it is asked for.
+        var watch: SessionWatch?
     }
 
     let context: LinkContext
@@ -163,6 +157,7 @@ extension Link {
         acknowledged(replies: progress.replies)
         for reply in half.resumed(replies: progress.replies) { reply.withUnsafeBytes { _ = channel.append($0) } }
         requester.attach(channel, .resumed(received: progress.requests))
+        tellState()
     }
 
     /// Lets the session outlive its channel, if there is room for it. Called when both ends run this library.
@@ -182,6 +177,9 @@ extension Link {
         guard self.channel === channel else { return }
         self.channel = nil
         guard half.life.lost(at: loop.now) else { return end(why) }
+        // An end that listens cannot dial. Only the other end can make the next connection, so nothing is awaited soon.
+        if isAccepted { requester.feed { $0.half.unreachable(because: why) } }
+        tellState()
         context.sessions?.left(self)
         guard case .lost(let until) = half.life.phase, until < .distantFuture, let grace = half.life.grace else {
             return
@@ -254,11 +252,7 @@ extension Link {
         }
         channel = nil
         if isAccepted { requester.close(.gone(why)) } else { requester.linkEnded(self, why) }
-        let watch = shared.withLock { shared in
-            defer { shared.watch = .over }
-            return shared.watch
-        }
-        if case .asked(let watch) = watch { watch.end() }
+        watch.end()
     }
 
     /// Called when the last request of a link that is over has run.
@@ -322,32 +316,28 @@ extension Link {
         log(LogRecord(.warning, "ignored a reply with the id \(number): no call had it. Logged once for each session"))
     }
 
-    /// Runs the action when the link is over, or at once if it is over already. Callable from any thread.
-    /// - Returns: takes the action back.
-    func whenGone(_ action: @escaping @Sendable () -> Void) -> Registration {
-        if let watch, let number = watch.add(action) { return Registration { watch.remove(number) } }
-        action()
-        return Registration()
-    }
-
-    /// How many actions wait for the end, for tests.
-    var actions: Int {
-        guard case .asked(let watch) = shared.withLock({ $0.watch }) else { return 0 }
-        return watch.count
-    }
-
-    /// Nil if the link is over.
-    private var watch: SessionWatch? {
+    /// What is asked for about the session. Callable from any thread.
+    var watch: SessionWatch {
         shared.withLock { shared in
-            switch shared.watch {
-            case .asked(let watch): return watch
-            case .over: return nil
-            case .none:
-                let watch = SessionWatch()
-                shared.watch = .asked(watch)
-                return watch
-            }
+            let watch = shared.watch ?? SessionWatch()
+            shared.watch = watch
+            return watch
         }
+    }
+
+    /// The present state of the session and every later one. Callable from any thread.
+    var states: AsyncStream<Caller.State> {
+        loop.submit { [self] in watch.tell(state, isNews: false) }
+        return watch.states.subscribe()
+    }
+
+    private func tellState() { shared.withLock { $0.watch }?.tell(state, isNews: true) }
+
+    private var state: Caller.State {
+        guard case .lost(let until) = half.life.phase, let grace = half.life.grace else {
+            return .connected(resumed: half.life.hasResumed)
+        }
+        return .lost(since: .now - (grace - loop.now.duration(to: until)))
     }
 }
 

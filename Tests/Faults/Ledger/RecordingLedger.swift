@@ -29,7 +29,7 @@ package final class RecordingLedger: Ledger {
     package func again(number: Int) async throws -> Int { number }
 
     package func note(caller: Int, number: Int) {
-        file.enter(.post(PostSeen(CallName(caller, number), session: Caller.current?.session ?? "none")))
+        file.enter(.post(PostSeen(CallName(caller, number), session: Caller.current.map { "\($0.id)" } ?? "none")))
     }
 
     package func pass(waitingMilliseconds: Int) async throws {

@@ -80,11 +80,11 @@ import Testing
             GreeterProxy(
                 ScriptedGreeter { _ in
                     await Task.yield()
-                    return Caller.current.map { "\($0.address) \($0.session)" } ?? "nobody"
+                    return Caller.current.map { "\($0.address) \($0.id)" } ?? "nobody"
                 }))
         let first = try await GreeterProxy(client).greet("1")
         #expect(first.hasPrefix("tcp://127.0.0.1:"))
-        #expect(first.split(separator: " ").last?.count == 32)
+        #expect(first.split(separator: " ").last?.count == 8)
         #expect(try await GreeterProxy(client).greet("2") == first)
         let other = RPCClient(try await server.listen(on: "tcp://127.0.0.1:0"), .patient)
         let stranger = try await GreeterProxy(other).greet("3")
@@ -103,6 +103,54 @@ import Testing
                 }))
         client.export(CalculatorProxy(CheckedCalculator()))
         #expect(try await GreeterProxy(client).greet("you") == "42 for you")
+        await server.stop()
+    }
+
+    @Test func `calls back have the time that the server's configuration gives them`() async throws {
+        var configuration = RPCServer.Configuration()
+        configuration.timeout = .milliseconds(30)
+        let (server, client) = try await pair(configuration)
+        server.export(
+            GreeterProxy(
+                ScriptedGreeter { _ in
+                    guard let caller = Caller.current else { return "nobody" }
+                    let error = await #expect(throws: RPCError.self) { try await GreeterProxy(caller).greet("late") }
+                    return "\(error?.code == .deadlineExceeded)"
+                }))
+        client.export(
+            GreeterProxy(
+                ScriptedGreeter { _ in
+                    // Until it is cancelled.
+                    try await Task.sleep(for: .seconds(3_600))
+                    return "never"
+                }))
+        #expect(try await GreeterProxy(client).greet("you") == "true")
+        await server.stop()
+    }
+
+    @Test func `an export ends with its caller, and a later one of the same name does not`() async throws {
+        let (server, client) = try await pair()
+        server.export(
+            GreeterProxy(
+                ScriptedGreeter { name in
+                    guard let caller = Caller.current else { return "nobody" }
+                    server.export(GreeterProxy(caller), named: name, endingWith: caller)
+                    return "welcome"
+                }))
+        var devices: [RPCClient] = []
+        for number in 0..<2 {
+            let device = RPCClient(try await server.listen(on: "tcp://127.0.0.1:0"), .patient)
+            device.export(GreeterProxy(ScriptedGreeter { "\(number): \($0)" }))
+            #expect(try await GreeterProxy(device).greet("lamp") == "welcome")
+            devices.append(device)
+        }
+        let lamp = GreeterProxy(client, named: "lamp")
+        await devices[0].finish()
+        #expect(try await lamp.greet("you") == "1: you")
+        await devices[1].finish()
+        await until { (try? await lamp.greet("you")) == nil }
+        let error = await #expect(throws: RPCError.self) { try await lamp.greet("you") }
+        #expect(error?.code == .unimplemented && error?.outcome == .notExecuted)
         await server.stop()
     }
 

@@ -52,13 +52,13 @@ import Testing
     @Test func `of exports that end before their caller leave nothing at its session`() {
         let session = session()
         for _ in 0..<1_000 { exports.add(probe(), named: "lamp", endingWith: Caller(session)) }
-        #expect(session.actions == 1)
+        #expect(session.watch.count == 1)
         for number in 0..<1_000 { exports.add(probe(), named: "\(number)", endingWith: Caller(session)).cancel() }
-        #expect(session.actions == 1)
+        #expect(session.watch.count == 1)
         exports.add(probe(), named: "~", endingWith: Caller(session)).cancel()
-        #expect(session.actions == 1)
+        #expect(session.watch.count == 1)
         exports.add(probe(), named: "lamp")
-        #expect(session.actions == 0)
+        #expect(session.watch.count == 0)
     }
 
     @Test func `of an action takes back that action alone`() {
@@ -72,7 +72,7 @@ import Testing
         #expect(told.withLock { $0 } == [0, 1, 3, 4])
         registrations[0].cancel()
         for _ in 0..<1_000 { Caller(session).whenGone {}.cancel() }
-        #expect(session.actions == 0)
+        #expect(session.watch.count == 0)
     }
 
     @Test func `that are cancelled by many threads at once take back one export each`() async {

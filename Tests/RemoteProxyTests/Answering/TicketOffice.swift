@@ -36,7 +36,7 @@ struct TicketOffice: Tickets {
                 let isItsOwn = CallScope.current?.deadline == deadline
                 log.withLock { $0.append(isItsOwn ? -number : 0) }
             }
-        case "who": return Caller.current?.session ?? "nobody"
+        case "who": return Caller.current.map { "\($0.id)" } ?? "nobody"
         case "toil": loop.pass(.microseconds(15))
         case "send for others": loop.submit { [log] in log.withLock { $0.append(0) } }
         default: break

@@ -56,7 +56,7 @@ public final class Policy: Sendable {
     }
 
     /// Asks the policy directly, without a call and without a guard, for instance in a test. The caller is that of the running
-    /// task, which ``withCaller(_:at:_:)`` can set. `deniedCalls` does not count the verdict.
+    /// task, which ``withCaller(_:at:exports:body:)`` can set. `deniedCalls` does not count the verdict.
     ///
     /// ```swift
     /// let request = AccessRequest(LedgerProxy.Methods.withdraw, 5)

@@ -5,7 +5,7 @@ import RPCWire
 
 final class StateBroadcast<State: Sendable & Equatable>: Sendable {
     private struct Listeners {
-        var latest: State
+        var latest: State?
         var isFinished = false
         var next = 0
         var continuations: [Int: AsyncStream<State>.Continuation] = [:]
@@ -17,7 +17,8 @@ final class StateBroadcast<State: Sendable & Equatable>: Sendable {
     /// unsubscribes.
     private let order = Lock(())
 
-    init(_ state: State) {
+    /// - Parameter state: nil if the present state is told later.
+    init(_ state: State? = nil) {
         listeners = Lock(Listeners(latest: state))
     }
 
@@ -26,13 +27,13 @@ final class StateBroadcast<State: Sendable & Equatable>: Sendable {
     func subscribe() -> AsyncStream<State> {
         let (stream, continuation) = AsyncStream.makeStream(of: State.self, bufferingPolicy: .bufferingNewest(64))
         let key = order.withLock { _ in
-            let (latest, key) = listeners.withLock { listeners -> (State, Int?) in
+            let (latest, key) = listeners.withLock { listeners -> (State?, Int?) in
                 guard !listeners.isFinished else { return (listeners.latest, nil) }
                 listeners.next += 1
                 listeners.continuations[listeners.next] = continuation
                 return (listeners.latest, listeners.next)
             }
-            continuation.yield(latest)
+            if let latest { continuation.yield(latest) }
             return key
         }
         guard let key else {
@@ -43,10 +44,13 @@ final class StateBroadcast<State: Sendable & Equatable>: Sendable {
         return stream
     }
 
-    func send(_ state: State) {
+    /// - Parameter isNews: false if the state counts only as long as none is known.
+    func send(_ state: State, isNews: Bool = true) {
         order.withLock { _ in
             let told = listeners.withLock { listeners -> [AsyncStream<State>.Continuation] in
-                guard !listeners.isFinished, listeners.latest != state else { return [] }
+                guard !listeners.isFinished, isNews ? listeners.latest != state : listeners.latest == nil else {
+                    return []
+                }
                 listeners.latest = state
                 return Array(listeners.continuations.values)
             }
