@@ -1,10 +1,11 @@
-// Uses the adapters of the article "Logs, metrics and traces" as it says, and prints what came of it.
+// Uses the adapters of the articles "Logs, metrics and traces" and "Deploying" as these say, and prints what came of it.
 
 import Logging
 import Metrics
 import Protocols
 import RPCServer
 import RemoteProxy
+import ServiceLifecycle
 import Tracing
 
 /// Asks the next greeter, if there is one.
@@ -41,3 +42,9 @@ let report = Task { try await back.reportCounters() }
 while recorded["counter rpc_calls"] != 2 { await Task.yield() }
 report.cancel()
 for name in recorded.keys.sorted() { print(name) }
+
+let group = ServiceGroup(ServerService(server: back, urls: ["tcp://127.0.0.1:0"]))
+let running = Task { try await group.run() }
+group.triggerGracefulShutdown()
+try await running.value
+print("the group has ended")

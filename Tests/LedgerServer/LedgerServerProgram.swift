@@ -11,9 +11,10 @@ struct LedgerServerProgram {
     static func main() {
         let environment = ProcessInfo.processInfo.environment
         let next = environment["LEDGER_NEXT"].map { LedgerProxy(RPCClient($0)) }
-        ServerCommand { server in
-            server.export(BoardProxy(WallBoard()))
-            server.export(LedgerProxy(try RecordingLedger(environment["LEDGER_FILE"] ?? "/dev/null", next: next)))
+        ServerCommand { context in
+            context.server.export(BoardProxy(WallBoard()))
+            context.server.export(
+                LedgerProxy(try RecordingLedger(environment["LEDGER_FILE"] ?? "/dev/null", next: next)))
         }.main()
     }
 }

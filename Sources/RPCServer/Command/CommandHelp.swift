@@ -3,9 +3,10 @@
 enum CommandHelp {
     private static let width = 100
 
-    static func text(for program: String) -> String {
-        let indent = (CommandOption.all.map { head(of: $0).count }.max() ?? 0) + 4
-        let groups = CommandOption.groups.map { title, options in
+    static func text(for program: String, _ own: [CommandOption] = []) -> String {
+        let indent = ((own + CommandOption.all).map { head(of: $0).count }.max() ?? 0) + 4
+        let ownGroup = own.isEmpty ? [] : [(title: "Of this program", options: own)]
+        let groups = (ownGroup + CommandOption.groups).map { title, options in
             "\(title):\n" + options.map { lines(of: $0, indent) }.joined(separator: "\n")
         }
         return """

@@ -12,6 +12,8 @@ struct CommandOption: Sendable {
         case address, threads, tokens, isInsecure
         case limit(LimitDescription.Value)
         case isQuiet, isTraced, wantsHelp, wantsVersion
+        /// An option of the program's own.
+        case own
     }
 
     let name: String
@@ -20,7 +22,7 @@ struct CommandOption: Sendable {
     let target: Target
     let help: String
 
-    private init(_ name: String, _ argument: String? = nil, sets target: Target, _ help: String) {
+    init(_ name: String, _ argument: String? = nil, sets target: Target, _ help: String) {
         (self.name, self.argument, self.target, self.help) = (name, argument, target, help)
     }
 
@@ -98,8 +100,9 @@ struct CommandOption: Sendable {
 
     static let all = groups.flatMap(\.options)
 
-    static func named(_ name: String) throws(SetupError) -> CommandOption {
+    static func named(_ name: String, or own: [CommandOption]) throws(SetupError) -> CommandOption {
         let name = name == "-h" ? "--help" : name
+        let all = own + all
         if let option = all.first(where: { $0.name == name }) { return option }
         let words = name.drop { $0 == "-" }.split(separator: "-")
         let capitalized = words.dropFirst().map { $0.prefix(1).uppercased() + $0.dropFirst() }
@@ -111,5 +114,39 @@ struct CommandOption: Sendable {
             throw SetupError("there is no option '\(name)'")
         }
         throw SetupError("there is no option '\(name)'; the nearest is \(nearest)")
+    }
+}
+
+extension ServerCommand {
+    /// An option of the program's own, beside those of every ``ServerCommand``.
+    public struct Option: Sendable {
+        let option: CommandOption
+
+        /// An option for the command line, where it may stand as `--database FILE` or `--database=FILE`.
+        /// - Parameters:
+        ///   - name: begins with `--`.
+        ///   - argument: what the help calls the value that follows; nil for a switch, which has none.
+        ///   - help: what the help says of it.
+        public static func option(_ name: String, _ argument: String? = nil, help: String) -> Self {
+            Self(option: CommandOption(name, argument, sets: .own, help))
+        }
+    }
+}
+
+extension [CommandOption] {
+    /// Checks the options of a program's own, which the program may have got wrong.
+    func checked() throws(SetupError) -> Self {
+        for (index, option) in enumerated() {
+            let name = option.name
+            guard name.hasPrefix("--"), name.count > 2, !name.contains(where: { $0 == "=" || $0.isWhitespace }) else {
+                throw SetupError(
+                    "this program has an option '\(name)'; a name begins with '--' and has no '=' and no blank")
+            }
+            if (CommandOption.all + prefix(index)).contains(where: { $0.name == name }) {
+                throw SetupError(
+                    "this program has an option \(name), but there is one of that name already; give it another")
+            }
+        }
+        return self
     }
 }

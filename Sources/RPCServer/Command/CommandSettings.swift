@@ -6,7 +6,11 @@ import RemoteProxy
 
 struct CommandSettings {
     var urls: [String] = []
-    var configuration = RPCServer.Configuration()
+    private(set) var configuration: RPCServer.Configuration
+    /// The values of the program's own options that were given; empty texts for switches.
+    private(set) var own: [String: String] = [:]
+    /// What the command line changes of the configuration. It counts more than what the program sets.
+    private var changes: [(inout RPCServer.Configuration) -> Void] = []
     /// The file of the tokens, which is read when the rest of the command line is right.
     var tokenFile: String?
     var isQuiet = false
@@ -15,15 +19,26 @@ struct CommandSettings {
 
     /// Reads the arguments that follow the program's name. `--name VALUE` and `--name=VALUE` are the same; of an option
     /// that comes twice the last counts, save for `--listen`, which adds an address each time.
-    init(_ arguments: some Sequence<String>) throws(SetupError) {
+    /// - Parameters:
+    ///   - configuration: what holds where the command line says nothing.
+    ///   - own: the program's own options.
+    ///   - configure: changes the configuration, after the command line was read and before it counts.
+    /// - Throws: `SetupError` when the command line is wrong, and what `configure` throws.
+    init(
+        _ arguments: some Sequence<String>, over configuration: RPCServer.Configuration = .init(),
+        own: [CommandOption] = [], configure: (inout RPCServer.Configuration) throws -> Void = { _ in }
+    ) throws {
+        self.configuration = configuration
         var rest = Array(arguments)[...]
+        let own = try own.checked()
         while let word = rest.popFirst() {
             let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
             guard word.hasPrefix("-"), let name = parts.first else { throw SetupError("'\(word)' is not an option") }
-            let option = try CommandOption.named(name)
+            let option = try CommandOption.named(name, or: own)
             let value = parts.count == 2 ? parts[1] : nil
             if let argument = option.argument {
-                guard let value = value ?? rest.popFirst() else {
+                // The name of another option is no value; a value that looks like one stands behind `=`.
+                guard let value = value ?? (rest.first?.hasPrefix("--") == true ? nil : rest.popFirst()) else {
                     throw SetupError("\(name) needs a value: \(name) \(argument)")
                 }
                 try set(option, to: value)
@@ -34,9 +49,13 @@ struct CommandSettings {
         }
         if urls.isEmpty { urls = [ServerCommand.defaultURL] }
         guard !wantsHelp, !wantsVersion else { return }
+        try configure(&self.configuration)
+        for change in changes { change(&self.configuration) }
         try readTokens()
         // After all options, since `--insecure` may come last.
-        guard !configuration.allowsOtherMachines, configuration.tokens == nil, let url = openURL else { return }
+        guard !self.configuration.allowsOtherMachines, self.configuration.tokens == nil, let url = openURL else {
+            return
+        }
         throw SetupError(
             "\(url) can be reached from other machines and nothing keeps strangers out; give it --tokens FILE, or add "
                 + "--insecure if you mean it")
@@ -50,20 +69,24 @@ struct CommandSettings {
                 throw SetupError("\(option.name): \(error)")
             }
             urls.append(value)
-        case .threads: configuration.threads = try Self.number(value, for: option, in: 1...1_024)
+        case .threads:
+            let number = try Self.number(value, for: option, in: 1...1_024)
+            changes.append { $0.threads = number }
         case .tokens: tokenFile = value
-        case .isInsecure: configuration.allowsOtherMachines = true
+        case .isInsecure: changes.append { $0.allowsOtherMachines = true }
         case .limit(.count(let member)), .limit(.bytes(let member)):
-            configuration.limits[keyPath: member] = try Self.number(value, for: option, in: 1...Int.max)
+            let number = try Self.number(value, for: option, in: 1...Int.max)
+            changes.append { $0.limits[keyPath: member] = number }
         case .limit(.time(let member)):
             guard let seconds = Double(value), (0...86_400).contains(seconds) else {
                 throw SetupError("\(option.name) takes seconds from 0 to 86400, not '\(value)'")
             }
-            configuration.limits[keyPath: member] = .seconds(seconds)
+            changes.append { $0.limits[keyPath: member] = .seconds(seconds) }
         case .isQuiet: isQuiet = true
-        case .isTraced: configuration.tracesMessages = true
+        case .isTraced: changes.append { $0.tracesMessages = true }
         case .wantsHelp: wantsHelp = true
         case .wantsVersion: wantsVersion = true
+        case .own: own[option.name] = value
         }
     }
 
@@ -90,6 +113,7 @@ struct CommandSettings {
             let inherited = try TokenList(environment: ServerCommand.tokensVariable)
             configuration.tokens =
                 try tokenFile.map { path throws(TokenListError) in try TokenList(file: path) } ?? inherited
+                ?? configuration.tokens
         } catch {
             throw SetupError(tokenFile == nil ? "\(error)" : "--tokens: \(error)")
         }

@@ -25,35 +25,58 @@ public struct ServerCommand: Sendable {
     /// A server that has so many descriptors is far from having taken all of them when `main` begins.
     private static let enoughDescriptors = 64
 
+    /// What the closure that exports is given.
+    public struct Context: Sendable {
+        /// The server, which does not listen yet.
+        public let server: RPCServer
+        /// The values of the program's own options that stand in the command line, by their names: `options["--database"]`. Of
+        /// an option that stands there twice the last value counts. A switch has an empty value.
+        public let options: [String: String]
+        /// Takes a line for the log of the program, in which `--quiet` leaves out nearly everything.
+        public let log: @Sendable (LogRecord) -> Void
+    }
+
     private let version: String
     private let log: (@Sendable (LogRecord) -> Void)?
-    private let export: @Sendable (RPCServer) async throws -> Void
+    private let options: [CommandOption]
+    private let configure: @Sendable (inout RPCServer.Configuration) throws -> Void
+    private let export: @Sendable (Context) async throws -> Void
 
-    /// A program that serves the given proxies.
-    /// - Parameter log: called with each event, as `RPCServer.Configuration.log`. With `--quiet` it gets only the warning about
-    ///   `--insecure`. Nil writes a line with the program's name to standard error.
+    /// A program that serves the given proxies. The parameters are those of the other initializer.
     public init(
         exports proxies: any ServiceProxy..., version: String = Self.version,
-        log: (@Sendable (LogRecord) -> Void)? = nil
+        log: (@Sendable (LogRecord) -> Void)? = nil,
+        configure: @escaping @Sendable (inout RPCServer.Configuration) throws -> Void = { _ in }
     ) {
-        self.init(version: version, log: log) { server in
-            for proxy in proxies { server.export(proxy) }
+        self.init(version: version, log: log, configure: configure) { context in
+            for proxy in proxies { context.server.export(proxy) }
         }
     }
 
     /// A program that serves what `export` exports, for instance named objects or an object that has to be opened first.
     ///
-    /// `export` is called after the command line has been read and before the server listens. When it throws, the program
-    /// prints the error in one line and exits with 1.
-    /// - Parameter log: called with each event, as `RPCServer.Configuration.log`. With `--quiet` it gets only the warning about
-    ///   `--insecure`. Nil writes a line with the program's name to standard error.
+    /// ```swift
+    /// ServerCommand(options: [.option("--database", "FILE", help: "where the books are")]) { context in
+    ///     context.server.export(ShelfProxy(try Shelf(at: context.options["--database"] ?? "books.db")))
+    /// }.main()
+    /// ```
+    ///
+    /// `export` is called after the command line has been read and before the server listens. When it or `configure` throws,
+    /// the program prints the error in one line and exits with 1.
+    /// - Parameters:
+    ///   - log: called with each event, as `RPCServer.Configuration.log`. With `--quiet` it gets only the warning about
+    ///     `--insecure`. Nil writes a line with the program's name to standard error.
+    ///   - options: the program's own, which `--help` shows in a group of their own. One with the name of another is refused
+    ///     when the program runs.
+    ///   - configure: sets what is no option, or another default for an option. Called after the command line has been read and
+    ///     before the server is made. What stands in the command line counts more.
     public init(
-        version: String = Self.version, log: (@Sendable (LogRecord) -> Void)? = nil,
-        export: @escaping @Sendable (RPCServer) async throws -> Void
+        version: String = Self.version, log: (@Sendable (LogRecord) -> Void)? = nil, options: [Option] = [],
+        configure: @escaping @Sendable (inout RPCServer.Configuration) throws -> Void = { _ in },
+        export: @escaping @Sendable (Context) async throws -> Void
     ) {
-        self.version = version
-        self.log = log
-        self.export = export
+        (self.version, self.log, self.options) = (version, log, options.map(\.option))
+        (self.configure, self.export) = (configure, export)
     }
 
     /// Serves as the command line says until SIGTERM or SIGINT, lets running calls finish, and returns. Then the program can
@@ -69,15 +92,18 @@ public struct ServerCommand: Sendable {
     public func run(_ arguments: [String] = CommandLine.arguments) async throws {
         let program = arguments.first?.split(separator: "/").last.map(String.init) ?? "rpc-server"
         let settings: CommandSettings
-        do throws(SetupError) {
-            settings = try CommandSettings(arguments.dropFirst())
-        } catch {
+        do {
+            settings = try CommandSettings(
+                arguments.dropFirst(), over: configuration(of: program), own: options, configure: configure)
+        } catch let error as SetupError {
             end(64, .error, "\(program): \("\(error)".onOneLine); see \(program) --help")
+        } catch {
+            end(1, .error, "\(program): \("\(error)".onOneLine)")
         }
-        if settings.wantsHelp { end(0, .output, CommandHelp.text(for: program)) }
+        if settings.wantsHelp { end(0, .output, CommandHelp.text(for: program, options)) }
         if settings.wantsVersion { end(0, .output, "\(program) \(version)") }
         do {
-            try await serve(settings, as: program)
+            try await serve(settings)
         } catch {
             end(1, .error, "\(program): \("\(error)".onOneLine)")
         }
@@ -99,20 +125,24 @@ public struct ServerCommand: Sendable {
         ProcessEnvironment.waitForExit()
     }
 
-    private func serve(_ settings: CommandSettings, as program: String) async throws {
-        let log = self.log ?? { LogStream.error.write(line: "\(program): \($0.description.onOneLine)") }
+    private func configuration(of program: String) -> RPCServer.Configuration {
+        var configuration = RPCServer.Configuration()
+        configuration.log = log ?? { LogStream.error.write(line: "\(program): \($0.description.onOneLine)") }
+        (configuration.programName, configuration.programVersion) = (program, version)
+        return configuration
+    }
+
+    private func serve(_ settings: CommandSettings) async throws {
         var configuration = settings.configuration
-        configuration.log = log
-        configuration.programName = program
-        configuration.programVersion = version
+        let log = configuration.log
         if settings.isQuiet { configuration.log = { _ in } }
         DroppedPosts.log(to: configuration.log)
         let server = RPCServer(configuration)
-        let signals = try watchSignals(server) { [log = configuration.log] in
-            Self.reloadTokens(of: server, from: settings.tokenFile, log: log)
+        let signals = try watchSignals(server) { [log = configuration.log, file = settings.tokenFile] in
+            Self.reloadTokens(of: server, from: file, log: log)
         }
         defer { signals.close() }
-        try await export(server)
+        try await export(Context(server: server, options: settings.own, log: configuration.log))
         do {
             var urls: [String] = []
             for url in settings.urls { urls.append(try await server.listen(on: url)) }

@@ -33,6 +33,17 @@ public final class RPCClient: Sendable {
         self.init(.socket(url, configuration.connectTimeout, configuration.streamLimits), configuration)
     }
 
+    /// A client whose configuration is all defaults but for what the closure sets.
+    ///
+    /// ```swift
+    /// let client = RPCClient("tcp://127.0.0.1:7070") { $0.token = token }
+    /// ```
+    public convenience init(_ url: String, _ configure: (inout Configuration) throws -> Void) rethrows {
+        var configuration = Configuration()
+        try configure(&configuration)
+        self.init(url, configuration)
+    }
+
     package init(
         _ dialer: Dialer, _ configuration: Configuration = Configuration(),
         chance: @escaping @Sendable () -> Double = { .random(in: 0..<1) }

@@ -162,6 +162,75 @@ import Testing
         #expect(error?.description.onOneLine == line)
     }
 
+    // MARK: the program's own
+
+    private static let own: [CommandOption] = [
+        .init("--database", "FILE", sets: .own, "where the books are"),
+        .init("--read-only", sets: .own, "writes nothing"),
+    ]
+
+    @Test func `options of the program's own are read like others`() throws {
+        let words = ["--database", "a", "--read-only", "--threads", "2", "--database=b=--c"]
+        let settings = try CommandSettings(words, own: Self.own)
+        #expect(settings.own == ["--database": "b=--c", "--read-only": ""] && settings.configuration.threads == 2)
+        #expect(try CommandSettings([], own: Self.own).own.isEmpty)
+    }
+
+    @Test(arguments: [
+        (["--database"], "--database needs a value: --database FILE"),
+        (["--database", "--read-only"], "--database needs a value: --database FILE"),
+        (["--read-only=yes"], "--read-only takes no value"),
+        (["--data"], "there is no option '--data'; the nearest is --database"),
+    ])
+    func `mistakes with options of the program's own are answered as others are`(words: [String], line: String) {
+        let error = #expect(throws: SetupError.self) { try CommandSettings(words, own: Self.own) }
+        #expect(error?.description == line)
+    }
+
+    @Test(arguments: [
+        (["--listen"], "this program has an option --listen, but there is one of that name already; give it another"),
+        (["--a", "--a"], "this program has an option --a, but there is one of that name already; give it another"),
+        (["-d"], "this program has an option '-d'; a name begins with '--' and has no '=' and no blank"),
+        (["--a=b"], "this program has an option '--a=b'; a name begins with '--' and has no '=' and no blank"),
+    ])
+    func `an option of the program's own that cannot be told from others is refused`(names: [String], line: String) {
+        let own = names.map { CommandOption($0, "X", sets: .own, "") }
+        let error = #expect(throws: SetupError.self) { try CommandSettings([], own: own) }
+        #expect(error?.description == line)
+    }
+
+    @Test func `the help shows the options of the program's own in a group of their own`() {
+        let help = CommandHelp.text(for: "some-server", Self.own)
+        let group = "Of this program:\n  --database FILE "
+        #expect(help.contains(group) && help.contains("\n  --read-only ") && help.contains("where the books are\n"))
+        #expect(!CommandHelp.text(for: "some-server").contains("Of this program"))
+    }
+
+    @Test func `what stands in the command line counts more than what the program sets`() throws {
+        var base = RPCServer.Configuration()
+        base.programName = "some-server"
+        let words = ["--threads", "3", "--grace", "7"]
+        let settings = try CommandSettings(words, over: base) { configuration in
+            #expect(configuration.programName == "some-server" && configuration.threads == 1)
+            (configuration.threads, configuration.grace, configuration.timeout) = (9, .seconds(9), .seconds(4))
+            configuration.maximumRequestsInFlight = 9
+        }
+        let configuration = settings.configuration
+        #expect(configuration.threads == 3 && configuration.grace == .seconds(7))
+        #expect(configuration.timeout == .seconds(4) && configuration.maximumRequestsInFlight == 9)
+    }
+
+    @Test func `the program may open an address or bring tokens, and is asked for neither with the help`() throws {
+        struct Never: Error {}
+        let open = ["--listen", "tcp://0.0.0.0:1"]
+        #expect(throws: SetupError.self) { try CommandSettings(open) }
+        #expect(try CommandSettings(open) { $0.allowsOtherMachines = true }.configuration.allowsOtherMachines)
+        let tokens = try TokenList("ann teller 0123456789abcdef0123456789abcdef")
+        #expect(try CommandSettings(open) { $0.tokens = tokens }.configuration.tokens != nil)
+        #expect(throws: Never.self) { try CommandSettings([]) { _ in throw Never() } }
+        for word in ["--help", "--version"] { _ = try CommandSettings([word]) { _ in throw Never() } }
+    }
+
     @Test func `the help names every option and fits a window`() {
         let lines = CommandHelp.text(for: "some-server").split(separator: "\n", omittingEmptySubsequences: false)
         #expect(lines.first == "usage: some-server [--listen URL]... [options]")
