@@ -48,6 +48,8 @@ import Testing
     private let network: SimulatedNetwork
     private let loop: ManualLoop
     private let hub = Hub()
+    /// A client that is released closes.
+    private let clients = Lock<[RPCClient]>([])
 
     init() {
         var settings = LinkSettings()
@@ -59,6 +61,7 @@ import Testing
 
     private func meet() throws -> (client: RPCClient, caller: Caller, far: RecordingProbe) {
         let client = network.client()
+        clients.withLock { $0.append(client) }
         let far = RecordingProbe(loop)
         client.export(ProbeProxy(far))
         #expect(try loop.complete { try await ProbeProxy(client).echo(1) } == 1)
