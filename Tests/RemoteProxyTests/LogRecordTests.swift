@@ -67,7 +67,7 @@ import Testing
         let lines = records.all.map(\.message)
         #expect(lines[0] == #"to memory:right: {"jsonrpc":"2.0","method":"rpc.hello","params":"…","id":0}"#)
         #expect(
-            lines[1].hasPrefix(#"from memory:right: {"jsonrpc":"2.0","id":0,"result":{"protocol":1,"session":"…","#))
+            lines[1].hasPrefix(#"from memory:right: {"jsonrpc":"2.0","id":0,"result":{"protocol":2,"session":"…","#))
         #expect(lines[2] == #"to memory:right: {"jsonrpc":"2.0","method":"Probe.echo","params":[7],"id":1}"#)
         #expect(lines[3] == #"from memory:right: {"jsonrpc":"2.0","id":1,"result":7}"#)
         #expect(records.all.allSatisfy { $0.level == .debug && $0.peer == "memory:right" })
@@ -92,6 +92,10 @@ import Testing
         (
             #"{"result":{"session":"s3cret","more":[{"tok\u0065n":"s3cret","b":2}]},"id":1}"#,
             #"{"result":{"session":"…","more":[{"tok\u0065n":"…","b":2}]},"id":1}"#
+        ),
+        (
+            ##"{"params":[1],"metadata":{"#-authorization":"s3cret","a":"#","\u0023b":"s3cret"},"id":1}"##,
+            ##"{"params":[1],"metadata":{"#-authorization":"…","a":"#","\u0023b":"…"},"id":1}"##
         ),
         (#"{"method":"rpc.hello","params":"s3cret""#, "39 bytes that are not JSON"),
         ("s3cret", "6 bytes that are not JSON"), ("", "0 bytes that are not JSON"), ("[]", "[]"), ("7", "7"),

@@ -137,6 +137,69 @@ import Testing
         #expect(seen.dropFirst(6) == ["40 n=4", "4 n=4"])
     }
 
+    // MARK: secrets, and how far they go
+
+    @Test func `what is for the next end only is not passed on, and what is secret stays secret`() throws {
+        let (toGateway, toServer) = (Lock<[String]>([]), Lock<[String]>([]))
+        func configuration(_ traces: Lock<[String]>) -> RPCClient.Configuration {
+            var configuration = RPCClient.Configuration()
+            configuration.tracesMessages = true
+            configuration.log = { record in traces.withLock { $0.append(record.message) } }
+            return configuration
+        }
+        let gateway = SimulatedNetwork(loop: loop)
+        let middle = Teller(next: ProbeProxy(network.client(configuration(toServer))))
+        gateway.exports.add(ProbeProxy(middle), named: nil)
+        let proxy = ProbeProxy(gateway.client(configuration(toGateway)))
+        _ = try complete {
+            try await withMetadata([
+                "authorization": .secret("Bearer S3CRET", reach: .nextEnd), "hop": MetadataValue("1", reach: .nextEnd),
+                "key": .secret("K3Y", reach: .allEnds), "trace": "7",
+            ]) {
+                _ = try await proxy.echo(1)
+                proxy.note(2)
+                return try await proxy.fail(3)
+            }
+        }
+        loop.run()
+        let came = "authorization=Bearer S3CRET hop=1 key=K3Y trace=7"
+        #expect(middle.seen.withLock { $0 } == ["1 \(came)", "2 \(came)", "3 \(came)"])
+        #expect(seen == ["1 key=K3Y trace=7", "2 key=K3Y trace=7", "3 added=here key=K3Y trace=7"])
+        for traces in [toGateway, toServer].map({ $0.withLock { $0 } }) {
+            #expect(traces.contains { $0.contains(##""#key":"…""##) })
+            #expect(!traces.contains { $0.contains("S3CRET") || $0.contains("K3Y") })
+        }
+        #expect("\(["a": MetadataValue.secret("S3CRET", reach: .nextEnd)])" == #"["a": …]"#)
+    }
+
+    @Test func `calls that differ only in what goes no further keep their own metadata`() throws {
+        let client = network.client()
+        let calls = (1...20).map { number in
+            Task(executorPreference: loop) {
+                try await withMetadata(["n": MetadataValue("\(number)", reach: .nextEnd)]) {
+                    let proxy = ProbeProxy(client)
+                    proxy.note(100 + number)
+                    return try await proxy.echo(number)
+                }
+            }
+        }
+        for call in calls { _ = try complete { try await call.value } }
+        #expect(seen.sorted() == (1...20).flatMap { ["\($0) n=\($0)", "\(100 + $0) n=\($0)"] }.sorted())
+    }
+
+    @Test func `a test's caller has it, and the calls inside have what goes on`() throws {
+        let proxy = ProbeProxy(network.client())
+        let its = try complete {
+            try await withMetadata(["a": .secret("1", reach: .nextEnd), "b": "2"]) {
+                try await withCaller(nil) {
+                    _ = try await proxy.echo(1)
+                    return Caller.current?.metadata
+                }
+            }
+        }
+        #expect(its == ["a": "1", "b": "2"] && seen == ["1 b=2"])
+    }
+
     // MARK: layers
 
     @Test func `a policy sees it, also when it decides later, and layers pass it on`() throws {
@@ -162,8 +225,8 @@ import Testing
 
     @Test func `more than may travel is refused before anything runs`() throws {
         let proxy = ProbeProxy(network.client())
-        let sixteen = Dictionary(uniqueKeysWithValues: (0..<16).map { ("\($0)", "") })
-        let full = ["key": String(repeating: "x", count: 4_093)]
+        let sixteen = Dictionary(uniqueKeysWithValues: (0..<16).map { ("\($0)", MetadataValue("")) })
+        let full: [String: MetadataValue] = ["key": MetadataValue(String(repeating: "x", count: 4_093))]
         _ = try complete {
             _ = try await withMetadata(sixteen) { try await proxy.echo(1) }
             return try await withMetadata(full) { try await proxy.echo(2) }
@@ -172,7 +235,7 @@ import Testing
         for (first, second, limit) in [
             (sixteen, ["one": "more"], "16 keys in the metadata of a call (maximumMetadataEntries)"),
             (full, ["k": ""], "4096 bytes of keys and values in the metadata of a call (maximumMetadataBytes)"),
-        ] {
+        ] as [([String: MetadataValue], [String: MetadataValue], String)] {
             let error = loop.failure {
                 try await withMetadata(first) { try await withMetadata(second) { try await proxy.echo(3) } }
             }
@@ -182,12 +245,19 @@ import Testing
         #expect(seen.count == 2)
     }
 
+    @Test(arguments: ["#key", "-key"]) func `a key has no marks of its own`(key: String) throws {
+        let error = loop.failure { try await withMetadata([key: ""]) { Issue.record("the body ran") } }
+        #expect(error?.message.hasPrefix("withMetadata: a key of the metadata begins with # or -") == true)
+    }
+
     @Test func `it counts for the longest message`() throws {
         var configuration = RPCClient.Configuration()
         configuration.maximumFrameSize = 4_000
         let proxy = ProbeProxy(network.client(configuration))
         let error = loop.failure {
-            try await withMetadata(["k": String(repeating: "x", count: 4_000)]) { try await proxy.echo(1) }
+            try await withMetadata(["k": MetadataValue(String(repeating: "x", count: 4_000))]) {
+                try await proxy.echo(1)
+            }
         }
         #expect(error?.code == .requestTooLarge && error?.outcome == .notExecuted)
         #expect(try complete { try await proxy.echo(2) } == 2)

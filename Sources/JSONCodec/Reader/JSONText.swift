@@ -84,6 +84,9 @@ package struct JSONKey {
 
     package var hasEscapes: Bool { text.hasEscapes }
 
+    /// The first byte of the name; nil if it is empty.
+    package var first: UInt8? { hasEscapes ? try? string().utf8.first : length > 0 ? base[text.start] : nil }
+
     /// The characters as one number, the first one lowest. 0 if the name is empty, has more than eight characters, or has
     /// escapes.
     package var word: UInt64 {

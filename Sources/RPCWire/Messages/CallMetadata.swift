@@ -8,19 +8,44 @@ package enum MetadataFault: Error {
     /// What came is no object, or has a value that is not a string.
     case notStrings
     case keyNotASCII
+    /// A key begins with `#` or `-`, behind its marks if it has any.
+    case keyMarked
 }
 
 /// Pairs that travel with a call or a post, and with the calls that its subject makes. They keep to the limits.
 package final class CallMetadata: Sendable {
-    package let entries: [String: String]
-    /// The pairs as JSON text.
-    package let text: String
+    /// What a key stands for. A message shows its marks in front of the key: `#` if it is secret, then `-` if it goes to the
+    /// next end only.
+    package struct Value: Sendable, Hashable {
+        package var text: String
+        /// Whether traces and log records show `…` in its place.
+        package var isSecret = false
+        /// Whether the calls of the subject do not take it along.
+        package var isForNextEnd = false
 
-    /// - Parameter mostBytes: how many bytes all keys and values together may have, in UTF-8.
-    package init(_ entries: [String: String], mostEntries: Int, mostBytes: Int) throws(MetadataFault) {
-        try Self.check(entries, mostEntries: mostEntries, mostBytes: mostBytes)
-        self.entries = entries
-        text = Self.text(of: entries)
+        package init(_ text: String, isSecret: Bool = false, isForNextEnd: Bool = false) {
+            (self.text, self.isSecret, self.isForNextEnd) = (text, isSecret, isForNextEnd)
+        }
+
+        fileprivate var marks: String { (isSecret ? "#" : "") + (isForNextEnd ? "-" : "") }
+    }
+
+    /// By the keys without marks.
+    package let values: [String: Value]
+    /// The pairs as JSON text, with marks.
+    package let text: String
+    private let isPassedOnWhole: Bool
+    private let otherPairs: CallMetadata?
+
+    /// The pairs that go further than to the next end; nil when none does.
+    package var passedOn: CallMetadata? { isPassedOnWhole ? self : otherPairs }
+
+    /// - Parameter mostBytes: how many bytes all keys, marks and values together may have, in UTF-8.
+    package convenience init(_ values: [String: Value], mostEntries: Int, mostBytes: Int) throws(MetadataFault) {
+        let pairs = values.map { (key: $0.value.marks + $0.key, value: $0.value.text) }
+        try Self.check(pairs, mostEntries: mostEntries, mostBytes: mostBytes)
+        guard !values.keys.contains(where: Self.isMarked) else { throw .keyMarked }
+        self.init(values)
     }
 
     /// Reads what a peer has sent.
@@ -35,9 +60,26 @@ package final class CallMetadata: Sendable {
         guard let pairs else { throw .notStrings }
         // Before the keys are hashed, which takes long for long ones that are not ASCII.
         try Self.check(pairs, mostEntries: mostEntries, mostBytes: mostBytes)
-        let entries = Dictionary(pairs.map { ($0.key, $0.value) }) { $1 }
-        try self.init(entries, mostEntries: mostEntries, mostBytes: mostBytes)
+        var values: [String: Value] = [:]
+        for (key, text) in pairs {
+            var (key, value) = (key[...], Value(text))
+            if key.first == "#" { (key, value.isSecret) = (key.dropFirst(), true) }
+            if key.first == "-" { (key, value.isForNextEnd) = (key.dropFirst(), true) }
+            guard !Self.isMarked(key) else { throw .keyMarked }
+            values[String(key)] = value
+        }
+        self.init(values)
     }
+
+    private init(_ values: [String: Value]) {
+        self.values = values
+        text = Self.text(of: values)
+        let others = values.filter { !$0.value.isForNextEnd }
+        isPassedOnWhole = others.count == values.count
+        otherPairs = isPassedOnWhole || others.isEmpty ? nil : CallMetadata(others)
+    }
+
+    private static func isMarked(_ key: some StringProtocol) -> Bool { key.hasPrefix("#") || key.hasPrefix("-") }
 
     private static func check(
         _ pairs: some Collection<(key: String, value: String)>, mostEntries: Int, mostBytes: Int
@@ -55,15 +97,15 @@ package final class CallMetadata: Sendable {
         return pairs
     }
 
-    private static func text(of entries: [String: String]) -> String {
+    private static func text(of values: [String: Value]) -> String {
         let output = JSONOutput()
         output.append(UInt8(ascii: "{"))
         // In one order, so that equal pairs have equal texts.
-        for (key, value) in entries.sorted(by: { $0.key < $1.key }) {
+        for (key, value) in values.sorted(by: { $0.key < $1.key }) {
             if output.count > 1 { output.append(UInt8(ascii: ",")) }
-            output.append(quoted: key)
+            output.append(quoted: value.marks + key)
             output.append(UInt8(ascii: ":"))
-            output.append(quoted: value)
+            output.append(quoted: value.text)
         }
         output.append(UInt8(ascii: "}"))
         return String(decoding: output.bytes, as: UTF8.self)

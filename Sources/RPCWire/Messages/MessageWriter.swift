@@ -22,9 +22,25 @@ package enum MessageWriter {
     }
 
     /// Writes the metadata of a request, behind its parameters. Only for a peer that is known to run this library.
-    package static func write(_ metadata: CallMetadata, in output: JSONOutput) {
+    package static func write(_ metadata: CallMetadata?, in output: JSONOutput) {
+        guard let metadata else { return }
         output.append(#","metadata":"#)
         output.append(raw: metadata.text)
+    }
+
+    /// Takes the metadata for the next end only out of a request without its end. For a peer that would pass it on.
+    package static func keepPassedOnMetadata(in output: JSONOutput) {
+        let open = output.count
+        // Parameters end with a bracket.
+        guard output.bytes.last == UInt8(ascii: "}") else { return }
+        closeRequest(id: nil, timeout: nil, in: output)
+        let message = MessageReader(maximumDepth: .max).readAnySpelling(Bytes(copying: output.bytes))
+        output.truncate(to: open)
+        guard case .request(let request) = message, let text = request.metadata,
+            let metadata = try? CallMetadata(reading: text, mostEntries: .max, mostBytes: text.count)
+        else { return }
+        output.truncate(to: open - text.count - #","metadata":"#.utf8.count)
+        write(metadata.passedOn, in: output)
     }
 
     /// Writes the end of a request, behind its parameters and its metadata.

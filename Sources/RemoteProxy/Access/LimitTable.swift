@@ -76,6 +76,7 @@ extension Limits {
         case .overrun(let limit): overrun(of: limit)
         case .notStrings: "the metadata is something else than an object whose values are strings"
         case .keyNotASCII: "a key of the metadata is not ASCII"
+        case .keyMarked: "a key of the metadata begins with # or - (as marks in front of a key they stand as #-)"
         }
     }
 }

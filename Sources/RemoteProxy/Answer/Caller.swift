@@ -35,8 +35,8 @@ public struct Caller: Sendable, Hashable {
 
     package init(_ link: Link, metadata: CallMetadata? = nil) { (self.link, carried) = (link, metadata) }
 
-    /// Whether this caller is the other end of that link.
-    func isAt(_ link: Link) -> Bool { self.link === link }
+    /// Whether this caller is the other end of that link, and has sent that metadata.
+    func isAt(_ link: Link, with metadata: CallMetadata?) -> Bool { self.link === link && carried === metadata }
 
     /// Tells the sessions of one process apart.
     package var sessionIdentifier: ObjectIdentifier { ObjectIdentifier(link) }
@@ -50,7 +50,7 @@ public struct Caller: Sendable, Hashable {
 
     /// What came with this call, such as a `traceparent`: see ``withMetadata(_:_:)``. Written by the caller, so not proved by
     /// anything. At most 16 keys, and 4 KiB of keys and values together. Empty when nothing came.
-    public var metadata: [String: String] { carried?.entries ?? [:] }
+    public var metadata: [String: String] { carried?.values.mapValues(\.text) ?? [:] }
 
     /// Whether both are the other end of the same session.
     public static func == (one: Self, other: Self) -> Bool { one.link === other.link }
@@ -107,8 +107,8 @@ extension Caller {
 /// ```
 ///
 /// In the body ``Caller/current`` is this caller, with a session of its own and with the metadata of the task around. Calls
-/// inside keep that metadata and the deadline of the task, and lose its holds. When the body returns or throws, the caller is
-/// gone, and the actions of ``Caller/whenGone(_:)`` are called before this returns. Calls to the caller reach the proxies that
+/// inside keep what goes on of that metadata and the deadline of the task, and lose its holds. When the body returns or throws,
+/// the caller is gone, and the actions of ``Caller/whenGone(_:)`` are called before this returns. Calls to the caller reach the proxies that
 /// are given here, in place. All other calls to it throw `RPCError` with the code `.unavailable` at once.
 /// - Parameters:
 ///   - identity: what the caller has proved; nil for a caller that has proved nothing.
@@ -132,7 +132,7 @@ public func withCaller<Result>(
     defer { link.end("the body of withCaller is over") }
     let (deadline, metadata) = (CallScope.current?.deadline, CallScope.current?.metadata)
     let caller = Caller(link, metadata: metadata)
-    return try await CallScope(deadline: deadline, caller: caller, metadata: metadata).entered(body)
+    return try await CallScope(deadline: deadline, caller: caller, metadata: metadata?.passedOn).entered(body)
 }
 
 extension ServiceProxy {

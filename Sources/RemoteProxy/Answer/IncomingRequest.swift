@@ -43,7 +43,7 @@ struct IncomingRequest: ~Copyable, Sendable {
 
     /// The scope that calls made by the subject inherit.
     var scope: CallScope {
-        CallScope(deadline: inheritedDeadline, caller: Caller(link, metadata: metadata), metadata: metadata)
+        CallScope(deadline: inheritedDeadline, caller: Caller(link, metadata: metadata), metadata: metadata?.passedOn)
     }
 
     /// The deadline for those calls; nil for a post, whose end no caller awaits.

@@ -27,8 +27,8 @@ struct RequestQueue: ~Copyable, @unchecked Sendable {
 
     /// Whether the first request is to be run in this scope.
     func isFirst(in scope: CallScope) -> Bool {
-        count > 0 && scope.caller?.isAt(ring[head].link) == true && scope.deadline == ring[head].inheritedDeadline
-            && scope.metadata === ring[head].metadata
+        count > 0 && scope.caller?.isAt(ring[head].link, with: ring[head].metadata) == true
+            && scope.deadline == ring[head].inheritedDeadline
     }
 
     @inline(__always)

@@ -97,41 +97,6 @@ public func withTimeout<Result>(
     return try await scope.entered(body)
 }
 
-// MARK: metadata
-
-/// Adds key and value pairs to the metadata of all remote calls and posts made in `body`. Of two values of one key the inner
-/// one holds.
-///
-/// Metadata is for what concerns a call and is no argument of it, such as the `traceparent` of a trace:
-///
-/// ```swift
-/// try await withMetadata(["traceparent": span.traceparent]) {
-///     try await calculator.add(2, 3)
-/// }
-/// ```
-///
-/// It travels to ends that run this library, and to no others. The subject reads it as ``Caller/metadata``. It also travels on
-/// with the calls and posts that the subject makes while it serves the call. The other end may show it to any service that it
-/// calls, so put no secrets there.
-///
-/// - Throws: what `body` throws. `RPCError` with the code `.invalidArguments` and the outcome `.notExecuted`, before `body` runs,
-///   when a key is not ASCII, or when there would be more than 16 keys, or more than 4 KiB of keys and values together, with
-///   those that the calling task passes on already.
-public func withMetadata<Result>(
-    _ entries: [String: String], _ body: () async throws -> Result
-) async throws -> Result {
-    var scope = CallScope.current ?? CallScope()
-    let (all, limits) = (scope.metadata.map { $0.entries.merging(entries) { $1 } } ?? entries, Limits())
-    do throws(MetadataFault) {
-        scope.metadata = try CallMetadata(
-            all, mostEntries: limits.maximumMetadataEntries, mostBytes: limits.maximumMetadataBytes)
-    } catch {
-        throw RPCError(
-            .invalidArguments, "withMetadata: \(limits.explanation(of: error))", outcome: .notExecuted)
-    }
-    return try await scope.entered(body)
-}
-
 // MARK: deadlines
 
 /// When the call that a task makes or serves has to be over.

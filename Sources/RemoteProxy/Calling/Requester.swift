@@ -290,7 +290,9 @@ extension Requester {
         call.writeAgain()
         let message = call.message
         let open = message.count
-        if let metadata = call.metadata, channel.peerRunsLibrary { MessageWriter.write(metadata, in: message) }
+        if let metadata = call.metadata, channel.peerRunsLibrary {
+            MessageWriter.write(channel.peerPassesAllOn ? metadata.passedOn : metadata, in: message)
+        }
         MessageWriter.closeRequest(id: id, timeout: timeLeft(for: call, over: channel, at: now), in: message)
         // The message is kept without its end: if the connection is lost, the call may be sent again.
         let offset: UInt64
@@ -305,6 +307,7 @@ extension Requester {
     }
 
     private func dispatch(post message: JSONOutput, _ number: Int64, over channel: MessageChannel) {
+        if channel.peerPassesAllOn { MessageWriter.keepPassedOnMetadata(in: message) }
         MessageWriter.closeRequest(id: nil, timeout: nil, number: channel.peerRunsLibrary ? number : nil, in: message)
         channel.append(message.bytes)
     }

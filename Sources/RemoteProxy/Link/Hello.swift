@@ -32,8 +32,13 @@ struct Hello: Codable {
         var received: Progress
     }
 
-    /// The version of what ends that runs this library agree on beyond JSON-RPC. Nil means the first version.
-    var `protocol`: Int? = 1
+    /// The version that this end speaks of what ends agree on beyond JSON-RPC. Version 1 passes all metadata on. A later version
+    /// is welcome: it learns from the answer that this end speaks an earlier one.
+    static let newest = 2
+    static let oldest = 1
+
+    /// The newest version that the sender speaks. Nil means the first one.
+    var `protocol`: Int? = newest
     /// How long a call of the sender may take unless the call says otherwise, in milliseconds.
     var timeout: Int64?
     /// Proves the sender's identity, if the receiver asks for one.
@@ -46,8 +51,14 @@ struct Hello: Codable {
     /// The session that the sender wants to go on with.
     var resume: Resumption?
 
-    /// Throws if the timeout is below zero: then no call would ever run, and no caller would learn why.
+    var spoken: Int { `protocol` ?? Self.oldest }
+
+    /// Throws if there is no such version, or if the timeout is below zero: then no call would ever run, and no caller would
+    /// learn why.
     func checked() throws(RPCError) -> Hello {
+        guard spoken >= Self.oldest else {
+            throw .wrongParameters(of: SystemMethod.hello, "at .protocol: it is below \(Self.oldest)")
+        }
         guard timeout ?? 0 >= 0 else {
             throw .wrongParameters(of: SystemMethod.hello, "at .timeout: it is below zero")
         }
@@ -57,7 +68,7 @@ struct Hello: Codable {
 
 /// The answer to `rpc.hello`.
 struct Welcome: Codable {
-    var `protocol` = 1
+    var `protocol` = Hello.newest
     var session: String
     /// As in the hello.
     var maximumFrameSize: Int?

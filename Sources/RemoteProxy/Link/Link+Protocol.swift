@@ -150,12 +150,12 @@ extension Link {
         guard !channel.isClosed, half.life.greeted() else { return }
         // These replies came before any call was sent, so they must not meet a call that is sent now.
         channel.handOnReplies()
-        guard let welcome = answer.flatMap({ try? Welcome(json: $0) }) else {
+        guard let welcome = answer.flatMap({ try? Welcome(json: $0) }), welcome.protocol >= Hello.oldest else {
             requester.ask { $0.limitPlaces(to: nil, bytes: nil) }
             requester.attach(channel, .anew)
             return channel.tellOwner(channel, .ready(isResumed: false))
         }
-        channel.peerRunsLibrary = true
+        channel.peerProtocol = welcome.protocol
         channel.keepAlive()
         adopt(welcome.maximumFrameSize, welcome.maximumRequestsInFlight, welcome.maximumBytesInFlight)
         if let progress = welcome.resumed {
@@ -192,7 +192,7 @@ extension Link {
         answer(request.id, in: batch) { try? $0.encode(welcome(nil)) }
         guard !channel.peerRunsLibrary else { return }
         channel.keepAlive()
-        channel.peerRunsLibrary = true
+        channel.peerProtocol = hello.spoken
         outlive(as: nil, grace: nil)
     }
 
@@ -240,7 +240,7 @@ extension Link {
         entry = channel.gate.login.entry
         guard canHave(received) else { return endMiscounted(over: channel) }
         channel.keepAlive()
-        channel.peerRunsLibrary = true
+        channel.peerProtocol = hello.spoken
         half.assume(timeout: hello.timeout)
         channel.append { output in
             MessageWriter.openResult(id: request.id ?? .null, in: output)

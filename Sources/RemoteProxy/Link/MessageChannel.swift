@@ -39,7 +39,7 @@ package final class MessageChannel: @unchecked Sendable {
     /// Whether this end dialled. Then it says hello before anything else, if its settings say so.
     let isDialled: Bool
     private let framingNumber: Atomic<UInt8>
-    private let runsLibrary = Atomic(false)
+    private let protocolNumber = Atomic<UInt8>(0)
     /// Whether `LinkSettings.trace` gets the messages. It stands here, in the same word, because each message asks for it.
     private let isTraced: Bool
 
@@ -137,9 +137,15 @@ extension MessageChannel {
 
     /// Whether the other end runs this library. Only then may this end send members and messages that other programs do not
     /// know.
-    var peerRunsLibrary: Bool {
-        get { runsLibrary.load(ordering: .relaxed) }
-        set { runsLibrary.store(newValue, ordering: .relaxed) }
+    var peerRunsLibrary: Bool { peerProtocol > 0 }
+
+    /// Whether the other end runs a version of this library that passes all metadata on.
+    var peerPassesAllOn: Bool { peerProtocol == Hello.oldest }
+
+    /// The version of `Hello.protocol` that the other end speaks; 0 if it does not run this library.
+    var peerProtocol: Int {
+        get { Int(protocolNumber.load(ordering: .relaxed)) }
+        set { protocolNumber.store(UInt8(clamping: newValue), ordering: .relaxed) }
     }
 
     /// Whether this end says hello, and so expects an answer to it.

@@ -43,7 +43,7 @@ enum MessageTrace {
 }
 
 /// Finds the secrets in a message: all parameters of the messages that show a token, and the members `token` and `session` of
-/// every object; of a peer that has still to log in, all but the names and numbers of its messages.
+/// every object, and those that begin with `#` as secret metadata does; of a peer that has still to log in, all but the names and numbers of its messages.
 private struct Secrets {
     /// A value that is nested deeper counts as a secret.
     private static let deepest = 16
@@ -114,7 +114,9 @@ private struct Secrets {
         case .object where levels > 0:
             try reader.enterObject()
             while let key = try reader.nextMember() {
-                if key.matches("token") || key.matches("session") || hidesParams && key.matches("params") {
+                if key.first == UInt8(ascii: "#") || key.matches("token") || key.matches("session")
+                    || hidesParams && key.matches("params")
+                {
                     found.append(try reader.skipValue())
                 } else {
                     try passValue(levels: levels - 1)

@@ -98,4 +98,32 @@ import Testing
             #expect(texts.filter { $0.contains("metadata") } == [], "\(saysHello)")
         }
     }
+
+    @Test func `a server of the first release does not get what it would pass on`() async throws {
+        let heard = AsyncStream<String>.makeStream()
+        let server = try ScriptedServer { peer in
+            try peer.welcome()
+            while true {
+                let asked = try peer.hear()
+                heard.continuation.yield(asked.text)
+                if asked.id != nil { try peer.answer(asked, "1") }
+            }
+        }
+        let counter = CounterProxy(RPCClient(server.url, RPCClient.Configuration.eager))
+        try await withMetadata(["a": .secret("1", reach: .nextEnd), "b": .secret("2", reach: .allEnds), "c": "3"]) {
+            // Kept until there is a connection.
+            counter.note("early")
+            _ = try await counter.next()
+            counter.note("late")
+            _ = try await withMetadata(["b": MetadataValue("2", reach: .nextEnd)]) { try await counter.value() }
+        }
+        var texts: [String] = []
+        for await text in heard.stream where text.contains("Counter.") {
+            texts.append(String(text.drop { $0 != "[" }))
+            if text.contains("Counter.value") { break }
+        }
+        #expect(texts.count == 4 && !texts.contains { $0.contains("-") }, "\(texts)")
+        #expect(texts.prefix(3).allSatisfy { $0.contains(##","metadata":{"#b":"2","c":"3"},"##) }, "\(texts)")
+        #expect(texts.last?.contains(#","metadata":{"c":"3"},"#) == true, "\(texts)")
+    }
 }

@@ -134,7 +134,7 @@ private final class SelfishJournal: Journal {
         let object = SlowJournal()
         let (server, journal) = try await remote(object)
         for (line, tag) in ["a", nil, "b", "b"].enumerated() {
-            try await withMetadata(tag.map { ["tag": $0] } ?? [:]) { await journal.note(line) }
+            try await withMetadata(tag.map { ["tag": MetadataValue($0)] } ?? [:]) { await journal.note(line) }
         }
         object.open(for: 4)
         #expect(try await journal.lines() == [0, 1, 2, 3])

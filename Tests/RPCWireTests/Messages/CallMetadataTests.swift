@@ -6,7 +6,11 @@ import Testing
 
 @Suite struct `The metadata of a call` {
     private static func metadata(_ entries: [String: String]) throws -> CallMetadata {
-        try CallMetadata(entries, mostEntries: 3, mostBytes: 20)
+        try metadata(entries.mapValues { CallMetadata.Value($0) })
+    }
+
+    private static func metadata(_ values: [String: CallMetadata.Value]) throws(MetadataFault) -> CallMetadata {
+        try CallMetadata(values, mostEntries: 3, mostBytes: 20)
     }
 
     private static func read(_ text: String) -> String {
@@ -20,7 +24,7 @@ import Testing
     @Test func `is written in one order, behind the parameters, and read again`() throws {
         let metadata = try Self.metadata(["b": "\"2\"\n", "a": "ü"])
         #expect(metadata.text == #"{"a":"ü","b":"\"2\"\n"}"#)
-        #expect(try Self.metadata([:]).text == "{}")
+        #expect(try Self.metadata([String: String]()).text == "{}")
         let call = written { output in
             MessageWriter.openRequest(method: "m", in: output)
             output.append("[]")
@@ -46,9 +50,54 @@ import Testing
         (#"{"ü":"1"}"#, "keyNotASCII"), (#"{"\u00fc":"1"}"#, "keyNotASCII"),
         (#"{"a":1}"#, "notStrings"), (#"{"a":{}}"#, "notStrings"), (#"["a"]"#, "notStrings"), ("true", "notStrings"),
         (#""a""#, "notStrings"), ("7", "notStrings"),
+        (##"{"#a":"1","-b":"2","#-c":"3"}"##, nil), (##"{"-#a":"1"}"##, "keyMarked"),
+        (###"{"##a":"1"}"###, "keyMarked"),
+        (#"{"--a":"1"}"#, "keyMarked"), (##"{"#--":"1"}"##, "keyMarked"),
     ])
     func `keeps to its limits and has strings only`(text: String, fault: String?) {
         #expect(Self.read(text) == fault ?? text)
+    }
+
+    @Test func `marks what is secret and what goes to the next end only, in front of the key`() throws {
+        let values: [String: CallMetadata.Value] = [
+            "a": .init("1", isSecret: true), "b": .init("2", isForNextEnd: true), "c": .init("3"),
+        ]
+        let metadata = try Self.metadata(values)
+        #expect(metadata.text == ##"{"#a":"1","-b":"2","c":"3"}"##)
+        #expect(metadata.passedOn?.text == ##"{"#a":"1","c":"3"}"##)
+        #expect(metadata.passedOn?.passedOn === metadata.passedOn)
+        let read = try CallMetadata(reading: Bytes(metadata.text), mostEntries: 3, mostBytes: 20)
+        #expect(read.values == values && read.passedOn?.text == metadata.passedOn?.text)
+        let both = try Self.metadata(["a": .init("1", isSecret: true, isForNextEnd: true)])
+        #expect(both.text == ##"{"#-a":"1"}"## && both.passedOn == nil)
+        #expect(try Self.metadata(["a": "1"]).passedOn?.text == #"{"a":"1"}"#)
+        // A mark takes a byte at both ends.
+        let longest = String(repeating: "x", count: 18)
+        #expect(throws: MetadataFault.self) {
+            try Self.metadata(["a": .init(longest, isSecret: true, isForNextEnd: true)])
+        }
+        #expect(throws: Never.self) { try Self.metadata(["a": .init(longest, isForNextEnd: true)]) }
+        for key in ["#a", "-a"] { #expect(throws: MetadataFault.self) { try Self.metadata([key: "1"]) } }
+    }
+
+    @Test func `leaves the message of a post where it only goes to the next end`() throws {
+        func post(_ values: [String: CallMetadata.Value]?, _ params: String) throws -> String {
+            let output = JSONOutput()
+            MessageWriter.openRequest(method: "a\"b", in: output)
+            output.append(raw: params)
+            if let values { MessageWriter.write(try Self.metadata(values), in: output) }
+            MessageWriter.keepPassedOnMetadata(in: output)
+            return String(decoding: output.bytes, as: UTF8.self).replacing(
+                #"{"jsonrpc":"2.0","method":"a\"b","params":"#, with: "")
+        }
+        let params = #"[",\"metadata\":{\"-a\":1}"]"#
+        #expect(
+            try post(["a": .init("1", isForNextEnd: true), "b": .init("2")], params) == params
+                + #","metadata":{"b":"2"}"#)
+        #expect(try post(["a": .init("1", isForNextEnd: true)], params) == params)
+        #expect(try post(["a": .init("1", isSecret: true)], params) == params + ##","metadata":{"#a":"1"}"##)
+        #expect(try post(nil, params) == params)
+        #expect(try post(nil, "[]") == "[]")
     }
 
     @Test func `is not looked at when its text is far too long`() {

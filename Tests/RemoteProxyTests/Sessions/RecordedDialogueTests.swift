@@ -147,8 +147,8 @@ import Testing
 
 /// `1>` was said by the client over the first connection, `1<` by the server; times are in milliseconds.
 private let dialogue = #"""
-    1> {"jsonrpc":"2.0","method":"rpc.hello","params":{"protocol":1,"timeout":30000,"maximumFrameSize":16777216},"id":0}
-    1< {"jsonrpc":"2.0","id":0,"result":{"protocol":1,"session":"1e9fcb7701528eaa7e5c823db7b42fe0","maximumFrameSize":16777216,"grace":60000}}
+    1> {"jsonrpc":"2.0","method":"rpc.hello","params":{"protocol":2,"timeout":30000,"maximumFrameSize":16777216},"id":0}
+    1< {"jsonrpc":"2.0","id":0,"result":{"protocol":2,"session":"1e9fcb7701528eaa7e5c823db7b42fe0","maximumFrameSize":16777216,"grace":60000}}
     1> {"jsonrpc":"2.0","method":"Probe.echo","params":[1],"id":1}
     1< {"jsonrpc":"2.0","id":1,"result":1}
     1> {"jsonrpc":"2.0","method":"Probe.note","params":[2],"number":2}
@@ -173,8 +173,8 @@ private let dialogue = #"""
     1> {"jsonrpc":"2.0","method":"Probe.wait","params":[8,50],"id":10}
     1> {"jsonrpc":"2.0","method":"Probe.note","params":[9],"number":11}
     cut
-    2> {"jsonrpc":"2.0","method":"rpc.hello","params":{"protocol":1,"timeout":30000,"maximumFrameSize":16777216,"resume":{"session":"1e9fcb7701528eaa7e5c823db7b42fe0","received":{"requests":1,"replies":7}}},"id":0}
-    2< {"jsonrpc":"2.0","id":0,"result":{"protocol":1,"session":"1e9fcb7701528eaa7e5c823db7b42fe0","maximumFrameSize":16777216,"grace":60000,"resumed":{"requests":11,"replies":1}}}
+    2> {"jsonrpc":"2.0","method":"rpc.hello","params":{"protocol":2,"timeout":30000,"maximumFrameSize":16777216,"resume":{"session":"1e9fcb7701528eaa7e5c823db7b42fe0","received":{"requests":1,"replies":7}}},"id":0}
+    2< {"jsonrpc":"2.0","id":0,"result":{"protocol":2,"session":"1e9fcb7701528eaa7e5c823db7b42fe0","maximumFrameSize":16777216,"grace":60000,"resumed":{"requests":11,"replies":1}}}
     2> {"jsonrpc":"2.0","method":"Probe.note","params":[10],"number":12}
     advance 1000
     2< {"jsonrpc":"2.0","id":10,"result":8}
