@@ -72,6 +72,8 @@ package struct CallerHalf: ~Copyable, Sendable {
     package var pendingBytes: Int { calls.byteCount + posts.byteCount }
     /// Why there is no connection, for the errors of callers whose time is over while they wait for one.
     package var unavailableReason: String { reason ?? "no connection was made" }
+    /// Whether a call that has not ended may have left this end.
+    package var mayHaveSent: Bool { calls.mayHaveSent }
     package var untoldRefusals: Int { posts.untoldRefusals }
 
     /// How long a message may be without its end. 64 bytes are left for the end, which has a number and a time.

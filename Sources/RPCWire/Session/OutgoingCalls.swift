@@ -245,6 +245,9 @@ package struct OutgoingCalls: Sendable {
         for case let entry? in entries where stream != nil && entry.place?.stream == stream { sent.add(entry.call.length) }
     }
 
+    /// Whether one of the calls may have left this end.
+    var mayHaveSent: Bool { entries.contains { $0?.removed.wasSent == true } }
+
     /// Whether a reply may still come over a stream.
     package func isWaiting(on stream: Int) -> Bool {
         entries.contains { $0?.place?.stream == stream }

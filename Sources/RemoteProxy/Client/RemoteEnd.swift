@@ -30,6 +30,11 @@ final class RemoteEnd: Sendable {
     /// The error of a call that has waited for a connection until its deadline.
     var outOfTime: RPCError { .unavailable(requester.ask { $0.unavailableReason }) }
 
+    /// The same error if no call that waits now can have been sent; otherwise nil.
+    var unsent: RPCError? {
+        requester.ask { $0.isUnreachable && !$0.mayHaveSent ? .unavailable($0.unavailableReason) : nil }
+    }
+
     /// Whether a task in that scope holds the object.
     func isHeld(in scope: CallScope) -> Bool { scope.rights.contains { $0.name(of: object) != nil } }
 

@@ -48,14 +48,23 @@ extension ServiceDescription {
     /// The listed type that the other end means; nil if it could mean none or several.
     /// - Parameter spelling: nil from an end that sends none, because the name is enough or because it is of the first release.
     func errorType(named name: String, spelling: String?) -> ErrorType? {
-        if let spelling { return type(spelled: spelling) }
+        if let spelling {
+            // One end may spell it with its module, or with other types around it. Of several types the spelling is the name.
+            return type(spelled: spelling) ?? (name == spelling ? nil : type { Self.isTail($0, of: spelling) })
+        }
         // From an end of the first release, a name that several types have could mean any of them.
         let isUnqualified = errors.contains { Self.unqualifiedName(of: $0.type) == name }
         return isUnqualified ? type(unqualified: name) : type(spelled: name)
     }
 
-    private func type(spelled spelling: String) -> ErrorType? {
-        Self.only(errors.lazy.filter { $0.spelling == spelling }.map(\.type))
+    private static func isTail(_ one: String, of other: String) -> Bool {
+        one.hasSuffix(".\(other)") || other.hasSuffix(".\(one)")
+    }
+
+    private func type(spelled spelling: String) -> ErrorType? { type { $0 == spelling } }
+
+    private func type(_ isSpelled: (String) -> Bool) -> ErrorType? {
+        Self.only(errors.filter { isSpelled($0.spelling) }.map(\.type))
     }
 
     private func type(unqualified name: String) -> ErrorType? {

@@ -66,6 +66,24 @@ private struct ClosedShop: Shop {
         #expect(received(data, by: both) as? Login.Failure == .denied)
     }
 
+    @Test func `one end may spell a type with its module, and the other without`() {
+        func service(_ errors: KeyValuePairs<String, any (Error & Codable & Sendable).Type>) -> ServiceDescription {
+            ServiceDescription("Shop", errors: errors)
+        }
+        let (short, long) = (service(["Lonely": Lonely.self]), service(["Module.Lonely": Lonely.self]))
+        for (server, client) in [(long, short), (short, long), (service(["A.Module.Lonely": Lonely.self]), long)] {
+            let data = sent(Lonely.denied, by: server)?.data?.description ?? ""
+            #expect(received(data, by: client) as? Lonely == .denied, "\(data)")
+        }
+        // Several types of that name could be meant.
+        let data = #"{"type":"Failure","spelling":"Module.Failure","error":{"denied":{}}}"#
+        #expect((received(data, by: both) as? RPCError)?.code == .application)
+        let several = #"{"type":"Module.Failure","spelling":"Module.Failure","error":{"denied":{}}}"#
+        let one = service(["Failure": Payment.Failure.self])
+        #expect((received(several, by: one) as? RPCError)?.code == .application)
+        #expect(received(data, by: one) as? Payment.Failure == .denied)
+    }
+
     @Test func `a type may be listed under two names`() {
         let twice = ServiceDescription(
             "Shop", errors: ["Payment.Failure": Payment.Failure.self, "F": Payment.Failure.self])

@@ -43,7 +43,7 @@ struct CachingSubject<Service: Sendable>: WrappingSubject {
                 // The call may wait for another call to fetch the result.
                 method.progress?.note(.unknown)
                 if let begins { fetch(begins, false, method, arguments) }
-                guard let fetched = try await wait(for: task) else { throw RPCError.deadlineExceeded }
+                guard let fetched = try await wait(for: task) else { throw remoteEnd?.unsent ?? .deadlineExceeded }
                 let result = try fetched.get()
                 if let result = result as? KnownResult<Arguments, Result> { return result.value }
             }
@@ -80,6 +80,8 @@ struct CachingSubject<Service: Sendable>: WrappingSubject {
         let deadline = environment.loop.now.advanced(by: store.policy.refreshTimeout)
         var scope = CallScope.current?.later ?? CallScope()
         scope.deadline = deadline
+        // Its caller has a result already. So a refresh does not wait for a connection.
+        if isRefresh, scope.attempt == nil { scope.attempt = next.remoteEnd?.attempt(isLast: false) }
         let answer = WaitingTask<CacheStore.Fetched>()
         let asking = Task(executorPreference: environment.executor) { [next, store, scope] in
             do {
@@ -97,10 +99,13 @@ struct CachingSubject<Service: Sendable>: WrappingSubject {
         }
     }
 
-    /// Returns nil when the time allowed for the call is over.
+    /// The other end, if nothing is between it and the cache that could call it twice.
+    private var remoteEnd: RemoteEnd? { (next as? RemoteSubject<Service>).map { RemoteEnd($0) } }
+
+    /// Returns nil when the time allowed for the call is over. A call without a deadline waits for the end of the fetch.
     private func wait<Turn>(for task: WaitingTask<Turn>) async throws -> Turn? {
         let loop = store.environment.loop
-        let limit = loop.now.advanced(by: store.policy.refreshTimeout)
+        let limit = loop.now.advanced(by: store.policy.refreshTimeout + Self.patience * 2)
         let deadline = min(CallScope.current?.deadline ?? limit, limit)
         return try await task.wait(until: deadline, on: loop)
     }

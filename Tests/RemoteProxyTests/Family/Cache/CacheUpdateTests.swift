@@ -63,6 +63,38 @@ import Testing
         #expect(fresh == ["titles", "2"])
     }
 
+    @Test func `watchers hear at once that the connection is refused`() throws {
+        let proxy = cached(ShelfProxy(network.client()))
+        _ = try loop.complete { try await proxy.titles() }
+        network.isServing = false
+        network.cut()
+        loop.run()
+        let (updates, before) = (try proxy.updates(of: ShelfProxy.Methods.titles), loop.now)
+        _ = try loop.complete { try await proxy.titles() }
+        let update = try loop.complete { await updates.first { _ in true } }
+        guard case .stale(_, let error as RPCError) = update else {
+            Issue.record("\(String(describing: update))"); return
+        }
+        #expect(error.code == .unavailable && error.outcome == .notExecuted && error.message.contains("is away"))
+        #expect(loop.now == before)
+    }
+
+    @Test func `a first call says why there is no connection, however long it may wait`() throws {
+        network.isServing = false
+        let proxy = cached(ShelfProxy(network.client()))
+        for proxy in [proxy, proxy.with(timeout: .seconds(2), clock: loop)] {
+            let error = loop.failure { try await proxy.book(1) }
+            #expect(error?.code == .unavailable && error?.outcome == .notExecuted, "\(String(describing: error))")
+            #expect(error?.message.contains("within the time allowed for it: the server is away") == true)
+        }
+        // A call that may have been sent is not among those.
+        network.isServing = true
+        shelf.takes(.seconds(60))
+        let slow = cached(ShelfProxy(network.client())).with(timeout: .seconds(2), clock: loop)
+        let error = loop.failure { try await slow.book(3) }
+        #expect(error?.code == .deadlineExceeded && error?.outcome == .unknown)
+    }
+
     @Test func `a server shows its clients what it has cached`() throws {
         network.exports.add(cached(ShelfProxy(shelf), CachePolicy(freshFor: .seconds(10))), named: "cached")
         let proxy = ShelfProxy(network.client(), named: "cached")
