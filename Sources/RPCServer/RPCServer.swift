@@ -46,6 +46,10 @@ public final class RPCServer: Sendable {
         return registration
     }
 
+    /// Not available: what is exported is a proxy.
+    @available(*, unavailable, message: "write export(GreeterProxy(object)), with the proxy of your service")
+    public func export(_ object: some Any, named name: String? = nil) {}
+
     /// Replaces the list of tokens while the server runs, as after a change of its file.
     ///
     /// Returns at once. From then on every login is checked against the new list. Callers notice nothing if the list has

@@ -3,8 +3,8 @@
 import RPCSockets
 import RPCWire
 
-/// Posts that were dropped in this process: because too many were waiting for their object or their turn, or because the hold
-/// under which they were made had ended.
+/// Posts that were dropped in this process: because too many were waiting for their object or their turn, because the hold
+/// under which they were made had ended, or because a policy denied them.
 ///
 /// The caller of a post never learns what became of it. So dropped posts are counted here and logged.
 public enum DroppedPosts {

@@ -43,6 +43,22 @@ struct ConnectorTests {
         }
     }
 
+    @Test func `a name server that does not answer is named as the reason`() async throws {
+        let diary = Diary<String>()
+        try await withLoop { loop in
+            await withCheckedContinuation { continuation in
+                Connector.connect(
+                    to: .tcp(host: "name.test", port: 1), on: loop, timeout: .milliseconds(30),
+                    resolver: Resolver(atMost: 0)
+                ) { result in
+                    if case .failure(let error) = result { diary.note("\(error)") }
+                    continuation.resume()
+                }
+            }
+        }
+        #expect(diary.all == ["tcp://name.test:1: the name could not be looked up within 0.03 seconds"])
+    }
+
     @Test func `a connection under way can be cancelled, and completes once`() async throws {
         try await withLoop { loop in
             let (socket, endpoint) = try deafSocket()

@@ -25,6 +25,10 @@ struct EndpointTests {
         ("host", #"the address "host" has no scheme; write for instance tcp://host:7070"#),
         ("/run/a.sock", #"the address "/run/a.sock" has no scheme; write for instance unix:///run/a.sock"#),
         ("localhost:7070", #"the address "localhost:7070" has no scheme; write for instance tcp://localhost:7070"#),
+        ("unix:relative", "has no scheme; write for instance unix:///run/app.sock"),
+        ("unix:/run/a.sock", "has no scheme; write for instance unix:///run/a.sock"),
+        ("tcp:host", "has no scheme; write for instance tcp://host:7070"),
+        ("tcp:host:80", "has no scheme; write for instance tcp://host:80"),
         ("http://localhost:80", #"has the scheme "http", but only tcp and unix are known"#),
         ("tcp://localhost", #"has no port; write for instance tcp://localhost:7070"#),
         ("tcp://[::1]", #"has no port; write for instance tcp://[::1]:7070"#),
@@ -48,7 +52,10 @@ struct EndpointTests {
     func `a wrong address is refused with what is wrong and what would be right`(text: String, fault: String) {
         let error = #expect(throws: SetupError.self) { try Endpoint(text) }
         #expect(error?.description.contains(fault) == true, "\(error?.description ?? "")")
-        #expect(error?.description.contains("write for instance ") == true)
+        let examples = error?.description.split(separator: "write for instance ").last ?? ""
+        for example in examples.split(separator: " or ") {
+            #expect(throws: Never.self, "\(example)") { try Endpoint(String(example)) }
+        }
     }
 
     @Test(arguments: [

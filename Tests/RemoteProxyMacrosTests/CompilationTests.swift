@@ -91,6 +91,24 @@ struct CompilationTests {
         #expect(output.text.contains("// A result is Codable and Sendable"))
     }
 
+    @Test func `a closure behind a name, and an object that is exported without a proxy, are told what to write`()
+        async throws
+    {
+        let source = """
+            import RemoteProxy
+            typealias Done = @Sendable () -> Void
+            @Service protocol Shop: Sendable {
+                func buy(_ done: [Done]) async throws
+            }
+            struct Store {}
+            func use(_ client: RPCClient) { client.export(Store()) }
+            """
+        let messages = try await CompilerRun.messages(of: source, flags: [])
+        #expect(messages.contains { $0.contains("a closure cannot be sent: declare a second @Service") }, "\(messages)")
+        #expect(messages.contains { $0.contains("write export(GreeterProxy(object))") }, "\(messages)")
+        #expect(messages.count == 2, "\(messages)")
+    }
+
     @Test func `a base that is no service, or has a method of another base, is named with what to do`() async throws {
         let source = """
             import RemoteProxy

@@ -45,6 +45,9 @@ struct Refusal: CustomTestStringConvertible {
             "'add' cannot throw only Overflow, because the connection can fail too; write 'throws' and "
                 + "'@Service(errors: Overflow.self)'"),
         .init(
+            "func add() async throws(Never)", at: "add",
+            "'add' cannot throw only Never, because the connection can fail too; write 'throws'"),
+        .init(
             "func add(_ a: Int) rethrows", at: "add", isSwift: false,
             "'add' cannot be 'rethrows'; write 'async throws'"),
         // Properties.

@@ -19,7 +19,8 @@ package final class Connector: Sendable {
     private struct State {
         /// Nil once it has been called.
         var completion: Completion?
-        var addresses: ArraySlice<SocketAddress> = []
+        /// Nil while the name is looked up.
+        var addresses: ArraySlice<SocketAddress>?
         var failures: [String] = []
         var attempt: Attempt?
         var timer: (any LoopTimer)?
@@ -41,10 +42,12 @@ package final class Connector: Sendable {
     @discardableResult
     package static func connect(
         to endpoint: Endpoint, on loop: EventLoop, timeout: Duration, limits: OutputLimits = OutputLimits(),
-        completion: @escaping Completion
+        resolver: Resolver = .shared, completion: @escaping Completion
     ) -> Connector {
         let connector = Connector(endpoint, loop, timeout, limits, completion)
-        loop.submit { connector.start() }
+        // Set here, so that it is due before the timers of the caller.
+        let timer = loop.schedule(at: connector.deadline) { connector.timedOut() }
+        loop.submit { connector.start(timer, resolver) }
         return connector
     }
 
@@ -65,9 +68,15 @@ package final class Connector: Sendable {
         deadline = loop.now.advanced(by: timeout)
     }
 
-    private func start() {
-        state.timer = loop.schedule(at: deadline) { [self] in fail("\(endpoint): no connection within \(timeout)") }
-        Resolver.shared.resolve(endpoint, on: loop) { [self] result in
+    private func timedOut() {
+        let what = state.addresses == nil ? "the name could not be looked up" : "no connection"
+        fail("\(endpoint): \(what) within \(timeout)")
+    }
+
+    private func start(_ timer: any LoopTimer, _ resolver: Resolver) {
+        guard state.completion != nil else { return }
+        state.timer = timer
+        resolver.resolve(endpoint, on: loop) { [self] result in
             guard state.completion != nil else { return }
             switch result {
             case .success(let found):
@@ -79,7 +88,7 @@ package final class Connector: Sendable {
     }
 
     private func tryNext() {
-        guard let address = state.addresses.popFirst() else {
+        guard let address = state.addresses?.popFirst() else {
             return fail("\(endpoint): \(state.failures.joined(separator: "; "))")
         }
         do throws(SystemError) {
@@ -109,10 +118,10 @@ package final class Connector: Sendable {
     private func wait(_ socket: Socket, _ address: SocketAddress) throws(SystemError) {
         let registration = try loop.register(self, socket.descriptor, .writing)
         state.attempt = Attempt(socket: socket, address: address, registration: registration)
-        guard !state.addresses.isEmpty, timeout < .seconds(3_600) else { return }
+        guard let others = state.addresses?.count, others > 0, timeout < .seconds(3_600) else { return }
         // An address that never answers must leave time for the next ones.
         let now = loop.now
-        let share = now.duration(to: deadline) / (state.addresses.count + 1)
+        let share = now.duration(to: deadline) / (others + 1)
         let tag = registration.tag
         loop.schedule(at: now.advanced(by: share)) { [weak self] in
             guard let self, state.attempt?.registration.tag == tag else { return }
@@ -123,7 +132,7 @@ package final class Connector: Sendable {
 
     /// A Unix-domain listener refuses while its queue is full, so the same address is tried again soon.
     private func again(_ address: SocketAddress) {
-        state.addresses = [address] + state.addresses
+        state.addresses?.insert(address, at: 0)
         loop.schedule(at: loop.now.advanced(by: .milliseconds(5))) { [self] in
             if state.completion != nil { tryNext() }
         }

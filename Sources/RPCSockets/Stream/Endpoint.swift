@@ -33,9 +33,10 @@ package enum Endpoint: Sendable, Hashable {
     /// What a text without a scheme probably means.
     private static func example(for text: String) -> String {
         if text.hasPrefix("/") { return "unix://\(text)" }
-        for scheme in ["unix:", "tcp:"] where text.hasPrefix(scheme) {
-            return "\(scheme)//\(text.dropFirst(scheme.count))"
+        if text.hasPrefix("unix:") {
+            return text.hasPrefix("unix:/") ? "unix://\(text.dropFirst(5))" : "unix:///run/app.sock"
         }
+        if text.hasPrefix("tcp:") { return example(for: String(text.dropFirst(4))) }
         if !text.isEmpty, text.utf8.allSatisfy({ 0x30...0x39 ~= $0 }) { return "tcp://127.0.0.1:\(text)" }
         return text.isEmpty ? "tcp://127.0.0.1:7070" : text.contains(":") ? "tcp://\(text)" : "tcp://\(text):7070"
     }

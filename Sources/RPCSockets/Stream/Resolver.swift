@@ -4,9 +4,9 @@
 import CSystem
 import RPCWire
 
-final class Resolver: Sendable {
+package final class Resolver: Sendable {
     /// The resolver of the process: it limits the threads of the process.
-    static let shared = Resolver(atMost: 8)
+    package static let shared = Resolver(atMost: 8)
 
     private struct Questions {
         var running = 0

@@ -193,7 +193,10 @@ extension ExportedMethod {
 
     /// Stands for any method of an object that is not held any more.
     static func ended(_ name: String) -> ExportedMethod {
-        ExportedMethod(name, shape: .call) { _ in throw RPCError.holdEnded }
+        ExportedMethod(name, shape: .call) { _ in
+            let text = "the hold is over, or there never was one: a name that begins with '~' is that of a hold"
+            throw RPCError(.holdEnded, text, outcome: .notExecuted)
+        }
     }
 }
 

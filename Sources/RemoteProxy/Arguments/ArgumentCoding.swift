@@ -33,7 +33,7 @@ extension ArgumentWriter {
     @available(
         *, unavailable,
         message:
-            "this argument is not Codable; declare its type so, and 'nonisolated' in a module isolated to the main actor"
+            "this argument is not Codable; declare its type so, and 'nonisolated' in a module isolated to the main actor; a closure cannot be sent: declare a second @Service with a function for it"
     )
     public mutating func write<Value>(_ value: Value) throws {}
 }

@@ -127,3 +127,8 @@ public struct Deadline: Sendable, Hashable {
     /// Whether the deadline has passed. By then no caller waits for the result any more.
     public var hasPassed: Bool { timeLeft <= .zero }
 }
+
+extension Deadline: CustomStringConvertible {
+    /// The time left, such as `in 2.5 seconds`, or the time since then.
+    public var description: String { hasPassed ? "\(.zero - timeLeft) ago" : "in \(timeLeft)" }
+}

@@ -4,20 +4,14 @@ import RPCWire
 
 /// A value of the metadata of calls: a plain text, or a secret.
 ///
-/// A string literal is a plain text that goes as far as the call and the calls made for it:
-///
-/// ```swift
-/// try await withMetadata(["tenant": "acme", "authorization": .secret("Bearer …", reach: .nextEnd)]) {
-///     try await calculator.add(2, 3)
-/// }
-/// ```
+/// A string literal is a plain text that goes as far as the call and the calls made for it.
 public struct MetadataValue: Sendable, Hashable {
     /// How far a value travels.
     public enum Reach: Sendable, Hashable {
-        /// Only to the end that the program calls. The calls that its subject makes do not take the value along. An end that
-        /// runs the first release of this library would pass it on, so it does not get the value at all.
+        /// Only to the end that the program calls. An end that runs the first release of this library would pass the value on,
+        /// so it does not get it.
         case nextEnd
-        /// On with the calls that the subject makes, to all ends that run this library.
+        /// On with the calls that the subject makes.
         case allEnds
     }
 
@@ -34,11 +28,10 @@ public struct MetadataValue: Sendable, Hashable {
     }
 }
 
-extension MetadataValue: ExpressibleByStringInterpolation {
+extension MetadataValue: ExpressibleByStringInterpolation, CustomStringConvertible {
+    /// A plain text.
     public init(stringLiteral text: String) { self.init(text) }
-}
 
-extension MetadataValue: CustomStringConvertible {
     /// The text; `…` for a secret.
     public var description: String { value.isSecret ? "…" : value.text }
 }
@@ -46,17 +39,17 @@ extension MetadataValue: CustomStringConvertible {
 /// Adds key and value pairs to the metadata of all remote calls and posts made in `body`. Of two values of one key the inner
 /// one holds.
 ///
-/// Metadata is for what concerns a call and is no argument of it, such as the `traceparent` of a trace:
+/// Metadata is for what concerns a call and is no argument of it, such as a tenant or the `traceparent` of a trace:
 ///
 /// ```swift
-/// try await withMetadata(["traceparent": MetadataValue(span.traceparent)]) {
+/// try await withMetadata(["tenant": "acme", "authorization": .secret("Bearer …", reach: .nextEnd)]) {
 ///     try await calculator.add(2, 3)
 /// }
 /// ```
 ///
 /// It travels to ends that run this library, and to no others. The subject reads it as ``Caller/metadata``. It also travels on
-/// with the calls and posts that the subject makes while it serves the call, to any service that the other end calls. A value
-/// that only the other end may have is `.secret("…", reach: .nextEnd)`: see ``MetadataValue``.
+/// with the calls and posts that the subject makes while it serves the call, to any service that the other end calls, and traces
+/// show it. A ``MetadataValue`` can be secret, and can go to the next end only.
 ///
 /// - Throws: what `body` throws. `RPCError` with the code `.invalidArguments` and the outcome `.notExecuted`, before `body` runs,
 ///   when a key is not ASCII or begins with `#` or `-`, or when there would be more than 16 keys, or more than 4 KiB of keys and

@@ -51,7 +51,7 @@ struct RemoteSubject<Service: Sendable>: EndSubject {
                     .error, "the post \(name) was not sent: its arguments cannot be encoded: \(reason)", method: name))
             return peer.spareCalls.give(call)
         }
-        peer.send(post: call)
+        peer.send(post: call, of: post.signature)
     }
 
     /// A call in the scope of the running task, with its message written up to the arguments.

@@ -215,12 +215,16 @@ extension Requester {
     }
 
     /// The error that the caller of a call without a reply gets.
-    func error(_ failure: CallFailure) -> any Error {
-        if case .closed(let wasSent) = failure, var error = state.withLock({ $0.closed }) {
-            if wasSent { error.outcome = .unknown }
-            return error
+    /// - Parameter method: the method that the error names.
+    func error(_ failure: CallFailure, of method: MethodSignature? = nil) -> any Error {
+        guard var error = RPCError(failure) else { return CancellationError() }
+        if case .closed = failure, let closed = state.withLock({ $0.closed }) {
+            let outcome = error.outcome == .unknown ? .unknown : closed.outcome
+            error = closed
+            error.outcome = outcome
         }
-        return RPCError(failure) ?? CancellationError()
+        if let method { error.message = "\(method.wireName): \(error.message)" }
+        return error
     }
 }
 
@@ -228,7 +232,8 @@ extension Requester {
 
 extension Requester {
     /// Sends a post. Without a connection, keeps it in its place among the messages that wait for one.
-    func send(post call: OutgoingCall) {
+    /// - Parameter method: the method that the log names if the post is refused; nil for a message that no program has made.
+    func send(post call: OutgoingCall, of method: MethodSignature? = nil) {
         call.begin(at: loop.now, timeout)
         // The flush is left to the end of the turn only on the loop: elsewhere the caller may go on for long.
         let isOnLoop = loop.isCurrent
@@ -252,11 +257,13 @@ extension Requester {
                 dispatch(post: message, number, over: channel)
                 return flushing(channel, atOnce: isOnLoop, &state)
             case .failure(let failure):
-                if state.half.noteRefusal(failure) { refusal = failure }
+                if method != nil, state.half.noteRefusal(failure) { refusal = failure }
                 return AfterSending()
             }
         }
-        if let refusal { tell("a post was not sent: \(error(refusal))") }
+        if let refusal, let method {
+            tell("the post \(method.wireName)\(link.map { " to \($0.address)" } ?? "") was not sent: \(error(refusal))")
+        }
         tell(untoldRefusals: untoldRefusals)
         spareCalls.give(call)
         perform(after)

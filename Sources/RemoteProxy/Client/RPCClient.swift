@@ -74,6 +74,10 @@ public final class RPCClient: Sendable {
         return registration
     }
 
+    /// Not available: what is exported is a proxy.
+    @available(*, unavailable, message: "write export(GreeterProxy(object)), with the proxy of your service")
+    public func export(_ object: some Any, named name: String? = nil) {}
+
     /// The thread that serves the client's connection. All clients of a process share it, and it stays when the client is
     /// closed. A task on this executor gets its answers without waking another thread. For a task on the ordinary pool that is
     /// so only if it does little between its calls:
@@ -165,6 +169,20 @@ extension RPCClient {
         case waiting(until: ContinuousClock.Instant, because: String)
         /// Closed by its owner; takes no more calls and posts. The last state, although pending posts may still be sent.
         case closed
+    }
+}
+
+extension RPCClient.State: CustomStringConvertible {
+    /// Such as `connected`, or `waiting for 1.5 seconds: ` with the reason.
+    public var description: String {
+        switch self {
+        case .idle: "idle"
+        case .connecting: "connecting"
+        case .connected(let resumed): resumed ? "connected, resumed" : "connected"
+        case .waiting(let until, let why):
+            "waiting for \(max(Duration.zero, ContinuousClock.now.duration(to: until))): \(why)"
+        case .closed: "closed"
+        }
     }
 }
 

@@ -214,8 +214,8 @@ final class Reconnector: Sendable {
         }
         giveUp?()
         channel?.stream.abort()
-        let place = channel.map { "\($0.stream.remoteAddress): " } ?? ""
-        lost(attempt, because: "\(place)no greeting within \(connectTimeout) (connectTimeout)")
+        let what = channel.map { "\($0.stream.remoteAddress): no greeting" } ?? "no connection"
+        lost(attempt, because: "\(what) within \(connectTimeout) (connectTimeout)")
     }
 
     /// - Parameters:

@@ -113,6 +113,9 @@ extension Subject {
     /// The other end that this chain leads to; nil while none is known.
     var remoteEnd: RemoteEnd? { layer(RemoteSubject<Service>.self).map { RemoteEnd($0) } }
 
+    /// The other end, if no layer is in front of it that could call it twice.
+    var nextRemoteEnd: RemoteEnd? { (self as? RemoteSubject<Service>).map { RemoteEnd($0) } }
+
     /// The other end to which all calls of this chain go. Nil where that is not known, or may be another end later: behind a
     /// lazy or late-bound proxy, and among several ends.
     var onlyRemoteEnd: RemoteEnd? {

@@ -4,8 +4,8 @@
 // - The layers of a chain: `EndSubject`, `HoldableSubject`, `PassingSubject`, `layer`, `layers`, `tellsProgress`.
 // - What calls inherit, and their callers: `CallScope`, `Right`, `Hold`, `sessionIdentifier`.
 // - Errors, and what became of a call: `cannotBeHeld`, `thrownByProxy`, `progress`.
-// - The other end of a connection: `RemoteEnd`, `remoteEnd`, `onlyRemoteEnd`, `RemoteObject`, `retryBudget`, `RetryBudget`,
-//   `PeerUnreachable`.
+// - The other end of a connection: `RemoteEnd`, `remoteEnd`, `nextRemoteEnd`, `onlyRemoteEnd`, `RemoteObject`, `retryBudget`,
+//   `RetryBudget`, `PeerUnreachable`.
 // - Waiting: `WaitingTask`, `WaitingLine`, `KeptPost`.
 // - JSON: `JSONOutput`, `canonicalJSON`. Arguments as keys: `ArgumentValues`.
 // - The system: `Lock`, `Loop`, `LoopTimer`, `EventLoop`, `Instant`, `MonotonicClock`, `WallClock`, `SystemThread`,

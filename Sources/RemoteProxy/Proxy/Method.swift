@@ -125,7 +125,8 @@ extension Method {
         case .failed(.cancelled(let wasSent)):
             progress?.note(wasSent || mayHaveRun ? .unknown : .notExecuted)
             throw CancellationError()
-        case .failed(let failure): throw requester._withUnsafeGuaranteedRef { $0.error(failure) }.thrownByProxy
+        case .failed(let failure):
+            throw requester._withUnsafeGuaranteedRef { $0.error(failure, of: signature) }.thrownByProxy
         }
     }
 

@@ -50,15 +50,13 @@ extension ServiceDescription {
     func errorType(named name: String, spelling: String?) -> ErrorType? {
         if let spelling {
             // One end may spell it with its module, or with other types around it. Of several types the spelling is the name.
-            return type(spelled: spelling) ?? (name == spelling ? nil : type { Self.isTail($0, of: spelling) })
+            if name == spelling { return type(spelled: spelling) }
+            return type(spelled: spelling)
+                ?? type { $0.hasSuffix(".\(spelling)") || spelling.hasSuffix(".\($0)") }
         }
         // From an end of the first release, a name that several types have could mean any of them.
         let isUnqualified = errors.contains { Self.unqualifiedName(of: $0.type) == name }
         return isUnqualified ? type(unqualified: name) : type(spelled: name)
-    }
-
-    private static func isTail(_ one: String, of other: String) -> Bool {
-        one.hasSuffix(".\(other)") || other.hasSuffix(".\(one)")
     }
 
     private func type(spelled spelling: String) -> ErrorType? { type { $0 == spelling } }

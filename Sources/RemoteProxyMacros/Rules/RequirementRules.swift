@@ -92,9 +92,8 @@ struct RequirementRules {
 
     private func judgeThrownType(_ effects: EffectsSyntax) throws(Refusal) {
         guard let type = effects.thrownType, !["any Error", "any Swift.Error"].contains(type) else { return }
-        throw refusal(
-            "cannot throw only \(type), because the connection can fail too; write 'throws' and "
-                + "'@Service(errors: \(type).self)'")
+        let fix = ["Never", "Swift.Never"].contains(type) ? "" : " and '@Service(errors: \(type).self)'"
+        throw refusal("cannot throw only \(type), because the connection can fail too; write 'throws'\(fix)")
     }
 
     private func judgeParameters() throws(Refusal) {

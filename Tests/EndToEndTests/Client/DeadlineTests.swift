@@ -31,7 +31,10 @@ import Testing
                 #expect(inner <= left)
             }
         }
-        await withTimeout(.zero) { #expect(Deadline.current?.hasPassed == true) }
+        await withTimeout(.zero) {
+            #expect(Deadline.current?.hasPassed == true)
+            #expect(Deadline.current.map { "\($0)".hasSuffix(" seconds ago") } == true)
+        }
     }
 
     @Test func `a subject two servers away has what the first caller has left`() async throws {

@@ -31,7 +31,9 @@ import Testing
         let undeclared = try #require(lines.first { $0.hasPrefix(beginning) })
         #expect(undeclared.contains("/etc/private"))
         #expect(undeclared.hasSuffix("callers get it if @Service(errors:) lists Failure"))
-        #expect(lines.contains("RemoteProxy: a post was not sent: the client was closed (-32053, notExecuted)"))
+        #expect(
+            lines.contains(
+                "RemoteProxy: the post Counter.note was not sent: the client was closed (-32053, notExecuted)"))
     }
 
     @Test func `a client writes no more lines than it may`() {

@@ -35,4 +35,22 @@ import Testing
         loop.advance(by: .milliseconds(5))
         _ = try await running.value
     }
+
+    @Test func `are those that a policy denies, now or later`() async {
+        let lines = Lock<[String]>([])
+        DroppedPosts.log { line in lines.withLock { $0.append(line.message) } }
+        defer { DroppedPosts.log(to: LogRecord.standardError) }
+        let before = DroppedPosts.count
+        let workshop = WorkshopProxy(BusyWorkshop(ManualLoop()))
+        let now = workshop.guarded(by: Policy { _ in .deny("closed today") })
+        for number in 0...before { now.note("\(number)") }
+        #expect(DroppedPosts.count > 2 * before)
+        #expect(
+            lines.withLock { $0 }.contains {
+                $0.contains("Workshop.note was dropped: its policy denied it: closed today")
+            })
+        let counted = DroppedPosts.count
+        workshop.guarded(by: .asking { _ in .denySilently }).note("later")
+        await until { DroppedPosts.count > counted }
+    }
 }

@@ -37,6 +37,30 @@ import Testing
         #expect(workshop.log == ["one in", "one out", "other in", "other out"])
     }
 
+    @Test func `is given back in silence when its holder closes its client`() throws {
+        let heard = Heard()
+        var configuration = RPCClient.Configuration()
+        configuration.log = heard.hear
+        let client = network.client(configuration)
+        let (mine, theirs) = (WorkshopProxy(client), WorkshopProxy(network.client()))
+        _ = try loop.complete {
+            try await mine.exclusively {
+                _ = try await mine.work("one", milliseconds: 1)
+                client.close()
+            }
+            return try await theirs.work("other", milliseconds: 1)
+        }
+        #expect(heard.all == [])
+        #expect(workshop.log == ["one in", "one out", "other in", "other out"])
+    }
+
+    @Test func `a name that begins as those of holds says so`() {
+        let error = loop.failure { [network] in
+            try await WorkshopProxy(network.client(), named: "~mine").work("one", milliseconds: 1)
+        }
+        #expect(error?.code == .holdEnded && error?.message.contains("a name that begins with '~'") == true)
+    }
+
     @Test func `is one client's for several calls and posts, while another waits`() throws {
         let (first, second) = (network.client(), network.client())
         let (mine, theirs) = (WorkshopProxy(first), WorkshopProxy(second, named: "back"))

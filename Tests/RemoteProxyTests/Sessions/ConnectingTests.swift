@@ -110,6 +110,21 @@ import Testing
                 == "there is no connection: memory:right: no greeting within 3.0 seconds (connectTimeout)")
     }
 
+    @Test func `without a connection connect does not speak of a greeting`() {
+        let silent = Dialer(loop: loop, handoff: loop) { _ in {} }
+        var configuration = RPCClient.Configuration()
+        configuration.connectTimeout = .seconds(3)
+        let client = RPCClient(silent, configuration)
+        let connecting = connecting(client)
+        loop.run()
+        loop.advance(by: .seconds(3))
+        #expect(
+            connecting.rpcError?.message == "there is no connection: no connection within 3.0 seconds (connectTimeout)")
+        #expect("\(RPCClient.State.idle) \(RPCClient.State.connected(resumed: true))" == "idle connected, resumed")
+        let waiting = RPCClient.State.waiting(until: .now.advanced(by: .seconds(-1)), because: "no route")
+        #expect("\(waiting)" == "waiting for 0.0 seconds: no route")
+    }
+
     @Test func `connect ends when its task is cancelled, out of time, or left by its client`() {
         var faults = WireFaults()
         faults.isHeld = true
@@ -148,7 +163,7 @@ import Testing
             let start = loop.now
             let error = #expect(throws: RPCError.self) { try loop.complete { try await proxy.echo(2) } }
             #expect(error?.code == .unavailable && error?.outcome == .notExecuted)
-            #expect(error?.message == "the call could not be sent: the server is away")
+            #expect(error?.message == "Probe.echo: the call could not be sent: the server is away")
             #expect(loop.now == start)
         }
         // Posts wait as ever, and the client has gone on by itself.
@@ -180,7 +195,7 @@ import Testing
         for _ in 0..<2 {
             let error = #expect(throws: RPCError.self) { try loop.complete { try await ProbeProxy(client).echo(1) } }
             #expect(error?.code == .unavailable && error?.outcome == .notExecuted)
-            #expect(error?.message == "the call could not be sent: there is no such host")
+            #expect(error?.message == "Probe.echo: the call could not be sent: there is no such host")
         }
         // The second call has waited for the second attempt.
         #expect(start.duration(to: loop.now) == .milliseconds(100))

@@ -133,7 +133,7 @@ import Testing
             let client = client()
             client.close()
             post(0..<1_000, through: client)
-            #expect(lines == ["a post was not sent: the client was closed (-32053, notExecuted)"])
+            #expect(lines == ["the post Probe.note was not sent: the client was closed (-32053, notExecuted)"])
         }
         network.loop.run()
         #expect(lines.dropFirst() == ["999 posts were not sent either, for the reason that was logged with the first"])

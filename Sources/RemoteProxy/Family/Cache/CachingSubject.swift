@@ -43,7 +43,9 @@ struct CachingSubject<Service: Sendable>: WrappingSubject {
                 // The call may wait for another call to fetch the result.
                 method.progress?.note(.unknown)
                 if let begins { fetch(begins, false, method, arguments) }
-                guard let fetched = try await wait(for: task) else { throw remoteEnd?.unsent ?? .deadlineExceeded }
+                guard let fetched = try await wait(for: task) else {
+                    throw next.nextRemoteEnd?.unsent ?? .deadlineExceeded
+                }
                 let result = try fetched.get()
                 if let result = result as? KnownResult<Arguments, Result> { return result.value }
             }
@@ -98,9 +100,6 @@ struct CachingSubject<Service: Sendable>: WrappingSubject {
             asking.cancel()
         }
     }
-
-    /// The other end, if nothing is between it and the cache that could call it twice.
-    private var remoteEnd: RemoteEnd? { (next as? RemoteSubject<Service>).map { RemoteEnd($0) } }
 
     /// Returns nil when the time allowed for the call is over. A call without a deadline waits for the end of the fetch.
     private func wait<Turn>(for task: WaitingTask<Turn>) async throws -> Turn? {

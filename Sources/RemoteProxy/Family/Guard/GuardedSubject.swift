@@ -50,7 +50,7 @@ struct GuardedSubject<Service: Sendable>: WrappingSubject, SelectiveSubject, Hol
         let request = isJudged(post.signature) ? request(post.signature, arguments) : nil
         if let decideNow = policy.decideNow {
             guard let request else { return next.post(post, arguments, now: now) }
-            if policy.counted(decideNow(request)) == .allow { next.post(post, arguments, now: now) }
+            if admits(request, decideNow(request)) { next.post(post, arguments, now: now) }
             return
         }
         let kept: KeptPost<Service>
@@ -112,7 +112,17 @@ struct GuardedSubject<Service: Sendable>: WrappingSubject, SelectiveSubject, Hol
     /// Judges a post that had to wait for those before it.
     private func isAllowed(_ request: AccessRequest, in scope: CallScope?) async -> Bool {
         let verdict = try? await CallScope.with(scope, { try await self.verdict(on: request) })
-        return policy.counted(verdict ?? .deny("the policy could not be asked")) == .allow
+        return admits(request, verdict ?? .deny("the policy could not be asked"))
+    }
+
+    /// Whether a post may be delivered. Otherwise the log is told, since the caller is not.
+    private func admits(_ request: AccessRequest, _ verdict: Policy.Verdict) -> Bool {
+        switch policy.counted(verdict) {
+        case .allow: return true
+        case .deny(let why): DroppedPosts.add(request.method.wireName, because: "its policy denied it: \(why)")
+        case .denySilently: DroppedPosts.add(request.method.wireName, because: "its policy denied it silently")
+        }
+        return false
     }
 
     /// An asynchronous policy runs in a task of its own. So the call ends in time, even if the policy never decides.
@@ -155,7 +165,7 @@ extension ServiceProxy {
     /// `.locked().guarded(by: policy)` asks the policy first and locks then.
     ///
     /// A denied call throws `RPCError` with the outcome `.notExecuted` and the code `.denied`, or `.unimplemented` if it
-    /// is denied silently. A denied post vanishes. `policy.deniedCalls` counts both. If the policy decides
+    /// is denied silently. A denied post vanishes, with a line in the log of ``DroppedPosts``. `policy.deniedCalls` counts both. If the policy decides
     /// asynchronously, up to 1,000 posts wait for it, in order; more are denied. `exclusively` is judged like a method
     /// that changes something.
     public func guarded(by policy: Policy) -> Self { guarded(by: policy) { _ in true } }

@@ -165,7 +165,8 @@ import Testing
         shelf.takes(.seconds(1_000))
         let error = try #require(throws: RPCError.self) { try loop.complete { try await proxy.titles() } }
         #expect(error.code == .deadlineExceeded)
-        #expect(loop.now == Instant(nanoseconds: 3_000_000_000))
+        // The object gets a moment to end by itself, with a better error.
+        #expect(loop.now == Instant(nanoseconds: 3_100_000_000))
         loop.advance(by: .seconds(1))
         #expect(shelf.cancelled == 1)
         shelf.takes(.zero)

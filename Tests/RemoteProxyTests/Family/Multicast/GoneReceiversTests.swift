@@ -131,7 +131,7 @@ import Testing
             gone.end("as asked")
             let proxy = ProbeProxy(Caller(gone))
             for number in 0..<1_000 { proxy.note(number) }
-            #expect(lines == ["a post was not sent: the peer is gone: as asked (-32051, notExecuted)"])
+            #expect(lines == ["the post Probe.note was not sent: the peer is gone: as asked (-32051, notExecuted)"])
         }
         #expect(lines.dropFirst() == ["999 posts were not sent either, for the reason that was logged with the first"])
     }
