@@ -186,6 +186,17 @@ import Testing
         #expect(String(decoding: output.bytes, as: UTF8.self) == "[1.5,2]")
     }
 
+    @Test func `every control character has its escape, and is read back`() throws {
+        let short: [UInt8: String] = [0x08: "\\b", 0x09: "\\t", 0x0A: "\\n", 0x0C: "\\f", 0x0D: "\\r"]
+        for byte in UInt8(0)..<0x20 {
+            let digits = String(byte, radix: 16)
+            let escaped = short[byte] ?? "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+            let text = "a\(Character(Unicode.Scalar(byte)))b"
+            #expect(try ours(text) == "\"a\(escaped)b\"")
+            #expect(try ours(String.self, ours(text)) == text)
+        }
+    }
+
     @Test func `a text of any length has its escapes wherever they stand`() throws {
         let characters: [(String, String)] = [
             ("\"", "\\\""), ("\\", "\\\\"), ("/", "\\/"), ("\n", "\\n"), ("\u{1}", "\\u0001"), ("é", "é"), ("", ""),

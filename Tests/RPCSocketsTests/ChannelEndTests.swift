@@ -239,6 +239,36 @@ struct ChannelEndTests {
         }
     }
 
+    @Test func `a peer that has caught up once is given up when it takes nothing the second time`() async throws {
+        try await withLoop { loop in
+            var limits = OutputLimits()
+            limits.patience = .milliseconds(20)
+            var pair = try StreamPair(on: loop, limits: limits, opensFar: false, bufferSize: 4_096)
+            // On a busy machine the peer may be late already the first time: then it gets more time.
+            while !Task.isCancelled {
+                pair.near.send(String(repeating: "a", count: 100_000))
+                await loop.perform {}
+                var missing = 100_001
+                while missing > 0, let text = pair.far.socket.read() { missing -= text.utf8.count }
+                await until {
+                    !pair.nearReceiver.record.ends.isEmpty || pair.near.outgoing.withLock { $0.waiting == 0 }
+                }
+                if await loop.perform({ [pair] in pair.nearReceiver.record.ends.isEmpty }) { break }
+                limits.patience *= 4
+                pair = try StreamPair(on: loop, limits: limits, opensFar: false, bufferSize: 4_096)
+            }
+            pair.near.send(String(repeating: "b", count: 100_000))
+            await loop.perform {}
+            // Behind the end of the channel's patience, however late the loop is.
+            let later = loop.now.advanced(by: limits.patience * 2)
+            await handedOver { done in loop.schedule(at: later) { loop.submit { done(()) } } }
+            guard case .overrun(.patience, _)? = pair.nearReceiver.record.ends.first else {
+                Issue.record("\(pair.nearReceiver.record.ends)")
+                return
+            }
+        }
+    }
+
     @Test func `a server stops reading from a peer that does not read, and goes on when it does`() async throws {
         try await withLoop { loop in
             var limits = OutputLimits()

@@ -194,6 +194,27 @@ struct TimerHeapTests {
         #expect(!living.isCancelled)
     }
 
+    /// A heap of every size, each with many arrangements.
+    @Test func `timers come out in order when others were removed`() {
+        var random = SeededGenerator(seed: 1)
+        for left in 1..<128 {
+            for _ in 0..<8 {
+                var heap = TimerHeap()
+                let timers = (0..<128).map { ScheduledTimer(Instant(nanoseconds: $0)) {} }.shuffled(using: &random)
+                for timer in timers { heap.insert(timer) }
+                for timer in timers.shuffled(using: &random).dropFirst(left) { timer.cancel() }
+                heap.insert(ScheduledTimer(Instant(nanoseconds: 128)) {})
+                #expect(heap.count == left + 1, "the cancelled ones are removed by now")
+                var found: [Int64] = []
+                while let timer = heap.popDue(at: .distantFuture, before: heap.mark) {
+                    found.append(timer.deadline.nanoseconds)
+                }
+                let isInOrder = found.count == left + 1 && found == found.sorted()
+                #expect(isInOrder, "\(left) are left")
+            }
+        }
+    }
+
     @Test func `timers that were cancelled on their way to the loop do not wake it`() {
         var heap = TimerHeap()
         heap.insert(ScheduledTimer(.distantFuture) {})

@@ -93,6 +93,15 @@ struct Refusal: CustomTestStringConvertible {
             "@available(*, unavailable) func add()", at: "add", isSwift: false,
             "'add' can only have '@available' with versions or 'deprecated'; move it to another protocol"),
         .init(
+            "@available(macOS, obsoleted: 12) func add()", at: "add", isSwift: false,
+            "'add' can only have '@available' with versions or 'deprecated'; move it to another protocol"),
+        .init(
+            "@available(macOS, introduced: 12) func add()", at: "add", isSwift: false,
+            "'add' can only have '@available' with versions or 'deprecated'; move it to another protocol"),
+        .init(
+            "@available(*, noasync) func add()", at: "add", isSwift: false,
+            "'add' can only have '@available' with versions or 'deprecated'; move it to another protocol"),
+        .init(
             "@ReadOnly @RemoteProxy.Idempotent func add() async throws", at: "add",
             "'add' is marked twice; keep @ReadOnly if it changes nothing, else @Idempotent"),
         // Names.

@@ -79,6 +79,16 @@ import Testing
         #expect(text.contains("2 cancelled 2000") && text.contains("3 runs 3000") && text.contains("4 runs 4000"))
     }
 
+    /// Nothing but the cancellation tells these calls apart, so one worker could run them all.
+    @Test(arguments: ["", #""timeout":5000,"#])
+    func `those behind one whose task was cancelled run in another, also if they have the same time`(time: String) {
+        end.ask(for: ["", "cancel", "", "fail", ""], eachWith: time)
+        let text = answers()
+        let left = time.isEmpty ? 0 : 5_000
+        for id in [1, 3, 5] { #expect(text.contains(result(id, #""\#(id) runs \#(left)""#))) }
+        #expect(text.contains("2 cancelled") && text.contains("soldOut"))
+    }
+
     @Test func `one that leaves a task running leaves it its own time`() {
         take("", "leave", "", "")
         #expect(answers().contains("3 runs 3000"))

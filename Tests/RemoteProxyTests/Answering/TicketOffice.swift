@@ -51,11 +51,14 @@ struct TicketOffice: Tickets {
 
 extension HandwrittenEnd {
     /// Asks for tickets, all in one message, so that all of them wait before the first begins. Each has its number for an id,
-    /// and as many seconds.
-    func ask(for deeds: [String], from office: String = "Tickets", beginningWith first: Int = 1) {
+    /// and as many seconds, unless all have the same time.
+    /// - Parameter time: what each call says of its time, with a comma behind it; nil if each has its own.
+    func ask(
+        for deeds: [String], from office: String = "Tickets", beginningWith first: Int = 1, eachWith time: String? = nil
+    ) {
         var calls: [String] = []
         for (id, deed) in zip(first..., deeds) {
-            let rest = #""timeout":\#(id)000,"id":\#(id)}"#
+            let rest = (time ?? #""timeout":\#(id)000,"#) + #""id":\#(id)}"#
             switch deed {
             case "count": calls.append(#"{"jsonrpc":"2.0","method":"\#(office).count",\#(rest)"#)
             case "incomplete": calls.append(#"{"jsonrpc":"2.0","method":"\#(office).take","params":[\#(id)],\#(rest)"#)

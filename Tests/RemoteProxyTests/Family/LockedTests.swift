@@ -66,6 +66,28 @@ import Testing
         #expect(workshop.log == ["first in", "first out", "third in", "third out"])
     }
 
+    @Test(arguments: [true, false])
+    func `is free again when a call gives up in the moment in which its turn comes`(beforeIt: Bool) throws {
+        let second = Lock<Task<Void, any Error>?>(nil)
+        let proxy = CrowdProxy(
+            Visitor(loop) { [loop] visit in
+                guard visit == 1 else { return }
+                let giveUp: @Sendable () -> Void = { second.withLock { $0 }?.cancel() }
+                // Either way the task of the second call runs after both: its turn and its cancellation.
+                if beforeIt { giveUp() } else { loop.submit(giveUp) }
+            }
+        ).locked(clock: loop)
+        try loop.complete { [loop] in
+            let first = Task(executorPreference: loop) { try await proxy.visit() }
+            second.withLock { $0 = Task(executorPreference: loop) { try await proxy.visit() } }
+            try await first.value
+            let task = second.withLock { $0 }
+            await #expect(throws: CancellationError.self) { try await task?.value }
+            try await proxy.visit()
+            #expect(loop.now == Instant(nanoseconds: 2_000_000))
+        }
+    }
+
     @Test func `tells a subject that calls itself through its own lock`() throws {
         workshop.proxy = proxy
         defer { workshop.proxy = nil }
@@ -188,6 +210,26 @@ import Testing
 @Service
 protocol Crowd: Sendable {
     func visit() async throws
+}
+
+/// Stays for a millisecond, and then does as it is told; the visits are numbered.
+struct Visitor: Crowd {
+    private let loop: ManualLoop
+    private let visits = Lock(0)
+    private let leave: @Sendable (Int) -> Void
+
+    init(_ loop: ManualLoop, _ leave: @escaping @Sendable (_ visit: Int) -> Void) {
+        (self.loop, self.leave) = (loop, leave)
+    }
+
+    func visit() async throws {
+        let visit = visits.withLock { visits in
+            visits += 1
+            return visits
+        }
+        try await loop.sleep(for: .milliseconds(1))
+        leave(visit)
+    }
 }
 
 /// Counts who is inside, and loses no visit.

@@ -157,6 +157,22 @@ import Testing
         }
     }
 
+    @Test func `is nobody's when the one that asked for it was stopped before its turn came at once`() throws {
+        let held = HeldObjects(network.exports, limit: 2)
+        let hold = try #require(held.method(named: Bytes("rpc.hold")))
+        let params = Bytes(#"{"object":"Workshop","name":"~a","lease":1000}"#)
+        let error = try loop.complete {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return await failure { try await hold.answer(params) }
+        }
+        #expect(error?.code == .holdEnded && error?.outcome == .notExecuted)
+        let name = try loop.complete { [loop, served] in
+            try await loop.within(milliseconds: 100) { try await served.work("other", milliseconds: 1) }
+        }
+        #expect(name == "other")
+        #expect(loop.nextDeadline == nil, "its lease is over")
+    }
+
     @Test func `can be held once more, through a gateway and by its name`() throws {
         let gateway = SimulatedNetwork(loop: loop)
         gateway.exports.add(WorkshopProxy(network.client(), named: "back"), named: "front")

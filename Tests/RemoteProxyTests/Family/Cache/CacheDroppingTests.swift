@@ -100,6 +100,20 @@ import Testing
         #expect(try titles(proxy) == ["titles", "2"])
     }
 
+    @Test(arguments: [true, false])
+    func `what was being fetched and ends late, whether or not something newer is there by then`(isThere: Bool) throws {
+        let proxy = cached()
+        shelf.takes(.seconds(2))
+        let before = Task(executorPreference: loop) { try await proxy.titles() }
+        loop.run()
+        proxy.invalidateAll()
+        shelf.takes(.seconds(1))
+        if isThere { #expect(try titles(proxy) == ["titles", "2"]) }
+        #expect(try loop.complete { try await before.value } == ["titles", "1"])
+        #expect(loop.now == Instant(nanoseconds: 2_000_000_000))
+        #expect(try titles(proxy) == ["titles", "2"])
+    }
+
     @Test func `results in the file as well, also those that another process has written before`() throws {
         let (one, other) = (launch(), launch())
         #expect(try titles(one) == ["titles", "1"])

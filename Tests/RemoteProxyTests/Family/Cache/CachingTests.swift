@@ -201,6 +201,25 @@ import Testing
         #expect(shelf.calls == 16)
     }
 
+    @Test func `what failed behind callers does not count among what is fetched, once that goes well again`() throws {
+        var policy = CachePolicy()
+        policy.maximumRefreshes = 3
+        let proxy = cached(policy)
+        for number in 0..<3 { _ = try loop.complete { try await proxy.book(number) } }
+        shelf.isAway(true)
+        // More often than so many may be fetched at a time, one after the other and at once.
+        for _ in 0..<4 {
+            for number in 0..<3 { _ = try loop.complete { try await proxy.book(number) } }
+            loop.advance(by: policy.pauseAfterFailure)
+        }
+        let calls = shelf.calls
+        #expect(calls > 6)
+        shelf.isAway(false)
+        for number in 0..<3 { _ = try loop.complete { try await proxy.book(number) } }
+        loop.run()
+        #expect(shelf.calls == calls + 3)
+    }
+
     @Test func `methods that are not named, and posts, go straight through`() throws {
         let proxy = cached(CachePolicy(freshFor: .seconds(10)))
         #expect(try loop.complete { try await proxy.add("a") } == 1)
