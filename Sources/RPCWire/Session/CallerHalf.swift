@@ -209,7 +209,6 @@ extension CallerHalf {
 
     /// Tells the peer that no caller waits any more for these calls, as far as they were sent.
     mutating func abandon(_ removed: [OutgoingCalls.Removed], _ effects: inout CallerEffects) {
-        effects.finished = takeFinished()
         for call in removed where call.wasSent {
             var isOver = true
             if let stream = call.stream, stream == self.stream || leaving.contains(stream) {
@@ -219,6 +218,8 @@ extension CallerHalf {
             // Kept until it is answered: if the connection is lost first, the peer is told again over the next one.
             if isOver { rememberAbandoned(call) }
         }
+        // Last, because a call of a finished stream would be taken for one of the session.
+        effects.finished = takeFinished()
     }
 
     private var whyHeldBack: String {

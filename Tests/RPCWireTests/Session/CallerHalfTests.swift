@@ -159,6 +159,22 @@ import Testing
         #expect(effects?.cancels.map(\.over) == [2])
     }
 
+    /// Over the connection that was left, two calls are waited for: their ends come one by one or together.
+    @Test(arguments: [true, false])
+    func `an end over a connection that was left is no business of the session that follows`(together: Bool) {
+        var half = half()
+        attach(1, to: &half)
+        let ids = (1...2).map { call($0, in: &half, over: 1) ?? 0 }
+        _ = half.leave(1, because: "stopping")
+        attach(2, to: &half)
+        let effects = together ? [half.expire(at: Self.due)] : ids.map { half.cancel($0) }
+        #expect(effects.flatMap(\.cancels).map(\.id) == ids)
+        #expect(effects.flatMap(\.cancels).allSatisfy { $0.over == 1 })
+        #expect(effects.map(\.finished) == (together ? [[1]] : [[], [1]]))
+        _ = lose(2, &half)
+        #expect(attach(3, to: &half, .resumed(received: 9))?.cancels.isEmpty == true)
+    }
+
     @Test func `a deadline says whether the call was sent, and why there is no connection`() {
         var half = half()
         attach(1, to: &half)
