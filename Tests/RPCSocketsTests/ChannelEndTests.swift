@@ -28,7 +28,7 @@ struct StreamPair {
     }
 }
 
-struct ChannelEndTests {
+@Suite(.waitsForOthers) struct ChannelEndTests {
     @Test func `a peer that acknowledges nothing in time has overrun the keepalive`() {
         let error = SystemError("recv", code: ETIMEDOUT)
         #expect(error.channelEnd == .overrun(.keepaliveTimeout, error.description))
@@ -42,10 +42,10 @@ struct ChannelEndTests {
             pair.near.abort()
             pair.near.abort()
             pair.near.close()
-            #expect(await pair.nearReceiver.waitForEnd() == .local)
-            #expect(await pair.farReceiver.waitForEnd() == .remote)
+            #expect(try await pair.nearReceiver.waitForEnd() == .local)
+            #expect(try await pair.farReceiver.waitForEnd() == .remote)
             pair.far.abort()
-            await loop.perform {}
+            try await loop.perform {}
             #expect(pair.nearReceiver.record.ends.count == 1)
             #expect(pair.farReceiver.record.ends.count == 1)
         }
@@ -65,7 +65,7 @@ struct ChannelEndTests {
             let second = RecordingReceiver(on: other)
             let first = RecordingReceiver(on: loop) { _ in far.moved(to: other)?.open(second) }
             far.open(first)
-            _ = await second.waitForEnd()
+            _ = try await second.waitForEnd()
             #expect(first.record.ends.isEmpty)
             let isWhole = first.text + second.text == text + "\n"
             #expect(isWhole && !first.text.isEmpty)
@@ -81,7 +81,7 @@ struct ChannelEndTests {
             far.open(RecordingReceiver(on: loop))
             far.send(String(repeating: "x", count: 200_000))
             near.open(receiver)
-            #expect(await receiver.waitForEnd() == .local)
+            #expect(try await receiver.waitForEnd() == .local)
             #expect(receiver.record.bytes.count <= 64 << 10)
             #expect(receiver.record.bytesAfterEnd == 0)
         }
@@ -93,9 +93,9 @@ struct ChannelEndTests {
             pair.near.append(String(repeating: "x", count: 1_000_000))
             pair.near.close()
             #expect(pair.near.append("too late") == 1_000_001)
-            #expect(await pair.farReceiver.waitForEnd() == .remote)
+            #expect(try await pair.farReceiver.waitForEnd() == .remote)
             #expect(pair.farReceiver.record.bytes.count == 1_000_001)
-            #expect(await pair.nearReceiver.waitForEnd() == .local)
+            #expect(try await pair.nearReceiver.waitForEnd() == .local)
             #expect(pair.nearReceiver.record.sent == 1_000_001)
         }
     }
@@ -107,7 +107,7 @@ struct ChannelEndTests {
             let pair = try StreamPair(on: loop, limits: limits, opensFar: false)
             let start = loop.now
             pair.near.close()
-            #expect(await pair.nearReceiver.waitForEnd() == .local)
+            #expect(try await pair.nearReceiver.waitForEnd() == .local)
             #expect(start.duration(to: loop.now) >= .milliseconds(20))
         }
     }
@@ -122,9 +122,9 @@ struct ChannelEndTests {
             stream.open(receiver)
             stream.flush()
             stream.socket.shutdownSending()
-            await receiver.wait { !$0.bytes.isEmpty }
+            try await receiver.wait { !$0.bytes.isEmpty }
             #expect(receiver.text == "last words\n")
-            #expect(await receiver.waitForEnd() == .remote)
+            #expect(try await receiver.waitForEnd() == .remote)
         }
     }
 
@@ -150,7 +150,7 @@ struct ChannelEndTests {
 
         func ended(_ end: ChannelEnd, sentUpTo sent: UInt64) { record.ended(end, sentUpTo: sent) }
 
-        func waitForEnd() async -> ChannelEnd { await record.waitForEnd() }
+        func waitForEnd() async throws -> ChannelEnd { try await record.waitForEnd() }
     }
 
     @Test func `a peer that only reads any more can be answered later`() async throws {
@@ -163,7 +163,7 @@ struct ChannelEndTests {
             far.shutdownSending()
             #expect(far.read() == "late answer\n")
             #expect(far.read() == nil)
-            #expect(await receiver.waitForEnd() == .local)
+            #expect(try await receiver.waitForEnd() == .local)
         }
     }
 
@@ -174,12 +174,12 @@ struct ChannelEndTests {
             let receiver = RecordingReceiver(on: loop)
             stream.open(receiver)
             stream.send("x")
-            await receiver.wait { !$0.bytes.isEmpty }
+            try await receiver.wait { !$0.bytes.isEmpty }
             // With zero seconds to linger, closing is a reset.
             let socket = server.accepted[0].socket
             socket.resetOnClose()
             server.accepted[0].abort()
-            guard case .failed(let reason) = await receiver.waitForEnd() else {
+            guard case .failed(let reason) = try await receiver.waitForEnd() else {
                 Issue.record("\(receiver.record.ends)")
                 return
             }
@@ -193,21 +193,21 @@ struct ChannelEndTests {
             let (nearSocket, _) = try Socket.pair()
             let near = SocketChannel(nearSocket, on: loop, remoteAddress: "far")
             near.abort()
-            await loop.perform {}
+            try await loop.perform {}
             let receiver = RecordingReceiver(on: loop)
             near.open(receiver)
-            #expect(await receiver.waitForEnd() == .local)
+            #expect(try await receiver.waitForEnd() == .local)
         }
     }
 
     @Test func `the end of the loop ends its streams`() async throws {
         let loop = try EventLoop(name: "test")
         let pair = try StreamPair(on: loop)
-        await loop.perform {}
+        try await loop.perform {}
         loop.shutdown()
-        #expect(await pair.nearReceiver.waitForEnd() == .local)
-        #expect(await pair.farReceiver.waitForEnd() != .failed(""))
-        #expect(await loop.perform { 42 } == 42, "work that comes later is still run")
+        #expect(try await pair.nearReceiver.waitForEnd() == .local)
+        #expect(try await pair.farReceiver.waitForEnd() != .failed(""))
+        #expect(try await loop.perform { 42 } == 42, "work that comes later is still run")
     }
 
     @Test func `a channel is crowded while much waits, and tells when there is room again`() async throws {
@@ -219,7 +219,7 @@ struct ChannelEndTests {
             for _ in 0..<40 { pair.near.send(String(repeating: "x", count: 9_999)) }
             #expect(pair.near.isCrowded && pair.near.waiting > 100_000)
             pair.far.open(pair.farReceiver)
-            await pair.nearReceiver.wait { $0.outputChanges > 1 && !pair.near.isCrowded && pair.near.waiting == 0 }
+            try await pair.nearReceiver.wait { $0.outputChanges > 1 && !pair.near.isCrowded && pair.near.waiting == 0 }
             #expect(!pair.near.isCrowded && pair.near.waiting == 0)
             #expect(pair.nearReceiver.record.ends.isEmpty, "amounts alone never end a channel")
         }
@@ -231,7 +231,7 @@ struct ChannelEndTests {
             limits.patience = .milliseconds(20)
             let pair = try StreamPair(on: loop, limits: limits, opensFar: false, bufferSize: 4_096)
             pair.near.send(String(repeating: "x", count: 100_000))
-            guard case .overrun(.patience, let reason) = await pair.nearReceiver.waitForEnd() else {
+            guard case .overrun(.patience, let reason) = try await pair.nearReceiver.waitForEnd() else {
                 Issue.record("\(pair.nearReceiver.record.ends)")
                 return
             }
@@ -247,21 +247,21 @@ struct ChannelEndTests {
             // On a busy machine the peer may be late already the first time: then it gets more time.
             while !Task.isCancelled {
                 pair.near.send(String(repeating: "a", count: 100_000))
-                await loop.perform {}
+                try await loop.perform {}
                 var missing = 100_001
                 while missing > 0, let text = pair.far.socket.read() { missing -= text.utf8.count }
                 await until {
                     !pair.nearReceiver.record.ends.isEmpty || pair.near.outgoing.withLock { $0.waiting == 0 }
                 }
-                if await loop.perform({ [pair] in pair.nearReceiver.record.ends.isEmpty }) { break }
+                if try await loop.perform({ [pair] in pair.nearReceiver.record.ends.isEmpty }) { break }
                 limits.patience *= 4
                 pair = try StreamPair(on: loop, limits: limits, opensFar: false, bufferSize: 4_096)
             }
             pair.near.send(String(repeating: "b", count: 100_000))
-            await loop.perform {}
+            try await loop.perform {}
             // Behind the end of the channel's patience, however late the loop is.
             let later = loop.now.advanced(by: limits.patience * 2)
-            await handedOver { done in loop.schedule(at: later) { loop.submit { done(()) } } }
+            try await handedOver { done in loop.schedule(at: later) { loop.submit { done(()) } } }
             guard case .overrun(.patience, _)? = pair.nearReceiver.record.ends.first else {
                 Issue.record("\(pair.nearReceiver.record.ends)")
                 return
@@ -280,14 +280,14 @@ struct ChannelEndTests {
             pair.near.send(String(repeating: "a", count: 100_000))
             // The first message may arrive before the queue is known to be stuck; what follows must wait.
             pair.far.send("question")
-            for _ in 0..<10_000 where await loop.perform({ pair.near.state.interest }) != .writing {}
-            #expect(await loop.perform { pair.near.state.interest } == .writing)
+            for _ in 0..<10_000 where try await loop.perform({ pair.near.state.interest }) != .writing {}
+            #expect(try await loop.perform { pair.near.state.interest } == .writing)
             #expect(pair.nearReceiver.record.bytes.isEmpty)
             pair.far.open(pair.farReceiver)
-            await pair.nearReceiver.wait { !$0.bytes.isEmpty }
+            try await pair.nearReceiver.wait { !$0.bytes.isEmpty }
             #expect(pair.nearReceiver.text == "question\n")
-            await pair.farReceiver.wait { $0.bytes.count == 100_001 }
-            #expect(await loop.perform { pair.near.state.interest } == .reading)
+            try await pair.farReceiver.wait { $0.bytes.count == 100_001 }
+            #expect(try await loop.perform { pair.near.state.interest } == .reading)
         }
     }
 }

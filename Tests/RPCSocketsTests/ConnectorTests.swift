@@ -5,7 +5,7 @@ import Testing
 
 @testable import RPCSockets
 
-struct ConnectorTests {
+@Suite(.waitsForOthers) struct ConnectorTests {
     /// A bound port on which nobody listens.
     private func deafSocket() throws -> (Socket, Endpoint) {
         let address = try #require(SocketAddress(numericHost: "127.0.0.1", port: 0))
@@ -75,7 +75,7 @@ struct ConnectorTests {
                     connector.cancel()
                 }
             }
-            await loop.perform {}
+            try await loop.perform {}
             #expect(diary.all == ["connecting was cancelled"])
         }
     }
@@ -118,7 +118,7 @@ struct ConnectorTests {
             let receiver = RecordingReceiver(on: loop)
             stream.open(receiver)
             stream.send("here")
-            await receiver.wait { !$0.bytes.isEmpty }
+            try await receiver.wait { !$0.bytes.isEmpty }
             #expect((server.accepted + [stream]).map(\.socket.congestionControl) == ["reno", "reno"])
             let elsewhere = try Socket.make(for: #require(SocketAddress(numericHost: "192.0.2.1", port: 1)))
             #expect(elsewhere.congestionControl == Socket(descriptor: system_socket(AF_INET)).congestionControl)

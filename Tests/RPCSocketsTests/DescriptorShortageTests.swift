@@ -1,10 +1,11 @@
 import CSystem
 import RPCWire
+import TestSupport
 import Testing
 
 @testable import RPCSockets
 
-struct DescriptorShortageTests {
+@Suite(.waitsForOthers) struct DescriptorShortageTests {
     /// In a process of its own, because the whole process runs out of descriptors.
     @Test func `without free descriptors a server keeps serving, refuses politely, rests, and recovers`() async {
         await #expect(processExitsWith: .success) {

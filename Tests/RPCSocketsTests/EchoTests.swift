@@ -1,8 +1,9 @@
 import RPCSockets
 import RPCWire
+import TestSupport
 import Testing
 
-struct EchoTests {
+@Suite(.waitsForOthers) struct EchoTests {
     @Test(arguments: Place.allCases)
     func `what is sent comes back`(place: Place) async throws {
         try await withLoop { loop in
@@ -14,11 +15,11 @@ struct EchoTests {
             let receiver = RecordingReceiver(on: loop)
             stream.open(receiver)
             stream.send("hello")
-            await receiver.wait { $0.bytes.count == 6 }
+            try await receiver.wait { $0.bytes.count == 6 }
             #expect(receiver.text == "hello\n")
             #expect(stream.remoteAddress == server.endpoint.description)
             stream.close()
-            #expect(await receiver.waitForEnd() == .local)
+            #expect(try await receiver.waitForEnd() == .local)
             #expect(receiver.record.sent == 6)
             #expect(receiver.record.callsOffLoop == 0)
         }
@@ -36,10 +37,10 @@ struct EchoTests {
                 expected += "\(number)\n"
             }
             let count = expected.utf8.count
-            await receiver.wait { $0.bytes.count >= count }
+            try await receiver.wait { $0.bytes.count >= count }
             #expect(receiver.text == expected)
             stream.abort()
-            #expect(await receiver.waitForEnd() == .local)
+            #expect(try await receiver.waitForEnd() == .local)
             #expect(receiver.record.sent == UInt64(count))
         }
     }
@@ -53,10 +54,10 @@ struct EchoTests {
             stream.open(receiver)
             let texts = ["a", "b", "c"].map { String(repeating: $0, count: 300_000) }
             for text in texts { stream.send(text) }
-            await receiver.wait { $0.bytes.count >= 900_003 }
+            try await receiver.wait { $0.bytes.count >= 900_003 }
             #expect(receiver.text == texts.joined(separator: "\n") + "\n")
             stream.close()
-            #expect(await receiver.waitForEnd() == .local)
+            #expect(try await receiver.waitForEnd() == .local)
         }
     }
 
@@ -70,7 +71,7 @@ struct EchoTests {
             sender.open(RecordingReceiver(on: loop))
             reader.open(receiver)
             sender.send(String(repeating: "x", count: 8 << 20))
-            await receiver.wait { $0.bytes.count == (8 << 20) + 1 }
+            try await receiver.wait { $0.bytes.count == (8 << 20) + 1 }
             #expect(receiver.record.bytes.dropLast().allSatisfy { $0 == UInt8(ascii: "x") })
         }
     }
@@ -84,7 +85,7 @@ struct EchoTests {
             let receiver = RecordingReceiver(on: loop)
             stream.open(receiver)
             stream.send("by name")
-            await receiver.wait { !$0.bytes.isEmpty }
+            try await receiver.wait { !$0.bytes.isEmpty }
             #expect(receiver.text == "by name\n")
         }
     }

@@ -1,9 +1,10 @@
 import RPCWire
+import TestSupport
 import Testing
 
 @testable import RPCSockets
 
-struct EpollTests {
+@Suite(.waitsForOthers) struct EpollTests {
     private func make() throws -> Epoll {
         let epoll = Epoll()
         try epoll.open()
@@ -64,7 +65,7 @@ struct EpollTests {
     }
 }
 
-struct ResolverTests {
+@Suite(.waitsForOthers) struct ResolverTests {
     @Test func `more questions than threads are all answered`() async throws {
         try await withLoop { loop in
             let resolver = Resolver(atMost: 1)

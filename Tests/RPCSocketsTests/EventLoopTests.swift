@@ -12,7 +12,7 @@ final class Diary<Entry: Sendable>: Sendable {
     var all: [Entry] { entries.withLock { $0 } }
 }
 
-struct EventLoopTests {
+@Suite(.waitsForOthers) struct EventLoopTests {
     @Test func `work and jobs run in the order they came`() async throws {
         try await withLoop { loop in
             let diary = Diary<Int>()
@@ -74,11 +74,12 @@ struct EventLoopTests {
     @Test func `no wake-up is lost between threads`() async throws {
         try await withLoop { loop in
             let diary = Diary<Int>()
-            await withTaskGroup(of: Void.self) { group in
+            try await withThrowingTaskGroup(of: Void.self) { group in
                 for thread in 0..<3 {
                     // Each waits for its answer, so that the loop falls asleep over and over.
-                    group.addTask { for _ in 0..<2_000 { await loop.perform { diary.note(thread) } } }
+                    group.addTask { for _ in 0..<2_000 { try await loop.perform { diary.note(thread) } } }
                 }
+                try await group.waitForAll()
             }
             #expect(diary.all.count == 6_000)
         }
@@ -105,7 +106,7 @@ struct EventLoopTests {
     @Test func `a timer set from elsewhere wakes a loop that sleeps for longer`() async throws {
         try await withLoop { loop in
             loop.schedule(at: loop.now.advanced(by: .seconds(600))) {}
-            await loop.perform {}
+            try await loop.perform {}
             await withCheckedContinuation { continuation in
                 loop.schedule(at: loop.now.advanced(by: .milliseconds(2))) { continuation.resume() }
             }
@@ -114,14 +115,14 @@ struct EventLoopTests {
 
     @Test func `a timer is on time although the work before it took long`() async throws {
         try await withLoop { loop in
-            let passed = await loop.perform {
+            let passed = try await loop.perform {
                 let before = loop.now
                 let end = MonotonicClock.now.advanced(by: .milliseconds(5))
                 while MonotonicClock.now < end {}
                 return before
             }
             // The next piece of work does not inherit the clock of the one before.
-            let after = await loop.perform { loop.now }
+            let after = try await loop.perform { loop.now }
             #expect(passed.duration(to: after) >= .milliseconds(5))
         }
     }
@@ -132,7 +133,7 @@ struct EventLoopTests {
             let isStopped = Atomic(false)
             EndlessWork(on: loop) { isStopped.load(ordering: .relaxed) }.goOn()
             pair.near.send("still here")
-            await pair.farReceiver.wait { !$0.bytes.isEmpty }
+            try await pair.farReceiver.wait { !$0.bytes.isEmpty }
             isStopped.store(true, ordering: .relaxed)
         }
     }
@@ -158,7 +159,7 @@ struct EventLoopTests {
     }
 }
 
-struct TimerHeapTests {
+@Suite(.waitsForOthers) struct TimerHeapTests {
     @Test func `a timer that is looked at again and again is none the heavier for it`() throws {
         let isDone = Lock(false)
         let timer = ScheduledTimer(.distantFuture) { isDone.withLock { $0 = true } }
@@ -236,7 +237,7 @@ struct TimerHeapTests {
     }
 }
 
-struct RegistrationTests {
+@Suite(.waitsForOthers) struct RegistrationTests {
     private final class Nobody: Selectable {
         func ready(_: Readiness) {}
         func loopWillEnd() {}
@@ -256,7 +257,7 @@ struct RegistrationTests {
     }
 }
 
-struct RunQueueTests {
+@Suite(.waitsForOthers) struct RunQueueTests {
     @Test func `the ring keeps the order while it grows around its end`() {
         var queue = RunQueue()
         let diary = Diary<Int>()

@@ -13,7 +13,7 @@ import Testing
         let loop = lent.loop
         let inJob = await Task(executorPreference: loop) { loop.isCurrent }.value
         #expect(!inJob)
-        #expect(await loop.perform { loop.isCurrent })
+        #expect(try await loop.perform { loop.isCurrent })
         let afterwards = await Task(executorPreference: loop) { loop.takeBack() && loop.isCurrent }.value
         #expect(afterwards)
         loop.shutdown()
@@ -30,7 +30,7 @@ import Testing
             #expect(!loop.isCurrent)
             diary.note("job")
         }.value
-        #expect(await loop.perform { loop.enter().isOnLoop && loop.isCurrent })
+        #expect(try await loop.perform { loop.enter().isOnLoop && loop.isCurrent })
         #expect(!loop.enter().isOnLoop)
         #expect(diary.all == ["job", "work"])
         loop.shutdown()
@@ -47,7 +47,7 @@ import Testing
         }
         _ = await blocking { hasBegun.wait() }
         lent.lookUntilReplaced()
-        await loop.perform {}
+        try await loop.perform {}
         isOver.raise()
         await task.value
         loop.shutdown()
@@ -66,8 +66,8 @@ import Testing
     @Test func `work goes on while a job blocks, and the job after it`() async throws {
         let lent = try LentLoop()
         let (barrier, diary) = (Barrier(), Diary<String>())
-        await lent.block(on: barrier) { diary.note("blocked") }
-        let former = await handedOver { answer in
+        try await lent.block(on: barrier) { diary.note("blocked") }
+        let former = try await handedOver { answer in
             lent.loop.submit { answer(SystemThread.current) }
             lent.lookUntilReplaced()
         }
@@ -77,19 +77,19 @@ import Testing
         barrier.open()
         await until { lent.monitor.keptThreads == 0 }
         #expect(diary.all == ["neighbour", "blocked"])
-        #expect(await lent.loop.perform { SystemThread.current } == former)
+        #expect(try await lent.loop.perform { SystemThread.current } == former)
         lent.loop.shutdown()
     }
 
     @Test func `a job that comes back in time keeps the loop`() async throws {
         let lent = try LentLoop()
         let barrier = Barrier()
-        let before = await lent.loop.perform { SystemThread.current }
+        let before = try await lent.loop.perform { SystemThread.current }
         for _ in 0..<20 {
-            await lent.block(on: barrier)
+            try await lent.block(on: barrier)
             lent.look(times: 1)
             barrier.open()
-            #expect(await lent.loop.perform { SystemThread.current } == before)
+            #expect(try await lent.loop.perform { SystemThread.current } == before)
         }
         #expect(lent.takeovers.withLock { $0 } == 0)
         lent.loop.shutdown()
@@ -101,11 +101,11 @@ import Testing
         let diary = Diary<Int>()
         for round in 0..<20 {
             let barrier = Barrier()
-            await lent.block(on: barrier)
+            try await lent.block(on: barrier)
             for number in 0..<50 { loop.submit { diary.note(round * 100 + number) } }
             lent.lookUntilReplaced()
             for number in 50..<100 { loop.submit { diary.note(round * 100 + number) } }
-            await loop.perform {}
+            try await loop.perform {}
             barrier.open()
         }
         #expect(diary.all == Array(0..<2_000))
@@ -117,14 +117,14 @@ import Testing
         let lent = try LentLoop()
         let loop = lent.loop
         let barrier = Barrier()
-        let ways = await lent.block(on: barrier) {
+        let ways = try await lent.block(on: barrier) {
             var ways = [loop.isCurrent, loop.takeBack(), loop.lostSince != nil]
             await until { loop.takeBack() }
             ways += [loop.isCurrent, loop.lostSince == nil]
             return ways
         }
         lent.lookUntilReplaced()
-        await loop.perform {}
+        try await loop.perform {}
         barrier.open()
         #expect(await ways.value == [false, false, true, true, true])
         loop.shutdown()

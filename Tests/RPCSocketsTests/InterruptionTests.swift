@@ -6,7 +6,7 @@ import Testing
 
 @testable import RPCSockets
 
-struct InterruptionTests {
+@Suite(.waitsForOthers) struct InterruptionTests {
     /// In a process of its own: the timer interrupts whatever runs.
     @Test func `a storm of signals interrupts no conversation`() async {
         await #expect(processExitsWith: .success) {
@@ -18,7 +18,7 @@ struct InterruptionTests {
             setitimer(__itimer_which_t(ITIMER_REAL.rawValue), &timer, nil)
             try await withLoop { loop in
                 // The thread was started by one of Swift's pool, which block all signals.
-                await loop.perform { system_unblock_signal(SIGALRM) }
+                try await loop.perform { system_unblock_signal(SIGALRM) }
                 let server = try await EchoServer(on: loop, bufferSize: 4_096)
                 let stream = try await Connector.stream(to: server.endpoint, on: loop)
                 let receiver = RecordingReceiver(on: loop)
@@ -27,10 +27,10 @@ struct InterruptionTests {
                     stream.send("\(number)")
                     if number % 100 == 0 {
                         let last = UInt8(ascii: "\n")
-                        await receiver.wait { $0.bytes.count { $0 == last } > number }
+                        try await receiver.wait { $0.bytes.count { $0 == last } > number }
                     }
                 }
-                await receiver.wait { $0.bytes.count { $0 == UInt8(ascii: "\n") } == 3_000 }
+                try await receiver.wait { $0.bytes.count { $0 == UInt8(ascii: "\n") } == 3_000 }
                 let expected = (0..<3_000).map { "\($0)\n" }.joined()
                 guard receiver.text == expected else { exit(1) }
             }

@@ -14,9 +14,9 @@ import Testing
         let lent = try LentLoop(name: name)
         for _ in 0..<100 {
             let barrier = Barrier()
-            await lent.block(on: barrier)
+            try await lent.block(on: barrier)
             lent.lookUntilReplaced()
-            await lent.loop.perform {}
+            try await lent.loop.perform {}
             barrier.open()
         }
         #expect(lent.takeovers.withLock { $0 } == 100)
@@ -35,9 +35,9 @@ import Testing
     @Test func `when as many threads are kept as may be, the loop waits until one is back`() async throws {
         let lent = try LentLoop(maximumBlockedThreads: 1)
         let (first, second, diary) = (Barrier(), Barrier(), Diary<Int>())
-        await lent.block(on: first)
+        try await lent.block(on: first)
         lent.lookUntilReplaced()
-        await lent.block(on: second)
+        try await lent.block(on: second)
         lent.loop.submit { diary.note(1) }
         while lent.complaints.all.isEmpty, !Task.isCancelled { lent.loop.look() }
         lent.look(times: 10)
@@ -49,7 +49,7 @@ import Testing
         first.open()
         await until { lent.monitor.keptThreads == 0 }
         lent.lookUntilReplaced()
-        await lent.loop.perform {}
+        try await lent.loop.perform {}
         #expect(diary.all == [1])
         #expect(lent.takeovers.withLock { $0 } == 2)
         #expect(lent.complaints.all.count == 1)
@@ -61,7 +61,7 @@ import Testing
         let lent = try LentLoop()
         let barrier = Barrier()
         for kept in 0..<4 {
-            await lent.block(on: barrier)
+            try await lent.block(on: barrier)
             lent.look(times: 1 + kept)
             #expect(lent.monitor.keptThreads == kept)
             lent.look(times: 1)
@@ -79,7 +79,7 @@ import Testing
             await Task(executorPreference: lent.loop) {}.value
             #expect(lent.loop.isWatched)
             // The job is over, and not only its task.
-            await lent.loop.perform {}
+            try await lent.loop.perform {}
             lent.look(times: 20)
             #expect(!lent.loop.isWatched)
         }
@@ -89,13 +89,15 @@ import Testing
     @Test func `a loop that is shut down while a job keeps its thread ends in another`() async throws {
         let lent = try LentLoop()
         let barrier = Barrier()
-        let task = await lent.block(on: barrier)
+        let task = try await lent.block(on: barrier)
         lent.loop.shutdown()
         lent.lookUntilReplaced()
         barrier.open()
         await task.value
         // There is a thread for late jobs.
         await Task(executorPreference: lent.loop) {}.value
+        // Its job is over, and not only its task: a look at the job would have the loop watched on.
+        try await lent.loop.perform {}
         lent.look(times: 20)
         #expect(!lent.loop.isWatched)
     }

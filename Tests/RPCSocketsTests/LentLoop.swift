@@ -3,6 +3,7 @@
 import RPCWire
 import Synchronization
 import TestSupport
+import Testing
 
 @testable import RPCSockets
 
@@ -27,15 +28,18 @@ struct LentLoop: Sendable {
     @discardableResult
     func block<End: Sendable>(
         on barrier: Barrier, then end: @escaping @Sendable () async -> End = {}
-    ) async -> Task<End, Never> {
-        let hasBegun = Barrier()
-        let task = Task(executorPreference: loop) {
-            hasBegun.open()
-            barrier.wait()
-            return await end()
+    ) async throws -> Task<End, Never> {
+        let loop = loop
+        let task = Lock<Task<End, Never>?>(nil)
+        try await handedOver { begun in
+            let started = Task(executorPreference: loop) {
+                begun(())
+                barrier.wait()
+                return await end()
+            }
+            task.withLock { $0 = started }
         }
-        _ = await blocking { hasBegun.wait() }
-        return task
+        return try #require(task.withLock { $0 })
     }
 
     func look(times count: Int) {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import RPCSockets
 
-struct ListenerTests {
+@Suite(.waitsForOthers) struct ListenerTests {
     @Test func `port zero becomes the port that the system chose`() async throws {
         try await withLoop { loop in
             let listener = try await Listener.listen(on: Endpoint("tcp://localhost:0"), loop: loop) { _, _ in }
@@ -41,7 +41,7 @@ struct ListenerTests {
                 let receiver = RecordingReceiver(on: loop)
                 stream.open(receiver)
                 stream.send("across")
-                await receiver.wait { !$0.bytes.isEmpty }
+                try await receiver.wait { !$0.bytes.isEmpty }
                 #expect(receiver.text == "across\n")
             }
         }
@@ -58,10 +58,10 @@ struct ListenerTests {
             let receiver = RecordingReceiver(on: loop)
             stream.open(receiver)
             stream.send("who am I")
-            await receiver.wait { !$0.bytes.isEmpty }
+            try await receiver.wait { !$0.bytes.isEmpty }
             #expect(server.accepted.map(\.peerUser) == [getuid()])
             server.close()
-            await loop.perform {}
+            try await loop.perform {}
             #expect(lstat(path, &status) == -1)
         }
     }
@@ -119,7 +119,7 @@ struct ListenerTests {
             unlink(path)
             let second = try await EchoServer(on: loop, endpoint: .unix(path: path))
             first.close()
-            await loop.perform {}
+            try await loop.perform {}
             try await Connector.stream(to: second.endpoint, on: loop).abort()
             second.close()
         }

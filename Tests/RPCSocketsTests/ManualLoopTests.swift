@@ -3,7 +3,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-struct ManualLoopTests {
+@Suite(.waitsForOthers) struct ManualLoopTests {
     @Test func `nothing happens before it is told to`() {
         let loop = ManualLoop()
         let diary = Diary<Int>()
@@ -113,7 +113,7 @@ struct ManualLoopTests {
     }
 }
 
-struct SeededGeneratorTests {
+@Suite(.waitsForOthers) struct SeededGeneratorTests {
     @Test func `the same seed gives the published sequence`() {
         var generator = SeededGenerator(seed: 1_234_567)
         let numbers = (0..<3).map { _ in generator.next() }

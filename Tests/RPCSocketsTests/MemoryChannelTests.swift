@@ -3,7 +3,7 @@ import RPCWire
 import TestSupport
 import Testing
 
-struct MemoryChannelTests {
+@Suite(.waitsForOthers) struct MemoryChannelTests {
     private let loop = ManualLoop()
     private let left: MemoryChannel
     private let right: MemoryChannel
@@ -162,10 +162,10 @@ struct MemoryChannelTests {
                 near.open(receiver)
                 far.open(LineEcho(far))
                 near.send("across")
-                await receiver.wait { !$0.bytes.isEmpty }
+                try await receiver.wait { !$0.bytes.isEmpty }
                 #expect(receiver.text == "across\n")
                 near.close()
-                #expect(await receiver.waitForEnd() == .local)
+                #expect(try await receiver.waitForEnd() == .local)
             }
         }
     }

@@ -17,7 +17,7 @@ final class RecordingReceiver: ByteReceiver {
 
     private struct State {
         var record = Record()
-        var waiting: [(condition: @Sendable (Record) -> Bool, resume: CheckedContinuation<Void, Never>)] = []
+        var waiting: [(condition: @Sendable (Record) -> Bool, resume: @Sendable () -> Void)] = []
     }
 
     private let state = Lock(State())
@@ -52,19 +52,19 @@ final class RecordingReceiver: ByteReceiver {
 
     /// Waits until the record is as wanted, or will never be because the stream has ended: a test that hangs tells
     /// nobody why.
-    func wait(until condition: @escaping @Sendable (Record) -> Bool) async {
-        await withCheckedContinuation { continuation in
+    func wait(until condition: @escaping @Sendable (Record) -> Bool) async throws {
+        try await handedOver { done in
             let isMet = state.withLock { state in
                 if condition(state.record) || !state.record.ends.isEmpty { return true }
-                state.waiting.append((condition, continuation))
+                state.waiting.append((condition, { done(()) }))
                 return false
             }
-            if isMet { continuation.resume() }
+            if isMet { done(()) }
         }
     }
 
-    func waitForEnd() async -> ChannelEnd {
-        await wait { !$0.ends.isEmpty }
+    func waitForEnd() async throws -> ChannelEnd {
+        try await wait { !$0.ends.isEmpty }
         return record.ends[0]
     }
 
@@ -78,7 +78,7 @@ final class RecordingReceiver: ByteReceiver {
             if !ready.isEmpty { state.waiting.removeAll { hasEnded || $0.condition(state.record) } }
             return ready
         }
-        for entry in ready { entry.resume.resume() }
+        for entry in ready { entry.resume() }
     }
 }
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import RPCSockets
 
-struct SignalTests {
+@Suite(.waitsForOthers) struct SignalTests {
     @Test func `signals arrive on the loop, and mean again what they meant when the source is closed`() async {
         await #expect(processExitsWith: .signal(SIGTERM)) {
             let loop = try EventLoop(name: "test")
@@ -18,7 +18,7 @@ struct SignalTests {
                 guard await iterator.next() == signal else { exit(1) }
             }
             source.close()
-            await loop.perform { _ = raise(SIGTERM) }
+            try await loop.perform { _ = raise(SIGTERM) }
         }
     }
 
@@ -28,12 +28,12 @@ struct SignalTests {
             let lent = try LentLoop()
             let heard = Barrier()
             let source = try SignalSource([.terminate], on: lent.loop) { _ in heard.open() }
-            await lent.loop.perform {}
+            try await lent.loop.perform {}
             let barrier = Barrier()
-            await lent.block(on: barrier)
+            try await lent.block(on: barrier)
             // From a thread of Swift's pool, which blocks all signals.
             lent.lookUntilReplaced()
-            await lent.loop.perform { _ = raise(SIGTERM) }
+            try await lent.loop.perform { _ = raise(SIGTERM) }
             _ = await blocking { heard.wait() }
             barrier.open()
             source.close()

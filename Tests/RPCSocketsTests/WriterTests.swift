@@ -4,7 +4,7 @@ import Testing
 
 @testable import RPCSockets
 
-struct WriterTests {
+@Suite(.waitsForOthers) struct WriterTests {
     @Test(arguments: [nil, 4_096])
     func `many threads write whole messages, each in its own order`(bufferSize: Int?) async throws {
         try await withLoop { loop in
@@ -23,7 +23,7 @@ struct WriterTests {
                 }
             }
             let lines = writers * messages
-            await receiver.wait { $0.bytes.count { $0 == UInt8(ascii: "\n") } == lines }
+            try await receiver.wait { $0.bytes.count { $0 == UInt8(ascii: "\n") } == lines }
             var next = [Int](repeating: 0, count: writers)
             for line in receiver.text.split(separator: "\n") {
                 let parts = line.split(separator: " ").compactMap { Int($0) }
@@ -33,7 +33,7 @@ struct WriterTests {
             }
             #expect(next == [Int](repeating: messages, count: writers))
             sender.abort()
-            _ = await senderReceiver.waitForEnd()
+            _ = try await senderReceiver.waitForEnd()
             #expect(senderReceiver.record.sent == UInt64(receiver.record.bytes.count))
         }
     }
@@ -51,11 +51,11 @@ struct WriterTests {
                 for _ in 0..<3 {
                     try SystemThread.start(name: "writer") { for number in 0..<100 { sender.send("\(number)") } }
                 }
-                await received.wait { $0.bytes.count > round * 4 || !$0.ends.isEmpty }
+                try await received.wait { $0.bytes.count > round * 4 || !$0.ends.isEmpty }
                 sender.abort()
-                #expect(await sent.waitForEnd() == .local)
+                #expect(try await sent.waitForEnd() == .local)
                 // The other end reads what was sent, and then the end.
-                #expect(await received.waitForEnd() == .remote)
+                #expect(try await received.waitForEnd() == .remote)
                 #expect(sent.record.sent == UInt64(received.record.bytes.count))
                 #expect(sent.record.ends.count == 1)
             }
@@ -71,8 +71,8 @@ struct WriterTests {
             let receiver = RecordingReceiver(on: loop) { bytes in pieces.withLock { $0.append(bytes.count) } }
             sender.open(RecordingReceiver(on: loop))
             reader.open(receiver)
-            await loop.perform { for _ in 0..<100 { sender.send("0123456789") } }
-            await receiver.wait { $0.bytes.count == 1_100 }
+            try await loop.perform { for _ in 0..<100 { sender.send("0123456789") } }
+            try await receiver.wait { $0.bytes.count == 1_100 }
             #expect(pieces.withLock { $0 } == [1_100])
         }
     }
@@ -85,19 +85,19 @@ struct WriterTests {
             let (near, far) = try Socket.pair()
             let sender = SocketChannel(near, on: loop, remoteAddress: "far")
             sender.open(RecordingReceiver(on: loop))
-            await loop.perform {
+            try await loop.perform {
                 if hasOthers { loop.submit { sender.append("other") } }
                 sender.append("last")
                 sender.flush(.last)
                 #expect(Self.text(from: far) == (hasOthers ? "" : "last\n"))
             }
             // After the others, who come in the order in which they were handed over.
-            await loop.perform {}
+            try await loop.perform {}
             let reader = SocketChannel(far, on: loop, remoteAddress: "near")
             let receiver = RecordingReceiver(on: loop)
             reader.open(receiver)
             sender.send("end")
-            await receiver.wait { $0.bytes.suffix(4).elementsEqual("end\n".utf8) }
+            try await receiver.wait { $0.bytes.suffix(4).elementsEqual("end\n".utf8) }
             #expect(receiver.text == (hasOthers ? "last\nother\nend\n" : "end\n"))
         }
     }
@@ -109,7 +109,7 @@ struct WriterTests {
             sender.open(RecordingReceiver(on: loop))
             // No turn tells the next how much it has sent.
             for _ in 0..<2 {
-                await loop.perform {
+                try await loop.perform {
                     for count in [WriteBatch.firstWrite, 2 * WriteBatch.firstWrite] {
                         for _ in 1..<count { sender.send("1") }
                         #expect(Self.text(from: far) == "")
@@ -122,7 +122,7 @@ struct WriterTests {
                 // What one hands over next may still be part of the same turn.
                 var rest = ""
                 while rest.isEmpty {
-                    await loop.perform {}
+                    try await loop.perform {}
                     rest = Self.text(from: far)
                 }
                 #expect(rest == "3\n")
@@ -149,7 +149,7 @@ struct WriterTests {
             let receiver = RecordingReceiver(on: loop)
             reader.open(receiver)
             stream.flush()
-            await receiver.wait { $0.bytes.last == UInt8(ascii: "\n") && $0.bytes.count > 40 }
+            try await receiver.wait { $0.bytes.last == UInt8(ascii: "\n") && $0.bytes.count > 40 }
             #expect(receiver.text == "\0\0\0\u{4}fourfour\nContent-Length: 4\r\n\r\nfourend\n")
         }
     }
@@ -179,7 +179,7 @@ struct WriterTests {
                 sender.flush()
             }
             let count = expected.count
-            await receiver.wait { $0.bytes.count >= count }
+            try await receiver.wait { $0.bytes.count >= count }
             let isSame = receiver.record.bytes.elementsEqual(expected.bytes)
             #expect(isSame)
         }

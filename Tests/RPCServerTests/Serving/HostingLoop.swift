@@ -53,7 +53,7 @@ struct HostingLoop {
 
     /// Calls until the caller is hosted; once where none is.
     func call(_ calculator: CalculatorProxy) async throws {
-        let thread = await loop.perform { SystemThread.current }
+        let thread = try await loop.perform { SystemThread.current }
         repeat {
             #expect(try await calculator.add(1, 2) == 3)
         } while canHost && SystemThread.current != thread && !Task.isCancelled
@@ -63,9 +63,9 @@ struct HostingLoop {
     /// - Parameter first: done on the loop right before they come.
     func host(
         _ count: Int, first: @escaping @Sendable () -> Void, each: @escaping @Sendable () async -> Void
-    ) async {
+    ) async throws {
         // A caller that is answered after a lull is not hosted.
-        await loop.perform { loop.answer(onlyOf: nil) {} }
+        try await loop.perform { loop.answer(onlyOf: nil) {} }
         let waiting = Lock<[UnsafeContinuation<Void, Never>]>([])
         await withTaskGroup(of: Void.self) { group in
             for _ in 0..<count {

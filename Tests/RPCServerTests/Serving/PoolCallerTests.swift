@@ -36,7 +36,7 @@ private actor CallingActor {
     @Test func `is on the pool, whoever asks, and back there once it has suspended`() async throws {
         let place = try await HostingLoop()
         let calculator = CalculatorProxy(place.client())
-        let thread = await place.loop.perform { SystemThread.current }
+        let thread = try await place.loop.perform { SystemThread.current }
         for _ in 0..<10 {
             try await place.call(calculator)
             #expect(withUnsafeCurrentTask { $0?.unownedTaskExecutor == nil })
@@ -57,7 +57,7 @@ private actor CallingActor {
         }
         let neighbour = Task.detached {
             defer { hasAnswer.open() }
-            let thread = await place.loop.perform { SystemThread.current }
+            let thread = try await place.loop.perform { SystemThread.current }
             for _ in 0..<10 {
                 let text = try await EchoProxy(client).text("neighbour")
                 #expect(text == "neighbour")
@@ -76,7 +76,7 @@ private actor CallingActor {
     @Test func `goes on elsewhere where nobody might go on for it`() async throws {
         let place = try await HostingLoop(maximumBlockedThreads: 0)
         let calculator = CalculatorProxy(place.client())
-        let thread = await place.loop.perform { SystemThread.current }
+        let thread = try await place.loop.perform { SystemThread.current }
         for number in 0..<200 {
             #expect(try await calculator.add(number, 1) == number + 1)
             #expect(SystemThread.current != thread)
@@ -87,7 +87,7 @@ private actor CallingActor {
     @Test func `that keeps the thread and then goes without a call is hosted no more`() async throws {
         let place = try await HostingLoop(eachEarns: .microseconds(10))
         let calculator = CalculatorProxy(place.client())
-        let thread = await place.loop.perform { SystemThread.current }
+        let thread = try await place.loop.perform { SystemThread.current }
         try await place.call(calculator)
         while SystemThread.current == thread, !Task.isCancelled {
             let end = MonotonicClock.now.advanced(by: .microseconds(1_500))
@@ -102,7 +102,7 @@ private actor CallingActor {
         let place = try await HostingLoop()
         let loop = place.loop
         let (gone, goneWhenDue) = (Lock(0), Lock<Int?>(nil))
-        await place.host(16) {
+        try await place.host(16) {
             loop.schedule(at: loop.now) { goneWhenDue.withLock { $0 = gone.withLock { $0 } } }
         } each: {
             let end = MonotonicClock.now.advanced(by: .microseconds(1_500))

@@ -37,9 +37,9 @@ import Testing
     }
 
     @Test(arguments: 0..<(Plan.seed == nil ? Plan.parts : 1))
-    func `every call ends exactly once and truly, and nothing grows, step by step`(_ part: Int) async {
+    func `every call ends exactly once and truly, and nothing grows, step by step`(_ part: Int) async throws {
         // On a thread of its own: the few that tasks share are for tests that have to be in time.
-        let result = await handedOver { answer in
+        let result = try await handedOver { answer in
             Thread.detachNewThread { answer(Plan.seed.map(Self.playOne) ?? Self.play(part)) }
         }
         let seeds = Plan.seed.map { "seed \($0)" } ?? "seeds from \(Plan.first + part), every \(Plan.parts)."
@@ -70,8 +70,8 @@ import Testing
         return Result(stories: 1, steps: story.steps, fault: faults.isEmpty ? nil : faults.joined(separator: "; "))
     }
 
-    @Test func `a seed brings back the same story, step by step`() async {
-        let difference = await handedOver { answer in
+    @Test func `a seed brings back the same story, step by step`() async throws {
+        let difference = try await handedOver { answer in
             Thread.detachNewThread {
                 for seed in UInt64(0)..<100 {
                     let (first, second) = (InterleavingStory(seed: seed), InterleavingStory(seed: seed))

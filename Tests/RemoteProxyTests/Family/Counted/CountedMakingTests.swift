@@ -26,9 +26,9 @@ import Testing
     @Test func `is not made before the former one has been let go`() async throws {
         let child = self.child
         for _ in 0..<100 {
-            let first = Task { try await child.number() }
-            let second = Task { try await child.number() }
-            _ = try await (first.value, second.value)
+            async let first = child.number()
+            async let second = child.number()
+            _ = try await (first, second)
         }
         await until { nursery.told == nursery.made }
         #expect(nursery.most == 1)
