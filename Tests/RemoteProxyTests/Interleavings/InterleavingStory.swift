@@ -10,6 +10,8 @@ import TestSupport
 
 final class InterleavingStory {
     private static let timeout = Duration.milliseconds(200)
+    /// How many of the last events a failure names.
+    private static let eventsTold = 40
 
     private var random: SeededGenerator
     private let network: SimulatedNetwork
@@ -30,16 +32,22 @@ final class InterleavingStory {
 
     init(seed: UInt64) {
         random = SeededGenerator(seed: seed)
-        network = SimulatedNetwork { [toldPosts] line in toldPosts.withLock { $0.note(line) } }
+        let heard: @Sendable (String) -> Void = { [toldPosts, events] line in
+            toldPosts.withLock { $0.note(line) }
+            events.withLock { $0.append("the log: \(line)") }
+        }
+        network = SimulatedNetwork(log: heard)
         history = CallHistory { [loop = network.loop] in loop.now }
         probe = RecordingProbe(network.loop)
         network.exports.add(ProbeProxy(probe), named: nil)
         network.exports.add(SettlerProxy(ProbeSettler(probe: probe)), named: nil)
         var configuration = RPCClient.Configuration()
         configuration.timeout = Self.timeout
-        configuration.log = { [toldPosts] line in toldPosts.withLock { $0.note(line.message) } }
+        configuration.log = { heard($0.message) }
         client = network.client(configuration)
-        watch = InterleavingWatch(network, probe, history, client.peer)
+        watch = InterleavingWatch(network, probe, history, client.peer) { [events, loop = network.loop] number in
+            Self.note("post \(number) has come", in: events, loop)
+        }
         network.loop.afterEachStep { [watch] in watch.look() }
         // In every other story some subjects return to find that the loop has gone on without them.
         guard seed % 4 >= 2 else { return }
@@ -69,7 +77,9 @@ final class InterleavingStory {
         network.giveUpSilentConnections()
         // Past every deadline: whoever has not ended by then never will.
         network.loop.advance(by: .seconds(60))
-        let faults = watch.faults + audit()
+        var faults = watch.faults + audit()
+        // What led there: most faults are known only some steps after their cause.
+        if !faults.isEmpty { faults.append("after\n" + trace.suffix(Self.eventsTold).joined(separator: "\n")) }
         client.close()
         network.shutDown()
         note("the end")
@@ -206,7 +216,11 @@ final class InterleavingStory {
         if client.peer.pendingCalls > 0 { faults.append("\(client.peer.pendingCalls) calls are still in the table") }
         let lost = lost.withLock { $0 }
         let missing = watch.posts - probe.noted.count - refusedPosts
-        if let fault = toldPosts.withLock({ $0 }).fault(missing: missing) { faults.append(fault) }
+        if let fault = toldPosts.withLock({ $0 }).fault(missing: missing) {
+            let ran = Set(probe.noted)
+            let lacking = (0..<watch.posts).filter { !ran.contains($0) }
+            faults.append("\(fault): of \(watch.posts) these have not come: \(lacking), \(refusedPosts) were refused")
+        }
         if isLossless, !lost.isEmpty { faults.append("the calls \(lost) were lost") }
         return faults
     }

@@ -11,6 +11,7 @@ final class InterleavingWatch: @unchecked Sendable {
     private let probe: RecordingProbe
     private let history: CallHistory
     private let peer: Requester
+    private let postCame: @Sendable (Int) -> Void
     /// How often each call has run.
     private var runs: [Int] = []
     /// Those that may be run twice.
@@ -20,8 +21,12 @@ final class InterleavingWatch: @unchecked Sendable {
     /// What was wrong first.
     private(set) var faults: [String] = []
 
-    init(_ network: SimulatedNetwork, _ probe: RecordingProbe, _ history: CallHistory, _ peer: Requester) {
+    init(
+        _ network: SimulatedNetwork, _ probe: RecordingProbe, _ history: CallHistory, _ peer: Requester,
+        postCame: @escaping @Sendable (Int) -> Void
+    ) {
         (self.network, self.probe, self.history, self.peer) = (network, probe, history, peer)
+        self.postCame = postCame
     }
 
     func called(_ number: Int, mayRepeat: Bool) {
@@ -78,6 +83,7 @@ final class InterleavingWatch: @unchecked Sendable {
     private func lookAtPosts() {
         let noted = probe.noted
         for number in noted[seenPosts...] {
+            postCame(number)
             if number <= lastPost || number >= posts { fault("post \(number) came after \(lastPost) of \(posts)") }
             lastPost = number
         }
