@@ -98,6 +98,9 @@ package final class ManualLoop: Loop, Handoff {
     /// When the next timer is due.
     package var nextDeadline: Instant? { state.withLock { state in state.nextTimer.map { state.timers[$0].deadline } } }
 
+    /// How many timers are set. A timer that is cancelled is gone at once.
+    package var timersLeft: Int { state.withLock { $0.timers.count } }
+
     /// How many things have been run so far.
     package var steps: Int { state.withLock { $0.steps } }
 

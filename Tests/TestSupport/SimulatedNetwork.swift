@@ -4,6 +4,7 @@
 import RPCSockets
 package import RPCWire
 package import RemoteProxy
+package import Testing
 
 package final class SimulatedNetwork: Sendable {
     private struct State {
@@ -14,6 +15,7 @@ package final class SimulatedNetwork: Sendable {
         var faultsOnce: (WireFaults, fromServer: Bool)?
         var sessions = SessionTable()
         var onHandOver: (@Sendable () -> Void)?
+        var watched = WatchedObjects()
     }
 
     private struct Way {
@@ -54,7 +56,9 @@ package final class SimulatedNetwork: Sendable {
 
     /// A client of this network whose waits are as long as they can be.
     package func client(_ configuration: RPCClient.Configuration = RPCClient.Configuration()) -> RPCClient {
-        RPCClient(dialer, configuration, chance: { 1 })
+        let client = RPCClient(dialer, configuration, chance: { 1 })
+        state.withLock { $0.watched.add(client, client.peer) }
+        return client
     }
 
     /// Attempts to connect so far.
@@ -155,6 +159,20 @@ package final class SimulatedNetwork: Sendable {
         loop.advance(by: .seconds(5))
     }
 
+    /// Expects that nothing is left of conversations whose clients are closed or let go, and whose test holds nothing of them:
+    /// no timer, no session, and no client, connection or link, at either end.
+    package func expectNothingLeft(sourceLocation: SourceLocation = #_sourceLocation) {
+        // So long an end in memory waits for the other.
+        loop.advance(by: .seconds(1))
+        state.withLock { $0.links = [] }
+        let left = state.withLock { $0.watched.left }
+        #expect(left.isEmpty, sourceLocation: sourceLocation)
+        #expect(sessions.count == 0, sourceLocation: sourceLocation)
+        #expect(
+            loop.timersLeft == 0, "the next is due at \(String(describing: loop.nextDeadline))",
+            sourceLocation: sourceLocation)
+    }
+
     private func dial() -> Result<any ByteChannel, SetupError> {
         let (number, sessions) = state.withLock { state -> (Int?, SessionTable) in
             state.dials += 1
@@ -164,9 +182,11 @@ package final class SimulatedNetwork: Sendable {
         let (client, server) = MemoryChannel.pair(on: loop)
         let context = LinkContext(
             runner: runner, exports: exports, settings: Shared(settings), sessions: sessions, log: log)
-        let channel = MessageChannel(server, number: number, link: Link(context), framing: nil) { [self] _, event in
+        let link = Link(context)
+        let channel = MessageChannel(server, number: number, link: link, framing: nil) { [self] _, event in
             guard case .replaced(let successor) = event else { return }
             let action = state.withLock { state in
+                state.watched.add(successor)
                 if let place = state.links.firstIndex(where: { $0.number == number }) {
                     state.links[place].channel = successor
                 }
@@ -179,6 +199,7 @@ package final class SimulatedNetwork: Sendable {
             if once?.fromServer == true { server.faults = once?.0 ?? WireFaults() }
             client.faults = once?.fromServer == false ? once?.0 ?? state.faults : state.faults
             state.links.append(Way(number: number, client: client, channel: channel))
+            state.watched.add(client, channel, link, link.requester)
         }
         loop.submit { channel.open() }
         return .success(client)
