@@ -240,6 +240,30 @@ import Testing
         #expect(network.dials == 1)
     }
 
+    @Test func `a deadline is kept when another thread sets it while a later one is being set`() throws {
+        let loop = network.loop
+        let interrupted = InterruptedLoop(loop)
+        let dialer = Dialer(loop: interrupted) { [network] done in network.dialer.dial(done) }
+        let proxy = ProbeProxy(RPCClient(dialer, RPCClient.Configuration(), chance: { 1 }))
+        #expect(try loop.complete { try await proxy.echo(1) } == 1)
+        let later = StartedCall(on: loop, within: .seconds(20)) { try await proxy.wait(2, milliseconds: 60_000) }
+        let earlier = StartedCall(on: loop, within: .seconds(10)) { try await proxy.wait(3, milliseconds: 60_000) }
+        interrupted.nextTimer {
+            let isDone = Barrier()
+            let hasThread: Void? = try? SystemThread.start(name: "other") {
+                loop.run()
+                isDone.open()
+            }
+            if hasThread != nil { isDone.wait() }
+        }
+        loop.run()
+        #expect(probe.executed == [1, 2, 3])
+        loop.advance(by: .seconds(10))
+        #expect(earlier.rpcError?.code == .deadlineExceeded && !later.isOver)
+        loop.advance(by: .seconds(10))
+        #expect(later.rpcError?.code == .deadlineExceeded)
+    }
+
     @Test func `the bytes may come in pieces of any size`() throws {
         for size in 1...7 {
             var faults = WireFaults()
@@ -263,6 +287,27 @@ import Testing
         network.isServing = true
         #expect(try loop.complete { try await next.value } == 2)
         #expect(network.dials > 1)
+    }
+}
+
+/// A manual loop on which something can happen right before a timer is set.
+private final class InterruptedLoop: Loop {
+    private let loop: ManualLoop
+    private let interruption = Lock<(@Sendable () -> Void)?>(nil)
+
+    init(_ loop: ManualLoop) { self.loop = loop }
+
+    /// What happens when the next timer is set, once.
+    func nextTimer(_ interruption: @escaping @Sendable () -> Void) { self.interruption.withLock { $0 = interruption } }
+
+    var now: Instant { loop.now }
+    var isCurrent: Bool { loop.isCurrent }
+    func submit(_ work: @escaping @Sendable () -> Void) { loop.submit(work) }
+    func enqueue(_ job: consuming ExecutorJob) { loop.enqueue(job) }
+
+    func schedule(at instant: Instant, _ work: @escaping @Sendable () -> Void) -> any LoopTimer {
+        interruption.withLock { $0.take() }?()
+        return loop.schedule(at: instant, work)
     }
 }
 

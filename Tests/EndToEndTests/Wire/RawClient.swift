@@ -171,3 +171,12 @@ final class RawClient {
         return true
     }
 }
+
+/// Looks again and again, on a thread that may block. Fails after a minute, as all that waits here.
+func untilSeen(_ condition: () -> Bool) throws {
+    let end = ContinuousClock.now + .seconds(60)
+    while !condition() {
+        guard ContinuousClock.now < end else { throw WireFault("it was not seen for a minute") }
+        sched_yield()
+    }
+}

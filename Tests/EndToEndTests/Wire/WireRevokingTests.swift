@@ -115,7 +115,25 @@ import Testing
             #expect(try brief(bob.ask(Self.value)) == "1=0")
             server.reload(tokens: try TokenList(Self.withoutBob))
             #expect(try bob.hear() == nil)
-            while server.counters.running > 0 { sched_yield() }
+            try untilSeen { server.counters.running == 0 }
+        }
+    }
+
+    @Test func `a running call of a revoked caller is cancelled although the caller is away`() async throws {
+        try await withGate {
+            Self.locked(&$0)
+            $0.sessionGrace = .seconds(3_600)
+        } _: { server, url in
+            func leaveBehind() throws {
+                let bob = try Self.hello(url, Secrets.bob).client
+                bob.say(#"{"jsonrpc":"2.0","method":"Echo.later","params":["done",86400000],"id":2}"#)
+                #expect(try brief(bob.ask(#"{"jsonrpc":"2.0","method":"Counter.value","id":3}"#)) == "3=0")
+            }
+            try leaveBehind()
+            try untilSeen { server.connectionCount == 0 }
+            #expect(server.counters.running == 1)
+            server.reload(tokens: try TokenList(Self.withoutBob))
+            try untilSeen { server.counters.running == 0 }
         }
     }
 

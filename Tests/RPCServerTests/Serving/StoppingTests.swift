@@ -2,6 +2,8 @@
 
 import Protocols
 import RPCServer
+import RPCSockets
+import RPCWire
 import RemoteProxy
 import Subjects
 import TestSupport
@@ -44,6 +46,42 @@ import Testing
         #expect(error?.outcome == .unknown)
         #expect(server.counters.overruns == ["grace": 1])
         client.close()
+    }
+
+    /// Its session could outlive the connection, but not the server.
+    @Test(arguments: [true, false])
+    func `a call whose connection is lost is cancelled, before the server stops or while it does`(isLostBefore: Bool)
+        async throws
+    {
+        let held = HeldGreeter()
+        let (server, url) = try await serve(held)
+        let endpoint = try Endpoint(url)
+        let stream = Lock<(any ByteChannel)?>(nil)
+        // Connects once, and never again.
+        let dialer = Dialer(loop: EventLoop.shared) { done in
+            guard stream.withLock({ $0 == nil }) else { return {} }
+            let connector = Connector.connect(to: endpoint, on: .shared, timeout: .seconds(60)) { result in
+                if case .success(let made) = result { stream.withLock { $0 = made } }
+                done(result.map { $0 })
+            }
+            return { connector.cancel() }
+        }
+        let client = RPCClient(dialer, .patient)
+        let answer = Task { try await GreeterProxy(client).greet("endless") }
+        _ = await held.events.first { $0 == .began("endless") }
+        if isLostBefore {
+            stream.withLock { $0 }?.abort()
+            await until { server.connectionCount == 0 }
+            await server.stop(grace: .seconds(3_600))
+        } else {
+            async let stopped: Void = server.stop(grace: .seconds(3_600))
+            _ = await client.states.first { state in if case .connected = state { false } else { true } }
+            stream.withLock { $0 }?.abort()
+            await stopped
+        }
+        #expect(await held.events.first { _ in true } == .cancelled("endless"))
+        client.close()
+        await #expect(throws: RPCError.self) { try await answer.value }
     }
 
     @Test func `a second stop with less grace ends the first one's wait`() async throws {

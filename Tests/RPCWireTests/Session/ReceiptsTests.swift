@@ -38,6 +38,15 @@ import Testing
         #expect(receipts.replies == Int64(Receipts.interval))
     }
 
+    @Test func `posts that were reported do not hurry the report of answers`() {
+        var receipts = Receipts()
+        for number in 1...Receipts.interval { _ = receipts.request(Int64(number), isPost: true, bytes: 10) }
+        #expect(receipts.report == .atOnce)
+        receipts.reported()
+        for _ in 1...Receipts.interval { receipts.reply(bytes: 10) }
+        #expect(receipts.report == .along)
+    }
+
     @Test func `posts and big answers are reported even if nothing else is to be sent`() {
         var posts = Receipts()
         for number in 1...Receipts.interval { _ = posts.request(Int64(number), isPost: true, bytes: 10) }

@@ -16,15 +16,17 @@ import Testing
         network.exports.add(ProbeProxy(probe), named: nil)
     }
 
-    private func begin() throws -> (end: HandwrittenEnd, session: String) {
-        let end = try HandwrittenEnd(network)
+    private func begin(at network: SimulatedNetwork? = nil) throws -> (end: HandwrittenEnd, session: String) {
+        let end = try HandwrittenEnd(network ?? self.network)
         end.say(#"{"jsonrpc":"2.0","id":0,"method":"rpc.hello","params":{"protocol":1}}"#)
         let welcome = try #require(end.take().first)
         return (end, try #require(welcome.split(separator: "\"").first { $0.count == 32 }.map(String.init)))
     }
 
-    private func resume(_ session: String, requests: Int = 0, replies: Int = 0) throws -> HandwrittenEnd {
-        let end = try HandwrittenEnd(network)
+    private func resume(
+        _ session: String, requests: Int = 0, replies: Int = 0, at network: SimulatedNetwork? = nil
+    ) throws -> HandwrittenEnd {
+        let end = try HandwrittenEnd(network ?? self.network)
         let received = #"{"requests":\#(requests),"replies":\#(replies)}"#
         let resumption = #"{"session":"\#(session)","received":\#(received)}"#
         end.say(#"{"jsonrpc":"2.0","id":0,"method":"rpc.hello","params":{"protocol":1,"resume":\#(resumption)}}"#)
@@ -172,6 +174,23 @@ import Testing
         #expect(second.hasEnded)
         #expect(second.take().isEmpty)
         #expect(probe.executed == [2])
+    }
+
+    /// The table takes it for one without a connection for that moment.
+    @Test func `a session whose former connection is lost while the next takes over is in use`() throws {
+        let network = SimulatedNetwork(maximumSessions: 1)
+        network.exports.add(ProbeProxy(probe), named: nil)
+        let (first, session) = try begin(at: network)
+        network.whenHandedOver { first.cut() }
+        let second = try resume(session, at: network)
+        #expect(second.take().first?.contains("resumed") == true)
+        // There is no room for another session, so this one has none that outlives its connection.
+        let (other, _) = try begin(at: network)
+        other.say(echo(1, id: 1))
+        second.say(echo(2, id: 1))
+        #expect(second.take() == [#"{"jsonrpc":"2.0","id":1,"result":2}"#])
+        second.cut()
+        #expect(try resume(session, at: network).take().first?.contains("resumed") == true)
     }
 
     @Test func `an unknown session and somebody else's are answered alike`() throws {

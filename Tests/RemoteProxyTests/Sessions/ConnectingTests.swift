@@ -125,6 +125,24 @@ import Testing
         #expect("\(waiting)" == "waiting for 0.0 seconds: no route")
     }
 
+    @Test func `an attempt that does not end is given up, when its time is over or its client closes`() {
+        let (begun, givenUp) = (Lock(0), Lock(0))
+        let dialer = Dialer(loop: loop, handoff: loop) { _ in
+            begun.withLock { $0 += 1 }
+            return { givenUp.withLock { $0 += 1 } }
+        }
+        let client = RPCClient(dialer, configuration { $0.connectTimeout = .seconds(3) }, chance: { 1 })
+        let waiting = connecting(client)
+        loop.advance(by: .milliseconds(2_999))
+        #expect(begun.withLock { $0 } == 1 && givenUp.withLock { $0 } == 0)
+        loop.advance(by: .milliseconds(1))
+        #expect(waiting.isOver && givenUp.withLock { $0 } == 1)
+        loop.advance(by: .milliseconds(100))
+        #expect(begun.withLock { $0 } == 2 && givenUp.withLock { $0 } == 1)
+        client.close()
+        #expect(givenUp.withLock { $0 } == 2 && loop.nextDeadline == nil)
+    }
+
     @Test func `connect ends when its task is cancelled, out of time, or left by its client`() {
         var faults = WireFaults()
         faults.isHeld = true
@@ -240,6 +258,29 @@ import Testing
         isAway.withLock { $0 = false }
         loop.advance(by: .seconds(5))
         #expect(sent.value == 2 && probe.executed == [1, 2])
+    }
+
+    @Test func `a call whose answer may still come asks for the next attempt within a second`() throws {
+        let isAway = Lock(false)
+        let dials = Lock<[Instant]>([])
+        let dialer = Dialer(loop: loop, handoff: loop) { [loop, network] done in
+            dials.withLock { $0.append(loop.now) }
+            guard isAway.withLock({ $0 }) else { return network.dialer.dial(done) }
+            loop.submit { done(.failure(SetupError("there is no such host", isLasting: true))) }
+            return {}
+        }
+        let configuration = configuration { ($0.reconnectBase, $0.reconnectLimit) = (.seconds(10), .seconds(10)) }
+        let proxy = ProbeProxy(RPCClient(dialer, configuration, chance: { 1 }))
+        #expect(try loop.complete { try await proxy.echo(1) } == 1)
+        let sent = StartedCall(on: loop) { try await proxy.wait(2, milliseconds: 5_000) }
+        loop.run()
+        isAway.withLock { $0 = true }
+        network.cut()
+        loop.advance(by: .milliseconds(2_500))
+        #expect(dials.withLock { Array($0.dropFirst()) } == [0, 1, 2].map { Instant(nanoseconds: $0 * 1_000_000_000) })
+        isAway.withLock { $0 = false }
+        loop.advance(by: .milliseconds(2_500))
+        #expect(sent.value == 2)
     }
 
     /// Reaches a server that says this to everybody, and then ends the connection or not.
