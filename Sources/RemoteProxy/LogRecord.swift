@@ -28,8 +28,8 @@ public struct LogRecord: Sendable {
     public var message: String
     /// The address of the other end, as ``Caller/address``; nil when the event concerns no connection or all.
     public var peer: String?
-    /// The first eight characters of ``Caller/session``. The whole name is secret: with it, a reader of the log could take the
-    /// session over.
+    /// The first eight characters of the name of the session. The whole name is secret: with it, a reader of the log could take
+    /// the session over.
     public var session: String?
     /// The method that was called, such as `Greeter.greet`.
     public var method: String?

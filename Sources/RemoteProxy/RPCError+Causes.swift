@@ -20,7 +20,8 @@ extension RPCError {
                 outcome: .notExecuted)
         case .noRoomInAll:
             self.init(
-                .busy, "the server keeps as many bytes for its peers as it may (maximumBytesInAll)", outcome: .notExecuted)
+                .busy, "the server keeps as many bytes for its peers as it may (maximumBytesInAll)",
+                outcome: .notExecuted)
         case .tooLarge(let size, let most):
             self.init(
                 .requestTooLarge, "the call has \(size) bytes; a message may have \(most) (maximumFrameSize)",

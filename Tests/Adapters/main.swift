@@ -20,7 +20,9 @@ struct Relay: Greeter {
     }
 }
 
+let (listening, isListening) = AsyncStream.makeStream(of: Void.self)
 let logger = Logger { line in
+    if line.contains("listening on") { return _ = isListening.yield() }
     // Addresses and references differ from run to run.
     print(line.replacing(#/reference[ =]\w+/#, with: "reference").replacing(#/(peer|session)=\S+/#) { "\($0.1)" })
 }
@@ -45,6 +47,8 @@ for name in recorded.keys.sorted() { print(name) }
 
 let group = ServiceGroup(ServerService(server: back, urls: ["tcp://127.0.0.1:0"]))
 let running = Task { try await group.run() }
+// A group that shut down before would stop a server that has still to begin.
+for await _ in listening { break }
 group.triggerGracefulShutdown()
 try await running.value
 print("the group has ended")

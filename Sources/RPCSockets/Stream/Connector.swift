@@ -132,7 +132,7 @@ package final class Connector: Sendable {
 
     /// A Unix-domain listener refuses while its queue is full, so the same address is tried again soon.
     private func again(_ address: SocketAddress) {
-        state.addresses?.insert(address, at: 0)
+        state.addresses = [address] + (state.addresses ?? [])
         loop.schedule(at: loop.now.advanced(by: .milliseconds(5))) { [self] in
             if state.completion != nil { tryNext() }
         }

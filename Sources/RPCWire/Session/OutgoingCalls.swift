@@ -242,7 +242,9 @@ package struct OutgoingCalls: Sendable {
     mutating func count(over stream: Int?) {
         countedStream = stream
         sent = Amount()
-        for case let entry? in entries where stream != nil && entry.place?.stream == stream { sent.add(entry.call.length) }
+        for case let entry? in entries where stream != nil && entry.place?.stream == stream {
+            sent.add(entry.call.length)
+        }
     }
 
     /// Whether one of the calls may have left this end.

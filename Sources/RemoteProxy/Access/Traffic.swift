@@ -89,7 +89,7 @@ package final class Traffic: Sendable {
 
 /// What a server keeps for one session while it waits: for its peer, for its turn, or for an object. The session with the
 /// largest debt pays first when the bytes of the whole server are used up.
-package struct Account: ~Copyable, Sendable {
+package struct SessionAccount: ~Copyable, Sendable {
     /// Every session may owe so much, however much the others owe.
     package static let share = 4_096
 

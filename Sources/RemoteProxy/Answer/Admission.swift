@@ -29,7 +29,7 @@ struct Admission {
     /// would be seen.
     private static var mostWaiting: (ofSession: Int, inAll: Int) { (256, 4_096) }
     /// The most bytes of arguments with which a session that has no request may begin one while all sessions together are full.
-    private static var fewBytes: Int { Account.share }
+    private static var fewBytes: Int { SessionAccount.share }
 
     // None of these is retained, since each message asks them several times. The link's context keeps them.
     private let traffic: Unmanaged<Traffic>?

@@ -29,15 +29,14 @@ package final class Exports: Sendable {
 
     /// What is exported. An object of its own: registrations refer to it weakly, because an exported object may keep its own
     /// registration. A weak reference to `Exports` would make all others slow.
-    fileprivate final class Table: Sendable {
-        let state = Lock(State())
+    final class Table: Sendable {
+        fileprivate let state = Lock(State())
+        /// Increases with every change.
         let version = Atomic(1)
     }
 
-    private let table = Table()
+    let table = Table()
     private var state: Lock<State> { table.state }
-    /// Increases with every change.
-    var version: Int { table.version.load(ordering: .acquiring) }
     private let program: Program
     private let isAtClient: Bool
 

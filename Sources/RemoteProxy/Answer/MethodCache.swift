@@ -3,6 +3,7 @@
 
 import JSONCodec
 import RPCWire
+import Synchronization
 
 /// Holds at most four methods. Any change of the exports empties it.
 struct MethodCache {
@@ -23,7 +24,7 @@ struct MethodCache {
 
     @inline(__always)
     mutating func method(named name: UnsafeRawBufferPointer, in exports: Exports) -> ExportedMethod? {
-        if version == exports.version, last < entries.count,
+        if version == exports.table.version.load(ordering: .acquiring), last < entries.count,
             isEqual(entries[last].name, name)
         {
             return entries[last].method
@@ -33,7 +34,7 @@ struct MethodCache {
 
     @inline(never)
     private mutating func find(_ name: UnsafeRawBufferPointer, in exports: Exports) -> ExportedMethod? {
-        let latest = exports.version
+        let latest = exports.table.version.load(ordering: .acquiring)
         if version != latest { (version, entries, next) = (latest, [], 0) }
         if let known = entries.firstIndex(where: { isEqual($0.name, name) }) {
             last = known

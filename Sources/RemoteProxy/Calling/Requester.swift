@@ -41,7 +41,7 @@ package final class Requester: Sendable {
     let state: Lock<State>
     let spareCalls = SpareCalls()
     /// What is kept at this end for the other one.
-    package let account: Account
+    package let account: SessionAccount
 
     package init(_ context: LinkContext) {
         loop = context.runner.loop
@@ -53,7 +53,7 @@ package final class Requester: Sendable {
         state = Lock(State(half: CallerHalf(limits, waitsForConnection: settings.waitsForConnection)))
         timeout = settings.timeout.nanoseconds
         log = context.log
-        account = Account(settings.traffic, mostKept: settings.limits.maximumBytesInFlight)
+        account = SessionAccount(settings.traffic, mostKept: settings.limits.maximumBytesInFlight)
     }
 
     deinit { tell(untoldRefusals: state.withLock { $0.half.untoldRefusals }) }
@@ -137,7 +137,7 @@ extension Requester {
     func replied(_ replies: inout [CallReply], over channel: MessageChannel) {
         var isOnlyOne = false
         var answers = 0
-        var isFlushDue = false
+        var toFlush: MessageChannel?
         var stray: Int64?
         let finished = state.withLock { state -> [MessageChannel] in
             for index in replies.indices {
@@ -146,12 +146,12 @@ extension Requester {
                 {
                     answers += 1
                     replies[index].waiter = call._withUnsafeGuaranteedRef { $0.leave(replies[index].end.take()) }
-                } else if !(1...state.half.lastNumber).contains(replies[index].number) {
+                } else if replies[index].number < 1 || replies[index].number > state.half.lastNumber {
                     stray = replies[index].number
                 }
             }
             isOnlyOne = replies.count == 1 && state.half.pendingCalls == 0
-            if state.half.messagesWait { isFlushDue = sendWaiting(at: loop.now, &state) }
+            if state.half.messagesWait, sendWaiting(at: loop.now, &state) { toFlush = state.channel }
             tellBytes(&state)
             return state.leaving.isEmpty ? [] : state.take(state.half.takeFinished())
         }
@@ -162,7 +162,7 @@ extension Requester {
         } else {
             resume(replies)
         }
-        if isFlushDue { channel.stream.flush() }
+        toFlush?.stream.flush()
         for channel in finished { channel.finishWhenIdle() }
     }
 
@@ -245,9 +245,11 @@ extension Requester {
         let after = state.withLock { state -> AfterSending in
             let channel = state.channel
             defer { tellBytes(&state) }
-            switch account.isOverdrawn ? .failure(.noRoomInAll) : state.half.post(
-                message.bytes, ownBytes: message.count - open, until: call.deadline,
-                isCrowded: channel?.stream.isCrowded == true, peerRunsLibrary: channel?.peerRunsLibrary == true)
+            switch account.isOverdrawn
+                ? .failure(.noRoomInAll)
+                : state.half.post(
+                    message.bytes, ownBytes: message.count - open, until: call.deadline,
+                    isCrowded: channel?.stream.isCrowded == true, peerRunsLibrary: channel?.peerRunsLibrary == true)
             {
             case .success((let number, let isSent)):
                 untoldRefusals = state.half.takeUntoldRefusals()
@@ -386,7 +388,6 @@ extension Requester {
         let effects = state.withLock { state -> CallerEffects? in
             guard let effects = event(&state) else { return nil }
             touched = send(effects, at: now, &state)
-            if state.half.messagesWait, sendWaiting(at: now, &state), let channel = state.channel { touched.append(channel) }
             callers = effects.ended.compactMap { ended in
                 OutgoingCall.with(ended.call)?._withUnsafeGuaranteedRef { $0.leave(.failed(ended.failure)) }
             }
@@ -424,6 +425,8 @@ extension Requester {
             channel.append { MessageWriter.writeCancel(of: id, in: $0) }
             touch(channel)
         }
+        if state.half.messagesWait, sendWaiting(at: now, &state), let channel = state.channel { touch(channel) }
+        // Behind the posts that it is about.
         if let stream = effects.reportOver, let channel = state.channel(numbered: stream), channel.peerRunsLibrary {
             channel.append { MessageWriter.writeNotification(SystemMethod.report, in: $0) }
             touch(channel)

@@ -290,7 +290,7 @@ extension Link {
     /// Ends the session with its connection, because of all sessions it owes most of what the server may keep.
     func endAsDebtor() {
         let debt = requester.account.bytes
-        guard debt > Account.share else { return }
+        guard debt > SessionAccount.share else { return }
         let why =
             "the server keeps \(debt) bytes for it, more than for others, and for all together as many as it may "
             + "(maximumBytesInAll)"

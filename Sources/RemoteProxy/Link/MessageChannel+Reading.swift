@@ -100,6 +100,8 @@ extension MessageChannel {
     private func take(_ frame: consuming Bytes, by link: Link, _ mayBegin: Bool) {
         let size = frame.count
         traceReceived(frame)
+        // The message has come whole. From now on it counts as a request, or not at all.
+        if !input.reported.isZero { tellBytes() }
         if mayBegin || gate.login.isLocked {
             return link.accept(messages.read(consume frame), size: size, over: self)
         }
@@ -267,7 +269,7 @@ extension MessageChannel {
     private var overrunByWaiting: Limit? {
         let bytes = input.waiting.bytes
         if bytes >= link.settings.limits.maximumBytesInFlight { return .maximumBytesInFlight }
-        return bytes >= Account.share && link.admission.isFullInAll ? .maximumBytesInAll : nil
+        return bytes >= SessionAccount.share && link.admission.isFullInAll ? .maximumBytesInAll : nil
     }
 
     // MARK: what the connection costs

@@ -27,7 +27,8 @@ extension ErrorObject {
             : "more than \(limits.maximumKeptReplyBytes) bytes of replies were not acknowledged (\(limit))"
         return ErrorObject(
             RPCError(
-                .responseTooLarge, "the call ran, but its reply was lost with the connection: \(why)", outcome: .executed))
+                .responseTooLarge, "the call ran, but its reply was lost with the connection: \(why)",
+                outcome: .executed))
     }
 
     /// Marked, so that the other end can tell it from an error that an object threw. Only this one means that the connection

@@ -118,7 +118,9 @@ package final class SessionTable: Sendable {
     package func endDebtors(of excess: Int, and others: [Link]) {
         var links: [ObjectIdentifier: Link] = [:]
         for link in all + others { links[ObjectIdentifier(link)] = link }
-        let debtors = links.values.map { (link: $0, debt: $0.requester.account.bytes) }.filter { $0.debt > Account.share }
+        let debtors = links.values.map { (link: $0, debt: $0.requester.account.bytes) }.filter {
+            $0.debt > SessionAccount.share
+        }
         var left = excess
         for (link, debt) in debtors.sorted(by: { $0.debt > $1.debt }) where left > 0 {
             left -= debt

@@ -6,7 +6,7 @@
 // - Errors, and what became of a call: `cannotBeHeld`, `thrownByProxy`, `progress`.
 // - The other end of a connection: `RemoteEnd`, `remoteEnd`, `nextRemoteEnd`, `onlyRemoteEnd`, `RemoteObject`, `retryBudget`,
 //   `RetryBudget`, `PeerUnreachable`.
-// - Waiting: `WaitingTask`, `WaitingLine`, `KeptPost`.
+// - Waiting: `WaitingTask`, `WaitingLine`, `KeptPost`, `NotKept`.
 // - JSON: `JSONOutput`, `canonicalJSON`. Arguments as keys: `ArgumentValues`.
 // - The system: `Lock`, `Loop`, `LoopTimer`, `EventLoop`, `Instant`, `MonotonicClock`, `WallClock`, `SystemThread`,
 //   `standardError`, `ReplaceableFile`, `SystemError`, `Backoff`.

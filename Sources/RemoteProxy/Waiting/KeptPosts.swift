@@ -8,6 +8,7 @@ import RPCWire
 final class KeptPost<Service: Sendable>: Sendable {
     typealias Delivery = @Sendable (any Subject<Service>) async -> Void
 
+    private let name: String
     private let delivery: Lock<Delivery?>
     private let size: Int
     /// Pays for the post; nil if it was not sent by another end.
@@ -17,37 +18,39 @@ final class KeptPost<Service: Sendable>: Sendable {
     convenience init<Arguments>(_ post: Post<Service, Arguments>, _ arguments: Arguments) throws(NotKept) {
         let scope = CallScope.current?.later
         let sender = scope?.caller?.peer
-        try self.init(from: sender, of: sender == nil ? 0 : post.coding.size(of: arguments)) { subject in
+        let size = sender == nil ? 0 : sizeInMemory(of: arguments, post.coding)
+        try self.init(post.signature.wireName, from: sender, of: size) { subject in
             await CallScope.with(scope) { await post(through: subject, arguments) }
         }
     }
 
-    init(from sender: Requester?, of size: Int, deliver: @escaping Delivery) throws(NotKept) {
-        (self.sender, self.size, delivery) = (sender, size, Lock(deliver))
-        try sender?.account.keeps(ObjectIdentifier(self), of: size) { [weak self] in self?.drop() }
+    init(_ name: String, from sender: Requester?, of size: Int, deliver: @escaping Delivery) throws(NotKept) {
+        (self.name, self.sender, self.size, delivery) = (name, sender, size, Lock(deliver))
+        try sender?.account.keeps(ObjectIdentifier(self), of: size) { [weak self] in self?.sessionIsOver() }
     }
 
-    deinit { drop() }
+    deinit { isOver() }
 
     /// Delivers the post, unless it has been dropped because its session is over.
     func deliver(through subject: any Subject<Service>) async {
         await delivery.withLock { $0.take() }?(subject)
-        drop()
+        isOver()
     }
 
-    private func drop() {
+    private func isOver() { sender?.account.keepsNoMore(ObjectIdentifier(self), of: size) }
+
+    private func sessionIsOver() {
         // The arguments are released outside the lock.
-        _ = delivery.withLock { $0.take() }
-        sender?.account.keepsNoMore(ObjectIdentifier(self), of: size)
+        guard delivery.withLock({ $0.take() }) != nil else { return }
+        isOver()
+        DroppedPosts.add(name, because: NotKept(.sessionGrace).why)
     }
 }
 
-extension ArgumentCoding {
-    /// About how much memory these arguments take: the length of their JSON text, and a little more.
-    func size(of arguments: Arguments) -> Int {
-        let output = JSONOutput()
-        var writer = ArgumentWriter(output)
-        try? write(arguments, &writer)
-        return output.count + 256
-    }
+/// About how much memory these arguments take: the length of their JSON text, and a little more.
+private func sizeInMemory<Arguments>(of arguments: Arguments, _ coding: ArgumentCoding<Arguments>) -> Int {
+    let output = JSONOutput()
+    var writer = ArgumentWriter(output)
+    try? coding.write(arguments, &writer)
+    return output.count + 256
 }

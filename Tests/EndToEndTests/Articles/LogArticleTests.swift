@@ -21,6 +21,27 @@ import Testing
         #expect(lines.withLock { $0 } == ["error tcp://127.0.0.1:1 Greeter.greet it failed"])
     }
 
+    @Test func `a secret goes to the next end, and no trace shows it`() async throws {
+        let lines = Lock<[String]>([])
+        var configuration = RPCServer.Configuration.quiet
+        configuration.tracesMessages = true
+        configuration.log = { record in lines.withLock { $0.append(record.message) } }
+        try await withServer("tcp://127.0.0.1:0", configuration) { url in
+            let client = RPCClient(url, .patient)
+            let greeter: any Greeter = GreeterProxy(client)
+            func greet() async throws -> String {
+                try await withMetadata(["authorization": .secret("Bearer …", reach: .nextEnd)]) {
+                    try await greeter.greet("Ann")
+                }
+            }
+            let greeting = try await greet()
+            #expect(greeting == "Hello, Ann!")
+            client.close()
+        }
+        let traced = lines.withLock { $0.filter { $0.contains("authorization") } }
+        #expect(traced.count == 1 && !traced.joined().contains("Bearer"))
+    }
+
     @Test func `a trace has what the article shows`() async throws {
         let lines = Lock<[String]>([])
         var configuration = RPCServer.Configuration.quiet

@@ -4,6 +4,7 @@ import Foundation
 import Protocols
 import RPCServer
 import RemoteProxy
+import Subjects
 import TestSupport
 import Testing
 
@@ -120,13 +121,13 @@ import Testing
     }
 
     @Test func `a running call of a revoked caller is cancelled although the caller is away`() async throws {
-        try await withGate {
+        try await withGate(exporting: [GreeterProxy(Patient()), CounterProxy(SharedCounter())]) {
             Self.locked(&$0)
             $0.sessionGrace = .seconds(3_600)
         } _: { server, url in
             func leaveBehind() throws {
                 let bob = try Self.hello(url, Secrets.bob).client
-                bob.say(#"{"jsonrpc":"2.0","method":"Echo.later","params":["done",86400000],"id":2}"#)
+                bob.say(#"{"jsonrpc":"2.0","method":"Greeter.greet","params":["bob"],"id":2}"#)
                 #expect(try brief(bob.ask(#"{"jsonrpc":"2.0","method":"Counter.value","id":3}"#)) == "3=0")
             }
             try leaveBehind()
@@ -179,5 +180,14 @@ import Testing
                 for client in earlier.map(\.client) + late { while try client.hear() != nil {} }
             }
         }
+    }
+}
+
+/// Answers nobody, until it is told to stop.
+private struct Patient: Greeter {
+    func greet(_ name: String) async throws -> String {
+        let nothing = AsyncStream.makeStream(of: Void.self)
+        for await _ in nothing.stream {}
+        throw CancellationError()
     }
 }

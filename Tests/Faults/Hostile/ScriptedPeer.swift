@@ -57,7 +57,8 @@ package final class ScriptedPeer: @unchecked Sendable {
     /// The next message of a stream of texts, up to these characters and with them.
     package func hearText(_ end: String) throws -> Asked {
         while true {
-            let text = String(decoding: received, as: UTF8.self)
+            // What is not ASCII, such as the length before a hello, is one character too.
+            let text = String(decoding: received.map { $0 < 0x80 ? $0 : UInt8(ascii: "?") }, as: UTF8.self)
             if let found = text.ranges(of: end).first(where: { end != "}" || $0.upperBound == text.endIndex }) {
                 let message = text[..<found.upperBound]
                 received.removeFirst(message.utf8.count)

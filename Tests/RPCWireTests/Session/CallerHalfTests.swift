@@ -449,7 +449,9 @@ import Testing
         for number in 0..<10 { _ = post("\(number)" + String(repeating: "x", count: 100_000), in: &half) }
         #expect(half.attach(1, .anew, at: Self.start) != nil)
         var parts: [Int] = []
-        while case let sends = half.takeWaiting(peerRunsLibrary: true).sends, !sends.isEmpty { parts.append(sends.count) }
+        while case let sends = half.takeWaiting(peerRunsLibrary: true).sends, !sends.isEmpty {
+            parts.append(sends.count)
+        }
         #expect(parts == [3, 3, 3, 1])
         // A connection that is lost before all were sent: the session goes on with those that have not arrived.
         _ = lose(1, &half)
@@ -472,7 +474,9 @@ import Testing
         #expect(anew?.sends.count == 1)
     }
 
-    @Test func `calls wait for a place at the other end, in order, and a cancelled one keeps its place until it is answered`() {
+    @Test
+    func `calls wait for a place at the other end, in order, and a cancelled one keeps its place until it is answered`()
+    {
         var half = half()
         attach(1, to: &half)
         half.limitPlaces(to: 2, bytes: nil)

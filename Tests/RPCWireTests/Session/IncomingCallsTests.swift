@@ -112,11 +112,12 @@ import Testing
         // A call that is sent like a post is still one, and those before it do not have to have run.
         #expect(calls.start(nil, deadline: .distantFuture) == .busy(.maximumRequestsInFlight, most: 1))
         #expect(calls.start(.integer(8), deadline: .distantFuture) == .busy(.maximumRequestsInFlight, most: 1))
-        _ = calls.finish(slot: 0)
         _ = calls.finish(slot: 1)
         #expect(calls.start(.integer(8), deadline: .distantFuture) == .busy(.maximumRequestsInFlight, most: 1))
-        _ = calls.finish(slot: 2)
-        #expect(calls.start(.integer(8), deadline: .distantFuture) == .run(slot: 2))
+        // Posts take no place of a call.
+        _ = calls.finish(slot: 0)
+        #expect(calls.start(.integer(8), deadline: .distantFuture) == .run(slot: 0))
+        #expect(calls.start(.integer(9), deadline: .distantFuture) == .busy(.maximumRequestsInFlight, most: 1))
     }
 
     @Test func `a call of any length begins while there is room, and no other until it has returned`() {

@@ -54,6 +54,10 @@ private struct Returned: Parcels {
         return network
     }
 
+    private static func keep(_ id: Int, _ text: String) -> String {
+        #"{"jsonrpc":"2.0","id":\#(id),"method":"Parcels.keep","params":["\#(text)",100000]}"#
+    }
+
     private func call(
         _ parcels: ParcelsProxy, on loop: ManualLoop, _ text: String = Self.text, milliseconds: Int = 1_000
     ) -> Task<String, any Error> {
@@ -71,13 +75,12 @@ private struct Returned: Parcels {
         let running = (1...2).map { _ in call(parcels, on: loop, milliseconds: time) }
         loop.advance(by: .milliseconds(10))
         #expect(traffic.running == 2 && traffic.bytes >= 12_000 && traffic.bytes < 13_000)
-        for text in [Self.text, ""] {
-            let refused = call(parcels, on: loop, text)
-            let error = #expect(throws: RPCError.self) { try loop.complete { try await refused.value } }
-            #expect(error?.code == .busy && error?.outcome == .notExecuted)
-            #expect(error?.message.contains("more than 10000 bytes of arguments of one connection's calls") == true)
-        }
-        #expect(traffic.rareEvents.overruns == [.maximumBytesInFlight: 2])
+        // The client knows the limit, and keeps further calls back.
+        let waiting = [Self.text, ""].map { call(parcels, on: loop, $0) }
+        loop.advance(by: .milliseconds(10))
+        #expect(traffic.calls == 2 && traffic.rareEvents.overruns.isEmpty)
+        for task in waiting { task.cancel() }
+        for task in waiting { #expect(throws: CancellationError.self) { try loop.complete { try await task.value } } }
         switch ending {
         case .returned, .outOfTime: break
         case .cancelled: for task in running { task.cancel() }
@@ -101,6 +104,22 @@ private struct Returned: Parcels {
         network.shutDown()
     }
 
+    @Test func `of one connection are refused where the other end does not keep to the limit`() throws {
+        let network = network()
+        let peer = try HandwrittenEnd(network)
+        for id in 1...2 { peer.send(Self.keep(id, Self.text)) }
+        for (id, text) in [(3, Self.text), (4, "")] {
+            peer.say(Self.keep(id, text))
+            let answer = peer.take().joined()
+            #expect(answer.contains(#""id":\#(id),"error""#))
+            #expect(answer.contains("more than 10000 bytes of arguments of one connection's calls"))
+        }
+        #expect(traffic.rareEvents.overruns == [.maximumBytesInFlight: 2])
+        peer.cut()
+        #expect(traffic.running == 0 && traffic.bytes == 0)
+        network.shutDown()
+    }
+
     @Test func `of all connections together have a limit too`() throws {
         let network = network()
         let loop = network.loop
@@ -110,7 +129,7 @@ private struct Returned: Parcels {
         let refused = call(late, on: loop)
         let error = #expect(throws: RPCError.self) { try loop.complete { try await refused.value } }
         #expect(error?.code == .busy && error?.outcome == .notExecuted)
-        #expect(error?.message.contains("bytes of arguments of all calls") == true)
+        #expect(error?.message.contains("bytes kept for all peers") == true)
         #expect(traffic.rareEvents.overruns == [.maximumBytesInAll: 1])
         // However much the others hold, a little may come.
         let small = call(late, on: loop, "", milliseconds: 10)
@@ -152,11 +171,11 @@ private struct Returned: Parcels {
         let parcels = ParcelsProxy(client)
         let running = (1...2).map { _ in call(parcels, on: loop) }
         loop.advance(by: .milliseconds(10))
-        let refused = call(parcels, on: loop)
-        let answer = try loop.complete { try await refused.value }
-        #expect(answer.hasPrefix("true notExecuted") && answer.hasSuffix("(maximumBytesInFlight)"), "\(answer)")
-        for task in running { #expect(try loop.complete { try await task.value } == "kept") }
-        #expect(try loop.complete { try await parcels.keep(Self.text, milliseconds: 1) } == "kept")
+        // The server knows the limit, and keeps its call back.
+        let late = call(parcels, on: loop)
+        loop.advance(by: .milliseconds(10))
+        for task in running + [late] { #expect(try loop.complete { try await task.value } == "kept") }
+        #expect(loop.now >= Instant(nanoseconds: 2_000_000_000), "one after the other")
         network.shutDown()
     }
 }

@@ -68,14 +68,17 @@ private final class SlowVat: Vat {
     private let text = String(repeating: "x", count: 50_000)
 
     @Test(arguments: [false, true])
-    func `posts that a locked proxy keeps have a limit for each session, and go with it`(isGoodbye: Bool) throws {
+    func `posts that a proxy keeps for its object have a limit for each session, and go with it`(
+        isGoodbye: Bool
+    ) throws {
         let (network, traffic) = network()
         let vat = SlowVat(loop)
-        network.exports.add(VatProxy(vat).locked(clock: loop), named: nil)
+        let late = VatProxy.lazy(on: loop, executor: loop) { [loop] in
+            try await loop.sleep(for: .seconds(25))
+            return vat
+        }
+        network.exports.add(late, named: nil)
         var client: RPCClient? = network.client()
-        let proxy = VatProxy(network.client())
-        let holder = StartedCall(on: loop) { try await proxy.wait(milliseconds: 25_000) }
-        loop.run()
         if let client {
             let proxy = VatProxy(client)
             loop.pretend { for _ in 0..<40 { proxy.fill(text) } }
@@ -88,12 +91,14 @@ private final class SlowVat: Vat {
             loop.advance(by: .seconds(2))
             #expect(traffic.bytes > 1_000_000, "they were acknowledged, and still run")
             loop.advance(by: .seconds(30))
-            #expect(holder.value == 25_000 && vat.filled.withLock { $0 } == 20)
+            #expect(vat.filled.withLock { $0 } == 20)
         } else {
             network.isServing = false
             network.cut()
             network.sessions.close()
             loop.run()
+            #expect(traffic.bytes == 0)
+            loop.advance(by: .seconds(30))
             #expect(vat.filled.withLock { $0 } == 0)
         }
         client = nil

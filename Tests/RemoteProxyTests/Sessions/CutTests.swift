@@ -9,7 +9,7 @@ import Testing
 
 @Suite(.computesForLong) struct `A cut at every byte` {
     /// What two calls, two posts and a call back to the client come to, hello included, in either direction.
-    private static let length: UInt64 = 600
+    private static let length: UInt64 = 800
 
     @Test(arguments: WireFaults.Breakage.allCases, [false, true])
     func `of calls, posts and calls back leaves each run once, answered and in order`(

@@ -47,7 +47,7 @@ import Testing
         network.injectFromServer(faults)
         let calls = (1...3).map { number in Task(executorPreference: loop) { try await proxy.echo(number) } }
         loop.advance(by: .milliseconds(10))
-        #expect(traffic.running == 3 && probe.executed == [0])
+        #expect(traffic.calls == 4 && traffic.running == 0 && probe.executed == [0])
         network.isServing = false
         network.cut()
         for call in calls { #expect(throws: RPCError.self) { try loop.complete { try await call.value } } }

@@ -107,7 +107,9 @@ private final class NotingDepot: Depot {
         network.shutDown()
     }
 
-    @Test func `acknowledgements come within a second of quiet, so that no post is said to be lost that has run`() throws {
+    @Test func `acknowledgements come within a second of quiet, so that no post is said to be lost that has run`()
+        throws
+    {
         let proxy = DepotProxy(client)
         #expect(try network.loop.complete { try await proxy.haul(3, bytes: 10) } == 3)
         network.loop.run()
@@ -116,7 +118,8 @@ private final class NotingDepot: Depot {
         network.loop.run()
         #expect(client.peer.pendingPosts == 1)
         network.loop.advance(by: .seconds(1))
-        #expect(client.peer.pendingPosts == 0 && network.sessions.pendingPosts == 0 && network.sessions.keptReplies == 0)
+        #expect(
+            client.peer.pendingPosts == 0 && network.sessions.pendingPosts == 0 && network.sessions.keptReplies == 0)
     }
 
     @Test func `a reply that no call waits for is counted, and logged once for each session`() throws {

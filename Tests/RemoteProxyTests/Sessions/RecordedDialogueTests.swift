@@ -1,5 +1,5 @@
-// One conversation, recorded message by message at version 0.1.0, before the core was restructured. The wire has not changed if a
-// server answers the recorded client as it was answered then, and if a client says to the recorded server what was said then.
+// One conversation, recorded message by message at version 0.1.0, before the core was restructured. Since then the greeting has
+// gained members, and what has come is acknowledged after a second. Nothing else on the wire has changed.
 
 import RPCSockets
 import RPCWire
@@ -147,8 +147,8 @@ import Testing
 
 /// `1>` was said by the client over the first connection, `1<` by the server; times are in milliseconds.
 private let dialogue = #"""
-    1> {"jsonrpc":"2.0","method":"rpc.hello","params":{"protocol":2,"timeout":30000,"maximumFrameSize":16777216},"id":0}
-    1< {"jsonrpc":"2.0","id":0,"result":{"protocol":2,"session":"1e9fcb7701528eaa7e5c823db7b42fe0","maximumFrameSize":16777216,"grace":60000}}
+    1> {"jsonrpc":"2.0","method":"rpc.hello","params":{"protocol":2,"timeout":30000,"maximumFrameSize":16777216,"maximumRequestsInFlight":1024,"maximumBytesInFlight":16777216},"id":0}
+    1< {"jsonrpc":"2.0","id":0,"result":{"protocol":2,"session":"1e9fcb7701528eaa7e5c823db7b42fe0","maximumFrameSize":16777216,"maximumRequestsInFlight":1024,"maximumBytesInFlight":16777216,"grace":60000}}
     1> {"jsonrpc":"2.0","method":"Probe.echo","params":[1],"id":1}
     1< {"jsonrpc":"2.0","id":1,"result":1}
     1> {"jsonrpc":"2.0","method":"Probe.note","params":[2],"number":2}
@@ -173,11 +173,13 @@ private let dialogue = #"""
     1> {"jsonrpc":"2.0","method":"Probe.wait","params":[8,50],"id":10}
     1> {"jsonrpc":"2.0","method":"Probe.note","params":[9],"number":11}
     cut
-    2> {"jsonrpc":"2.0","method":"rpc.hello","params":{"protocol":2,"timeout":30000,"maximumFrameSize":16777216,"resume":{"session":"1e9fcb7701528eaa7e5c823db7b42fe0","received":{"requests":1,"replies":7}}},"id":0}
-    2< {"jsonrpc":"2.0","id":0,"result":{"protocol":2,"session":"1e9fcb7701528eaa7e5c823db7b42fe0","maximumFrameSize":16777216,"grace":60000,"resumed":{"requests":11,"replies":1}}}
+    2> {"jsonrpc":"2.0","method":"rpc.hello","params":{"protocol":2,"timeout":30000,"maximumFrameSize":16777216,"maximumRequestsInFlight":1024,"maximumBytesInFlight":16777216,"resume":{"session":"1e9fcb7701528eaa7e5c823db7b42fe0","received":{"requests":1,"replies":7}}},"id":0}
+    2< {"jsonrpc":"2.0","id":0,"result":{"protocol":2,"session":"1e9fcb7701528eaa7e5c823db7b42fe0","maximumFrameSize":16777216,"maximumRequestsInFlight":1024,"maximumBytesInFlight":16777216,"grace":60000,"resumed":{"requests":11,"replies":1}}}
     2> {"jsonrpc":"2.0","method":"Probe.note","params":[10],"number":12}
     advance 1000
     2< {"jsonrpc":"2.0","id":10,"result":8}
+    2< {"jsonrpc":"2.0","method":"rpc.received","params":{"requests":12,"replies":1}}
+    2> {"jsonrpc":"2.0","method":"rpc.received","params":{"requests":1,"replies":8}}
     2> {"jsonrpc":"2.0","method":"Probe.echo","params":[11],"id":13}
     2< {"jsonrpc":"2.0","id":13,"result":11}
     2> {"jsonrpc":"2.0","method":"rpc.goodbye"}
@@ -191,7 +193,7 @@ private let endings = #"""
     They say: Are you well? Yes.
     true
     0 CancellationError()
-    -32052 no reply came within the time allowed for the call (-32052, unknown)
+    -32052 Probe.wait: no reply came within the time allowed for the call (-32052, unknown)
     8
     11
     """#

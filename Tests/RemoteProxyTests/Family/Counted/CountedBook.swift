@@ -17,7 +17,10 @@ final class CountedBook: Sendable {
         var isLettingGo = false
         var hasFailed = false
         var calls = 0
-        var posts = 0
+        /// The posts that are not delivered, by their session; nil for those that were made here.
+        var posts: [ObjectIdentifier?: Int] = [:]
+        /// The posts of sessions that are over. They are dropped, or delivered if their client left in good order.
+        var leftBehind = 0
         var handles = 0
         /// The sessions that have called, each with the one that it has seen.
         var sessions: [ObjectIdentifier: Int?] = [:]
@@ -38,7 +41,11 @@ final class CountedBook: Sendable {
     var hasFailed: Bool { state.withLock { $0.hasFailed } }
     var isBusy: Bool { state.withLock { $0.isMaking || $0.isLettingGo } }
     /// How many ought to hold.
-    var holders: Int { state.withLock { $0.handles + $0.calls + $0.posts + $0.sessions.count } }
+    var holders: Int {
+        state.withLock { $0.handles + $0.calls + $0.posts.values.reduce(0, +) + $0.sessions.count }
+    }
+    /// How many more may hold.
+    var leftBehind: Int { state.withLock { $0.leftBehind } }
     var faults: [String] { state.withLock { $0.faults } }
 
     func complain(_ fault: String) { state.withLock { $0.faults.append(fault) } }
@@ -64,8 +71,16 @@ final class CountedBook: Sendable {
 
     /// It holds until it has been delivered, or until making has failed.
     func posted() {
-        state.withLock { $0.posts += 1 }
+        let session = CallScope.current?.caller?.sessionIdentifier
+        let isFirst = state.withLock { state in
+            state.posts[session, default: 0] += 1
+            return state.posts[session] == 1
+        }
         join()
+        guard isFirst, let caller = CallScope.current?.caller else { return }
+        caller.whenGone { [self] in
+            state.withLock { state in state.leftBehind += state.posts.removeValue(forKey: session) ?? 0 }
+        }
     }
 
     /// A session holds until it is over, unless what it causes comes through a handle.
@@ -92,7 +107,7 @@ final class CountedBook: Sendable {
             state.isMaking = false
             guard Int.random(in: 0..<8, using: &state.random) > 0 else {
                 state.hasFailed = true
-                state.posts = 0
+                (state.posts, state.leftBehind) = ([:], 0)
                 throw Nursery.Stillborn()
             }
             state.made += 1
@@ -126,7 +141,14 @@ final class CountedBook: Sendable {
 
     fileprivate func delivered(_ number: Int) {
         used(number)
-        state.withLock { $0.posts -= 1 }
+        let session = CallScope.current?.caller?.sessionIdentifier
+        state.withLock { state in
+            if let count = state.posts[session] {
+                state.posts[session] = count == 1 ? nil : count - 1
+            } else {
+                state.leftBehind -= 1
+            }
+        }
     }
 
     fileprivate func work(_ number: Int) async {

@@ -62,7 +62,7 @@ private final class Machine {
     func post() -> String {
         let entry = arrival.post(nil)
         guard case .keep = entry else { return name(entry) }
-        return name(arrival.post(try? KeptPost(from: nil, of: 0) { _ in }))
+        return name(arrival.post(try? KeptPost("", from: nil, of: 0) { _ in }))
     }
 
     private func name(_ entry: Arrival<any Sendable>.Entry) -> String {
