@@ -9,6 +9,7 @@ private struct ModelCall {
     let id: RPCIdentifier?
     let deadline: Instant
     let bytes: Int
+    let isPost: Bool
     var stop: IncomingCalls.Stop?
     /// Since it has begun.
     var runner: FuzzRunner?
@@ -21,6 +22,7 @@ func fuzzIncoming(_ dice: inout Dice) {
     let runners = (0..<3).map { _ in FuzzRunner() }
     var model: [Int: ModelCall] = [:]
     var byteCount: Int { model.values.reduce(0) { $0 + $1.bytes } }
+    var callCount: Int { model.values.count { !$0.isPost } }
     var isDraining = false
 
     func stopped(_ reason: IncomingCalls.Stop, _ isMeant: (RPCIdentifier?, Instant) -> Bool) -> [Int] {
@@ -37,14 +39,14 @@ func fuzzIncoming(_ dice: inout Dice) {
             let bytes = Int(deadline.nanoseconds % 5)
             switch calls.start(id, isPost: isPost, bytes: bytes, deadline: deadline) {
             case .run(let slot):
-                let mayRun = isPost || !isDraining && model.count < limit && byteCount < byteLimit
+                let mayRun = isPost || !isDraining && callCount < limit && byteCount < byteLimit
                 require(mayRun && model[slot] == nil, "ran when it must not")
-                model[slot] = ModelCall(id: id, deadline: deadline, bytes: bytes)
+                model[slot] = ModelCall(id: id, deadline: deadline, bytes: bytes, isPost: isPost)
             case .busy(.maximumRequestsInFlight, let most):
-                require(!isDraining && !isPost && model.count >= limit && most == limit, "busy")
+                require(!isDraining && !isPost && callCount >= limit && most == limit, "busy")
             case .busy(let which, let most):
                 require(which == .maximumBytesInFlight && most == byteLimit, "busy with \(which)")
-                require(!isDraining && !isPost && model.count < limit && byteCount >= byteLimit, "busy with bytes")
+                require(!isDraining && !isPost && callCount < limit && byteCount >= byteLimit, "busy with bytes")
             case .draining: require(isDraining && !isPost, "draining")
             }
         case 2:
@@ -78,7 +80,7 @@ func fuzzIncoming(_ dice: inout Dice) {
             model[slot]?.runner = runner
         }
         require(calls.count == model.count && calls.held.count == byteCount, "how many")
-        require(calls.isFull == (model.count >= limit || byteCount >= byteLimit), "whether it is full")
+        require(calls.isFull == (callCount >= limit || byteCount >= byteLimit), "whether it is full")
         require(calls.isDrained == (isDraining && model.isEmpty), "drained")
         require(calls.nextDeadline == model.values.filter { $0.stop == nil }.map(\.deadline).min(), "the next deadline")
         for slot in -1..<8 {
