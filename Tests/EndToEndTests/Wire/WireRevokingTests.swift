@@ -183,7 +183,7 @@ import Testing
     }
 }
 
-/// Answers nobody, until it is told to stop.
+/// Answers no call, until it is told to stop.
 private struct Patient: Greeter {
     func greet(_ name: String) async throws -> String {
         let nothing = AsyncStream.makeStream(of: Void.self)

@@ -1,4 +1,4 @@
-// Whatever has happened between a client and a server: when both are done nothing stays, no timer, no session and no object.
+// When a client and a server are done with each other nothing stays, no timer, no session and no object.
 
 import RPCSockets
 import RPCWire

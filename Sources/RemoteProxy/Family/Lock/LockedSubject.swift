@@ -75,7 +75,7 @@ public struct Locking: Sendable {
     /// One call at a time.
     public static var oneAtATime: Locking { Locking() }
 
-    /// So many calls at a time, in the order in which they came: a limit on what one object is asked for, whoever asks. Calls of
+    /// So many calls at a time, in the order in which they came: a limit on the calls of all callers to one object. Calls of
     /// `exclusively` run one at a time.
     public static func atMost(_ places: Int) -> Locking {
         var locking = Locking()

@@ -143,7 +143,7 @@ import Testing
         let calls = shelf.calls
         #expect(try titles(launch()) == ["titles", "\(calls + 1)"])
         loop.advance(by: .milliseconds(1))
-        // What comes later is kept, by a process that dropped nothing as well.
+        // Later results are kept, by a process that dropped nothing as well.
         let other = launch()
         #expect(try book(other, 1) == "book 1, \(calls + 2)")
         #expect(try loop.complete { await other.saveCache() })
