@@ -71,6 +71,8 @@ package final class Traffic: Sendable {
     /// Exact to some kilobytes for each session.
     package var bytes: Int { kept.load(ordering: .relaxed) }
     package var isFull: Bool { bytes >= maximumBytes }
+    /// Caches belong to no session, which could pay for them. So they take nothing from half of the bytes.
+    var hasRoomForCaches: Bool { bytes <= maximumBytes / 2 }
 
     /// Adds a change of these bytes.
     func keeps(_ change: Int) { kept.add(change, ordering: .relaxed) }
@@ -101,7 +103,7 @@ package struct SessionAccount: ~Copyable, Sendable {
     }
 
     /// Nil at an end that counts nothing.
-    private let traffic: Traffic?
+    let traffic: Traffic?
     private let debt = Atomic(0)
     private let kept = Lock<Kept?>(nil)
     private let mostKept: Int

@@ -48,9 +48,16 @@ final class KeptPost<Service: Sendable>: Sendable {
 }
 
 /// About how much memory these arguments take: the length of their JSON text, and a little more.
-private func sizeInMemory<Arguments>(of arguments: Arguments, _ coding: ArgumentCoding<Arguments>) -> Int {
+func sizeInMemory<Arguments>(of arguments: Arguments, _ coding: ArgumentCoding<Arguments>) -> Int {
     let output = JSONOutput()
     var writer = ArgumentWriter(output)
     try? coding.write(arguments, &writer)
+    return output.count + 256
+}
+
+/// The same of a value.
+func sizeInMemory(of value: some Encodable) -> Int {
+    let output = JSONOutput()
+    try? output.encode(value)
     return output.count + 256
 }

@@ -14,6 +14,7 @@ protocol Vat: Sendable {
     func wait(milliseconds: Int) async throws -> Int
     /// Posts so many texts to the caller's own vat.
     func pour(_ count: Int, bytes: Int) async throws -> Int
+    @ReadOnly func sample(_ number: Int, bytes: Int) async throws -> String
 }
 
 private final class SlowVat: Vat {
@@ -39,6 +40,8 @@ private final class SlowVat: Vat {
         for _ in 0..<count { VatProxy(caller).fill(String(repeating: "x", count: bytes)) }
         return count
     }
+
+    func sample(_ number: Int, bytes: Int) async throws -> String { String(repeating: "\(number % 10)", count: bytes) }
 }
 
 @Suite struct `The budget of a server` {
@@ -166,6 +169,36 @@ private final class SlowVat: Vat {
         #expect(network.sessions.count == 1, "the smaller debtor keeps its session")
         network.isServing = true
         network.shutDown()
+    }
+
+    @Test(arguments: [400_000, 10_000_000])
+    func `what an exported cache has for peers is counted, within its own limit and half of the budget`(
+        most: Int
+    ) throws {
+        let (network, traffic) = network(inAll: 2_000_000)
+        var policy = CachePolicy(freshFor: .seconds(1_000))
+        policy.maximumBytes = most
+        var cache: VatProxy? = VatProxy(SlowVat(loop)).cached(
+            in: .memory, methods: nil, policy, .manual(loop))
+        let registration = network.exports.add(try #require(cache), named: nil)
+        let proxy = VatProxy(network.client())
+        for number in 0..<40 {
+            let result = try loop.complete { try await proxy.sample(number, bytes: 50_000) }
+            #expect(result == String(repeating: "\(number % 10)", count: 50_000))
+        }
+        loop.run()
+        let expected = min(most, 1_000_000)
+        #expect(traffic.bytes > expected / 10 * 8 && traffic.bytes < expected + 60_000)
+        // One that is too large is not kept, and removes none.
+        let before = traffic.bytes
+        #expect(try loop.complete { try await proxy.sample(1, bytes: 900_000) }.count == 900_000)
+        loop.run()
+        #expect(abs(traffic.bytes - before) < 1_000)
+        registration.cancel()
+        cache = nil
+        network.shutDown()
+        loop.run()
+        #expect(traffic.bytes == 0)
     }
 
     @Test func `what has not come whole, and what waits, is counted and given back`() throws {

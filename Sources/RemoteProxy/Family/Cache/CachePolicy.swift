@@ -26,9 +26,10 @@ public struct CachePolicy: Sendable {
     public var keepsAfterChanges = false
     /// How many results are kept. Beyond that, those that were used longest ago are removed.
     public var maximumEntries = 1_000
-    /// How many bytes the results in a file may have together: JSON, names and arguments. Beyond that, those that were
-    /// used longest ago are removed. A single larger result is not kept, and the log says so. In `.memory` only
-    /// `maximumEntries` counts.
+    /// How many bytes the results in a file may have together, as JSON with names and arguments, and how many those in memory
+    /// that peers have asked for. Beyond that, those that were used longest ago are removed. A single larger result is not
+    /// kept; if there is a file, the log says so. What a server's caches have for peers counts for its `maximumBytesInAll`,
+    /// and they take at most half of that.
     public var maximumBytes = 16 * 1_024 * 1_024
     /// How long fetching a result may take. A call that waits for it may have an earlier deadline.
     public var refreshTimeout: Duration = .seconds(30)

@@ -138,9 +138,12 @@ final class CacheStore: Sendable {
         if case .failure(let error) = fetched { failure = error }
         let (shown, waiting, listeners) = state.withLock { state in
             let counts = fetching == state.fetching(key)
-            if counts, case .success(let result) = fetched { state.table.store(result, at: time) }
             var shown = counts ? state.table[key.place] : nil
             if let result = shown, result.key != key { shown = nil }
+            if counts, case .success(let result) = fetched {
+                state.table.store(result, at: time)
+                shown = result
+            }
             if failure != nil, shown != nil { state.pausedUntil = now.advanced(by: policy.pauseAfterFailure) }
             var line = state.fetchings.removeValue(forKey: fetching)
             return (shown, line?.takeAll() ?? [], state.listeners.values.filter { $0.key == key })

@@ -15,8 +15,11 @@ struct CacheTable {
     private let freshFor: Int64
     private let staleFor: Int64
     private let maximumEntries: Int
+    private let maximumBytes: Int
     /// By `CacheKey.place`. If two results have the same place, only the later one is kept.
     private var entries: [Int: Entry] = [:]
+    /// What the results count for together.
+    private var bytes = 0
     /// The latest time of use. No two uses have the same time.
     private var lastUse = Int64.min
 
@@ -24,6 +27,7 @@ struct CacheTable {
         freshFor = policy.freshFor.nanoseconds
         staleFor = policy.staleFor.nanoseconds
         maximumEntries = max(0, policy.maximumEntries)
+        maximumBytes = max(0, policy.maximumBytes)
     }
 
     var count: Int { entries.count }
@@ -43,19 +47,35 @@ struct CacheTable {
         return age - freshFor < staleFor ? (entry.result, false) : nil
     }
 
-    /// Stores a result.
+    /// Stores a result, if there is room for it, in place of an earlier one.
     /// - Parameter record: the record that it was decoded from; nil if it has just been fetched.
     mutating func store(_ result: any CachedResult, from record: CacheRecord? = nil, at time: Int64) {
+        remove(result.key.place)
+        guard result.hasRoom, result.bytes <= maximumBytes else { return }
+        bytes += result.bytes
         entries[result.key.place] = Entry(
             result: result, written: record?.written ?? time, used: nextUse(time), name: record?.name)
-        guard count > maximumEntries else { return }
-        // Removes a tenth more than it must, so that the next results need no search.
-        let surplus = count - (maximumEntries - maximumEntries / 10)
-        for (place, _) in entries.sorted(by: { $0.value.used < $1.value.used }).prefix(surplus) { entries[place] = nil }
+        trim()
+    }
+
+    /// Removes the results that were used longest ago. Removes a tenth more than it must, so that the next results need no search.
+    private mutating func trim() {
+        guard count > maximumEntries || bytes > maximumBytes else { return }
+        for (place, _) in entries.sorted(by: { $0.value.used < $1.value.used }) {
+            if count <= maximumEntries - maximumEntries / 10, bytes <= maximumBytes - maximumBytes / 10 { return }
+            remove(place)
+        }
+    }
+
+    private mutating func remove(_ place: Int) { bytes -= entries.removeValue(forKey: place)?.result.bytes ?? 0 }
+
+    private mutating func keep(_ isKept: (Entry) -> Bool) {
+        entries = entries.filter { isKept($0.value) }
+        bytes = entries.values.reduce(0) { $0 + $1.result.bytes }
     }
 
     /// Removes all results of one method.
-    mutating func removeAll(of method: Int) { entries = entries.filter { $0.value.result.key.method != method } }
+    mutating func removeAll(of method: Int) { keep { $0.result.key.method != method } }
 
     private mutating func nextUse(_ time: Int64) -> Int64 {
         lastUse = lastUse == .max ? .max : max(time, lastUse + 1)
@@ -82,7 +102,7 @@ struct CacheTable {
 
     /// Removes each result whose record was removed, or was replaced by a later one from another process.
     mutating func follow(_ records: CacheRecords) {
-        entries = entries.filter { _, entry in
+        keep { entry in
             guard let name = entry.name else { return true }
             return records[name].map { $0.written <= entry.written } ?? false
         }

@@ -32,6 +32,10 @@ struct CacheKey: Sendable, Hashable {
 /// A result whose types are hidden. Only the calls that ask for it know them.
 protocol CachedResult: AnyObject, Sendable {
     var key: CacheKey { get }
+    /// How many bytes it counts for in memory.
+    var bytes: Int { get }
+    /// Whether the server has room for it.
+    var hasRoom: Bool { get }
     /// Encodes the arguments, which name the result in the file, and the value.
     func json() throws -> (arguments: String, value: String)
 }
@@ -39,12 +43,26 @@ protocol CachedResult: AnyObject, Sendable {
 final class KnownResult<Arguments: Sendable, Result: Codable & Sendable>: CachedResult {
     let key: CacheKey
     let value: Result
+    let bytes: Int
     private let arguments: Arguments
     private let coding: ArgumentCoding<Arguments>
+    private let traffic: Traffic?
 
-    init(_ value: Result, for key: CacheKey, _ arguments: Arguments, _ coding: ArgumentCoding<Arguments>) {
+    /// - Parameter caller: the peer that has asked for the result. Its server counts the result for as long as it exists. Nil if
+    ///   this process has asked.
+    init(
+        _ value: Result, for key: CacheKey, _ arguments: Arguments, _ coding: ArgumentCoding<Arguments>,
+        askedBy caller: Caller? = nil
+    ) {
         (self.key, self.value, self.arguments, self.coding) = (key, value, arguments, coding)
+        traffic = caller?.peer.account.traffic
+        bytes = traffic == nil ? 0 : sizeInMemory(of: arguments, coding) + sizeInMemory(of: value)
+        traffic?.keeps(bytes)
     }
+
+    deinit { traffic?.keeps(-bytes) }
+
+    var hasRoom: Bool { traffic?.hasRoomForCaches ?? true }
 
     func json() throws -> (arguments: String, value: String) {
         let output = JSONOutput()

@@ -18,7 +18,8 @@ struct CachingSubject<Service: Sendable>: WrappingSubject {
         guard let number = store.methods.firstIndex(of: method.signature.name), scope?.hasHold != true else {
             return try await change(method.signature) { try await next.call(method, arguments) }
         }
-        let name = scope?.caller.map { _ in method.signature.wireName }
+        let caller = scope?.caller
+        let name = caller.map { _ in method.signature.wireName }
         guard let key = try CacheKey(number, arguments, method.coding, sentFor: name) else {
             return try await next.call(method, arguments)
         }
@@ -33,7 +34,8 @@ struct CachingSubject<Service: Sendable>: WrappingSubject {
             case .again: continue
             case .read(let record):
                 let value = try? decodeJSON(Result.self, from: record.json)
-                store.adopt(value.map { KnownResult($0, for: key, arguments, method.coding) }, from: record)
+                store.adopt(
+                    value.map { KnownResult($0, for: key, arguments, method.coding, askedBy: caller) }, from: record)
             case .load(let task):
                 guard try await wait(for: task) != nil else {
                     let text = "the time allowed for the call was over before the file of the cache was read"
@@ -88,7 +90,9 @@ struct CachingSubject<Service: Sendable>: WrappingSubject {
         let asking = Task(executorPreference: environment.executor) { [next, store, scope] in
             do {
                 let value = try await CallScope.with(scope) { try await next.call(method, arguments) }
-                _ = answer.end(with: .success(KnownResult(value, for: fetching.key, arguments, method.coding)))
+                _ = answer.end(
+                    with: .success(
+                        KnownResult(value, for: fetching.key, arguments, method.coding, askedBy: scope.caller)))
             } catch {
                 _ = answer.end(with: .failure(error))
             }
