@@ -3,7 +3,7 @@
 // Only `closed` is final: no client ends because its server is away, however long. After the loss of a connection that was of
 // use, or that lasted, the next attempt is made at once. A server that drops each connection must be left in peace, whether it
 // answers a call before or not. So use counts only once until a connection has lasted. Otherwise the client waits first, and
-// longer each time.
+// longer each time; after a connection that was of use, not longer than a new caller would.
 
 package struct Reconnection {
     package enum Phase: Sendable, Hashable {
@@ -25,7 +25,8 @@ package struct Reconnection {
     private let backoff: Backoff
     /// A connection that has lasted so long has not come to nothing.
     private static let lasting = Duration.seconds(1)
-    /// The longest that a new caller is kept waiting where callers were told, or where there was a connection.
+    /// The longest that a new caller is kept waiting where callers were told, or where there was a connection. Also the longest
+    /// wait after a connection that was of use: calls may be in flight.
     private static let longestForCaller = Duration.seconds(1)
 
     /// How many attempts and connections in a row have come to nothing.
@@ -68,7 +69,9 @@ package struct Reconnection {
     ///   - chance: a random number in 0 ..< 1.
     ///   - wasOfUse: whether the server has answered a call over the connection.
     package mutating func lost(at now: Instant, chance: Double, wasOfUse: Bool = false) -> Action {
-        guard phase == .connected, wasGood(at: now, wasOfUse) else { return wait(at: now, chance: chance) }
+        guard phase == .connected, wasGood(at: now, wasOfUse) else {
+            return wait(at: now, chance, wasOfUse)
+        }
         phase = .connecting
         return .dial
     }
@@ -85,13 +88,14 @@ package struct Reconnection {
     /// The server says that it is going away, or an attempt failed. The client waits before it dials again.
     package mutating func left(at now: Instant, chance: Double, wasOfUse: Bool = false) -> Action {
         if phase == .connected { _ = wasGood(at: now, wasOfUse) }
-        return wait(at: now, chance: chance)
+        return wait(at: now, chance, wasOfUse)
     }
 
-    private mutating func wait(at now: Instant, chance: Double) -> Action {
+    private mutating func wait(at now: Instant, _ chance: Double, _ wasOfUse: Bool) -> Action {
         guard phase == .connecting || phase == .connected else { return .nothing }
         let wasConnected = phase == .connected
-        let until = now.advanced(by: backoff.delay(afterFailures: failures, chance: chance))
+        let delay = backoff.delay(afterFailures: failures, chance: chance)
+        let until = now.advanced(by: wasOfUse ? min(delay, Self.longestForCaller) : delay)
         failures += 1
         soonest = wasConnected ? now.advanced(by: Self.longestForCaller) : nil
         phase = .waiting(until: until)

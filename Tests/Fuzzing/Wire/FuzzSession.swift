@@ -129,7 +129,10 @@ private func fuzzReconnection(_ dice: inout Dice) {
             let isAtOnce = before == .connected && (hasLasted || wasOfUse && mayBeShort)
             if isAtOnce { mayBeShort = hasLasted }
             switch machine.lost(at: at(now), chance: Double(dice.roll()) / 256, wasOfUse: wasOfUse) {
-            case .wait(let until): require(isHeard && !isAtOnce && machine.phase == .waiting(until: until), "a wait")
+            case .wait(let until):
+                require(isHeard && !isAtOnce && machine.phase == .waiting(until: until), "a wait")
+                require(
+                    !wasOfUse || at(now).duration(to: until) <= .seconds(1), "a long wait after a connection of use")
             case .dial: require(isAtOnce && machine.phase == .connecting, "dialled at once")
             case .nothing: require(!isHeard && machine.phase == before, "lost in \(before)")
             }

@@ -75,7 +75,9 @@ import Testing
         let counter = SharedCounter()
         server.export(CounterProxy(counter))
         let network = try BreakingDialer(try await server.listen(on: "tcp://127.0.0.1:0"))
-        let client = RPCClient(network.dialer, .patient)
+        var patient = RPCClient.Configuration.patient
+        patient.reconnectLimit = .milliseconds(10)
+        let client = RPCClient(network.dialer, patient)
         let results = try await withThrowingTaskGroup(of: [Int].self) { group in
             for _ in 0..<8 {
                 group.addTask {
