@@ -47,6 +47,27 @@ import Testing
         #expect(admitted(&line) == ["reader", "another"])
     }
 
+    @Test func `a lock of two places has two inside, and who holds it is alone`() {
+        var line = Line(places: 2)
+        #expect(line.enter(.changing, by: 1) == .entered)
+        #expect(line.enter(.changing, by: 2) == .entered)
+        #expect(line.enter(.changing, by: 3) == .mustWait)
+        #expect(line.enter(.changing, by: 2) == .isInside)
+        _ = line.join(.changing, by: 3, "third")
+        _ = line.join(.holding, by: Line.noTask, "holder")
+        _ = line.join(.changing, by: 4, "fourth")
+        line.leave(.changing, by: 2)
+        #expect(admitted(&line) == ["third"])
+        line.leave(.changing, by: 1)
+        #expect(admitted(&line) == [], "the holder waits for both places, and nobody overtakes it")
+        line.leave(.changing, by: 3)
+        #expect(admitted(&line) == ["holder"])
+        #expect(line.enter(.changing, by: 5) == .mustWait)
+        line.leave(.holding, by: Line.noTask)
+        #expect(admitted(&line) == ["fourth"])
+        #expect(line.enter(.changing, by: 5) == .entered)
+    }
+
     @Test func `a writer that gives up lets the readers behind it in`() {
         var line = Line()
         #expect(line.enter(.reading, by: 1) == .entered)

@@ -141,6 +141,24 @@ import Testing
         }
     }
 
+    @Test func `takes as many calls at a time as it is told, in their order, and one that holds it alone`() throws {
+        let proxy = WorkshopProxy(workshop).locked(.atMost(2), clock: loop)
+        try loop.complete { [loop] in
+            async let first = proxy.work("a", milliseconds: 5)
+            async let second = proxy.work("b", milliseconds: 7)
+            async let third = proxy.work("c", milliseconds: 5)
+            try await loop.sleep(for: .milliseconds(1))
+            async let alone = proxy.exclusively { try await proxy.work("alone", milliseconds: 5) }
+            try await loop.sleep(for: .milliseconds(1))
+            async let last = proxy.work("last", milliseconds: 1)
+            _ = try await (first, second, third, alone, last)
+        }
+        #expect(
+            workshop.log == [
+                "a in", "b in", "a out", "c in", "b out", "c out", "alone in", "alone out", "last in", "last out",
+            ])
+    }
+
     @Test func `takes one reader at a time like any other call unless told otherwise`() throws {
         try loop.complete { [proxy] in
             async let one = proxy.look("one", milliseconds: 5)
