@@ -122,7 +122,8 @@ extension ServiceProxy {
     ///
     /// The hold ends with the body, with the session that asked for it, or with its lease, whichever is first. Later calls
     /// under it throw `.holdEnded`, `.notExecuted`. A call that is running continues, and the next in line has the
-    /// subject after it. Child tasks of the body share the hold, and take turns.
+    /// subject after it. Child tasks of the body share the hold, and take turns. A post that the body makes to a proxy which
+    /// delivers later, such as a lazy one, is not under the hold, which may be over by then: calls that it makes wait in line.
     ///
     /// - Parameter lease: how long other calls may be kept waiting at most.
     /// - Throws: what the body throws; `RPCError` if the task's deadline came first or the subject cannot be held;
