@@ -7,6 +7,7 @@
 // - The other end of a connection: `RemoteEnd`, `remoteEnd`, `nextRemoteEnd`, `onlyRemoteEnd`, `RemoteObject`, `retryBudget`,
 //   `RetryBudget`, `PeerUnreachable`.
 // - Waiting: `WaitingTask`, `WaitingLine`, `KeptPost`, `NotKept`.
+// - What a server keeps for its peers: `Traffic`, `keeps`, `sizeInMemory`.
 // - JSON: `JSONOutput`, `canonicalJSON`. Arguments as keys: `ArgumentValues`.
 // - The system: `Lock`, `Loop`, `LoopTimer`, `EventLoop`, `Instant`, `MonotonicClock`, `WallClock`, `SystemThread`,
 //   `standardError`, `ReplaceableFile`, `SystemError`, `Backoff`.
