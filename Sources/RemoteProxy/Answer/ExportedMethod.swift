@@ -75,7 +75,7 @@ extension Method {
         return ExportedMethod(
             signature: signature, service: service, supports: { [signature] in try await subject.supports(signature) }
         ) { call in
-            try call.answer(await subject.answer(self, call.arguments(self.coding, of: self.signature)))
+            try call.answer(await subject.answer(self, call.arguments(self.coding, of: self.signature)), self.results)
         }
     }
 }

@@ -238,7 +238,7 @@ extension ExportedMethod {
             signature: signature, service: ServiceDescription(signature.service)
         ) { call in
             let method = try call.arguments(argument, of: signature)
-            try call.answer(await exports.method(named: Bytes(method))?.supports() ?? false)
+            try call.answer(await exports.method(named: Bytes(method))?.supports() ?? false, .codable)
         }
     }
 }

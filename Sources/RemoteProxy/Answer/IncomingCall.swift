@@ -35,9 +35,9 @@ struct IncomingCall {
     private func argumentsAreRead() { worker._withUnsafeGuaranteedRef { $0.place.argumentsAreRead() } }
 
     /// Encodes the result at the end of the worker's output.
-    func answer(_ result: some Encodable) throws {
+    func answer<Result>(_ result: Result, _ coding: ResultCoding<Result>) throws {
         do {
-            try worker._withUnsafeGuaranteedRef { try $0.output.encode(result) }
+            try worker._withUnsafeGuaranteedRef { try coding.write(result, $0.output) }
         } catch {
             throw UnencodableResult(error: error)
         }

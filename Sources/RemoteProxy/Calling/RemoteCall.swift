@@ -30,10 +30,12 @@ public struct _RemoteCall {
         return try method.end(self)
     }
 
-    static func decode<Result: Decodable>(_ json: Bytes, of signature: MethodSignature) throws -> Result {
+    static func read<Result>(_ json: Bytes, _ results: ResultCoding<Result>, of signature: MethodSignature) throws
+        -> Result
+    {
         defer { extendLifetime(json) }
         do {
-            return try decodeJSON(Result.self, from: json.memory)
+            return try results.read(json.memory)
         } catch {
             throw notDecoded(signature, Result.self, error)
         }

@@ -8,7 +8,7 @@
 //   `RetryBudget`, `PeerUnreachable`.
 // - Waiting: `WaitingTask`, `WaitingLine`, `KeptPost`, `NotKept`.
 // - What a server keeps for its peers: `Traffic`, `keeps`, `sizeInMemory`.
-// - JSON: `JSONOutput`, `canonicalJSON`. Arguments as keys: `ArgumentValues`.
+// - JSON: `JSONOutput`, `canonicalJSON`, `ResultCoding`. Arguments as keys: `ArgumentValues`.
 // - The system: `Lock`, `Loop`, `LoopTimer`, `EventLoop`, `Instant`, `MonotonicClock`, `WallClock`, `SystemThread`,
 //   `standardError`, `ReplaceableFile`, `SystemError`, `Backoff`.
 

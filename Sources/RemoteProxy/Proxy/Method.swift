@@ -10,11 +10,12 @@ import RPCWire
 ///
 /// A class, because generated code has one for each requirement: copying a value of several closures took a fifth of the time in
 /// which that code compiles. `@unchecked Sendable`: needs no lock, since all properties are constants.
-public final class Method<Service: Sendable, Arguments: Sendable, Result: Codable & Sendable>: ServiceMethod<Service>,
+public final class Method<Service: Sendable, Arguments: Sendable, Result: Sendable>: ServiceMethod<Service>,
     @unchecked Sendable
 {
     let service: ServiceDescription
     let coding: ArgumentCoding<Arguments>
+    let results: ResultCoding<Result>
     let invoke: @Sendable (Service, Arguments) async throws -> Result
     /// Answers a call from the wire.
     let answer: @Sendable (IncomingCall) async throws -> Void
@@ -26,21 +27,35 @@ public final class Method<Service: Sendable, Arguments: Sendable, Result: Codabl
         _ name: String, of service: ServiceDescription, parameters: KeyValuePairs<String, String> = [:],
         result: String? = nil, effect: MethodSignature.Effect = .changes, coding: ArgumentCoding<Arguments>,
         invoke: @escaping @Sendable (Service, Arguments) async throws -> Result
+    ) where Result: Codable {
+        self.init(
+            name, of: service, parameters: parameters, result: result, effect: effect, coding: coding,
+            results: .codable,
+            invoke: invoke)
+    }
+
+    /// For a result that is not `Codable`.
+    package convenience init(
+        _ name: String, of service: ServiceDescription, parameters: KeyValuePairs<String, String> = [:],
+        result: String? = nil, effect: MethodSignature.Effect = .changes, coding: ArgumentCoding<Arguments>,
+        results: ResultCoding<Result>, invoke: @escaping @Sendable (Service, Arguments) async throws -> Result
     ) {
         let signature = MethodSignature(
             service: service.name, name: name, parameters: parameters.map(MethodSignature.Parameter.init),
             result: result, shape: .call, effect: effect)
-        self.init(signature, of: service, coding, invoke)
+        self.init(signature, of: service, coding, results, invoke)
     }
 
     /// `answer` is generic code of this module. Specialised for each method, it would make posts a tenth faster and calls not
     /// measurably, and generated code would take a quarter longer to compile.
     private init(
         _ signature: MethodSignature, of service: ServiceDescription, _ coding: ArgumentCoding<Arguments>,
-        declared: ObjectIdentifier? = nil, _ invoke: @escaping @Sendable (Service, Arguments) async throws -> Result
+        _ results: ResultCoding<Result>, declared: ObjectIdentifier? = nil,
+        _ invoke: @escaping @Sendable (Service, Arguments) async throws -> Result
     ) {
         self.service = service
         self.coding = coding
+        self.results = results
         self.invoke = invoke
         progress = nil
         answer = { call in
@@ -49,7 +64,7 @@ public final class Method<Service: Sendable, Arguments: Sendable, Result: Codabl
             repeat {
                 let arguments = try call.arguments(coding, of: signature)
                 do {
-                    try call.answer(await invoke(service, arguments))
+                    try call.answer(await invoke(service, arguments), results)
                 } catch {
                     throw error.thrownByObject
                 }
@@ -62,6 +77,7 @@ public final class Method<Service: Sendable, Arguments: Sendable, Result: Codabl
     init(_ method: Method, telling progress: CallProgress) {
         service = method.service
         coding = method.coding
+        results = method.results
         invoke = method.invoke
         answer = method.answer
         self.progress = progress
@@ -74,7 +90,7 @@ public final class Method<Service: Sendable, Arguments: Sendable, Result: Codabl
         by proxy: Proxy.Type, as service: String, _ upcast: @escaping @Sendable (Proxy.ProxiedService) -> Service
     ) -> ServiceMethod<Proxy.ProxiedService>? {
         Method<Proxy.ProxiedService, Arguments, Result>(
-            signature.of(service), of: self.service.named(service), coding, declared: declaration
+            signature.of(service), of: self.service.named(service), coding, results, declared: declaration
         ) { [invoke] in try await invoke(upcast($0), $1) }
     }
 
@@ -120,7 +136,7 @@ extension Method {
         let (end, mayHaveRun) = call._withUnsafeGuaranteedRef { ($0.takeEnd(), $0.mayHaveRun) }
         requester._withUnsafeGuaranteedRef { $0.spareCalls.give(call.takeRetainedValue()) }
         switch end {
-        case .result(let json): return try _RemoteCall.decode(json, of: signature)
+        case .result(let json): return try _RemoteCall.read(json, results, of: signature)
         case .failure(let error): throw remote.error(error.thrown(by: service), mayHaveRun).thrownByProxy
         case .failed(.cancelled(let wasSent)):
             progress?.note(wasSent || mayHaveRun ? .unknown : .notExecuted)

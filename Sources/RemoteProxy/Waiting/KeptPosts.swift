@@ -55,9 +55,9 @@ func sizeInMemory<Arguments>(of arguments: Arguments, _ coding: ArgumentCoding<A
     return output.count + 256
 }
 
-/// The same of a value.
-func sizeInMemory(of value: some Encodable) -> Int {
+/// The same of a result.
+func sizeInMemory<Result>(of result: Result, _ coding: ResultCoding<Result>) -> Int {
     let output = JSONOutput()
-    try? output.encode(value)
+    try? coding.write(result, output)
     return output.count + 256
 }

@@ -54,7 +54,7 @@ extension ServiceProxy {
     /// A slow reader misses the oldest updates, never the newest. Put the cache around a lazy, counted or late-bound proxy.
     /// Inside one, the cache is found only while the object exists. Inside `failover` it is never found.
     /// - Throws: `RPCError` with the code `.unimplemented` if no cache is found, or it does not cache the method.
-    public func updates<Result>(
+    public func updates<Result: Codable>(
         of method: Method<ProxiedService, Void, Result>
     ) throws -> AsyncStream<CacheUpdate<Result>> {
         try updates(of: method, ())
@@ -64,7 +64,7 @@ extension ServiceProxy {
     /// arguments are a tuple with the names of the parameters.
     /// - Throws: `RPCError` with the code `.unimplemented` if no cache is found, or it does not cache the method; with
     ///   `.invalidArguments` if an argument is not equal to itself, such as NaN, or cannot be encoded.
-    public func updates<Arguments, Result>(
+    public func updates<Arguments, Result: Codable>(
         of method: Method<ProxiedService, Arguments, Result>, _ arguments: Arguments
     ) throws -> AsyncStream<CacheUpdate<Result>> {
         guard let cache = proxySubject.layer(CachingSubject<ProxiedService>.self) else {

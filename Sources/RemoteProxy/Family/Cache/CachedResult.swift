@@ -40,23 +40,25 @@ protocol CachedResult: AnyObject, Sendable {
     func json() throws -> (arguments: String, value: String)
 }
 
-final class KnownResult<Arguments: Sendable, Result: Codable & Sendable>: CachedResult {
+final class KnownResult<Arguments: Sendable, Result: Sendable>: CachedResult {
     let key: CacheKey
     let value: Result
     let bytes: Int
     private let arguments: Arguments
     private let coding: ArgumentCoding<Arguments>
+    private let results: ResultCoding<Result>
     private let traffic: Traffic?
 
     /// - Parameter caller: the peer that has asked for the result. Its server counts the result for as long as it exists. Nil if
     ///   this process has asked.
     init(
         _ value: Result, for key: CacheKey, _ arguments: Arguments, _ coding: ArgumentCoding<Arguments>,
-        askedBy caller: Caller? = nil
+        _ results: ResultCoding<Result>, askedBy caller: Caller? = nil
     ) {
-        (self.key, self.value, self.arguments, self.coding) = (key, value, arguments, coding)
+        (self.key, self.value) = (key, value)
+        (self.arguments, self.coding, self.results) = (arguments, coding, results)
         traffic = caller?.peer.account.traffic
-        bytes = traffic == nil ? 0 : sizeInMemory(of: arguments, coding) + sizeInMemory(of: value)
+        bytes = traffic == nil ? 0 : sizeInMemory(of: arguments, coding) + sizeInMemory(of: value, results)
         traffic?.keeps(bytes)
     }
 
@@ -66,7 +68,7 @@ final class KnownResult<Arguments: Sendable, Result: Codable & Sendable>: Cached
 
     func json() throws -> (arguments: String, value: String) {
         let output = JSONOutput()
-        try output.encode(value)
+        try results.write(value, output)
         return (try coding.canonicalJSON(of: arguments), String(decoding: output.bytes, as: UTF8.self))
     }
 }

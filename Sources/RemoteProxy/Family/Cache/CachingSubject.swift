@@ -33,9 +33,11 @@ struct CachingSubject<Service: Sendable>: WrappingSubject {
             switch store.find(key, arguments, method.coding) {
             case .again: continue
             case .read(let record):
-                let value = try? decodeJSON(Result.self, from: record.json)
+                var json = record.json
+                let value = try? json.withUTF8 { try method.results.read(UnsafeRawBufferPointer($0)) }
                 store.adopt(
-                    value.map { KnownResult($0, for: key, arguments, method.coding, askedBy: caller) }, from: record)
+                    value.map { KnownResult($0, for: key, arguments, method.coding, method.results, askedBy: caller) },
+                    from: record)
             case .load(let task):
                 guard try await wait(for: task) != nil else {
                     let text = "the time allowed for the call was over before the file of the cache was read"
@@ -92,7 +94,8 @@ struct CachingSubject<Service: Sendable>: WrappingSubject {
                 let value = try await CallScope.with(scope) { try await next.call(method, arguments) }
                 _ = answer.end(
                     with: .success(
-                        KnownResult(value, for: fetching.key, arguments, method.coding, askedBy: scope.caller)))
+                        KnownResult(
+                            value, for: fetching.key, arguments, method.coding, method.results, askedBy: scope.caller)))
             } catch {
                 _ = answer.end(with: .failure(error))
             }
@@ -112,9 +115,4 @@ struct CachingSubject<Service: Sendable>: WrappingSubject {
         let deadline = min(CallScope.current?.deadline ?? limit, limit)
         return try await task.wait(until: deadline, on: loop)
     }
-}
-
-private func decodeJSON<Value: Decodable>(_ type: Value.Type, from text: String) throws -> Value {
-    var text = text
-    return try text.withUTF8 { try JSONCodec.decodeJSON(type, from: UnsafeRawBufferPointer($0)) }
 }

@@ -25,7 +25,9 @@ private func record(_ number: Int, size: Int = 1, written: Int64, used: Int64? =
         (try? CacheKey(number, (), .none)) ?? { fatalError("no arguments are equal to none") }()
     }
 
-    private func result(_ number: Int) -> any CachedResult { KnownResult(number, for: key(number), (), .none) }
+    private func result(_ number: Int) -> any CachedResult {
+        KnownResult(number, for: key(number), (), .none, .codable)
+    }
 
     private func isThere(_ number: Int, in table: CacheTable) -> Bool {
         table[key(number).place]?.key == key(number)

@@ -1,0 +1,54 @@
+// A method whose result is not `Codable`: only the coding of the result knows how it travels.
+
+import JSONCodec
+import RPCSockets
+import RPCWire
+import TestSupport
+import Testing
+
+@testable import RemoteProxy
+
+private protocol Book: Sendable { var title: String { get } }
+
+private struct PaperBook: Book { let title: String }
+
+private protocol Library: Sendable { func find(_ title: String) async throws -> any Book }
+
+private struct TownLibrary: Library {
+    func find(_ title: String) -> any Book { PaperBook(title: title) }
+}
+
+private struct LibraryProxy: Library, ServiceProxy {
+    struct MethodName: ServiceMethodName { let name: String }
+
+    static let findMethod = Method<any Library, String, any Book>(
+        "find", of: ServiceDescription("Library"), parameters: ["title": "String"], result: "any Book", effect: .reads,
+        coding: ArgumentCoding(read: { try $0.next() }, write: { try $1.write($0) }),
+        results: ResultCoding(
+            read: { PaperBook(title: try decodeJSON(String.self, from: $0)) }, write: { try $1.encode($0.title) })
+    ) { try await $0.find($1) }
+    static let methodTable = MethodTable<any Library>(ServiceDescription("Library"), [findMethod])
+
+    let proxySubject: any Subject<any Library>
+    var asService: any Library { self }
+
+    init(subject: any Subject<any Library>) { proxySubject = subject }
+
+    func find(_ title: String) async throws -> any Book { try await Self.findMethod._call(proxySubject, title) }
+}
+
+struct ResultCodingTests {
+    @Test func `a result that is not Codable passes all layers and the wire`() throws {
+        let network = SimulatedNetwork()
+        network.exports.add(LibraryProxy(TownLibrary()).locked(), named: nil)
+        let remote = LibraryProxy(network.client())
+        let proxies = [
+            remote, remote.retrying(), remote.cached(in: .memory), remote.guarded(by: .readOnly),
+            LibraryProxy(TownLibrary()),
+            .failover([remote]), remote.observed { _ in },
+        ]
+        for proxy in proxies {
+            for _ in 1...2 { #expect(try network.loop.complete { try await proxy.find("Emma") }.title == "Emma") }
+        }
+    }
+}
