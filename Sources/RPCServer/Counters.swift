@@ -4,30 +4,33 @@ import RPCWire
 import RemoteProxy
 
 extension RPCServer {
-    /// What a server has counted since it was made. A copy, which does not change any more.
-    public struct Counters: Sendable, Hashable {
-        /// How many connections there are now.
-        public var connections = 0
-        /// Connections that were accepted, without those refused because of a limit.
-        public var accepted = 0
-        /// Requests that are being served now.
-        public var running = 0
+    /// Numbers of a server: of this moment, such as ``requestsRunning``, and since it was made, such as ``requestsBegun``. A copy,
+    /// which does not change any more.
+    public struct Counters: Sendable {
+        /// How many connections are open now.
+        public let connectionsOpen: Int
+        /// How many connections were accepted, without those refused because of a limit.
+        public let connectionsAccepted: Int
+        /// How many requests run now.
+        public let requestsRunning: Int
+        /// How many requests, including posts, were begun.
+        public let requestsBegun: Int
         /// The bytes that are kept for all peers, as `Limits.maximumBytesInAll` counts them; without the first few kilobytes of each
         /// connection.
-        public var bytesKept = 0
-        /// Requests that were begun, including posts.
-        public var calls = 0
-        /// Logins with a token that is known.
-        public var logins = 0
-        /// Logins with a token that is not known.
-        public var failedLogins = 0
+        public let bytesKept: Int
+        /// How many logins had a token that is known.
+        public let loginsAccepted: Int
+        /// How many logins had a token that is not known.
+        public let loginsRefused: Int
         /// How often an object has kept its thread for so long that another thread took over.
-        public var takeovers = 0
+        public let threadTakeovers: Int
         /// How often a peer has answered a call, or acknowledged a message, that it had never been sent.
-        public var strays = 0
+        public let straysReceived: Int
+        /// How many posts were dropped by the proxies around their objects: by a guard, or because too many waited.
+        public let postsDropped: Int
         /// How often each limit was exceeded, by its name in `Limits`. Each closed connection, refused request and omitted
         /// log line counts.
-        public var overruns: [String: Int] = [:]
+        public let overruns: [String: Int]
     }
 
     /// A copy of the counters. Cheap enough to be read every second.
@@ -38,9 +41,10 @@ extension ServerDriver {
     var counters: RPCServer.Counters {
         let rare = traffic.rareEvents
         return RPCServer.Counters(
-            connections: connectionCount, accepted: rare.accepted, running: traffic.running,
-            bytesKept: traffic.bytes, calls: traffic.calls, logins: rare.loggedIn, failedLogins: rare.failedLogins,
-            takeovers: rare.takeovers, strays: rare.strays,
+            connectionsOpen: connectionCount, connectionsAccepted: rare.accepted, requestsRunning: traffic.running,
+            requestsBegun: traffic.calls, bytesKept: traffic.bytes, loginsAccepted: rare.loggedIn,
+            loginsRefused: rare.failedLogins, threadTakeovers: rare.takeovers, straysReceived: rare.strays,
+            postsDropped: rare.droppedPosts,
             overruns: Dictionary(uniqueKeysWithValues: rare.overruns.map { ($0.key.rawValue, $0.value) }))
     }
 }

@@ -108,9 +108,6 @@ public final class RPCServer: Sendable {
     public func waitUntilStopped() async {
         await driver.waitUntilStopped()
     }
-
-    /// The number of connections now.
-    public var connectionCount: Int { driver.connectionCount }
 }
 
 /// Why a server cannot listen on an address.

@@ -5,9 +5,7 @@ import RPCWire
 public import RemoteProxy
 
 extension RPCServer {
-    /// The settings of a server. All have defaults. Each limit is a member too: `configuration.maximumWait` is
-    /// `configuration.limits.maximumWait`. Settings for operators are options of `ServerCommand` as well.
-    @dynamicMemberLookup
+    /// The settings of a server. All have defaults. Settings for operators are options of `ServerCommand` as well.
     public struct Configuration: Sendable {
         /// The limits on numbers, bytes and times.
         public var limits = Limits()
@@ -20,7 +18,7 @@ extension RPCServer {
         /// Whether to listen on addresses that other machines can reach although there are no tokens.
         public var allowsOtherMachines = false
         /// The time of a whole call to a caller: waiting for its connection, the way there, the work, and the way back.
-        /// `withTimeout` and the deadline of a call being served shorten it.
+        /// `withCallTimeout` and the deadline of a call being served shorten it.
         public var timeout: Duration = .seconds(30)
         /// Whether calls to a caller that has lost its connection wait for the next one, until their deadline. With false, a
         /// call that has not been sent ends at once, with `.unavailable`, the outcome `.notExecuted` and the reason. A call
@@ -37,17 +35,11 @@ extension RPCServer {
         /// Whether `log` gets each message too, sent or received, as a record of the level `.debug`. The variable `RPC_TRACE=1`
         /// in the environment of the process does the same. A record has the first 1,024 bytes of the message, without tokens
         /// and names of sessions: without every member named `token` or `session`, and without what is nested deeper than 16
-        /// levels. All other arguments and results are shown. It does not count for `Limits.maximumLogLines`. The log
+        /// levels. All other arguments and results are shown. The log
         /// is called under a lock then, so it must return at once and not call the server's peers.
         public var tracesMessages = false
 
         /// All defaults.
         public init() {}
-
-        /// A limit.
-        public subscript<Value>(dynamicMember limit: WritableKeyPath<Limits, Value>) -> Value {
-            get { limits[keyPath: limit] }
-            set { limits[keyPath: limit] = newValue }
-        }
     }
 }

@@ -7,8 +7,11 @@ import RPCSockets
 /// As text it is its message, which names the peer and the method where they are known. What follows the message is for programs
 /// that search or count.
 public struct LogRecord: Sendable {
-    /// How much an event matters, from the least to the most.
-    public enum Level: Int, Sendable, Hashable, CaseIterable {
+    /// How much an event matters, from the least to the most. There may be more levels later.
+    #if hasAttribute(nonexhaustive)
+        @nonexhaustive
+    #endif
+    public enum Level: Sendable, Hashable, Comparable {
         /// A message on the wire. Only where messages are traced.
         case debug
         /// Nothing is wrong, and it is rare enough for a line, such as a new list of tokens.
@@ -34,12 +37,12 @@ public struct LogRecord: Sendable {
     /// The method that was called, such as `Greeter.greet`.
     public var method: String?
     /// The number that the caller of a failed call was given, so that the two can be brought together.
-    public var reference: String?
+    public var failureID: String?
 
     /// A record of the present moment.
     public init(
         _ level: Level, _ message: String, peer: String? = nil, session: String? = nil, method: String? = nil,
-        reference: String? = nil
+        failureID: String? = nil
     ) {
         time = .nanoseconds(WallClock.now)
         self.level = level
@@ -47,18 +50,13 @@ public struct LogRecord: Sendable {
         self.peer = peer
         self.session = session
         self.method = method
-        self.reference = reference
+        self.failureID = failureID
     }
 }
 
 extension LogRecord: CustomStringConvertible {
     /// The message.
     public var description: String { message }
-}
-
-extension LogRecord.Level: Comparable {
-    /// Whether a level matters less than another.
-    public static func < (one: Self, other: Self) -> Bool { one.rawValue < other.rawValue }
 }
 
 extension LogRecord {

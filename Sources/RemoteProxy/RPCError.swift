@@ -5,7 +5,8 @@ import RPCWire
 /// Why a remote call has no result. If the caller itself cancelled, `CancellationError` is thrown instead. Errors that are
 /// listed in `@Service(errors:)` arrive as their own type.
 public struct RPCError: Error, Sendable {
-    /// What happened to the work that the call asked for.
+    /// What happened to the work that the call asked for. There will never be another outcome, so a `switch` over it needs no
+    /// `default`.
     public enum Outcome: String, Sendable, Hashable {
         /// The subject was never reached. Calling again cannot run anything twice.
         case notExecuted

@@ -24,7 +24,7 @@ let (listening, isListening) = AsyncStream.makeStream(of: Void.self)
 let logger = Logger { line in
     if line.contains("listening on") { return _ = isListening.yield() }
     // Addresses and references differ from run to run.
-    print(line.replacing(#/reference[ =]\w+/#, with: "reference").replacing(#/(peer|session)=\S+/#) { "\($0.1)" })
+    print(line.replacing(#/failure( ID |ID=)\w+/#, with: "failure ID").replacing(#/(peer|session)=\S+/#) { "\($0.1)" })
 }
 var configuration = RPCServer.Configuration()
 configuration.log = { logger.log($0) }

@@ -194,7 +194,7 @@ struct ExpansionTests {
         #expect(expanding.messages == [])
         #expect(
             expanding.lines(with: ", of: service") == [
-                #""a", of: service, result: "Int", effect: .reads,"#,
+                #""a", of: service, result: "Int", effect: .readOnly,"#,
                 #""b", of: service, parameters: ["x": "Int"], effect: .idempotent,"#,
                 #""c", of: service, result: "Int", effect: .idempotent,"#,
                 #""d", of: service,"#,

@@ -93,7 +93,7 @@ enum Golden {
 
                 /// `total` of Calculator.
                 public static let total = RemoteProxy.Method<any Calculator, Swift.Void, Int>(  // A result is Codable and Sendable ('nonisolated' in a module isolated to the main actor). Instead of a Result, throw. Objects and proxies do not travel.
-                    "total", of: service, result: "Int", effect: .reads,
+                    "total", of: service, result: "Int", effect: .readOnly,
                     coding: RemoteProxy.ArgumentCoding<Swift.Void>.none) {
                     (service: any Calculator, _: Swift.Void) async throws -> Int in
                     try await service.total

@@ -166,7 +166,7 @@ import Testing
         throws
     {
         var configuration = RPCClient.Configuration()
-        configuration.reconnectBase = .zero
+        configuration.reconnect.initial = .zero
         let proxy = ProbeProxy(network.client(configuration))
         let loop = network.loop
         let call = Task(executorPreference: loop) { try await proxy.wait(1, milliseconds: 1_000) }

@@ -78,7 +78,7 @@ import Testing
             #expect(Caller.current == caller && Caller.current?.id == caller?.id)
         }
         #expect(Caller.current == nil)
-        await withTimeout(.seconds(5)) {
+        await withCallTimeout(.seconds(5)) {
             let deadline = CallScope.current?.deadline
             await withCaller(nil) { #expect(CallScope.current?.deadline == deadline && deadline != nil) }
         }

@@ -7,7 +7,7 @@ import Testing
 
 @testable import RemoteProxy
 
-@Suite struct `Metadata` {
+@Suite struct `Metadata of calls` {
     /// Notes what came with each call and post, and passes calls on to another end if there is one.
     private final class Teller: Probe {
         let seen = Lock<[String]>([])
@@ -26,7 +26,7 @@ import Testing
         }
         func fail(_ number: Int) async throws -> Int {
             tell(number)
-            return try await withMetadata(["added": "here"]) { try await next?.echo(number) ?? number }
+            return try await withCallMetadata(["added": "here"]) { try await next?.echo(number) ?? number }
         }
         func wait(_ number: Int, milliseconds: Int) async throws -> Int { number }
         func refuse(_ number: Int) async throws -> Int { number }
@@ -52,7 +52,7 @@ import Testing
     @Test func `a subject reads what its caller has set, and the calls after that have none`() throws {
         let proxy = ProbeProxy(network.client())
         _ = try complete {
-            _ = try await withMetadata(["traceparent": "00-1-2-01", "b": "\"ü\"\n"]) { try await proxy.echo(1) }
+            _ = try await withCallMetadata(["traceparent": "00-1-2-01", "b": "\"ü\"\n"]) { try await proxy.echo(1) }
             return try await proxy.echo(2)
         }
         #expect(seen == ["1 b=\"ü\"\n traceparent=00-1-2-01", "2"])
@@ -61,8 +61,8 @@ import Testing
     @Test func `of two values of one key the inner one holds`() throws {
         let proxy = ProbeProxy(network.client())
         _ = try complete {
-            try await withMetadata(["a": "1", "b": "1"]) {
-                _ = try await withMetadata(["b": "2", "c": "2"]) { try await proxy.echo(1) }
+            try await withCallMetadata(["a": "1", "b": "1"]) {
+                _ = try await withCallMetadata(["b": "2", "c": "2"]) { try await proxy.echo(1) }
                 return try await proxy.echo(2)
             }
         }
@@ -75,7 +75,7 @@ import Testing
         gateway.exports.add(ProbeProxy(middle), named: nil)
         let proxy = ProbeProxy(gateway.client())
         _ = try complete {
-            try await withMetadata(["trace": "7"]) {
+            try await withCallMetadata(["trace": "7"]) {
                 _ = try await proxy.echo(1)
                 _ = try await proxy.fail(2)
                 proxy.note(3)
@@ -93,7 +93,7 @@ import Testing
             Task(executorPreference: loop) {
                 let proxy = ProbeProxy(client)
                 guard number % 3 > 0 else { return try await proxy.echo(number) }
-                return try await withMetadata(["n": "\(number / 6)"]) {
+                return try await withCallMetadata(["n": "\(number / 6)"]) {
                     if number.isMultiple(of: 5) { proxy.note(1_000 + number) }
                     return try await proxy.echo(number)
                 }
@@ -110,7 +110,7 @@ import Testing
         let proxy = ProbeProxy(network.client())
         let calls = (1...3).map { number in
             Task(executorPreference: loop) {
-                try await withMetadata(["n": "\(number)"]) {
+                try await withCallMetadata(["n": "\(number)"]) {
                     proxy.note(10 * number)
                     return try await proxy.echo(number)
                 }
@@ -124,7 +124,7 @@ import Testing
         // What is lost on its way is sent again.
         network.cut(.silence)
         let again = Task(executorPreference: loop) {
-            try await withMetadata(["n": "4"]) {
+            try await withCallMetadata(["n": "4"]) {
                 proxy.note(40)
                 return try await proxy.echo(4)
             }
@@ -152,7 +152,7 @@ import Testing
         gateway.exports.add(ProbeProxy(middle), named: nil)
         let proxy = ProbeProxy(gateway.client(configuration(toGateway)))
         _ = try complete {
-            try await withMetadata([
+            try await withCallMetadata([
                 "authorization": .secret("Bearer S3CRET", reach: .nextEnd), "hop": MetadataValue("1", reach: .nextEnd),
                 "key": .secret("K3Y", reach: .allEnds), "trace": "7",
             ]) {
@@ -176,7 +176,7 @@ import Testing
         let client = network.client()
         let calls = (1...20).map { number in
             Task(executorPreference: loop) {
-                try await withMetadata(["n": MetadataValue("\(number)", reach: .nextEnd)]) {
+                try await withCallMetadata(["n": MetadataValue("\(number)", reach: .nextEnd)]) {
                     let proxy = ProbeProxy(client)
                     proxy.note(100 + number)
                     return try await proxy.echo(number)
@@ -190,7 +190,7 @@ import Testing
     @Test func `a test's caller has it, and the calls inside have what goes on`() throws {
         let proxy = ProbeProxy(network.client())
         let its = try complete {
-            try await withMetadata(["a": .secret("1", reach: .nextEnd), "b": "2"]) {
+            try await withCallMetadata(["a": .secret("1", reach: .nextEnd), "b": "2"]) {
                 try await withCaller(nil) {
                     _ = try await proxy.echo(1)
                     return Caller.current?.metadata
@@ -203,7 +203,7 @@ import Testing
     // MARK: layers
 
     @Test func `a policy sees it, also when it decides later, and layers pass it on`() throws {
-        let policy = Policy.asking { request in
+        let policy = AccessPolicy.asking { request in
             await Task.yield()
             return request.caller?.metadata["tenant"] == "a" ? .allow : .deny("no tenant")
         }
@@ -211,7 +211,7 @@ import Testing
         let proxy = ProbeProxy(network.client(), named: "guarded")
             .with(timeout: .seconds(5), clock: loop).locked().observed { _ in }
         _ = try complete {
-            try await withMetadata(["tenant": "a"]) {
+            try await withCallMetadata(["tenant": "a"]) {
                 proxy.note(1)
                 return try await proxy.echo(2)
             }
@@ -225,29 +225,49 @@ import Testing
 
     @Test func `more than may travel is refused before anything runs`() throws {
         let proxy = ProbeProxy(network.client())
-        let sixteen = Dictionary(uniqueKeysWithValues: (0..<16).map { ("\($0)", MetadataValue("")) })
-        let full: [String: MetadataValue] = ["key": MetadataValue(String(repeating: "x", count: 4_093))]
+        let sixteen = try Metadata(Dictionary(uniqueKeysWithValues: (0..<16).map { ("\($0)", MetadataValue("")) }))
+        let full: Metadata = ["key": MetadataValue(String(repeating: "x", count: 4_093))]
         _ = try complete {
-            _ = try await withMetadata(sixteen) { try await proxy.echo(1) }
-            return try await withMetadata(full) { try await proxy.echo(2) }
+            _ = try await withCallMetadata(sixteen) { try await proxy.echo(1) }
+            return try await withCallMetadata(full) { try await proxy.echo(2) }
         }
         #expect(seen.count == 2)
         for (first, second, limit) in [
             (sixteen, ["one": "more"], "16 keys in the metadata of a call (maximumMetadataEntries)"),
             (full, ["k": ""], "4096 bytes of keys and values in the metadata of a call (maximumMetadataBytes)"),
-        ] as [([String: MetadataValue], [String: MetadataValue], String)] {
+        ] as [(Metadata, Metadata, String)] {
             let error = loop.failure {
-                try await withMetadata(first) { try await withMetadata(second) { try await proxy.echo(3) } }
+                try await withCallMetadata(first) { try await withCallMetadata(second) { try await proxy.echo(3) } }
             }
-            #expect(error?.message == "withMetadata: more than \(limit)")
-            #expect(error?.code == .invalidArguments && error?.outcome == .notExecuted)
+            #expect(error?.message.contains("more than \(limit)") == true)
+            #expect(error?.code == .invalidRequest && error?.outcome == .notExecuted)
         }
         #expect(seen.count == 2)
     }
 
-    @Test(arguments: ["#key", "-key"]) func `a key has no marks of its own`(key: String) throws {
-        let error = loop.failure { try await withMetadata([key: ""]) { Issue.record("the body ran") } }
-        #expect(error?.message.hasPrefix("withMetadata: a key of the metadata begins with # or -") == true)
+    @Test(arguments: ["#key", "-key", "clé"]) func `a key has no marks of its own, and is ASCII`(key: String) throws {
+        let error = #expect(throws: RPCError.self) { try Metadata([key: ""]) }
+        #expect(error?.code == .invalidArguments && error?.message.contains("a key of the metadata") == true)
+        let proxy = ProbeProxy(network.client())
+        let refusal = loop.failure { try await withCallMetadata([key: "1"]) { try await proxy.echo(1) } }
+        #expect(refusal?.code == .invalidRequest && refusal?.outcome == .notExecuted && seen == [])
+    }
+
+    @Test func `more than a call may have is refused where it is made`() {
+        let long = ["k": MetadataValue(String(repeating: "x", count: 4_096))]
+        let error = #expect(throws: RPCError.self) { try Metadata(long) }
+        #expect(error?.message.contains("maximumMetadataBytes") == true)
+    }
+
+    @Test func `typed errors come through`() async {
+        struct Typed: Error {}
+        func body() async throws(Typed) -> Int { throw Typed() }
+        do throws(Typed) {
+            _ = try await withCallTimeout(.seconds(1)) { () async throws(Typed) in
+                try await withCallMetadata(["k": "v"], body)
+            }
+            Issue.record("nothing was thrown")
+        } catch {}
     }
 
     @Test func `it counts for the longest message`() throws {
@@ -255,7 +275,7 @@ import Testing
         configuration.maximumFrameSize = 4_000
         let proxy = ProbeProxy(network.client(configuration))
         let error = loop.failure {
-            try await withMetadata(["k": MetadataValue(String(repeating: "x", count: 4_000))]) {
+            try await withCallMetadata(["k": MetadataValue(String(repeating: "x", count: 4_000))]) {
                 try await proxy.echo(1)
             }
         }

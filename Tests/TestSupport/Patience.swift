@@ -29,7 +29,7 @@ package struct Patience: TestTrait, SuiteTrait, TestScoping {
     package func provideScope(
         for test: Test, testCase: Test.Case?, performing function: @Sendable @concurrent () async throws -> Void
     ) async throws {
-        try await withTimeout(.seconds(3_600)) { try await function() }
+        try await withCallTimeout(.seconds(3_600)) { try await function() }
     }
 }
 

@@ -12,7 +12,7 @@ public protocol Vault: Sendable {
 }
 
 /// The only way to a vault from another module.
-public func makeVault(guardedBy policy: Policy) -> VaultProxy {
+public func makeVault(guardedBy policy: AccessPolicy) -> VaultProxy {
     VaultProxy(HiddenVault()).guarded(by: policy)
 }
 

@@ -81,9 +81,9 @@ struct CommandOption: Sendable {
         ),
         (
             "Times",
-            limits(.idleTime, .sessionGrace, .grace) + [
+            limits(.idleTime, .sessionGrace, .stopGrace) + [
                 .init(
-                    "--keepalive-interval", limit: .time(\.keepaliveInterval),
+                    "--keepalive-interval", limit: .time(\.keepalive.interval),
                     "of silence before a peer is pinged; 0 for never")
             ]
         ),

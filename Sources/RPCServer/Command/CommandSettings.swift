@@ -110,7 +110,7 @@ struct CommandSettings {
     private mutating func readTokens() throws(SetupError) {
         do throws(TokenListError) {
             // Taken out of the environment even when there is a file.
-            let inherited = try TokenList(environment: ServerCommand.tokensVariable)
+            let inherited = try TokenList(takingFromEnvironment: ServerCommand.tokensVariable)
             configuration.tokens =
                 try tokenFile.map { path throws(TokenListError) in try TokenList(file: path) } ?? inherited
                 ?? configuration.tokens

@@ -136,7 +136,6 @@ public struct ServerCommand: Sendable {
         var configuration = settings.configuration
         let log = configuration.log
         if settings.isQuiet { configuration.log = { _ in } }
-        DroppedPosts.log(to: configuration.log)
         let server = RPCServer(configuration)
         let signals = try watchSignals(server) { [log = configuration.log, file = settings.tokenFile] in
             Self.reloadTokens(of: server, from: file, log: log)

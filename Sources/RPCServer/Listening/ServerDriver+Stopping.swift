@@ -34,14 +34,14 @@ extension ServerDriver {
         for channel in channels { channel.drain() }
         done?.perform()
         if let loop, done == nil {
-            let end = loop.now.advanced(by: grace ?? configuration.grace)
+            let end = loop.now.advanced(by: grace ?? configuration.limits.stopGrace)
             // On the shared loop: a subject may be blocking a loop of the server.
             EventLoop.shared.schedule(at: end) { [weak self] in self?.graceIsOver() }
         }
     }
 
     private func graceIsOver() {
-        for _ in 0..<connectionCount { traffic.overran(.grace) }
+        for _ in 0..<connectionCount { traffic.overran(.stopGrace) }
         abort()
     }
 

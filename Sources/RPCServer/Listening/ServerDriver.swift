@@ -36,13 +36,13 @@ final class ServerDriver: Sendable {
     init(_ configuration: RPCServer.Configuration, exports: Exports) {
         self.configuration = configuration
         self.exports = exports
-        sessions = SessionTable(grace: configuration.sessionGrace, limit: configuration.maximumSessions)
+        sessions = SessionTable(grace: configuration.limits.sessionGrace, limit: configuration.limits.maximumSessions)
         let traffic = Traffic(
-            loops: configuration.threads, maximumRequests: configuration.maximumRequestsInAll,
-            maximumBytes: configuration.maximumBytesInAll)
+            loops: configuration.threads, maximumRequests: configuration.limits.maximumRequestsInAll,
+            maximumBytes: configuration.limits.maximumBytesInAll)
         self.traffic = traffic
         logLimiter = LogLimiter(
-            most: configuration.maximumLogLines, on: EventLoop.shared,
+            most: configuration.limits.maximumLogLines, on: EventLoop.shared,
             overran: { traffic.overran(.maximumLogLines) }, write: configuration.log)
         var settings = LinkSettings()
         settings.limits = configuration.limits
@@ -138,7 +138,7 @@ final class ServerDriver: Sendable {
                     state.loops.append(loop)
                     state.runners.append(
                         RequestRunner(
-                            loop: loop, handoff: loop, number: number, maximumWait: configuration.maximumWait))
+                            loop: loop, handoff: loop, number: number, maximumWait: configuration.limits.maximumWait))
                 }
             } catch {
                 throw ListenError(url: url, description: "cannot serve \(url): \(error)")
@@ -148,7 +148,7 @@ final class ServerDriver: Sendable {
     }
 
     private func makeMonitor() -> HandoffMonitor? {
-        guard configuration.maximumBlockedThreads > 0 else { return nil }
+        guard configuration.limits.maximumBlockedThreads > 0 else { return nil }
         var events = HandoffMonitor.Events()
         events.tookOver = { [traffic] in traffic.count { $0.takeovers += 1 } }
         events.waits = { [traffic, logLimiter] limit, why in
@@ -156,7 +156,7 @@ final class ServerDriver: Sendable {
             // In a task, since this thread watches other loops as well and a log may block.
             Task.detached { logLimiter.log(LogRecord(.warning, why)) }
         }
-        return HandoffMonitor(maximumBlockedThreads: configuration.maximumBlockedThreads, events: events)
+        return HandoffMonitor(maximumBlockedThreads: configuration.limits.maximumBlockedThreads, events: events)
     }
 
     /// How often at most the largest debtors are looked for.

@@ -21,7 +21,7 @@ package enum Limit: String, Sendable, Hashable, CaseIterable {
     // How much is kept for peers that may come back.
     case maximumSessions, sessionGrace, maximumKeptReplies, maximumKeptReplyBytes, maximumHolds
     // How long this end waits for its peers when it stops.
-    case grace
+    case stopGrace
     // How much is logged about all peers.
     case maximumLogLines
 }

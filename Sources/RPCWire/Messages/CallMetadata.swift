@@ -71,7 +71,8 @@ package final class CallMetadata: Sendable {
         self.init(values)
     }
 
-    private init(_ values: [String: Value]) {
+    /// However many they are, and however long.
+    package init(_ values: [String: Value]) {
         self.values = values
         text = Self.text(of: values)
         let others = values.filter { !$0.value.isForNextEnd }
@@ -103,7 +104,8 @@ package final class CallMetadata: Sendable {
         // In one order, so that equal pairs have equal texts.
         for (key, value) in values.sorted(by: { $0.key < $1.key }) {
             if output.count > 1 { output.append(UInt8(ascii: ",")) }
-            output.append(quoted: value.marks + key)
+            // A key that looks marked gets both marks in front, with which every reader refuses it.
+            output.append(quoted: (isMarked(key) ? "#-" : value.marks) + key)
             output.append(UInt8(ascii: ":"))
             output.append(quoted: value.text)
         }

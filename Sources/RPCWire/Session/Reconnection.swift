@@ -22,7 +22,7 @@ package struct Reconnection {
         case wait(until: Instant)
     }
 
-    private let backoff: Backoff
+    private let backoff: ExponentialBackoff
     /// A connection that has lasted so long has not come to nothing.
     private static let lasting = Duration.seconds(1)
     /// The longest that a new caller is kept waiting where callers were told, or where there was a connection. Also the longest
@@ -40,7 +40,7 @@ package struct Reconnection {
     private var soonest: Instant?
     package private(set) var phase = Phase.idle
 
-    package init(backoff: Backoff) { self.backoff = backoff }
+    package init(backoff: ExponentialBackoff) { self.backoff = backoff }
 
     /// A caller needs a connection.
     package mutating func wanted() -> Action {
@@ -120,7 +120,7 @@ package struct Reconnection {
     }
 }
 
-package struct Backoff: Sendable, Hashable {
+package struct ExponentialBackoff: Sendable, Hashable {
     /// The longest wait after the first failure. Each further failure doubles it.
     package var base: Duration
     /// The longest wait after any number of failures.

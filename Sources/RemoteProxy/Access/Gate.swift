@@ -16,7 +16,7 @@ package struct Gate {
     /// Whether the connection ended because the other end stopped answering or reading.
     var isSilent = false
     var frameTimeout: FrameTimeout
-    var keepalive: Keepalive
+    var keepalive: PingTimer
     private var pings: RateLimit
     private var unknownCancels: RateLimit
     /// How many cancellations of no call are expected: one for each request that has ended, since the two may have crossed.
@@ -39,8 +39,8 @@ package struct Gate {
         frameTimeout = FrameTimeout(
             firstByteTime: isAccepted ? limits.firstByteTime : .zero, frameTime: limits.frameTime,
             minimumRate: limits.minimumRate, at: now)
-        keepalive = Keepalive(
-            interval: limits.keepaliveInterval, timeout: limits.keepaliveTimeout, isSecond: isAccepted, at: now)
+        keepalive = PingTimer(
+            interval: limits.keepalive.interval, timeout: limits.keepalive.timeout, isSecond: isAccepted, at: now)
         pings = RateLimit(most: limits.maximumPings, per: Self.window)
         unknownCancels = RateLimit(most: limits.maximumUnknownCancels, per: Self.window)
         (opened, used) = (now, now)
@@ -50,7 +50,7 @@ package struct Gate {
     private static func grain(of limits: Limits) -> Duration {
         let times = [
             limits.loginTime, limits.firstByteTime, limits.frameTime, limits.idleTime,
-            limits.keepaliveInterval, limits.keepaliveTimeout,
+            limits.keepalive.interval, limits.keepalive.timeout,
         ]
         let shortest = times.filter { $0 > .zero }.min() ?? .seconds(1)
         return min(max(shortest / 16, .milliseconds(1)), .seconds(1))

@@ -5,8 +5,22 @@
 
 package import RPCWire
 
+/// How an end finds out that the other one no longer answers.
+public struct Keepalive: Sendable, Hashable {
+    /// How long the other end may be silent before it is pinged. Zero never pings. A server disconnects a client that sends more
+    /// than a hundred pings in ten seconds.
+    public var interval: Duration
+    /// How long the answer to a ping may take. After that the connection counts as lost.
+    public var timeout: Duration
+
+    /// The defaults are those of servers and clients.
+    public init(interval: Duration = .seconds(15), timeout: Duration = .seconds(5)) {
+        (self.interval, self.timeout) = (interval, timeout)
+    }
+}
+
 /// Tells for one connection when to ping the other end, and when it has been silent for too long.
-package struct Keepalive: Sendable {
+package struct PingTimer: Sendable {
     package enum Action: Sendable, Hashable {
         case wait
         /// Send a ping.

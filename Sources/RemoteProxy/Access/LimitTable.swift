@@ -51,9 +51,9 @@ package struct LimitDescription: Sendable {
         .init(.firstByteTime, .time(\.firstByteTime), "until the first byte of a connection", endsAtZero: true),
         .init(.frameTime, .time(\.frameTime), "from first to last byte of a message", endsAtZero: true),
         .init(.idleTime, .time(\.idleTime), "without a request", endsAtZero: true),
-        .init(.keepaliveTimeout, .time(\.keepaliveTimeout), "to answer a ping"),
+        .init(.keepaliveTimeout, .time(\.keepalive.timeout), "to answer a ping"),
         .init(.sessionGrace, .time(\.sessionGrace), "for a client to come back to its session"),
-        .init(.grace, .time(\.grace), "for running calls when the server stops"),
+        .init(.stopGrace, .time(\.stopGrace), "for running calls when the server stops"),
     ]
 }
 

@@ -4,7 +4,7 @@
 package import RPCSockets
 import RPCWire
 
-/// The limits of a server. Each is a member of `RPCServer.Configuration` too.
+/// The limits of a server that a program sets: `RPCServer.Configuration.limits`. There are more, which are constants.
 ///
 /// A peer that runs into a limit is told the limit's name; the log says so, and `RPCServer.counters` counts it. A time of zero
 /// means no limit, unless the limit says otherwise.
@@ -17,7 +17,7 @@ public struct Limits: Sendable {
     public var maximumConnectionsPerAddress = 256
     /// How many sessions there may be. Beyond that, the session is dropped that has waited longest for its client, one of the
     /// same identity if there is any. When all sessions have their client, a new session ends with its connection.
-    public var maximumSessions = 10_000
+    package var maximumSessions = 10_000
     /// How many threads may be blocked by objects at a time. A loop whose thread an object keeps for four to eight milliseconds
     /// gets another thread, so that its other connections are served. Beyond this number they wait. Zero replaces none.
     public var maximumBlockedThreads = 64
@@ -49,47 +49,45 @@ public struct Limits: Sendable {
     /// The most bytes that one message may have, either way.
     public var maximumFrameSize = 16 << 20
     /// How many members a batch may have.
-    public var maximumBatch = 1_000
+    package var maximumBatch = 1_000
     /// How many levels of arrays and objects each argument of a call may have, and its result on the way to a client. The
     /// message around them does not count. A call with a deeper argument never runs and is answered with `.invalidArguments`.
     /// More than 1,024 counts as 1,024. This library sends 512 levels at most.
-    public var maximumDepth = 512
+    package var maximumDepth = 512
     /// How many objects one session may hold at a time. Further holds are refused with `.busy`. Zero allows none.
     public var maximumHolds = 1_000
 
     // MARK: how long they may take
 
     /// How long a peer may take to show its token.
-    public var loginTime: Duration = .seconds(5)
+    package var loginTime: Duration = .seconds(5)
     /// How long a peer may send nothing after it has connected. Zero for ever.
-    public var firstByteTime: Duration = .seconds(10)
+    package var firstByteTime: Duration = .seconds(10)
     /// How long a message may take from its first byte to its last. Each 16 KiB gives it a second more. Zero for ever.
-    public var frameTime: Duration = .seconds(30)
+    package var frameTime: Duration = .seconds(30)
     /// How long a peer may send no request before it is told to leave. Zero for ever: a peer that answers pings may stay.
     public var idleTime: Duration = .zero
-    /// How long a peer may be silent before it is pinged. Zero never pings.
-    public var keepaliveInterval: Duration = .seconds(15)
-    /// How long the answer to a ping may take before the peer is disconnected. Peers that are not made with this library are
-    /// pinged by the system, whose answer comes from their machine and not from their program.
-    public var keepaliveTimeout: Duration = .seconds(5)
+    /// When a silent peer is pinged, and when it is disconnected. Peers that are not made with this library are pinged by the
+    /// system, whose answer comes from their machine and not from their program.
+    public var keepalive = Keepalive()
     /// How long a peer may read none of the bytes that wait for it before it is disconnected.
-    public var patience: Duration = .seconds(30)
+    package var patience: Duration = .seconds(30)
     /// How long the calls of a peer that has closed its sending side may still take. Then they are stopped, and have as long
     /// again to be answered.
-    public var halfCloseGrace: Duration = .seconds(2)
+    package var halfCloseGrace: Duration = .seconds(2)
     /// How long a client that has lost its connection may take to come back to its session: to its running calls and its
     /// answers.
     public var sessionGrace: Duration = .seconds(60)
     /// How long running calls may take to finish when the server stops.
-    public var grace: Duration = .seconds(10)
+    public var stopGrace: Duration = .seconds(10)
 
     // MARK: what is kept for them
 
     /// How many bytes of answers of one session may wait for the client to acknowledge them. Beyond it an answer is sent once
     /// and not kept, and new calls wait. With twice as many, the session ends with its connection.
-    public var maximumKeptReplyBytes = 4 << 20
+    package var maximumKeptReplyBytes = 4 << 20
     /// How many lines are logged in ten seconds. The rest are counted.
-    public var maximumLogLines = 1_000
+    package var maximumLogLines = 1_000
 
     // MARK: constants that only tests change
 
@@ -132,7 +130,7 @@ extension Limits {
     package var output: OutputLimits {
         var output = OutputLimits()
         (output.pauseReading, output.patience) = (pauseReading, patience)
-        (output.keepaliveInterval, output.keepaliveTimeout) = (keepaliveInterval, keepaliveTimeout)
+        (output.keepaliveInterval, output.keepaliveTimeout) = (keepalive.interval, keepalive.timeout)
         return output
     }
 }

@@ -37,13 +37,13 @@ public struct TokenList: Sendable {
     }
 
     /// The fewest characters that a token may have.
-    public static let shortestToken = 16
+    static let shortestToken = 16
 
     private let entries: Set<Entry>
 
     /// Reads a text in the form shown above.
     /// - Throws: `TokenListError`, which names the line that is wrong, or says that there is no token in the text.
-    public init(_ text: String) throws(TokenListError) { try self.init(text, of: "the token list") }
+    public init(parsing text: String) throws(TokenListError) { try self.init(text, of: "the token list") }
 
     /// Reads a file that only its owner may read.
     /// - Throws: `TokenListError` when the file cannot be read, when others may read it too, or when its text is wrong.
@@ -60,7 +60,7 @@ public struct TokenList: Sendable {
     /// Reads a variable of the environment and removes it, so that programs started by this one do not inherit it. Nil when
     /// there is no such variable. Call it before there are other threads.
     /// - Throws: `TokenListError` when the text is wrong.
-    public init?(environment name: String) throws(TokenListError) {
+    public init?(takingFromEnvironment name: String) throws(TokenListError) {
         guard let text = ProcessEnvironment.take(name) else { return nil }
         try self.init(text, of: "the variable \(name)")
     }

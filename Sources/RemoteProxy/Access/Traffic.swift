@@ -15,6 +15,8 @@ package final class Traffic: Sendable {
         package var takeovers = 0
         /// How often a peer answered a call, or acknowledged a message, that it had never been sent.
         package var strays = 0
+        /// How many posts were dropped by the proxies around their objects.
+        package var droppedPosts = 0
         /// How often each limit was overrun.
         package var overruns: [Limit: Int] = [:]
     }
@@ -50,6 +52,14 @@ package final class Traffic: Sendable {
     // MARK: from any thread
 
     package func count(_ change: (inout Rare) -> Void) { rare.withLock { change(&$0) } }
+
+    /// Returns how many posts have been dropped.
+    func countDroppedPost() -> Int {
+        rare.withLock { rare in
+            rare.droppedPosts += 1
+            return rare.droppedPosts
+        }
+    }
 
     /// Counts that a peer has run into a limit.
     package func overran(_ limit: Limit) { count { $0.overruns[limit, default: 0] += 1 } }
@@ -158,11 +168,16 @@ package struct SessionAccount: ~Copyable, Sendable {
         if wasKept { owes(-bytes) }
     }
 
+    /// Whether proxies keep any.
+    var keepsPosts: Bool { kept.withLock { $0?.posts.isEmpty == false } }
+
     /// Has all these posts dropped, because their session is over. No more are kept.
     func dropKept() {
         let dropped = kept.withLock { kept in
-            defer { kept?.isOver = true }
-            return kept.map { Array($0.posts.values) } ?? []
+            var all = kept ?? Kept()
+            all.isOver = true
+            kept = all
+            return Array(all.posts.values)
         }
         for drop in dropped { drop() }
     }

@@ -232,7 +232,7 @@ extension ExportedMethod {
     static func supports(in exports: Exports) -> ExportedMethod {
         let signature = MethodSignature(
             service: "rpc", name: "supports", parameters: [.init("method", "String")], result: "Bool", shape: .call,
-            effect: .reads)
+            effect: .readOnly)
         let argument = ArgumentCoding<String>(read: { try $0.next() }, write: { try $1.write($0) })
         return ExportedMethod(
             signature: signature, service: ServiceDescription(signature.service)

@@ -27,7 +27,7 @@ struct IncomingCall {
     func arguments<Arguments>(_ coding: ArgumentCoding<Arguments>, of signature: MethodSignature) throws -> Arguments {
         var reader = try ArgumentReader.over(params, of: signature)
         let arguments = try coding.read(&reader)
-        try reader.finish()
+        try reader.readEnd()
         argumentsAreRead()
         return arguments
     }

@@ -59,7 +59,7 @@ public struct ArgumentReader {
     public mutating func next() throws -> String { try read() }
 
     /// Checks that nothing is left over.
-    mutating func finish() throws {
+    mutating func readEnd() throws {
         guard case .positional = form else { return }
         var isTooMany = false
         do {

@@ -46,7 +46,7 @@ public struct ArgumentWriter {
         output._withUnsafeGuaranteedRef { $0.append(quoted: value) }
     }
 
-    func finish() {
+    func writeEnd() {
         output?._withUnsafeGuaranteedRef { $0.append(UInt8(ascii: "]")) }
     }
 

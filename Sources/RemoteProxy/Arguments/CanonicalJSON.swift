@@ -65,7 +65,7 @@ extension ArgumentCoding {
         let output = JSONOutput()
         var writer = ArgumentWriter(output)
         try write(arguments, &writer)
-        writer.finish()
+        writer.writeEnd()
         return try CanonicalJSON.text(of: output.bytes)
     }
 }

@@ -72,6 +72,19 @@ extension CallScope {
     }
 }
 
+extension CallScope {
+    /// Runs the body in this scope, on the actor of the caller, and throws what it throws.
+    func enteredByUser<Result, Failure>(
+        isolation: isolated (any Actor)? = #isolation, _ body: () async throws(Failure) -> Result
+    ) async throws(Failure) -> Result {
+        // The functions of the standard library do not hand typed errors on.
+        let end = await entered(isolation: isolation) { () async -> Swift.Result<Result, Failure> in
+            do throws(Failure) { return .success(try await body()) } catch { return .failure(error) }
+        }
+        return try end.get()
+    }
+}
+
 /// Says, in a scope, what becomes of calls to one end when it cannot be reached. Calls to other ends wait as usual.
 struct FailoverAttempt: Sendable {
     let requester: ObjectIdentifier
@@ -90,11 +103,12 @@ struct FailoverAttempt: Sendable {
 /// Of several limits the earliest holds: this one, one further out, the client's own, or the deadline of the call being served.
 /// A call that runs out of time throws `RPCError` with the code `.deadlineExceeded`, or `.unavailable` if there was no
 /// connection to send it on. Local work in `body` is not interrupted.
-public func withTimeout<Result>(
-    _ duration: Duration, _ body: () async throws -> Result
-) async rethrows -> Result {
+/// - Throws: what `body` throws.
+public func withCallTimeout<Result, Failure>(
+    _ duration: Duration, _ body: () async throws(Failure) -> Result
+) async throws(Failure) -> Result {
     let scope = (CallScope.current ?? CallScope()).limited(to: MonotonicClock.now.advanced(by: duration))
-    return try await scope.entered(body)
+    return try await scope.enteredByUser(body)
 }
 
 // MARK: deadlines
@@ -111,18 +125,21 @@ public func withTimeout<Result>(
 /// }
 /// ```
 public struct Deadline: Sendable, Hashable {
-    private let instant: Instant
+    private let moment: Instant
 
-    /// The deadline of the calling task: the earliest of the call being served and of every `withTimeout` around. Nil when
+    /// The deadline of the calling task: the earliest of the call being served and of every `withCallTimeout` around. Nil when
     /// there is none.
     public static var current: Deadline? {
-        CallScope.current?.deadline.map(Deadline.init(instant:))
+        CallScope.current?.deadline.map(Deadline.init(moment:))
     }
 
-    private init(instant: Instant) { self.instant = instant }
+    private init(moment: Instant) { self.moment = moment }
+
+    /// The deadline itself, for functions that take one.
+    public var instant: ContinuousClock.Instant { .now + timeLeft }
 
     /// The time until the deadline, on the monotonic clock; negative when it has passed.
-    public var timeLeft: Duration { MonotonicClock.now.duration(to: instant) }
+    public var timeLeft: Duration { MonotonicClock.now.duration(to: moment) }
 
     /// Whether the deadline has passed. By then no caller waits for the result any more.
     public var hasPassed: Bool { timeLeft <= .zero }

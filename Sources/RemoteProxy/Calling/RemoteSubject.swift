@@ -41,7 +41,7 @@ struct RemoteSubject<Service: Sendable>: EndSubject {
         do {
             var writer = ArgumentWriter(call.message)
             try post.coding.write(arguments, &writer)
-            writer.finish()
+            writer.writeEnd()
         } catch {
             // A post reports nothing to its caller, so this goes to the log.
             let reason = (error as? EncodingError)?.explanation ?? "\(error)"

@@ -103,7 +103,7 @@ public final class RPCClient: Sendable {
     /// No call needs it, since a client connects on first use. It tells early, for instance at the start of a program, whether
     /// the server can be reached. It fails with the first attempt that fails, after ``Configuration/connectTimeout`` at the
     /// latest. Then the client goes on as after a call: it connects again by itself, with pauses. Without a greeting
-    /// (``Configuration/saysHello``) it returns as soon as the server takes the connection.
+    /// (``Configuration/peer``) it returns as soon as the server takes the connection.
     /// - Throws: `RPCError` with the reason and the outcome `.notExecuted`. Its code is `.unavailable`, `.unauthenticated` if
     ///   the server refuses the token, `.invalidAddress` if the URL cannot be understood, or `.closed` if the client is closed
     ///   before. `CancellationError` as soon as the calling task is cancelled.
@@ -130,16 +130,16 @@ public final class RPCClient: Sendable {
     /// Pending posts are sent in the background, over a new connection if there is none. The connection ends when the server
     /// has acknowledged them, after ``Configuration/postGrace`` at the latest. Posts that are left then are lost, with one line
     /// in ``Configuration/log``. Until then the server can call the exports of this client. The same happens when the client is
-    /// released. If the process ends sooner, its posts are lost. So at the end of a program, `await` ``finish()`` instead.
+    /// released. If the process ends sooner, its posts are lost. So at the end of a program, `await` ``close(grace:)`` instead.
     public func close() {
         reconnector.close(because: .closed(outcome: .notExecuted))
     }
 
     /// Closes the client as ``close()`` does, and returns when its pending posts are delivered and its connection has ended,
-    /// or when ``Configuration/postGrace`` is over.
+    /// or when the grace time is over.
     ///
     /// ```swift
-    /// let lost = await client.finish()
+    /// let lost = await client.close(grace: .seconds(2))
     /// if lost > 0 { print("\(lost) posts may not have arrived") }
     /// ```
     ///
@@ -147,15 +147,19 @@ public final class RPCClient: Sendable {
     /// acknowledges nothing. There, posts count as delivered when they have been handed to the connection, and are lost
     /// without notice if it breaks. After ``close()`` this function waits for the same posts. Cancelling the calling task
     /// does not shorten the wait.
+    /// - Parameter grace: how long the posts have, in place of ``Configuration/postGrace``.
     /// - Returns: how many of the posts that were pending were not delivered, or may not have been; 0 when all arrived. Posts
     ///   that were refused when they were made are not counted; ``Configuration/log`` has them.
     @discardableResult
-    public func finish() async -> Int { await reconnector.finish() }
+    public func close(grace: Duration) async -> Int { await reconnector.close(grace: grace) }
 }
 
 extension RPCClient {
-    /// The state of a client's connection.
-    public enum State: Sendable, Hashable {
+    /// The state of a client's connection. There may be more states later: switch over it with a `default`.
+    #if hasAttribute(nonexhaustive)
+        @nonexhaustive
+    #endif
+    public enum State: Sendable {
         /// No connection has been needed yet.
         case idle
         /// Dialling, or waiting for the server's greeting.
@@ -164,11 +168,23 @@ extension RPCClient {
         /// - Parameter resumed: whether the session of the former connection goes on, so that nothing is lost. If false, the
         ///   server knows nothing of earlier calls of this client.
         case connected(resumed: Bool)
-        /// The last attempt failed or the connection was lost, for this reason. The next attempt is made at that moment,
-        /// or before if `connect()` or a call asks for it.
-        case waiting(until: ContinuousClock.Instant, because: String)
+        /// The last attempt failed or the connection was lost, for the reason that ``connect()`` throws. The next attempt is made
+        /// at that moment, or before if `connect()` or a call asks for it.
+        case waiting(until: ContinuousClock.Instant, because: RPCError)
         /// Closed by its owner; takes no more calls and posts. The last state, although pending posts may still be sent.
         case closed
+    }
+}
+
+extension RPCClient.State: Equatable {
+    /// Whether both are the same state. Of waiting clients, whether they wait until the same moment.
+    public static func == (one: Self, other: Self) -> Bool {
+        switch (one, other) {
+        case (.idle, .idle), (.connecting, .connecting), (.closed, .closed): true
+        case (.connected(let one), .connected(let other)): one == other
+        case (.waiting(let one, _), .waiting(let other, _)): one == other
+        default: false
+        }
     }
 }
 
@@ -179,8 +195,8 @@ extension RPCClient.State: CustomStringConvertible {
         case .idle: "idle"
         case .connecting: "connecting"
         case .connected(let resumed): resumed ? "connected, resumed" : "connected"
-        case .waiting(let until, let why):
-            "waiting for \(max(Duration.zero, ContinuousClock.now.duration(to: until))): \(why)"
+        case .waiting(let until, let error):
+            "waiting for \(max(Duration.zero, ContinuousClock.now.duration(to: until))): \(error.message)"
         case .closed: "closed"
         }
     }

@@ -6,7 +6,8 @@ import RPCWire
 
 extension Reconnector {
     /// Begins to close. Returns at once. Does nothing the second time.
-    func close(because reason: RPCError) {
+    /// - Parameter grace: how long pending posts have; nil for the configured time.
+    func close(because reason: RPCError, grace: Duration? = nil) {
         let (isFirst, connecting) = state.withLock { state in
             defer { state.isClosing = true }
             return (!state.isClosing, state.connecting.takeAll())
@@ -17,7 +18,8 @@ extension Reconnector {
         let pending = peer.stopAccepting(reason) { [weak self] in self?.end() } ?? 0
         for caller in connecting { _ = caller.end(with: .failure(reason)) }
         guard pending > 0 else { return end() }
-        let timer = dialer.loop.schedule(at: dialer.loop.now.advanced(by: postGrace)) { [self] in end() }
+        let grace = grace ?? postGrace
+        let timer = dialer.loop.schedule(at: dialer.loop.now.advanced(by: grace)) { [self] in end(after: grace) }
         let (hasEnded, waiting, action) = state.withLock { state in
             state.graceTimer = timer
             // The next attempt may be due too late for the posts, so it is made now.
@@ -31,10 +33,10 @@ extension Reconnector {
 
     /// Closes, and returns how many posts were lost. Returns when the posts are settled and the last connection has ended, or
     /// when the grace time is over.
-    func finish() async -> Int {
-        close(because: .closed(outcome: .notExecuted))
-        let timer = dialer.loop.schedule(at: dialer.loop.now.advanced(by: postGrace)) { [self] in
-            end()
+    func close(grace: Duration) async -> Int {
+        close(because: .closed(outcome: .notExecuted), grace: grace)
+        let timer = dialer.loop.schedule(at: dialer.loop.now.advanced(by: grace)) { [self] in
+            end(after: grace)
             state.withLock { $0.isGraceOver = true }
             tellFinishing()
         }
@@ -50,7 +52,7 @@ extension Reconnector {
     }
 
     /// Closes for good: posts that are still pending are lost. Does nothing the second time.
-    private func end() {
+    private func end(after grace: Duration = .zero) {
         let old = state.withLock { state -> State? in
             guard state.machine.close() else { return nil }
             state.attempt += 1
@@ -67,7 +69,7 @@ extension Reconnector {
         old.timer?.cancel()
         old.graceTimer?.cancel()
         old.giveUp?()
-        let lostPosts = peer.end(because: "the client was closed, and \(postGrace) (postGrace) were not enough")
+        let lostPosts = peer.end(because: "the client was closed, and \(grace) of grace were not enough")
         old.channel?.sayGoodbye()
         context.runner.stop()
         let isOver = state.withLock { state in

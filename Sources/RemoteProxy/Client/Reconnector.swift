@@ -23,7 +23,7 @@ final class Reconnector: Sendable {
         /// connection must also have been of use.
         var toldFailure: String?
         /// Why the last attempt failed, or the last connection was lost.
-        var lossReason = ""
+        var loss = RPCError.notConnected("no connection was made")
         /// Whether no more calls and posts are taken. Pending posts have until `graceTimer` fires.
         var isClosing = false
         var graceTimer: (any LoopTimer)?
@@ -54,10 +54,10 @@ final class Reconnector: Sendable {
     ) {
         self.dialer = dialer
         self.chance = chance
-        framing = configuration.wireFraming
+        framing = configuration.framing
         connectTimeout = configuration.connectTimeout
         postGrace = configuration.postGrace
-        state = Lock(State(machine: Reconnection(backoff: configuration.backoff)))
+        state = Lock(State(machine: Reconnection(backoff: configuration.reconnect.waits)))
         context = LinkContext(
             runner: RequestRunner(loop: dialer.loop, handoff: dialer.handoff), exports: exports,
             settings: Shared(configuration.linkSettings),
@@ -70,18 +70,17 @@ final class Reconnector: Sendable {
 
     /// Called when a call waits and there is no connection.
     private func wanted() {
-        let (action, why) = state.withLock { ($0.machine.wanted(), $0.lossReason) }
+        let action = state.withLock { $0.machine.wanted() }
         guard case .wait = action else { return perform(action) }
         // On the loop, so that listeners get the states in their order.
-        dialer.loop.submit { [self] in perform(action, because: why) }
+        dialer.loop.submit { [self] in perform(action) }
     }
 
-    /// - Parameter why: why there is no connection, if the client waits.
-    func perform(_ action: Reconnection.Action, because why: String = "") {
+    func perform(_ action: Reconnection.Action) {
         switch action {
         case .nothing: break
         case .dial: dial()
-        case .wait(let until): wait(until: until, because: why)
+        case .wait(let until): wait(until: until)
         }
     }
 
@@ -228,7 +227,7 @@ final class Reconnector: Sendable {
         let now = dialer.loop.now
         var (hasFailed, isUnreachable, willFailAgain) = (false, false, false)
         var callers: [WaitingTask<Connected>] = []
-        var code = RPCError.Code.unavailable
+        var error = RPCError.notConnected(why)
         let (action, timer) = state.withLock { state -> (Reconnection.Action, (any LoopTimer)?) in
             guard state.attempt == attempt else { return (.nothing, nil) }
             hasFailed = state.machine.phase == .connecting
@@ -241,8 +240,8 @@ final class Reconnector: Sendable {
             isUnreachable = hasFailed || action != .dial && state.machine.hasFailedBefore
             willFailAgain = isLasting || state.rejection != nil
             if willFailAgain { state.machine.willFailAgain(at: now) }
-            state.lossReason = why
-            code = state.rejection ?? code
+            error.code = state.rejection ?? error.code
+            state.loss = error
             defer {
                 state.rejection = nil
                 state.channel = nil
@@ -261,15 +260,16 @@ final class Reconnector: Sendable {
                 peer.ask { $0.unavailable(because: why) }
             }
         }
-        perform(action, because: why)
-        for caller in callers { _ = caller.end(with: .failure(.notConnected(why, code))) }
+        perform(action)
+        for caller in callers { _ = caller.end(with: .failure(error)) }
         // A call that was made while the attempt failed has asked for one in vain.
         if willFailAgain, peer.pendingCalls > 0 { wanted() }
     }
 
-    private func wait(until instant: Instant, because why: String) {
-        guard state.withLock({ $0.machine.phase == .waiting(until: instant) }) else { return }
-        states.send(.waiting(until: .now + dialer.loop.now.duration(to: instant), because: why))
+    private func wait(until instant: Instant) {
+        let loss = state.withLock { $0.machine.phase == .waiting(until: instant) ? $0.loss : nil }
+        guard let loss else { return }
+        states.send(.waiting(until: .now + dialer.loop.now.duration(to: instant), because: loss))
         let timer = dialer.loop.schedule(at: instant) { [weak self] in
             guard let self else { return }
             perform(state.withLock { $0.machine.waited() })

@@ -1,12 +1,15 @@
-// Observing: reports every call and post when it is over, with its duration and its outcome.
+// Observing: reports every call and post when it is over, with its duration and its end.
 
 import RPCSockets
 package import RPCWire
 
 /// Describes one call or post, as seen from the place of `observed` among the layers.
 public struct CallEvent: Sendable {
-    /// How it ended.
-    public enum Outcome: Sendable {
+    /// How a call or post ended. There may be more ends later.
+    #if hasAttribute(nonexhaustive)
+        @nonexhaustive
+    #endif
+    public enum End: Sendable {
         /// With a result.
         case returned
         /// With an error: the subject's, an `RPCError`, or `CancellationError`.
@@ -22,20 +25,20 @@ public struct CallEvent: Sendable {
     /// How long the subject took. For a post, how long its caller had to wait.
     public let duration: Duration
     /// How it ended.
-    public let outcome: Outcome
+    public let end: End
 }
 
 extension CallEvent: CustomStringConvertible {
-    /// The event in one line: the method, the caller, the outcome and the duration.
+    /// The event in one line: the method, the caller, the end and the duration.
     public var description: String {
         let origin = caller.map { " for \($0.address)" } ?? ""
-        let end =
-            switch outcome {
+        let what =
+            switch end {
             case .returned: "returned"
             case .threw(let error): "threw \(error)"
             case .posted: "was posted"
             }
-        return "\(method)\(origin) \(end) after \(duration)"
+        return "\(method)\(origin) \(what) after \(duration)"
     }
 }
 
@@ -76,9 +79,9 @@ struct ObservedSubject<Service: Sendable>: WrappingSubject, HoldableSubject {
         }
     }
 
-    private func tell(_ method: MethodSignature, since began: Instant, _ outcome: CallEvent.Outcome) {
+    private func tell(_ method: MethodSignature, since began: Instant, _ end: CallEvent.End) {
         let duration = began.duration(to: clock())
-        report(CallEvent(method: method, caller: Caller.current, duration: duration, outcome: outcome))
+        report(CallEvent(method: method, caller: Caller.current, duration: duration, end: end))
     }
 }
 

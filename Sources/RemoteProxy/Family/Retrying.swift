@@ -7,10 +7,8 @@ package import RPCWire
 public struct RetryPolicy: Sendable {
     /// Attempts in all, the first one included.
     public var maximumAttempts = 4
-    /// The longest wait after the first failure. It doubles with each failure. The actual wait is a random part of it.
-    public var base: Duration = .milliseconds(50)
-    /// The longest wait after any failure.
-    public var limit: Duration = .seconds(2)
+    /// The waits between attempts.
+    public var backoff = Backoff(initial: .milliseconds(50), maximum: .seconds(2))
     /// How long a call without a deadline may take, with all attempts and waits.
     public var timeout: Duration = .seconds(30)
     /// The failures that may be temporary. Others are not retried.
@@ -68,7 +66,7 @@ struct RetryingSubject<Service: Sendable>: WrappingSubject {
         let isSafe = error.outcome == .notExecuted || error.outcome == .unknown && isRepeatable
         guard isSafe, failures < policy.maximumAttempts, policy.codes.contains(error.code) else { return nil }
         let now = clock.now
-        let backoff = Backoff(base: policy.base, limit: policy.limit)
+        let backoff = policy.backoff.waits
         let end = now.advanced(by: backoff.delay(afterFailures: failures - 1, chance: chance()))
         // The budget is asked last, so that it pays only for retries that are made.
         return end < deadline && budget.withdraw(at: now) ? end : nil

@@ -1,4 +1,4 @@
-// A time limit for each call of a proxy, where `withTimeout` limits several calls together. Also the subject behind it, which
+// A time limit for each call of a proxy, where `withCallTimeout` limits several calls together. Also the subject behind it, which
 // changes the scope that calls inherit.
 
 import RPCSockets

@@ -38,18 +38,18 @@ extension ErrorObject {
         } else if error is CancellationError {
             self.init(RPCError(.cancelled, "the subject was cancelled", outcome: outcome))
         } else {
-            // The text of the error stays in this log: it may hold paths, names or secrets. The reference ties the caller's
+            // The text of the error stays in this log: it may hold paths, names or secrets. The number ties the caller's
             // error to it.
-            let reference = String(UInt32.random(in: .min ... .max), radix: 36)
+            let number = String(UInt32.random(in: .min ... .max), radix: 36)
             let what =
                 if let result = error as? UnencodableResult {
-                    "the result of \(method) cannot be encoded, reference \(reference): \(result.error)"
+                    "the result of \(method) cannot be encoded, failure ID \(number): \(result.error)"
                 } else {
-                    "\(method) threw an undeclared error, reference \(reference): \(error); "
+                    "\(method) threw an undeclared error, failure ID \(number): \(error); "
                         + "callers get it if @Service(errors:) lists \(type(of: error))"
                 }
-            log(LogRecord(.error, what, method: method, reference: reference))
-            let text = "\(method) failed; its log has the details under the reference \(reference)"
+            log(LogRecord(.error, what, method: method, failureID: number))
+            let text = "\(method) failed; its log has the details under the failure ID \(number)"
             self.init(RPCError(.internalError, text, outcome: outcome))
         }
     }

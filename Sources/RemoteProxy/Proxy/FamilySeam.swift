@@ -6,11 +6,11 @@
 // - Errors, and what became of a call: `cannotBeHeld`, `thrownByProxy`, `progress`.
 // - The other end of a connection: `RemoteEnd`, `remoteEnd`, `nextRemoteEnd`, `onlyRemoteEnd`, `RemoteObject`, `retryBudget`,
 //   `RetryBudget`, `PeerUnreachable`.
-// - Waiting: `WaitingTask`, `WaitingLine`, `KeptPost`, `NotKept`.
+// - Waiting: `WaitingTask`, `WaitingLine`, `KeptPost`, `NotKept`, `DroppedPosts`.
 // - What a server keeps for its peers: `Traffic`, `keeps`, `sizeInMemory`.
 // - JSON: `JSONOutput`, `canonicalJSON`, `ResultCoding`. Arguments as keys: `ArgumentValues`.
 // - The system: `Lock`, `Loop`, `LoopTimer`, `EventLoop`, `Instant`, `MonotonicClock`, `WallClock`, `SystemThread`,
-//   `standardError`, `ReplaceableFile`, `SystemError`, `Backoff`.
+//   `standardError`, `ReplaceableFile`, `SystemError`, `waits`.
 
 /// A subject that one caller can hold, or that does something of its own when it is held.
 protocol HoldableSubject<Service>: Subject {

@@ -34,6 +34,25 @@ public final class Method<Service: Sendable, Arguments: Sendable, Result: Sendab
             invoke: invoke)
     }
 
+    /// Chosen only for a result that is not `Codable`. With it the compiler prints one error, which says what to do.
+    @_disfavoredOverload
+    @available(
+        *, unavailable,
+        message:
+            "this result is not Codable; declare its type so, and 'nonisolated' in a module isolated to the main actor"
+    )
+    public convenience init(
+        _ name: String, of service: ServiceDescription, parameters: KeyValuePairs<String, String> = [:],
+        result: String? = nil, effect: MethodSignature.Effect = .changes, coding: ArgumentCoding<Arguments>,
+        invoke: @escaping @Sendable (Service, Arguments) async throws -> Result
+    ) {
+        self.init(
+            name, of: service, coding: coding,
+            results: ResultCoding(
+                read: { _ in throw ArgumentFault.parameters("not Codable") },
+                write: { _, _ in throw ArgumentFault.parameters("not Codable") }), invoke: invoke)
+    }
+
     /// For a result that is not `Codable`.
     package convenience init(
         _ name: String, of service: ServiceDescription, parameters: KeyValuePairs<String, String> = [:],
@@ -124,7 +143,7 @@ extension Method {
     func begin(_ remote: _RemoteCall, _ arguments: Arguments) throws {
         var writer = remote.call._withUnsafeGuaranteedRef { ArgumentWriter($0.message) }
         do { try coding.write(arguments, &writer) } catch { throw remote.notEncoded(error, signature) }
-        writer.finish()
+        writer.writeEnd()
         remote.begin()
     }
 

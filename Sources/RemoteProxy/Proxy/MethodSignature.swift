@@ -4,7 +4,10 @@ import RPCWire
 
 /// The name, the parameters, the shape and the effect of one requirement of a service.
 public struct MethodSignature: Sendable, Hashable {
-    /// How a requirement travels.
+    /// How a requirement travels. There may be more shapes later.
+    #if hasAttribute(nonexhaustive)
+        @nonexhaustive
+    #endif
     public enum Shape: String, Sendable, Hashable {
         /// A request with one reply.
         case call
@@ -12,10 +15,13 @@ public struct MethodSignature: Sendable, Hashable {
         case post
     }
 
-    /// What running the method does, as its marks say.
+    /// What running the method does, as its marks say. There may be more effects later.
+    #if hasAttribute(nonexhaustive)
+        @nonexhaustive
+    #endif
     public enum Effect: String, Sendable, Hashable {
         /// `@ReadOnly`: changes nothing that a caller could see.
-        case reads
+        case readOnly
         /// `@Idempotent`: running it twice is the same as once.
         case idempotent
         /// No mark: running it twice may do something twice.

@@ -85,7 +85,7 @@ public class ServiceMethod<Service: Sendable>: @unchecked Sendable {
 // MARK: naming an inherited method
 
 extension ServiceProxy {
-    /// The method of a service that this one refines, as a method of this service: for `Policy.arguments(of:)` and
+    /// The method of a service that this one refines, as a method of this service: for `AccessPolicy.arguments(of:)` and
     /// `updates(of:)`.
     /// - Throws: `RPCError` with the code `.unimplemented` if this service does not inherit the method.
     public static func inherited<Base, Arguments, Result>(

@@ -37,13 +37,16 @@ final class KeptPost<Service: Sendable>: Sendable {
         isOver()
     }
 
+    /// Whether it was dropped, or is delivered already.
+    var isDropped: Bool { delivery.withLock { $0 == nil } }
+
     private func isOver() { sender?.account.keepsNoMore(ObjectIdentifier(self), of: size) }
 
     private func sessionIsOver() {
         // The arguments are released outside the lock.
         guard delivery.withLock({ $0.take() }) != nil else { return }
         isOver()
-        DroppedPosts.add(name, because: NotKept(.sessionGrace).why)
+        DroppedPosts.add(name, because: NotKept(.sessionGrace).why, from: sender)
     }
 }
 

@@ -129,7 +129,7 @@ struct RequirementRules {
     /// The case of `MethodSignature.Effect` that the mark stands for; nil without a mark.
     private func effect() throws(Refusal) -> String? {
         let effects = member.head.attributes.compactMap { attribute in
-            ["ReadOnly": "reads", "Idempotent": "idempotent"][attribute.name.trimmingPrefix("RemoteProxy.")]
+            ["ReadOnly": "readOnly", "Idempotent": "idempotent"][attribute.name.trimmingPrefix("RemoteProxy.")]
         }
         if effects.count > 1 {
             throw refusal("is marked twice; keep @ReadOnly if it changes nothing, else @Idempotent")

@@ -28,13 +28,13 @@ let timeLimitAct = Act(
     let echo: any Echo = EchoProxy(stage.client)
     try await stage.show(
         #"""
-        try await withTimeout(.milliseconds(200)) {
+        try await withCallTimeout(.milliseconds(200)) {
             try await echo.later("too late", afterMilliseconds: 10_000)
         }
         """#,
         throwing: rpc(.deadlineExceeded, nil)
     ) {
-        try await withTimeout(.milliseconds(200)) {
+        try await withCallTimeout(.milliseconds(200)) {
             try await echo.later("too late", afterMilliseconds: 10_000)
         }
     }

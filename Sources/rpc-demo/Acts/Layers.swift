@@ -26,7 +26,7 @@ let lazyObjectAct = Act(
 let guardedObjectAct = Act(
     "A guard in front of an object", "The policy judges each call before its arguments reach the object."
 ) { stage in
-    let policy = Policy { $0.method.name == "divide" ? .deny("no fractions today") : .allow }
+    let policy = AccessPolicy { $0.method.name == "divide" ? .deny("no fractions today") : .allow }
     try await stage.withServer(CalculatorProxy(CheckedCalculator()).guarded(by: policy)) { _, _, client in
         let calculator: any Calculator = CalculatorProxy(client)
         try await stage.show("try await calculator.add(40, 2)", expecting: 42) { try await calculator.add(40, 2) }

@@ -36,10 +36,10 @@ let sharedObjectAct = Act(
         try await ann.exclusively(lease: .seconds(4)) {
             try await stage.show(#"try await ann.write("Ann: one")"#) { try await ann.write("Ann: one") }
             try await stage.show(
-                #"try await withTimeout(.milliseconds(50)) { try await bob.write("Bob: wait") }"#,
+                #"try await withCallTimeout(.milliseconds(50)) { try await bob.write("Bob: wait") }"#,
                 throwing: rpc(.deadlineExceeded, nil)
             ) {
-                try await withTimeout(.milliseconds(50)) { try await bob.write("Bob: wait") }
+                try await withCallTimeout(.milliseconds(50)) { try await bob.write("Bob: wait") }
             }
             try await stage.show(#"try await ann.write("Ann: two")"#) { try await ann.write("Ann: two") }
         }

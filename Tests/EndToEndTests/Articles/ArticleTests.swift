@@ -14,7 +14,7 @@ import Testing
     private let book = Book()
     private let otherBook = Book()
     private let log: @Sendable (CallEvent) -> Void = { _ in }
-    private let policy = Policy.thisProcess
+    private let policy = AccessPolicy.thisProcess
 
     @Test func `every kind of proxy is the service`() async throws {
         try await withServer(exporting: [LedgerProxy(book)]) { url in
@@ -71,7 +71,7 @@ import Testing
     @Test func `a cache around a lock waits for nobody, and what is inside a lock waits for its turn`() async throws {
         let fresh = CachePolicy(freshFor: .seconds(1_000))
         let asked = Tally()
-        let asking = Policy { _ in
+        let asking = AccessPolicy { _ in
             asked.add()
             return .allow
         }
@@ -81,7 +81,7 @@ import Testing
         for proxy in [around, inside] { #expect(try await proxy.balance() == 7) }
         /// Somebody else, who does not hold it.
         @Sendable func other(_ proxy: LedgerProxy, within timeout: Duration) async -> Int? {
-            await Task.detached { try? await withTimeout(timeout) { try await proxy.balance() } }.value
+            await Task.detached { try? await withCallTimeout(timeout) { try await proxy.balance() } }.value
         }
         // Who waits for nobody has all the time that a busy machine may take.
         let long = Duration.seconds(600), short = Duration.milliseconds(50)
@@ -95,7 +95,7 @@ import Testing
 
     @Test func `a guard around a cache judges each call, a guard inside it the first`() async throws {
         let denials = Tally()
-        let policy = Policy { _ in denials.count == 0 ? .allow : .deny("no more") }
+        let policy = AccessPolicy { _ in denials.count == 0 ? .allow : .deny("no more") }
         let ledger = LedgerProxy(book)
         let (around, inside) = (
             ledger.cached(in: .memory).guarded(by: policy), ledger.guarded(by: policy).cached(in: .memory)

@@ -41,11 +41,11 @@ import Testing
         #expect(first.isLit.withLock { $0 })
         let later = device(second, at: url)
         await until { (try? await LampProxy(visitor, named: "kitchen").isOn()) == false }
-        await former.finish()
+        await former.close(grace: .seconds(2))
         try await LampProxy(visitor, named: "kitchen").turn(on: true)
         #expect(second.isLit.withLock { $0 })
         #expect(await board.state(of: "kitchen") == .connected(resumed: false))
-        await later.finish()
+        await later.close(grace: .seconds(2))
         await until { await board.state(of: "kitchen") == .gone }
         await until { (try? await LampProxy(visitor, named: "kitchen").isOn()) == nil }
         #expect(try await postponed(by: visitor) == ["kitchen"])
@@ -83,7 +83,7 @@ import Testing
         _ = {
             ServerCommand(
                 options: [.option("--owner", "NAME", help: "whose journal this is")],
-                configure: { $0.maximumWait = .seconds(1) }
+                configure: { $0.limits.maximumWait = .seconds(1) }
             ) { context in
                 context.server.export(JournalProxy(PaperJournal()), named: context.options["--owner"])
             }.main()

@@ -30,7 +30,7 @@ import Testing
             let client = RPCClient(url, .patient)
             let greeter: any Greeter = GreeterProxy(client)
             func greet() async throws -> String {
-                try await withMetadata(["authorization": .secret("Bearer …", reach: .nextEnd)]) {
+                try await withCallMetadata(["authorization": .secret("Bearer …", reach: .nextEnd)]) {
                     try await greeter.greet("Ann")
                 }
             }

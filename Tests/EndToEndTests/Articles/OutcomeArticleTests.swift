@@ -43,7 +43,7 @@ import Testing
 
     @Test func `finishing a client answers how many posts were left`() async throws {
         let client = RPCClient("tcp://127.0.0.1:1")
-        let lost = await client.finish()
+        let lost = await client.close(grace: .seconds(2))
         if lost > 0 { print("\(lost) posts may not have arrived") }
         #expect(lost == 0)
     }
@@ -60,7 +60,7 @@ import Testing
                 switch state {
                 case .idle, .connecting: show("connecting")
                 case .connected(let resumed): show(resumed ? "connected again" : "connected")
-                case .waiting(_, let reason): show("not connected: \(reason)")
+                case .waiting(_, let error): show("not connected: \(error.message)")
                 case .closed: show("closed")
                 }
             }
@@ -74,11 +74,11 @@ import Testing
         #expect(shown.withLock { $0.last } == "closed")
     }
 
-    @Test func `a call in withTimeout is an ordinary call`() async throws {
+    @Test func `a call in withCallTimeout is an ordinary call`() async throws {
         let shelf = ShelfProxy(Rack())
         try await shelf.append("Of Proxies")
         try await shelf.put("Of Sockets", at: 0)
-        let titles = try await withTimeout(.seconds(2)) { try await shelf.titles() }
+        let titles = try await withCallTimeout(.seconds(2)) { try await shelf.titles() }
         #expect(titles == ["Of Sockets", "Of Proxies"])
     }
 }

@@ -85,7 +85,7 @@ import Testing
         try await withCaller(ann) { try await ledger.audit() }
         await #expect(throws: RPCError.self) { try await withCaller(nil) { try await ledger.audit() } }
 
-        let policy = Policy.readOnly.or(.role("teller"))
+        let policy = AccessPolicy.readOnly.or(.role("teller"))
         let request = AccessRequest(LedgerProxy.Methods.audit)
         let verdict = try await withCaller(ann) { try await policy.verdict(on: request) }
         #expect(verdict == .allow)
@@ -107,13 +107,13 @@ import Testing
     @Test func `a client without a hello calls any server`() async throws {
         _ = {
             var configuration = RPCClient.Configuration()
-            configuration.framing = .lines
+            configuration.peer = .jsonRPC(.lines)
             let calculator: any Calculator = CalculatorProxy(RPCClient("tcp://127.0.0.1:7070", configuration))
             return calculator
         }
         try await withServer(exporting: [CalculatorProxy(CheckedCalculator())]) { url in
             var configuration = RPCClient.Configuration.patient
-            configuration.framing = .lines
+            configuration.peer = .jsonRPC(.lines)
             let client = RPCClient(url, configuration)
             defer { client.close() }
             let sum = try await CalculatorProxy(client).add(2, 3)

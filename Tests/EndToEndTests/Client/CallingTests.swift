@@ -51,7 +51,7 @@ import Testing
     func `a client speaks the framing it is told to`(_ framing: RPCClient.Configuration.Framing) async throws {
         try await withServer { url in
             var configuration = RPCClient.Configuration.patient
-            configuration.framing = framing
+            configuration.peer = .jsonRPC(framing)
             let echo = EchoProxy(RPCClient(url, configuration))
             let text = String(repeating: "line\n\u{0}\u{7F}é\u{1F600}", count: 20_000)
             try #require(await echo.text(text) == text)
@@ -112,8 +112,10 @@ import Testing
             try #require(await echo.text("hello") == "hello")
             let error = await #expect(throws: RPCError.self) {
                 // Hours away, all but one: to come back at all is to come back in time.
-                try await withTimeout(.seconds(7_200)) {
-                    try await withTimeout(.milliseconds(30)) { try await echo.later("x", afterMilliseconds: 3_600_000) }
+                try await withCallTimeout(.seconds(7_200)) {
+                    try await withCallTimeout(.milliseconds(30)) {
+                        try await echo.later("x", afterMilliseconds: 3_600_000)
+                    }
                 }
             }
             #expect(error?.code == .deadlineExceeded)

@@ -20,18 +20,18 @@ import Testing
         }
     }
 
-    @Test func `outside a call there is none, and withTimeout makes one`() async throws {
+    @Test func `outside a call there is none, and withCallTimeout makes one`() async throws {
         #expect(Deadline.current == nil)
         // So long that a machine with much else to do makes no difference.
-        try await withTimeout(.seconds(1_000)) {
+        try await withCallTimeout(.seconds(1_000)) {
             let left = try #require(Deadline.current).timeLeft
             #expect(left > .seconds(900) && left <= .seconds(1_000))
-            try await withTimeout(.seconds(6_000)) {
+            try await withCallTimeout(.seconds(6_000)) {
                 let inner = try #require(Deadline.current).timeLeft
                 #expect(inner <= left)
             }
         }
-        await withTimeout(.zero) {
+        await withCallTimeout(.zero) {
             #expect(Deadline.current?.hasPassed == true)
             #expect(Deadline.current.map { "\($0)".hasSuffix(" seconds ago") } == true)
         }
@@ -44,7 +44,7 @@ import Testing
                 let greeter = GreeterProxy(RPCClient(url))
                 let usual = try #require(Double(try await greeter.greet("").split(separator: " ").first ?? ""))
                 #expect(usual > 1_000 && usual <= 30_001)
-                try await withTimeout(.seconds(20)) {
+                try await withCallTimeout(.seconds(20)) {
                     let words = try await greeter.greet("").split(separator: " ")
                     let left = try #require(Double(words.first ?? ""))
                     #expect(left > 1_000 && left <= 20_002)
@@ -82,7 +82,7 @@ import Testing
                 for number in 0..<400 {
                     group.addTask {
                         do {
-                            _ = try await withTimeout(.milliseconds(1 + number % 12)) {
+                            _ = try await withCallTimeout(.milliseconds(1 + number % 12)) {
                                 try await calculator.add(number, 3)
                             }
                             return (number, nil)

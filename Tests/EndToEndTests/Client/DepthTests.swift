@@ -106,7 +106,7 @@ private final class PlainNester: Nester {
 
     @Test func `of more levels than the server takes are refused under the id of their call`() async throws {
         var configuration = RPCServer.Configuration.quiet
-        configuration.maximumDepth = 20
+        configuration.limits.maximumDepth = 20
         try await withNester(configuration) { nester in
             try #require(await nester.levels(of: Nesting(levels: 20)) == 20)
             for levels in [21, 40, 512] {
@@ -128,7 +128,7 @@ private final class PlainNester: Nester {
 
     @Test func `of more than 512 levels are taken by a server that is told to`() async throws {
         var configuration = RPCServer.Configuration.quiet
-        configuration.maximumDepth = 1_024
+        configuration.limits.maximumDepth = 1_024
         try await withServer("tcp://127.0.0.1:0", configuration, exporting: [NesterProxy(PlainNester())]) { url in
             try await blocking {
                 let client = try RawClient(url)

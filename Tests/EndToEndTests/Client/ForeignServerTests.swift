@@ -13,7 +13,7 @@ import Testing
         _ url: String, _ framing: RPCClient.Configuration.Framing = .lines, saysHello: Bool? = nil
     ) -> RPCClient {
         var configuration = RPCClient.Configuration.eager
-        configuration.framing = framing
+        configuration.peer = .jsonRPC(framing)
         configuration.saysHello = saysHello
         return RPCClient(url, configuration)
     }
@@ -40,7 +40,7 @@ import Testing
                 try peer.fallSilent()
             }
             var configuration = RPCClient.Configuration.eager
-            configuration.framing = .lines
+            configuration.peer = .jsonRPC(.lines)
             configuration.saysHello = saysHello
             configuration.token = token.map { Token($0) }
             let client = RPCClient(server.url, configuration)
@@ -132,7 +132,7 @@ import Testing
         let calculator = CalculatorProxy(client)
         try await client.connect()
         let error = await #expect(throws: RPCError.self) {
-            try await withTimeout(.milliseconds(20)) { try await calculator.add(1, 2) }
+            try await withCallTimeout(.milliseconds(20)) { try await calculator.add(1, 2) }
         }
         #expect(error?.code == .deadlineExceeded)
     }
@@ -162,7 +162,7 @@ import Testing
         }
         let calculator = CalculatorProxy(Self.client(server.url))
         for _ in 0..<2 { #expect(try await calculator.add(1, 2) == 3) }
-        let third = try await withTimeout(.seconds(5)) { try await calculator.add(1, 2) }
+        let third = try await withCallTimeout(.seconds(5)) { try await calculator.add(1, 2) }
         #expect(third == 3)
         var texts: [String] = []
         for await text in heard.stream.prefix(3) { texts.append(text) }

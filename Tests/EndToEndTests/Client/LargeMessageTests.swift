@@ -12,7 +12,7 @@ import Testing
     @Test func `what is too large by default goes there and back when both ends allow more`() async throws {
         let size = RPCClient.Configuration().maximumFrameSize + 1
         var (server, client) = (RPCServer.Configuration.quiet, RPCClient.Configuration.patient)
-        (server.maximumFrameSize, client.maximumFrameSize) = (2 * size, 2 * size)
+        (server.limits.maximumFrameSize, client.maximumFrameSize) = (2 * size, 2 * size)
         try await withServer("tcp://127.0.0.1:0", server) { url in
             let text = String(repeating: "x", count: size)
             try #require(await EchoProxy(RPCClient(url, client)).text(text) == text)
@@ -24,7 +24,7 @@ import Testing
         async throws
     {
         var configuration = RPCServer.Configuration.quiet
-        configuration.maximumFrameSize = 100_000
+        configuration.limits.maximumFrameSize = 100_000
         try await withServer("tcp://127.0.0.1:0", configuration) { url in
             let echo = EchoProxy(RPCClient(url, .patient))
             let text = String(repeating: "x", count: 100_000)

@@ -122,7 +122,7 @@ private struct ActorGreeter: Greeter {
                     // On a machine so busy that the call did not get there in time: once more with more time.
                     timeout *= 2
                     let error = await #expect(throws: RPCError.self) {
-                        try await withTimeout(timeout) { try await echo.later("x", afterMilliseconds: 86_400_000) }
+                        try await withCallTimeout(timeout) { try await echo.later("x", afterMilliseconds: 86_400_000) }
                     }
                     try #require(error?.code == .deadlineExceeded)
                 } while watched.begun.load(ordering: .acquiring) == 0 && !Task.isCancelled

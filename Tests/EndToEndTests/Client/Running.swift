@@ -46,8 +46,7 @@ extension RPCClient.Configuration {
     /// Comes back fast, so that tests do.
     static var eager: RPCClient.Configuration {
         var configuration = RPCClient.Configuration.patient
-        configuration.reconnectBase = .milliseconds(2)
-        configuration.reconnectLimit = .milliseconds(20)
+        configuration.reconnect = Backoff(initial: .milliseconds(2), maximum: .milliseconds(20))
         return configuration
     }
 }

@@ -17,7 +17,7 @@ import Testing
         async let earlier = try? calculator.add(1, 2)
         await event(client)
         let error = await #expect(throws: RPCError.self) {
-            try await withTimeout(.milliseconds(10)) { try await calculator.add(1, 2) }
+            try await withCallTimeout(.milliseconds(10)) { try await calculator.add(1, 2) }
         }
         client.close()
         _ = await earlier
@@ -42,7 +42,7 @@ import Testing
         }
         let (lines, line) = AsyncStream<String>.makeStream()
         var configuration = RPCClient.Configuration.patient
-        configuration.framing = framing
+        configuration.peer = .jsonRPC(framing)
         configuration.saysHello = true
         configuration.log = { line.yield($0.message) }
         let client = RPCClient(server.url, configuration)
@@ -89,7 +89,7 @@ import Testing
 
     @Test func `one that does not know the token is told to those who connect`() async throws {
         var configuration = RPCServer.Configuration.quiet
-        configuration.tokens = try TokenList("ada guest a-secret-for-this-test")
+        configuration.tokens = try TokenList(parsing: "ada guest a-secret-for-this-test")
         try await withServer("tcp://127.0.0.1:0", configuration) { url in
             let client = RPCClient(url, .patient)
             let error = await #expect(throws: RPCError.self) { try await client.connect() }

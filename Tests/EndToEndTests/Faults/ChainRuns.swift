@@ -67,7 +67,7 @@ extension FaultRuns {
         let lateness = Lateness()
         let began = MonotonicClock.now
         let error = await #expect(throws: RPCError.self) {
-            try await withTimeout(timeout) { try await chain.first.pass(waitingMilliseconds: 60_000) }
+            try await withCallTimeout(timeout) { try await chain.first.pass(waitingMilliseconds: 60_000) }
         }
         #expect(error?.code == .deadlineExceeded && error?.outcome != .notExecuted)
         let entries = try await chain.entries { cancellations($0).count == 3 }

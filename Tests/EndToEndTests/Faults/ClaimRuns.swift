@@ -72,7 +72,7 @@ extension FaultRuns {
     @Test func `a client that stays away too long is told so, and nothing of it is left or runs again`() async throws {
         let watched = WatchedEcho()
         var configuration = RPCServer.Configuration.quiet
-        configuration.sessionGrace = .milliseconds(200)
+        configuration.limits.sessionGrace = .milliseconds(200)
         configuration.threads = 2
         let server = RPCServer(configuration)
         server.export(EchoProxy(watched))

@@ -14,8 +14,8 @@ import Testing
 extension FaultRuns {
     @Test func `a byte that changes in every megabyte ends no process, and each call ends in time`() async throws {
         var configuration = RPCServer.Configuration.quiet
-        configuration.frameTime = .milliseconds(100)
-        configuration.minimumRate = 10_000_000
+        configuration.limits.frameTime = .milliseconds(100)
+        configuration.limits.minimumRate = 10_000_000
         let server = RPCServer(configuration)
         server.export(EchoProxy(PlainEcho()))
         let proxy = try FaultProxy(to: try await server.listen(on: "tcp://127.0.0.1:0"))
@@ -37,7 +37,7 @@ extension FaultRuns {
                     var number = 0
                     while MonotonicClock.now < end {
                         await history.call(CallName(caller, number), deadline: timeout) {
-                            let answer = try await withTimeout(timeout) { try await EchoProxy(client).text(text) }
+                            let answer = try await withCallTimeout(timeout) { try await EchoProxy(client).text(text) }
                             if answer != text { wrong.withLock { $0 += 1 } }
                             return 0
                         }
@@ -64,7 +64,7 @@ extension FaultRuns {
         var patience = timeout
         var answer: String?
         while answer == nil, !Task.isCancelled {
-            answer = try? await withTimeout(patience) { try await EchoProxy(client).text("sound") }
+            answer = try? await withCallTimeout(patience) { try await EchoProxy(client).text("sound") }
             patience *= 2
         }
         #expect(answer == "sound")

@@ -77,7 +77,7 @@ final class Crowd: Sendable {
 
     private func call(_ name: CallName, milliseconds: Int) async {
         await history.call(name, deadline: timeout) {
-            try await withTimeout(timeout) {
+            try await withCallTimeout(timeout) {
                 if mayRepeat { return try await ledger.again(number: name.number) }
                 return milliseconds == 0
                     ? try await ledger.add(caller: name.caller, number: name.number)

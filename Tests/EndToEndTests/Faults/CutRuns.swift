@@ -62,7 +62,7 @@ extension FaultRuns {
         // The client may not have heard of the cut yet, and its session may end with a call of which the server counted wrong.
         let ledger = Faults.LedgerProxy(client)
         func add(_ number: Int) async throws -> Int {
-            try await withTimeout(.seconds(60)) { try await ledger.add(caller: -1, number: number) }
+            try await withCallTimeout(.seconds(60)) { try await ledger.add(caller: -1, number: number) }
         }
         let last: Int
         do { last = try await add(1) } catch { last = try await add(2) }

@@ -20,8 +20,7 @@ extension FaultRuns {
         var configuration = RPCClient.Configuration.patient
         configuration.connectTimeout = .seconds(3_600)
         // Long enough for a server that only waits for its turn on a busy machine.
-        configuration.keepaliveInterval = .seconds(1)
-        configuration.keepaliveTimeout = .seconds(3)
+        configuration.keepalive = Keepalive(interval: .seconds(1), timeout: .seconds(3))
         let clients = [RPCClient(activeURL, configuration), RPCClient(standbyURL, configuration)]
         let ledger = Faults.LedgerProxy.failover(clients.map { Faults.LedgerProxy($0) })
         #expect(try await ledger.add(caller: 1, number: 1) == 1)

@@ -18,15 +18,15 @@ extension FaultRuns {
     func `nobody goes on with the session of another, and its owner notices nothing`(_ part: Int) async throws {
         let (guesses, thieves, rounds) = (Self.size(600, full: 200_000), 4, 10)
         let folder = try SocketFolder()
-        let tokens = try TokenList(Secrets.list)
+        let tokens = try TokenList(parsing: Secrets.list)
         let configuration = { (configuration: inout RPCServer.Configuration) in
             configuration.tokens = tokens
             configuration.threads = 2
             // Far fewer than guesses.
-            configuration.maximumSessions = Self.size(100, full: 10_000)
-            configuration.sessionGrace = .seconds(600)
+            configuration.limits.maximumSessions = Self.size(100, full: 10_000)
+            configuration.limits.sessionGrace = .seconds(600)
             // The owner says little, and would have to answer for itself.
-            configuration.keepaliveInterval = .zero
+            configuration.limits.keepalive.interval = .zero
         }
         try await withGate(folder.url, configuration) { server, url in
             let owner = try HandwrittenClient(url, token: Secrets.alice)
@@ -48,7 +48,7 @@ extension FaultRuns {
                 #expect(try brief(owner.raw.ask(HandwrittenClient.next(id: round))) == "\(round)=\(round)")
             }
             print("\(guesses) sessions guessed in \(began.duration(to: MonotonicClock.now)), none right")
-            #expect(server.counters.logins == guesses + 4)
+            #expect(server.counters.loginsAccepted == guesses + 4)
             // However many sessions the thieves have begun, the owner's that is away has kept its place.
             #expect(try HandwrittenClient(url, token: Secrets.alice, resuming: away).hasResumed)
         }
@@ -78,7 +78,7 @@ extension FaultRuns {
     func `every wrong token is answered late and alike, is counted, and ends its connection`() throws {
         let (guesses, together) = (Self.size(400, full: 20_000), 100)
         var settings = LinkSettings()
-        settings.tokens = Lock(try TokenList(Secrets.list))
+        settings.tokens = Lock(try TokenList(parsing: Secrets.list))
         let traffic = Traffic(loops: 1, maximumRequests: 1_000)
         settings.traffic = traffic
         let delay = settings.limits.loginDelay

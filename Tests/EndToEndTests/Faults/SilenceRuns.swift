@@ -11,7 +11,7 @@ import Testing
 
 extension FaultRuns {
     /// Silence is questioned after the first and given up the second after that.
-    private static let keepalive = (interval: Duration.milliseconds(200), timeout: Duration.milliseconds(100))
+    private static let keepalive = Keepalive(interval: .milliseconds(200), timeout: .milliseconds(100))
 
     /// When it is found out at the latest: a tenth late, and as late as the machine is.
     private static func latest(_ late: Duration) -> Duration {
@@ -27,7 +27,7 @@ extension FaultRuns {
     private func foundOut() async throws {
         let (givenUp, giveUps) = AsyncStream.makeStream(of: Instant.self)
         var configuration = RPCServer.Configuration.quiet
-        (configuration.keepaliveInterval, configuration.keepaliveTimeout) = Self.keepalive
+        configuration.limits.keepalive = Self.keepalive
         configuration.log = { line in
             if line.message.contains("keepaliveTimeout") { giveUps.yield(MonotonicClock.now) }
         }
@@ -36,7 +36,7 @@ extension FaultRuns {
         server.export(EchoProxy(watched))
         let proxy = try FaultProxy(to: try await server.listen(on: "tcp://127.0.0.1:0"))
         var eager = RPCClient.Configuration.eager
-        (eager.keepaliveInterval, eager.keepaliveTimeout) = Self.keepalive
+        eager.keepalive = Self.keepalive
         let client = RPCClient(proxy.url, eager)
         let lateness = Lateness()
         let call = Task { try await EchoProxy(client).later("held", afterMilliseconds: 0) }
@@ -75,7 +75,7 @@ extension FaultRuns {
         async throws
     {
         let configuration = { (configuration: inout RPCServer.Configuration) in
-            (configuration.keepaliveInterval, configuration.keepaliveTimeout) = Self.keepalive
+            configuration.limits.keepalive = Self.keepalive
         }
         let lateness = Lateness()
         try await withGate("tcp://127.0.0.1:0", configuration) { server, url in
@@ -95,7 +95,7 @@ extension FaultRuns {
             // On a slow machine the first of them are asked before all are gone, and those have said nothing.
             let isAnybodyAsked = first.duration(to: MonotonicClock.now) >= Self.keepalive.interval
             var (id, slowest) = (0, Duration.zero)
-            while server.connectionCount > 1, began.duration(to: MonotonicClock.now) < .seconds(30) {
+            while server.counters.connectionsOpen > 1, began.duration(to: MonotonicClock.now) < .seconds(30) {
                 id += 1
                 let asked = MonotonicClock.now
                 #expect(try brief(neighbour.ask(HandwrittenClient.next(id: id))) == "\(id)=\(id)")

@@ -10,7 +10,7 @@ import Testing
 extension FaultRuns {
     @Test(.enabled(if: isFull)) func `the time to compare a token does not tell how much of it is right`() throws {
         let secret = "0123456789abcdefghijklmnopqrstuv"
-        let list = try TokenList("alice \(secret)\nbob another-token-of-just-this-length")
+        let list = try TokenList(parsing: "alice \(secret)\nbob another-token-of-just-this-length")
         let correlation = Self.correlation(secret) { list.entry(for: $0) == nil }
         let naive = Self.correlation(secret) { guess in
             for (left, right) in zip(guess.utf8, secret.utf8) where left != right { return true }

@@ -53,7 +53,7 @@ import Testing
 
     private func end(of text: String, at echo: any Echo) async throws -> End {
         do {
-            let answer = try await withTimeout(Self.timeout) { try await echo.text(text) }
+            let answer = try await withCallTimeout(Self.timeout) { try await echo.text(text) }
             try #require(answer == text, "somebody else's answer")
             return .answered
         } catch let error as RPCError {
@@ -85,7 +85,7 @@ import Testing
     private static func call(_ server: ScriptedServer, times: Int) async throws {
         let client = RPCClient(server.url, .eager)
         for _ in 0..<times {
-            _ = try? await withTimeout(timeout) { try await EchoProxy(client).text("mine") }
+            _ = try? await withCallTimeout(timeout) { try await EchoProxy(client).text("mine") }
         }
         client.close()
     }

@@ -17,7 +17,7 @@ import Testing
         .End?
     {
         do {
-            let answer = try await withTimeout(timeout) { try await echo.text(text) }
+            let answer = try await withCallTimeout(timeout) { try await echo.text(text) }
             return answer == text ? .answered : nil
         } catch {
             return .failed

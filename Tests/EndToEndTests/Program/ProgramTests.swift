@@ -122,7 +122,7 @@ import Testing
 
     @Test func `while it drains it takes no new calls and no new connections`() async throws {
         try await blocking {
-            let server = try ServerProgram("--listen", "tcp://127.0.0.1:0", "--grace", "3600")
+            let server = try ServerProgram("--listen", "tcp://127.0.0.1:0", "--stop-grace", "3600")
             let url = try server.address()
             let client = try Self.clientWithCall(url, milliseconds: 86_400_000)
             server.signal(SIGTERM)
@@ -137,7 +137,7 @@ import Testing
 
     @Test func `a call that takes longer than the grace time is cut off`() async throws {
         try await blocking {
-            let server = try ServerProgram("--listen", "tcp://127.0.0.1:0", "--grace", "0.1")
+            let server = try ServerProgram("--listen", "tcp://127.0.0.1:0", "--stop-grace", "0.1")
             let client = try Self.clientWithCall(try server.address(), milliseconds: 86_400_000)
             server.signal(SIGTERM)
             #expect(try client.hear() == nil)
@@ -147,7 +147,7 @@ import Testing
 
     @Test func `a second signal ends it at once`() async throws {
         try await blocking {
-            let server = try ServerProgram("--listen", "tcp://127.0.0.1:0", "--grace", "3600")
+            let server = try ServerProgram("--listen", "tcp://127.0.0.1:0", "--stop-grace", "3600")
             let client = try Self.clientWithCall(try server.address(), milliseconds: 86_400_000)
             server.signal(SIGTERM)
             try Self.askUntilRefused(client)
@@ -238,8 +238,7 @@ import Testing
         let server = try ServerProgram("--listen", "tcp://127.0.0.1:0")
         let url = try server.address()
         var configuration = RPCClient.Configuration.eager
-        configuration.keepaliveInterval = .milliseconds(200)
-        configuration.keepaliveTimeout = .milliseconds(100)
+        configuration.keepalive = Keepalive(interval: .milliseconds(200), timeout: .milliseconds(100))
         configuration.connectTimeout = .milliseconds(300)
         let client = RPCClient(url, configuration)
         let echo = EchoProxy(client)

@@ -121,7 +121,7 @@ private struct ShortageStory {
         let client = RPCClient(url, .eager)
         var failure: RPCError?
         do {
-            _ = try await withTimeout(.milliseconds(300)) { try await EchoProxy(client).text("none") }
+            _ = try await withCallTimeout(.milliseconds(300)) { try await EchoProxy(client).text("none") }
         } catch let error as RPCError { failure = error }
         try require(failure?.code == .unavailable && failure?.outcome == .notExecuted)
         try require(failure?.message.contains("EMFILE") == true)
@@ -146,7 +146,7 @@ private struct ShortageStory {
         while failure?.message.contains("EMFILE") != true, timeout < .seconds(60) {
             timeout *= 2
             do {
-                _ = try await withTimeout(timeout) { try await EchoProxy(client).text("none") }
+                _ = try await withCallTimeout(timeout) { try await EchoProxy(client).text("none") }
             } catch let error as RPCError { failure = error }
             try require(failure?.outcome == .notExecuted)
         }

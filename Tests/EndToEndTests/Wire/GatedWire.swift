@@ -15,7 +15,7 @@ func withGate(
 ) async throws {
     var configuration = RPCServer.Configuration.quiet
     // A loop that is late on a busy machine would be counted among the limits that were met.
-    configuration.maximumBlockedThreads = 0
+    configuration.limits.maximumBlockedThreads = 0
     configure(&configuration)
     let server = RPCServer(configuration)
     for proxy in proxies { server.export(proxy) }

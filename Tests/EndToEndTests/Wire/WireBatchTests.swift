@@ -15,7 +15,7 @@ import Testing
 
     @Test func `as many members as allowed are all answered, one more is refused as a whole`() async throws {
         var configuration = RPCServer.Configuration.quiet
-        configuration.maximumBatch = 100
+        configuration.limits.maximumBatch = 100
         try await withWire(configuration) { url in
             let client = try RawClient(url)
             let answers = try #require(try client.ask(Self.batch(100)))
@@ -62,7 +62,7 @@ import Testing
 
     @Test func `answers that together are too large become one error`() async throws {
         var configuration = RPCServer.Configuration.quiet
-        configuration.maximumFrameSize = 4_096
+        configuration.limits.maximumFrameSize = 4_096
         try await withWire(configuration) { url in
             let text = String(repeating: "é", count: 700)
             let call = #"{"jsonrpc":"2.0","method":"Greeter.greet","params":["\#(text)"],"id":1}"#

@@ -12,7 +12,7 @@ import Testing
 @Suite(.waitsForOthers) struct `A flood on the wire` {
     @Test func `pings are answered until there are too many, and then the reason is given`() async throws {
         try await withGate {
-            $0.maximumPings = 5
+            $0.limits.maximumPings = 5
         } _: { server, url in
             let pinger = try RawClient(url)
             for id in 1...5 {
@@ -30,7 +30,7 @@ import Testing
 
     @Test func `cancellations of nothing are ignored until there are too many`() async throws {
         try await withGate {
-            $0.maximumUnknownCancels = 5
+            $0.limits.maximumUnknownCancels = 5
         } _: { server, url in
             let client = try RawClient(url)
             let cancel = #"{"jsonrpc":"2.0","method":"$/cancelRequest","params":{"id":9}}"#
@@ -50,7 +50,7 @@ import Testing
     @Test func `calls and their cancellations without pause never run more than the limit`() async throws {
         let subject = SlowEcho()
         try await withGate(exporting: [EchoProxy(subject)]) {
-            $0.maximumRequestsInFlight = 64
+            $0.limits.maximumRequestsInFlight = 64
         } _: { server, url in
             let count = 20_000
             let client = try RawClient(url)
@@ -78,8 +78,8 @@ import Testing
     @Test func `calls that cannot begin yet wait, and the sender does when they take too much memory`() async throws {
         let lines = Lock<[String]>([])
         try await withGate(exporting: [EchoProxy(SlowEcho())]) {
-            $0.maximumRequestsInFlight = 64
-            $0.maximumBytesInFlight = 100_000
+            $0.limits.maximumRequestsInFlight = 64
+            $0.limits.maximumBytesInFlight = 100_000
             $0.log = { line in lines.withLock { $0.append(line.message) } }
         } _: { server, url in
             let count = 5_000
@@ -99,19 +99,19 @@ import Testing
 
     @Test func `calls that are sent like posts are no more than calls may be`() async throws {
         try await withGate {
-            $0.maximumRequestsInFlight = 3
+            $0.limits.maximumRequestsInFlight = 3
         } _: { server, url in
             let client = try RawClient(url)
             for _ in 0..<20 { client.say(#"{"jsonrpc":"2.0","method":"Echo.later","params":["x",60000]}"#) }
             // The ping is answered when what came before it has been admitted.
             #expect(try brief(client.ask(#"{"jsonrpc":"2.0","method":"rpc.ping","id":2}"#)) == "2=null")
-            #expect(server.counters.running == 3)
+            #expect(server.counters.requestsRunning == 3)
         }
     }
 
     @Test func `all connections together have a limit too`() async throws {
         try await withGate {
-            $0.maximumRequestsInAll = 3
+            $0.limits.maximumRequestsInAll = 3
         } _: { server, url in
             let clients = try (0..<3).map { _ in try RawClient(url) }
             for client in clients {
@@ -130,25 +130,25 @@ import Testing
                 #expect(
                     refusal?.contains("more than 3 calls of all connections at a time (maximumRequestsInAll)") == true)
                 if call != Said.value { continue }
-                #expect(server.counters.running == 4)
+                #expect(server.counters.requestsRunning == 4)
                 late.say(#"{"jsonrpc":"2.0","method":"$/cancelRequest","params":{"id":2}}"#)
                 #expect(try brief(late.hear()) == "2!-32800")
             }
-            #expect(server.counters.running == 3 && server.counters.overruns == ["maximumRequestsInAll": 2])
+            #expect(server.counters.requestsRunning == 3 && server.counters.overruns == ["maximumRequestsInAll": 2])
             clients[0].say(#"{"jsonrpc":"2.0","method":"$/cancelRequest","params":{"id":1}}"#)
             #expect(try brief(clients[0].hear()) == "1!-32800")
             #expect(try brief(late.ask(Said.value)) == "1=0")
             // Many short ones at a time are served in turn and not refused.
             late.send(String(repeating: Said.value + "\n", count: 500))
             for _ in 0..<500 { #expect(try brief(late.hear()) == "1=0") }
-            #expect(server.counters.running == 2)
+            #expect(server.counters.requestsRunning == 2)
         }
     }
 
     @Test func `a flood of refusals does not flood the log`() async throws {
         let log = LoggedLines()
         try await withGate {
-            $0.maximumLogLines = 10
+            $0.limits.maximumLogLines = 10
             $0.log = log.add
         } _: { server, url in
             let start = ContinuousClock.now
@@ -166,7 +166,7 @@ import Testing
 
     @Test func `what there is can be listed only as far as a frame is large`() async throws {
         try await withGate {
-            $0.maximumFrameSize = 2_000
+            $0.limits.maximumFrameSize = 2_000
         } _: { _, url in
             let client = try RawClient(url)
             let answer = try client.ask(#"{"jsonrpc":"2.0","method":"rpc.discover","id":1}"#)

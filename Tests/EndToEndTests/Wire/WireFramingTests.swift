@@ -44,7 +44,7 @@ import Testing
     /// What is to be sent before it tells the framing, since the first byte of its length does not.
     @Test func `a length-prefixed connection can begin with a call of 16 MiB, behind an empty frame`() async throws {
         try await withGate {
-            $0.maximumFrameSize = 32 << 20
+            $0.limits.maximumFrameSize = 32 << 20
         } _: { _, url in
             let text = String(repeating: "x", count: 16 << 20)
             let call = #"{"jsonrpc":"2.0","method":"Echo.text","params":["\#(text)"],"id":1}"#

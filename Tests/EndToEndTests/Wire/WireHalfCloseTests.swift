@@ -26,7 +26,7 @@ import Testing
 
     @Test func `calls that waited for their turn when the end came are answered`() async throws {
         try await withGate(exporting: [EchoProxy(SlowEcho())]) {
-            $0.maximumRequestsInFlight = 64
+            $0.limits.maximumRequestsInFlight = 64
         } _: { _, url in
             let client = try RawClient(url)
             client.sendBeside(Array((0..<3_000).map { Said.later(1, id: $0) + "\n" }.joined().utf8), thenFinish: true)

@@ -9,8 +9,7 @@ import Testing
 @Suite(.waitsForOthers) struct `Keepalive on the wire` {
     @Test func `a client of our kind that falls silent is asked once and then dropped`() async throws {
         try await withGate {
-            $0.keepaliveInterval = .milliseconds(200)
-            $0.keepaliveTimeout = .milliseconds(100)
+            $0.limits.keepalive = Keepalive(interval: .milliseconds(200), timeout: .milliseconds(100))
         } _: { server, url in
             let client = try RawClient(url, .lengthPrefixed)
             let start = ContinuousClock.now
@@ -41,8 +40,7 @@ import Testing
 
     @Test func `one that answers stays, and a foreign one is never asked`() async throws {
         try await withGate {
-            $0.keepaliveInterval = .milliseconds(20)
-            $0.keepaliveTimeout = .seconds(60)
+            $0.limits.keepalive = Keepalive(interval: .milliseconds(20), timeout: .seconds(60))
         } _: { server, url in
             let ours = try RawClient(url, .lengthPrefixed)
             let foreign = try RawClient(url)

@@ -18,7 +18,7 @@ import Testing
         framing: WireFraming
     ) async throws {
         var configuration = RPCServer.Configuration.quiet
-        configuration.maximumFrameSize = 1_000
+        configuration.limits.maximumFrameSize = 1_000
         try await withWire(configuration) { url in
             let client = try RawClient(url, framing)
             #expect(try brief(client.ask(Self.call(bytes: 1_000))).hasPrefix("1=\"xxx"))
@@ -34,7 +34,7 @@ import Testing
     @Test(arguments: [[0, 0xFF, 0xFF, 0xFF], [0x7F, 0xFF, 0xFF, 0xFF], [0xFF, 0xFF, 0xFF, 0xFF], [0x80, 0, 0, 1]])
     func `a length over the limit is refused before a byte of it has come`(length: [UInt8]) async throws {
         var configuration = RPCServer.Configuration.quiet
-        configuration.maximumFrameSize = 1 << 20
+        configuration.limits.maximumFrameSize = 1 << 20
         try await withWire(configuration) { url in
             let client = try RawClient(url, .lengthPrefixed)
             #expect(try brief(client.ask(Said.value)) == "1=0")
@@ -46,7 +46,7 @@ import Testing
 
     @Test func `a line without an end is refused when it is too long`() async throws {
         var configuration = RPCServer.Configuration.quiet
-        configuration.maximumFrameSize = 10_000
+        configuration.limits.maximumFrameSize = 10_000
         try await withWire(configuration) { url in
             let client = try RawClient(url)
             client.send("[" + String(repeating: " ", count: 10_001))
@@ -57,8 +57,8 @@ import Testing
 
     @Test func `headers have limits of their own`() async throws {
         var configuration = RPCServer.Configuration.quiet
-        configuration.maximumHeaderBlock = 200
-        configuration.maximumHeaderLines = 3
+        configuration.limits.maximumHeaderBlock = 200
+        configuration.limits.maximumHeaderLines = 3
         try await withWire(configuration) { url in
             for block in [
                 "Content-Type: \(String(repeating: "x", count: 200))",
@@ -76,7 +76,7 @@ import Testing
 
     @Test func `a reply over the limit becomes an error and the connection goes on`() async throws {
         var configuration = RPCServer.Configuration.quiet
-        configuration.maximumFrameSize = 1_000
+        configuration.limits.maximumFrameSize = 1_000
         try await withWire(configuration) { url in
             let client = try RawClient(url)
             let line = String(repeating: "x", count: 800)
@@ -89,7 +89,7 @@ import Testing
     @Test(arguments: [("[", "]"), (#"{"a":"#, "}")])
     func `nesting is read as deep as allowed and no deeper`(open: String, close: String) async throws {
         var configuration = RPCServer.Configuration.quiet
-        configuration.maximumDepth = 64
+        configuration.limits.maximumDepth = 64
         try await withWire(configuration) { url in
             let client = try RawClient(url)
             // The message and the list of its arguments do not count.
@@ -122,8 +122,8 @@ import Testing
 
     @Test func `what is too deep or too much in one answer is counted`() async throws {
         try await withGate {
-            $0.maximumDepth = 4
-            $0.maximumFrameSize = 1_000
+            $0.limits.maximumDepth = 4
+            $0.limits.maximumFrameSize = 1_000
         } _: { server, url in
             let client = try RawClient(url)
             #expect(try brief(client.ask(Said.value)) == "1=0")
@@ -142,7 +142,7 @@ import Testing
 
     @Test func `more calls at a time than allowed are refused as busy, and only those`() async throws {
         var configuration = RPCServer.Configuration.quiet
-        configuration.maximumRequestsInFlight = 3
+        configuration.limits.maximumRequestsInFlight = 3
         try await withWire(configuration) { url in
             let later = { (id: Int) in #"{"jsonrpc":"2.0","method":"Echo.later","params":["x",60000],"id":\#(id)}"# }
             let client = try RawClient(url)
@@ -162,7 +162,7 @@ import Testing
         async throws
     {
         try await withGate {
-            $0.maximumBytesInFlight = 100_000
+            $0.limits.maximumBytesInFlight = 100_000
         } _: { server, url in
             let text = String(repeating: "x", count: 60_000)
             let later = { (text: String, id: Int) in
@@ -177,7 +177,7 @@ import Testing
                 #expect(refusal?.contains("more than 100000 bytes of arguments of one connection's calls") == true)
             }
             #expect(server.counters.overruns == ["maximumBytesInFlight": 3])
-            #expect(server.counters.running == 2 && abs(server.counters.bytesKept - 120_000) < 5_000)
+            #expect(server.counters.requestsRunning == 2 && abs(server.counters.bytesKept - 120_000) < 5_000)
             // The neighbour has a count of its own.
             #expect(try brief(RawClient(url).ask(Said.value)) == "1=0")
             client.say(cancel(2))
@@ -191,15 +191,15 @@ import Testing
             let answers = try [brief(client.hear()), brief(client.hear())].sorted()
             #expect(answers.first == "1!-32800" && answers.last?.hasPrefix("[4=\"xxx") == true)
             #expect(try brief(client.ask(Said.value)) == "1=0")
-            #expect(server.counters.running == 0 && server.counters.bytesKept == 0)
+            #expect(server.counters.requestsRunning == 0 && server.counters.bytesKept == 0)
         }
     }
 
     @Test func `a message as long as allowed is taken by itself, whatever calls may hold`() async throws {
         var configuration = RPCServer.Configuration.quiet
-        configuration.maximumFrameSize = 50_000
-        configuration.maximumBytesInFlight = 1
-        configuration.maximumBytesInAll = 1
+        configuration.limits.maximumFrameSize = 50_000
+        configuration.limits.maximumBytesInFlight = 1
+        configuration.limits.maximumBytesInAll = 1
         try await withWire(configuration) { url in
             let client = try RawClient(url)
             for _ in 0..<2 { #expect(try brief(client.ask(Self.call(bytes: 50_000))).hasPrefix("1=\"xxx")) }
@@ -208,7 +208,7 @@ import Testing
 
     @Test func `calls that are quickly done are never too many, however they come`() async throws {
         var configuration = RPCServer.Configuration.quiet
-        configuration.maximumRequestsInFlight = 2
+        configuration.limits.maximumRequestsInFlight = 2
         try await withWire(configuration) { url in
             let client = try RawClient(url)
             client.send(String(repeating: Said.value + "\n", count: 500))

@@ -13,7 +13,7 @@ import Testing
         let count = 20_000
         var configuration = RPCServer.Configuration.quiet
         // A debug build on a busy machine takes its time.
-        configuration.maximumWait = .zero
+        configuration.limits.maximumWait = .zero
         try await withWire(configuration) { url in
             let (busy, neighbour) = (try RawClient(url, framing), try RawClient(url))
             // Who says nothing at all for long is taken for nobody.
@@ -50,7 +50,7 @@ import Testing
 
     @Test func `what waits too long is refused before any work, and only of those who ask for much`() async throws {
         try await withGate(exporting: [EchoProxy(BusyEcho())]) {
-            $0.maximumWait = .milliseconds(5)
+            $0.limits.maximumWait = .milliseconds(5)
         } _: { server, url in
             let alone = try Self.hear(300, from: [RawClient(url)])
             #expect(alone.served == 300 && alone.refused == 0 && server.counters.overruns == [:])
@@ -68,7 +68,7 @@ import Testing
                 #expect(both.served > 0 && both.patience >= .milliseconds(100))
             }
             #expect(refused > 0)
-            #expect(server.counters.calls == served + asked)
+            #expect(server.counters.requestsBegun == served + asked)
             #expect(server.counters.overruns == ["maximumWait": refused])
             // When it is over it is over.
             for id in 1...10 { #expect(try brief(neighbour.ask(Self.call(id))) == "\(id)=\"x\"") }
@@ -106,7 +106,7 @@ import Testing
     @Test func `without a limit everybody waits`() async throws {
         let count = 300
         try await withGate(exporting: [EchoProxy(BusyEcho())]) {
-            $0.maximumWait = .zero
+            $0.limits.maximumWait = .zero
         } _: { server, url in
             let busy = try RawClient(url)
             busy.sendBeside(Array((1...count).map { Self.call($0) + "\n" }.joined().utf8))

@@ -13,8 +13,8 @@ import Testing
     private static let greet = #"{"jsonrpc":"2.0","method":"Greeter.greet","params":["x"],"id":1}"#
 
     private static func locked(_ configuration: inout RPCServer.Configuration) {
-        configuration.tokens = try? TokenList(Secrets.list)
-        configuration.loginDelay = .milliseconds(1)
+        configuration.tokens = try? TokenList(parsing: Secrets.list)
+        configuration.limits.loginDelay = .milliseconds(1)
     }
 
     @Test(arguments: WireFraming.allCases)
@@ -40,10 +40,10 @@ import Testing
             #expect(try brief(stranger.ask("[\(Self.next),\(Self.next)]")) == "null!-32055")
             #expect(try brief(stranger.ask(#"{"jsonrpc":"2.0","method":"rpc.hello","id":2}"#)) == "2!-32055")
             #expect(try brief(stranger.ask(#"{"jsonrpc":"2.0","method":"rpc.authenticate","id":3}"#)) == "3!-32055")
-            #expect(server.counters.calls == 0)
+            #expect(server.counters.requestsBegun == 0)
             #expect(try stranger.ask(Secrets.authenticate(Secrets.alice)) == Self.welcome)
             #expect(try brief(stranger.ask(Self.value)) == "1=0")
-            #expect(server.counters.logins == 1 && server.counters.failedLogins == 0)
+            #expect(server.counters.loginsAccepted == 1 && server.counters.loginsRefused == 0)
         }
     }
 
@@ -59,7 +59,7 @@ import Testing
             let hello = try client.ask(#"{"jsonrpc":"2.0","method":"rpc.hello","params":\#(params),"id":0}"#)
             #expect(hello?.contains(#""session":"#) == true)
             #expect(try brief(client.ask(Self.value)) == "1=0")
-            #expect(server.counters.logins == 1 && server.counters.failedLogins == 0)
+            #expect(server.counters.loginsAccepted == 1 && server.counters.loginsRefused == 0)
         }
     }
 
@@ -78,7 +78,7 @@ import Testing
         let log = LoggedLines()
         try await withGate {
             Self.locked(&$0)
-            $0.loginDelay = .milliseconds(100)
+            $0.limits.loginDelay = .milliseconds(100)
             $0.log = log.add
         } _: { server, url in
             for wrong in ["", "a", "alice-0123456789abcde", "alice-0123456789abcdeF", "alice-0123456789abcdef0"] {
@@ -89,7 +89,7 @@ import Testing
                 #expect(ContinuousClock.now - start >= .milliseconds(100))
                 #expect(try guesser.hear() == nil)
             }
-            #expect(server.counters.failedLogins == 5 && server.counters.logins == 0)
+            #expect(server.counters.loginsRefused == 5 && server.counters.loginsAccepted == 0)
             let lines = log.lines
             #expect(lines.count == 5 && lines.allSatisfy { $0.contains("an unknown token") })
             #expect(!lines.contains { $0.contains("0123456789") })
@@ -104,7 +104,7 @@ import Testing
                 let guesser = try RawClient(url)
                 _ = try guesser.ask(Secrets.authenticate(String(Secrets.alice.prefix(length % 22))))
             }
-            #expect(server.counters.failedLogins == 200 && server.counters.calls == 0)
+            #expect(server.counters.loginsRefused == 200 && server.counters.requestsBegun == 0)
         }
     }
 
@@ -123,7 +123,7 @@ import Testing
     @Test func `silence ends when the time to log in is over`() async throws {
         try await withGate {
             Self.locked(&$0)
-            $0.loginTime = .milliseconds(50)
+            $0.limits.loginTime = .milliseconds(50)
         } _: { server, url in
             for beginning in ["", "{", Self.value + "\n"] {
                 let stranger = try RawClient(url)
@@ -188,7 +188,7 @@ import Testing
             #expect(error?.message.contains("RPCClient.Configuration.token") == true)
             #expect(!"\(error as Any)".contains("0123456789"))
         }
-        #expect(server.server.counters.calls == 0)
+        #expect(server.server.counters.requestsBegun == 0)
         client.close()
         await server.server.stop(grace: .zero)
     }

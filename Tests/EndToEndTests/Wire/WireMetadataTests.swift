@@ -78,10 +78,10 @@ import Testing
                 }
             }
             var configuration = RPCClient.Configuration.eager
-            configuration.framing = .lines
+            configuration.peer = .jsonRPC(.lines)
             configuration.saysHello = saysHello
             let counter = CounterProxy(RPCClient(server.url, configuration))
-            try await withMetadata(["secret": "of ours"]) {
+            try await withCallMetadata(["secret": "of ours"]) {
                 // Kept until there is a connection.
                 counter.note("early")
                 let first = try await counter.next()
@@ -110,12 +110,12 @@ import Testing
             }
         }
         let counter = CounterProxy(RPCClient(server.url, RPCClient.Configuration.eager))
-        try await withMetadata(["a": .secret("1", reach: .nextEnd), "b": .secret("2", reach: .allEnds), "c": "3"]) {
+        try await withCallMetadata(["a": .secret("1", reach: .nextEnd), "b": .secret("2", reach: .allEnds), "c": "3"]) {
             // Kept until there is a connection.
             counter.note("early")
             _ = try await counter.next()
             counter.note("late")
-            _ = try await withMetadata(["b": MetadataValue("2", reach: .nextEnd)]) { try await counter.value() }
+            _ = try await withCallMetadata(["b": MetadataValue("2", reach: .nextEnd)]) { try await counter.value() }
         }
         var texts: [String] = []
         for await text in heard.stream where text.contains("Counter.") {

@@ -21,7 +21,7 @@ import Testing
     func `who says nothing is closed in time`(nothing: String) async throws {
         let log = LoggedLines()
         try await withGate {
-            $0.firstByteTime = .milliseconds(50)
+            $0.limits.firstByteTime = .milliseconds(50)
             $0.log = log.add
         } _: { server, url in
             let (talker, answer, late) = try Self.talker(url, asking: Said.value)
@@ -39,7 +39,7 @@ import Testing
     @Test(arguments: ["{", "C", "Content-Length: 99\r\n\r\n{", "\0", "\0\0\0\u{63}{"])
     func `a message that does not come to its end is closed in time`(beginning: String) async throws {
         try await withGate {
-            $0.frameTime = .milliseconds(50)
+            $0.limits.frameTime = .milliseconds(50)
         } _: { server, url in
             let slow = try RawClient(url)
             slow.send(beginning)
@@ -50,7 +50,7 @@ import Testing
 
     @Test func `dribbling does not help, nor does a good message before`() async throws {
         try await withGate {
-            $0.frameTime = .milliseconds(100)
+            $0.limits.frameTime = .milliseconds(100)
         } _: { server, url in
             let dribbler = try RawClient(url)
             #expect(try brief(dribbler.ask(Said.value)) == "1=0")
@@ -70,8 +70,8 @@ import Testing
 
     @Test func `a large message has more time, at the least rate that is borne`() async throws {
         try await withGate {
-            $0.frameTime = .milliseconds(20)
-            $0.minimumRate = 200_000
+            $0.limits.frameTime = .milliseconds(20)
+            $0.limits.minimumRate = 200_000
         } _: { server, url in
             let length = withUnsafeBytes(of: UInt32(9_000_000).bigEndian, Array.init)
             var took = Duration.zero
@@ -90,7 +90,7 @@ import Testing
 
     @Test func `who asks nothing may be told to go, but not while a call runs`() async throws {
         try await withGate {
-            $0.idleTime = .milliseconds(60)
+            $0.limits.idleTime = .milliseconds(60)
         } _: { server, url in
             let (idler, answer, late) = try Self.talker(url, asking: Said.later(150, id: 1))
             #expect(try brief(answer) == "1=\"x\"")
@@ -103,7 +103,7 @@ import Testing
         async throws
     {
         try await withGate {
-            $0.pauseReading = 10_000
+            $0.limits.pauseReading = 10_000
         } _: { server, url in
             // More than the system takes on the way.
             let text = String(repeating: "x", count: 50_000)
@@ -114,7 +114,7 @@ import Testing
             let clock = try RawClient(url)
             var asked = 0
             // Where the system takes little, it is not read from before it has said all.
-            while server.counters.calls < count + asked, server.counters.overruns["pauseReading"] == nil {
+            while server.counters.requestsBegun < count + asked, server.counters.overruns["pauseReading"] == nil {
                 asked += 1
                 #expect(try brief(clock.ask(Said.later(5, id: 1))) == "1=\"x\"")
             }
@@ -136,7 +136,7 @@ import Testing
 
     @Test func `who has closed its sending side is waited for as long as is said, and no longer`() async throws {
         try await withGate {
-            $0.halfCloseGrace = .milliseconds(50)
+            $0.limits.halfCloseGrace = .milliseconds(50)
         } _: { server, url in
             let client = try RawClient(url)
             client.say(Said.later(60_000, id: 1))

@@ -34,7 +34,7 @@ struct WireReceiptTests {
 
     @Test func `who acknowledges nothing loses its way back, and nothing else`() async throws {
         var configuration = RPCServer.Configuration.quiet
-        configuration.maximumKeptReplyBytes = 1_000
+        configuration.limits.maximumKeptReplyBytes = 1_000
         try await withWire(configuration) { url in
             let client = try RawClient(url)
             let session = try beUngrateful(client, 1_000)

@@ -14,8 +14,8 @@ import Testing
     private static let withoutBob = "alice audit,admin \(Secrets.alice)\ncarol \(carol)"
 
     private static func locked(_ configuration: inout RPCServer.Configuration) {
-        configuration.tokens = try? TokenList(Secrets.list)
-        configuration.loginDelay = .milliseconds(1)
+        configuration.tokens = try? TokenList(parsing: Secrets.list)
+        configuration.limits.loginDelay = .milliseconds(1)
     }
 
     private static func client(_ url: String, _ token: String) throws -> RawClient {
@@ -45,7 +45,7 @@ import Testing
             let (alice, bob) = (try Self.client(url, Secrets.alice), try Self.client(url, Secrets.bob))
             let stranger = try RawClient(url)
             #expect(try brief(stranger.ask(Self.value)) == "1!-32055")
-            server.reload(tokens: try TokenList(Self.withoutBob))
+            server.reload(tokens: try TokenList(parsing: Self.withoutBob))
             #expect(try bob.hear() == nil)
             #expect(try brief(alice.ask(Self.value)) == "1=0")
             #expect(try brief(RawClient(url).ask(Secrets.authenticate(Secrets.bob))) == "1!-32055")
@@ -65,7 +65,7 @@ import Testing
             Self.locked(&$0)
         } _: { server, url in
             let alice = try Self.client(url, Secrets.alice)
-            server.reload(tokens: try TokenList(list))
+            server.reload(tokens: try TokenList(parsing: list))
             #expect(try alice.hear() == nil)
         }
     }
@@ -83,7 +83,8 @@ import Testing
             #expect(!first.isResumed)
             first.client.finish()
             #expect(try first.client.hear() == nil)
-            server.reload(tokens: try TokenList(isRevoked ? second : "alice admin,audit \(Secrets.alice)\n\(second)"))
+            server.reload(
+                tokens: try TokenList(parsing: isRevoked ? second : "alice admin,audit \(Secrets.alice)\n\(second)"))
             let next = try Self.hello(url, successor, resuming: first.session)
             #expect(next.isResumed == !isRevoked && (next.session == first.session) == !isRevoked)
         }
@@ -95,14 +96,14 @@ import Testing
         let (one, two) = ("alice admin,audit \(Secrets.alice)", "alice admin,audit \(second)")
         try await withGate {
             Self.locked(&$0)
-            $0.tokens = try? TokenList("\(one)\n\(two)")
+            $0.tokens = try? TokenList(parsing: "\(one)\n\(two)")
         } _: { server, url in
             let first = try Self.hello(url, Secrets.alice)
             let next = try Self.hello(url, second, resuming: first.session)
             #expect(next.isResumed)
-            server.reload(tokens: try TokenList(two))
+            server.reload(tokens: try TokenList(parsing: two))
             #expect(try brief(next.client.ask(Self.value)) == "1=0")
-            server.reload(tokens: try TokenList(one))
+            server.reload(tokens: try TokenList(parsing: one))
             while try next.client.hear() != nil {}
         }
     }
@@ -114,16 +115,16 @@ import Testing
             let bob = try Self.client(url, Secrets.bob)
             bob.say(#"{"jsonrpc":"2.0","method":"Echo.later","params":["done",86400000],"id":2}"#)
             #expect(try brief(bob.ask(Self.value)) == "1=0")
-            server.reload(tokens: try TokenList(Self.withoutBob))
+            server.reload(tokens: try TokenList(parsing: Self.withoutBob))
             #expect(try bob.hear() == nil)
-            try untilSeen { server.counters.running == 0 }
+            try untilSeen { server.counters.requestsRunning == 0 }
         }
     }
 
     @Test func `a running call of a revoked caller is cancelled although the caller is away`() async throws {
         try await withGate(exporting: [GreeterProxy(Patient()), CounterProxy(SharedCounter())]) {
             Self.locked(&$0)
-            $0.sessionGrace = .seconds(3_600)
+            $0.limits.sessionGrace = .seconds(3_600)
         } _: { server, url in
             func leaveBehind() throws {
                 let bob = try Self.hello(url, Secrets.bob).client
@@ -131,10 +132,10 @@ import Testing
                 #expect(try brief(bob.ask(#"{"jsonrpc":"2.0","method":"Counter.value","id":3}"#)) == "3=0")
             }
             try leaveBehind()
-            try untilSeen { server.connectionCount == 0 }
-            #expect(server.counters.running == 1)
-            server.reload(tokens: try TokenList(Self.withoutBob))
-            try untilSeen { server.counters.running == 0 }
+            try untilSeen { server.counters.connectionsOpen == 0 }
+            #expect(server.counters.requestsRunning == 1)
+            server.reload(tokens: try TokenList(parsing: Self.withoutBob))
+            try untilSeen { server.counters.requestsRunning == 0 }
         }
     }
 
@@ -147,7 +148,7 @@ import Testing
             try await withGate(url) { server, url in
                 let client = try RawClient(url)
                 #expect(try brief(client.ask(Self.value)) == "1=0")
-                server.reload(tokens: try TokenList(Secrets.list))
+                server.reload(tokens: try TokenList(parsing: Secrets.list))
                 if url == folder.url {
                     #expect(try brief(client.ask(Self.value)) == "1=0")
                 } else {
@@ -164,7 +165,7 @@ import Testing
             Self.locked(&$0)
             $0.threads = 3
         } _: { server, url in
-            let (all, without) = (try TokenList(Secrets.list), try TokenList(Self.withoutBob))
+            let (all, without) = (try TokenList(parsing: Secrets.list), try TokenList(parsing: Self.withoutBob))
             for _ in 1...60 {
                 server.reload(tokens: all)
                 let earlier = try (1...3).map { _ in try Self.hello(url, Secrets.bob) }

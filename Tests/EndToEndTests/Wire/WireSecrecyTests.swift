@@ -41,9 +41,9 @@ private struct Sinner: Confessor {
             let line = try #require(log.lines.first)
             #expect(log.lines.count == 1 && line.contains("hunter2"))
             let words = line.split { !$0.isLetter && !$0.isNumber }
-            let mark = try #require(words.firstIndex(of: "reference"))
+            let mark = try #require(words.firstIndex(of: "ID"))
             let reference = try #require(words.dropFirst(mark + 1).first)
-            #expect(answer.contains("under the reference \(reference)\""), "\(answer) / \(line)")
+            #expect(answer.contains("under the failure ID \(reference)\""), "\(answer) / \(line)")
         }
     }
 }

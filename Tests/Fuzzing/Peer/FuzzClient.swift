@@ -34,7 +34,7 @@ private final class FuzzedServer: Sendable {
 func fuzzClient(_ dice: inout Dice) {
     let server = FuzzedServer()
     var configuration = RPCClient.Configuration()
-    configuration.framing = .lines
+    configuration.peer = .jsonRPC(.lines)
     configuration.saysHello = dice.roll(4) > 0
     configuration.timeout = .seconds(10)
     let client = RPCClient(server.dialer, configuration, chance: { 1 })

@@ -112,7 +112,7 @@ private func fuzzLife(_ dice: inout Dice) {
 
 private func fuzzReconnection(_ dice: inout Dice) {
     let base = Duration.nanoseconds(dice.roll())
-    var machine = Reconnection(backoff: Backoff(base: base, limit: .nanoseconds(dice.roll() * 10)))
+    var machine = Reconnection(backoff: ExponentialBackoff(base: base, limit: .nanoseconds(dice.roll() * 10)))
     var (now, connectedAt, mayBeShort) = (0, 0, true)
     while !dice.isEmpty {
         let before = machine.phase

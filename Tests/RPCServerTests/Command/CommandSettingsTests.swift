@@ -28,20 +28,20 @@ import Testing
         },
         Reading("--threads 3") { $0.configuration.threads == 3 },
         Reading("--threads 3 --threads 4") { $0.configuration.threads == 4 },
-        Reading("--maximum-connections 3") { $0.configuration.maximumConnections == 3 },
-        Reading("--maximum-requests-in-flight 3") { $0.configuration.maximumRequestsInFlight == 3 },
-        Reading("--maximum-frame-size 3") { $0.configuration.maximumFrameSize == 3 },
-        Reading("--session-grace 1.5") { $0.configuration.sessionGrace == .milliseconds(1_500) },
-        Reading("--grace 0.25") { $0.configuration.grace == .milliseconds(250) },
-        Reading("--grace 0") { $0.configuration.grace == .zero },
-        Reading("--maximum-connections-per-address 3") { $0.configuration.maximumConnectionsPerAddress == 3 },
+        Reading("--maximum-connections 3") { $0.configuration.limits.maximumConnections == 3 },
+        Reading("--maximum-requests-in-flight 3") { $0.configuration.limits.maximumRequestsInFlight == 3 },
+        Reading("--maximum-frame-size 3") { $0.configuration.limits.maximumFrameSize == 3 },
+        Reading("--session-grace 1.5") { $0.configuration.limits.sessionGrace == .milliseconds(1_500) },
+        Reading("--stop-grace 0.25") { $0.configuration.limits.stopGrace == .milliseconds(250) },
+        Reading("--stop-grace 0") { $0.configuration.limits.stopGrace == .zero },
+        Reading("--maximum-connections-per-address 3") { $0.configuration.limits.maximumConnectionsPerAddress == 3 },
         Reading("--trace") { $0.configuration.tracesMessages },
-        Reading("--idle-time 3") { $0.configuration.idleTime == .seconds(3) },
-        Reading("--keepalive-interval 3") { $0.configuration.keepaliveInterval == .seconds(3) },
-        Reading("--maximum-requests-in-all 3") { $0.configuration.maximumRequestsInAll == 3 },
-        Reading("--maximum-bytes-in-flight 3") { $0.configuration.maximumBytesInFlight == 3 },
-        Reading("--maximum-bytes-in-all 3") { $0.configuration.maximumBytesInAll == 3 },
-        Reading("--maximum-wait 0.5") { $0.configuration.maximumWait == .milliseconds(500) },
+        Reading("--idle-time 3") { $0.configuration.limits.idleTime == .seconds(3) },
+        Reading("--keepalive-interval 3") { $0.configuration.limits.keepalive.interval == .seconds(3) },
+        Reading("--maximum-requests-in-all 3") { $0.configuration.limits.maximumRequestsInAll == 3 },
+        Reading("--maximum-bytes-in-flight 3") { $0.configuration.limits.maximumBytesInFlight == 3 },
+        Reading("--maximum-bytes-in-all 3") { $0.configuration.limits.maximumBytesInAll == 3 },
+        Reading("--maximum-wait 0.5") { $0.configuration.limits.maximumWait == .milliseconds(500) },
         // Read only when there is something to serve.
         Reading("--tokens /no/such/file --help") { $0.tokenFile == "/no/such/file" && $0.configuration.tokens == nil },
         Reading("--insecure") { $0.configuration.allowsOtherMachines },
@@ -89,10 +89,10 @@ import Testing
 
     @Test func `a limit is the same by its name and among the limits`() {
         var configuration = RPCServer.Configuration()
-        configuration.maximumFrameSize = 1_000
+        configuration.limits.maximumFrameSize = 1_000
         #expect(configuration.limits.maximumFrameSize == 1_000)
         configuration.limits.maximumFrameSize = 2_000
-        #expect(configuration.maximumFrameSize == 2_000)
+        #expect(configuration.limits.maximumFrameSize == 2_000)
     }
 
     @Test(arguments: [
@@ -122,10 +122,10 @@ import Testing
             ["--maximum-frame-size", "99999999999999999999"],
             "--maximum-frame-size takes a whole number from 1 up, not '99999999999999999999'"
         ),
-        (["--grace", "soon"], "--grace takes seconds from 0 to 86400, not 'soon'"),
-        (["--grace", "-1"], "--grace takes seconds from 0 to 86400, not '-1'"),
-        (["--grace", "nan"], "--grace takes seconds from 0 to 86400, not 'nan'"),
-        (["--grace", "inf"], "--grace takes seconds from 0 to 86400, not 'inf'"),
+        (["--stop-grace", "soon"], "--stop-grace takes seconds from 0 to 86400, not 'soon'"),
+        (["--stop-grace", "-1"], "--stop-grace takes seconds from 0 to 86400, not '-1'"),
+        (["--stop-grace", "nan"], "--stop-grace takes seconds from 0 to 86400, not 'nan'"),
+        (["--stop-grace", "inf"], "--stop-grace takes seconds from 0 to 86400, not 'inf'"),
         (["--quiet=yes"], "--quiet takes no value"),
         (["--help="], "--help takes no value"),
         (
@@ -209,15 +209,17 @@ import Testing
     @Test func `what stands in the command line counts more than what the program sets`() throws {
         var base = RPCServer.Configuration()
         base.programName = "some-server"
-        let words = ["--threads", "3", "--grace", "7"]
+        let words = ["--threads", "3", "--stop-grace", "7"]
         let settings = try CommandSettings(words, over: base) { configuration in
             #expect(configuration.programName == "some-server" && configuration.threads == 1)
-            (configuration.threads, configuration.grace, configuration.timeout) = (9, .seconds(9), .seconds(4))
-            configuration.maximumRequestsInFlight = 9
+            (configuration.threads, configuration.limits.stopGrace, configuration.timeout) = (
+                9, .seconds(9), .seconds(4)
+            )
+            configuration.limits.maximumRequestsInFlight = 9
         }
         let configuration = settings.configuration
-        #expect(configuration.threads == 3 && configuration.grace == .seconds(7))
-        #expect(configuration.timeout == .seconds(4) && configuration.maximumRequestsInFlight == 9)
+        #expect(configuration.threads == 3 && configuration.limits.stopGrace == .seconds(7))
+        #expect(configuration.timeout == .seconds(4) && configuration.limits.maximumRequestsInFlight == 9)
     }
 
     @Test func `the program may open an address or bring tokens, and is asked for neither with the help`() throws {
@@ -225,7 +227,7 @@ import Testing
         let open = ["--listen", "tcp://0.0.0.0:1"]
         #expect(throws: SetupError.self) { try CommandSettings(open) }
         #expect(try CommandSettings(open) { $0.allowsOtherMachines = true }.configuration.allowsOtherMachines)
-        let tokens = try TokenList("ann teller 0123456789abcdef0123456789abcdef")
+        let tokens = try TokenList(parsing: "ann teller 0123456789abcdef0123456789abcdef")
         #expect(try CommandSettings(open) { $0.tokens = tokens }.configuration.tokens != nil)
         #expect(throws: Never.self) { try CommandSettings([]) { _ in throw Never() } }
         for word in ["--help", "--version"] { _ = try CommandSettings([word]) { _ in throw Never() } }

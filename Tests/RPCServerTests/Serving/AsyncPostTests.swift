@@ -121,7 +121,7 @@ private final class SelfishJournal: Journal {
         await journal.note(1)
         await until { object.isNoting.isRaised }
         let error = await #expect(throws: RPCError.self) {
-            try await withTimeout(.milliseconds(20)) { try await journal.lines() }
+            try await withCallTimeout(.milliseconds(20)) { try await journal.lines() }
         }
         #expect(error?.code == .deadlineExceeded)
         #expect(try await JournalProxy(RPCClient(url, .patient)).lines() == [])
@@ -134,7 +134,9 @@ private final class SelfishJournal: Journal {
         let object = SlowJournal()
         let (server, journal) = try await remote(object)
         for (line, tag) in ["a", nil, "b", "b"].enumerated() {
-            try await withMetadata(tag.map { ["tag": MetadataValue($0)] } ?? [:]) { await journal.note(line) }
+            try await withCallMetadata(Metadata(tag.map { ["tag": MetadataValue($0)] } ?? [:])) {
+                await journal.note(line)
+            }
         }
         object.open(for: 4)
         #expect(try await journal.lines() == [0, 1, 2, 3])

@@ -80,7 +80,7 @@ private struct BlockedServer {
         let blocked = try await BlockedServer()
         let call = await blocked.block(how, through: blocked.greeter())
         #expect(try await blocked.greeter().greet("neighbour") == "Hello, neighbour!")
-        #expect(blocked.server.counters.takeovers >= 1)
+        #expect(blocked.server.counters.threadTakeovers >= 1)
         blocked.object.barrier.open()
         #expect(try await call.value == "Hello, \(how)!")
         await blocked.server.stop()
@@ -105,7 +105,7 @@ private struct BlockedServer {
                 group.addTask { try await Self.greet("\(number)", through: greeter) }
             }
             // All block at the same time before the first goes on.
-            await until { blocked.server.counters.takeovers >= 39 }
+            await until { blocked.server.counters.threadTakeovers >= 39 }
             blocked.object.barrier.open(for: 40)
             try await group.waitForAll()
         }
@@ -134,7 +134,7 @@ private struct BlockedServer {
             // On a machine so busy that the call did not begin in time: once more with more time. Either end may be the first to
             // notice that it is over.
             timeout *= 2
-            _ = try? await withTimeout(timeout) { try await greeter.greet("until cancelled") }
+            _ = try? await withCallTimeout(timeout) { try await greeter.greet("until cancelled") }
         } while !blocked.object.hasWaited && !Task.isCancelled
         #expect(await blocked.object.events.first { $0 == .saw(cancellation: true) } != nil)
         await blocked.server.stop()
@@ -174,12 +174,12 @@ private struct BlockedServer {
     }
 
     @Test func `keeps its neighbours waiting when as many block as may, and that is counted`() async throws {
-        let blocked = try await BlockedServer { $0.maximumBlockedThreads = 1 }
+        let blocked = try await BlockedServer { $0.limits.maximumBlockedThreads = 1 }
         let first = await blocked.block("block 1", through: blocked.greeter())
         let second = await blocked.block("block 2", through: blocked.greeter())
         #expect(await blocked.log.first { $0.contains("(maximumBlockedThreads)") } != nil)
         #expect(blocked.server.counters.overruns["maximumBlockedThreads"] == 1)
-        #expect(blocked.server.counters.takeovers == 1)
+        #expect(blocked.server.counters.threadTakeovers == 1)
         blocked.object.barrier.open(for: 2)
         #expect(try await first.value == "Hello, block 1!")
         #expect(try await second.value == "Hello, block 2!")
@@ -188,14 +188,14 @@ private struct BlockedServer {
     }
 
     @Test func `is waited for where no thread may be replaced`() async throws {
-        let blocked = try await BlockedServer { $0.maximumBlockedThreads = 0 }
+        let blocked = try await BlockedServer { $0.limits.maximumBlockedThreads = 0 }
         let greeter = blocked.greeter()
         let call = await blocked.block(through: greeter)
         async let neighbour = greeter.greet("neighbour")
         blocked.object.barrier.open()
         #expect(try await call.value == "Hello, block!")
         #expect(try await neighbour == "Hello, neighbour!")
-        #expect(blocked.server.counters.takeovers == 0)
+        #expect(blocked.server.counters.threadTakeovers == 0)
         await blocked.server.stop()
     }
 

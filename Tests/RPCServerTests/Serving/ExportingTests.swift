@@ -145,9 +145,9 @@ import Testing
             devices.append(device)
         }
         let lamp = GreeterProxy(client, named: "lamp")
-        await devices[0].finish()
+        await devices[0].close(grace: .seconds(2))
         #expect(try await lamp.greet("you") == "1: you")
-        await devices[1].finish()
+        await devices[1].close(grace: .seconds(2))
         await until { (try? await lamp.greet("you")) == nil }
         let error = await #expect(throws: RPCError.self) { try await lamp.greet("you") }
         #expect(error?.code == .unimplemented && error?.outcome == .notExecuted)
@@ -175,12 +175,12 @@ import Testing
         #expect(error.code == .internalError)
         #expect(error.outcome == .executed)
         #expect(error.data == nil)
-        let text = "Greeter.greet failed; its log has the details under the reference "
+        let text = "Greeter.greet failed; its log has the details under the failure ID "
         #expect(error.message.hasPrefix(text))
         #expect(!error.message.contains("private") && !error.message.contains("hunter2"))
         let reference = error.message.dropFirst(text.count)
         let line = try #require(await log.first { $0.contains("undeclared") })
-        #expect(line.contains("reference \(reference):") && line.contains("/etc/private") && line.contains("hunter2"))
+        #expect(line.contains("failure ID \(reference):") && line.contains("/etc/private") && line.contains("hunter2"))
         await server.stop()
     }
 

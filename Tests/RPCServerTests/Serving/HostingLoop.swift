@@ -32,7 +32,7 @@ struct HostingLoop {
     ) async throws {
         var configuration = RPCServer.Configuration()
         // On a busy machine calls wait for long, and are not to be turned away for it.
-        configuration.maximumWait = .zero
+        configuration.limits.maximumWait = .zero
         server = RPCServer(configuration)
         monitor = HandoffMonitor(maximumBlockedThreads: maximumBlockedThreads, looksBySelf: false)
         // Answers come late there too, and jobs that are hosted are kept from going.

@@ -84,7 +84,7 @@ import Testing
     @Test func `more connections than allowed are closed and the log says why`() async throws {
         let log = LogLines()
         var configuration = RPCServer.Configuration()
-        configuration.maximumConnections = 1
+        configuration.limits.maximumConnections = 1
         configuration.log = log.write
         let server = RPCServer(configuration)
         server.export(GreeterProxy(EnglishGreeter()))
@@ -94,12 +94,12 @@ import Testing
         let late = Task { try await GreeterProxy(second).greet("2") }
         let line = await log.first { $0.contains("maximumConnections") }
         #expect(try #require(line).hasPrefix("refused tcp://127.0.0.1:"))
-        #expect(server.connectionCount == 1)
+        #expect(server.counters.connectionsOpen == 1)
         // The place is free again, and the second client, which went on trying, gets it.
         first.close()
         #expect(try await late.value == "Hello, 2!")
         second.close()
         await server.stop()
-        #expect(server.connectionCount == 0)
+        #expect(server.counters.connectionsOpen == 0)
     }
 }

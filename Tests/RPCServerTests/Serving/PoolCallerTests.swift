@@ -117,7 +117,7 @@ private actor CallingActor {
     @Test func `has what is bound to its task`() async throws {
         let place = try await HostingLoop()
         let calculator = CalculatorProxy(place.client())
-        try await withTimeout(.seconds(3_000)) {
+        try await withCallTimeout(.seconds(3_000)) {
             let deadline = try #require(Deadline.current)
             try await place.call(calculator)
             #expect(Deadline.current == deadline)
@@ -170,7 +170,9 @@ private actor CallingActor {
         for _ in 0..<5 {
             try await place.call(CalculatorProxy(client))
             let error = await #expect(throws: RPCError.self) {
-                _ = try await withTimeout(.milliseconds(2)) { try await echo.later("late", afterMilliseconds: 60_000) }
+                _ = try await withCallTimeout(.milliseconds(2)) {
+                    try await echo.later("late", afterMilliseconds: 60_000)
+                }
             }
             #expect(error?.code == .deadlineExceeded)
             try await place.call(CalculatorProxy(client))

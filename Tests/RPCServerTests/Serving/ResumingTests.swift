@@ -62,8 +62,8 @@ import Testing
         }
         #expect(network.count == 10)
         // The threads of the former connections may have yet to hear that these have ended.
-        await until { server.connectionCount == 1 }
-        #expect(server.connectionCount == 1)
+        await until { server.counters.connectionsOpen == 1 }
+        #expect(server.counters.connectionsOpen == 1)
         client.close()
         await server.stop()
     }
@@ -76,7 +76,7 @@ import Testing
         server.export(CounterProxy(counter))
         let network = try BreakingDialer(try await server.listen(on: "tcp://127.0.0.1:0"))
         var patient = RPCClient.Configuration.patient
-        patient.reconnectLimit = .milliseconds(10)
+        patient.reconnect.maximum = .milliseconds(10)
         let client = RPCClient(network.dialer, patient)
         let results = try await withThrowingTaskGroup(of: [Int].self) { group in
             for _ in 0..<8 {

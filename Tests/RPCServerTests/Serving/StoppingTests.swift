@@ -29,7 +29,7 @@ import Testing
         held.release()
         #expect(try await answer == "Hello at last, slow!")
         await stopped
-        #expect(server.connectionCount == 0)
+        #expect(server.counters.connectionsOpen == 0)
         client.close()
     }
 
@@ -44,7 +44,7 @@ import Testing
         let error = await #expect(throws: RPCError.self) { try await answer.value }
         #expect(error?.code == .connectionLost)
         #expect(error?.outcome == .unknown)
-        #expect(server.counters.overruns == ["grace": 1])
+        #expect(server.counters.overruns == ["stopGrace": 1])
         client.close()
     }
 
@@ -71,7 +71,7 @@ import Testing
         _ = await held.events.first { $0 == .began("endless") }
         if isLostBefore {
             stream.withLock { $0 }?.abort()
-            await until { server.connectionCount == 0 }
+            await until { server.counters.connectionsOpen == 0 }
             await server.stop(grace: .seconds(3_600))
         } else {
             async let stopped: Void = server.stop(grace: .seconds(3_600))
@@ -104,7 +104,7 @@ import Testing
         let running = Task { try await server.run() }
         running.cancel()
         try await running.value
-        #expect(server.connectionCount == 0)
+        #expect(server.counters.connectionsOpen == 0)
         await #expect(throws: RPCError.self) { try await server.listen(on: "tcp://127.0.0.1:0") }
         client.close()
     }

@@ -9,7 +9,7 @@ import Testing
     enum Start: CaseIterable { case idle, connecting, connected, waiting, closed }
 
     private func machine(_ start: Start) -> Reconnection {
-        var machine = Reconnection(backoff: Backoff())
+        var machine = Reconnection(backoff: ExponentialBackoff())
         if start != .idle { _ = machine.wanted() }
         if start == .connected { _ = machine.connected(at: Self.now) }
         if start == .waiting { _ = machine.lost(at: Self.now, chance: 0.5) }
@@ -141,7 +141,7 @@ import Testing
     }
 
     @Test func `a new caller is not kept waiting for an attempt that will fail again`() {
-        var machine = Reconnection(backoff: Backoff(base: .seconds(4)))
+        var machine = Reconnection(backoff: ExponentialBackoff(base: .seconds(4)))
         _ = machine.wanted()
         #expect(machine.lost(at: Self.now, chance: 0.5) == .wait(until: Self.now.advanced(by: .seconds(2))))
         #expect(machine.wanted() == .nothing)
@@ -161,10 +161,10 @@ import Testing
 
     @Test(arguments: [-1, 0, 1, 62, 63, 64, Int.max])
     func `any count of failures has a wait within the limit`(_ failures: Int) {
-        let backoff = Backoff(base: .seconds(1), limit: .seconds(10))
+        let backoff = ExponentialBackoff(base: .seconds(1), limit: .seconds(10))
         #expect((Duration.zero ... .seconds(10)).contains(backoff.delay(afterFailures: failures, chance: 0.999)))
         #expect(
-            Backoff(base: .seconds(Int64.max), limit: .seconds(3)).delay(afterFailures: failures, chance: 1)
+            ExponentialBackoff(base: .seconds(Int64.max), limit: .seconds(3)).delay(afterFailures: failures, chance: 1)
                 <= .seconds(3))
     }
 }

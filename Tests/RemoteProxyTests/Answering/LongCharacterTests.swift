@@ -87,7 +87,7 @@ import Testing
 
     @Test func `costs little before a login`() throws {
         let line = Self.request("rpc." + Self.marks(15_000))
-        let tokens = try TokenList("ada guest a-secret-for-this-test")
+        let tokens = try TokenList(parsing: "ada guest a-secret-for-this-test")
         #expect(try seconds([line], connections: 200) { $0.tokens = Lock(tokens) } < 3)
     }
 

@@ -8,25 +8,37 @@ import Testing
 @testable import RemoteProxy
 
 @Suite(.serialized, .waitsForOthers) struct `Dropped posts` {
-    @Test func `are counted, and told of when there are twice as many`() {
-        let lines = Lock<[String]>([])
-        DroppedPosts.log { line in lines.withLock { $0.append(line.message) } }
-        defer { DroppedPosts.log(to: LogRecord.standardError) }
-        let proxy = WorkshopProxy.unbound(limit: 2, on: ManualLoop())
-        let before = DroppedPosts.count
-        for number in 0..<before + 12 { proxy.note("\(number)") }
-        #expect(proxy.refusedPosts == before + 10 && DroppedPosts.count >= 2 * before + 10)
+    private let loop = ManualLoop()
+    private let lines = Lock<[LogRecord]>([])
+    private let traffic = Traffic(loops: 1, maximumRequests: 10)
+
+    /// A peer of a server with these counters and this log.
+    private var caller: Caller {
+        var settings = LinkSettings()
+        settings.traffic = traffic
+        let context = LinkContext(
+            runner: RequestRunner(loop: loop), exports: Exports(), settings: Shared(settings),
+            log: { [lines] line in lines.withLock { $0.append(line) } })
+        return Caller(Link(context))
+    }
+
+    @Test func `are counted by the server of their sender, and told of in its log when there are twice as many`() {
+        let here = DroppedPosts.count
+        let proxy = WorkshopProxy.unbound(maximumKeptPosts: 2, on: loop)
+        CallScope.with(CallScope(caller: caller)) { for number in 1...12 { proxy.note("\(number)") } }
+        #expect(traffic.rareEvents.droppedPosts == 10 && DroppedPosts.count == here)
         let told = lines.withLock { $0 }
-        #expect(!told.isEmpty && told.count < 10)
-        #expect(told.contains { $0.contains("Workshop.note was dropped: 2 posts wait for the object already (limit)") })
+        let text =
+            "the post Workshop.note was dropped: 2 posts wait for the object already (maximumKeptPosts); dropped so far: "
+        #expect(told.map(\.message) == ["1", "2", "4", "8"].map { text + $0 })
+        #expect(told.allSatisfy { $0.level == .error && $0.method == "Workshop.note" })
     }
 
     @Test func `are those that come while others wait for a lock, too`() async throws {
-        let loop = ManualLoop()
         let workshop = BusyWorkshop(loop)
-        var locking = Locking.oneAtATime
-        locking.maximumKeptPosts = 2
-        let proxy = WorkshopProxy(workshop).locked(locking, clock: loop)
+        var policy = LockPolicy.oneAtATime
+        policy.maximumKeptPosts = 2
+        let proxy = WorkshopProxy(workshop).locked(policy, clock: loop)
         let before = DroppedPosts.count
         let running = Task { try await proxy.work("call", milliseconds: 5) }
         await until { !workshop.log.isEmpty }
@@ -37,20 +49,16 @@ import Testing
     }
 
     @Test func `are those that a policy denies, now or later`() async {
-        let lines = Lock<[String]>([])
-        DroppedPosts.log { line in lines.withLock { $0.append(line.message) } }
-        defer { DroppedPosts.log(to: LogRecord.standardError) }
-        let before = DroppedPosts.count
-        let workshop = WorkshopProxy(BusyWorkshop(ManualLoop()))
-        let now = workshop.guarded(by: Policy { _ in .deny("closed today") })
-        for number in 0...before { now.note("\(number)") }
-        #expect(DroppedPosts.count > 2 * before)
+        let workshop = WorkshopProxy(BusyWorkshop(loop))
+        let now = workshop.guarded(by: AccessPolicy { _ in .deny("closed today") })
+        CallScope.with(CallScope(caller: caller)) { now.note("x") }
+        #expect(traffic.rareEvents.droppedPosts == 1)
         #expect(
-            lines.withLock { $0 }.contains {
-                $0.contains("Workshop.note was dropped: its policy denied it: closed today")
-            })
-        let counted = DroppedPosts.count
-        workshop.guarded(by: .asking { _ in .denySilently }).note("later")
-        await until { DroppedPosts.count > counted }
+            lines.withLock { $0.last?.message }
+                == "the post Workshop.note was dropped: its policy denied it: closed today; dropped so far: 1")
+        CallScope.with(CallScope(caller: caller)) {
+            workshop.guarded(by: .asking { _ in .denySilently }).note("later")
+        }
+        await until { traffic.rareEvents.droppedPosts == 2 }
     }
 }

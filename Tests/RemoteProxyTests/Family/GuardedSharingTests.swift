@@ -24,7 +24,7 @@ import Testing
     }
 
     @Test func `is held through its guard, and others wait`() throws {
-        let policy = Policy { $0.method.name == "delegate" ? .deny("no") : .allow }
+        let policy = AccessPolicy { $0.method.name == "delegate" ? .deny("no") : .allow }
         let (mine, theirs) = (serve(locked.guarded(by: policy)), serve(locked, named: "back"))
         try loop.complete { [loop] in
             let other = loop.other(calls: theirs)
@@ -38,12 +38,11 @@ import Testing
             try await other.value
         }
         #expect(workshop.log == ["one in", "one out", "two in", "two out", "other in", "other out"])
-        #expect(policy.deniedCalls == 1)
     }
 
     @Test(arguments: [false, true])
     func `is not held by a caller that is denied, and keeps nobody waiting`(silently: Bool) throws {
-        let readers: Policy = silently ? .readOnly.silently : .readOnly
+        let readers: AccessPolicy = silently ? .readOnly.silently : .readOnly
         let (mine, theirs) = (serve(locked.guarded(by: readers)), serve(locked, named: "back"))
         try loop.complete { [loop] in
             let error = await failure { try await mine.exclusively { Issue.record("it is held by nobody") } }
@@ -54,11 +53,10 @@ import Testing
             _ = try await mine.look("mine", milliseconds: 1)
         }
         #expect(workshop.log == ["other in", "other out", "mine in", "mine out"])
-        #expect(readers.deniedCalls == 1)
     }
 
     @Test func `is not held by one who is denied after the policy has asked, nor while it asks`() throws {
-        let asking = Policy.asking { [loop] request in
+        let asking = AccessPolicy.asking { [loop] request in
             try await loop.sleep(for: .milliseconds(20))
             return request.method.name == "rpc.hold" ? .deny("no") : .allow
         }
@@ -159,7 +157,7 @@ import Testing
 
     @Test func `is one holder's when it is locked inside, and stays for as long as it is held`() throws {
         let counted = counted { [loop] in $0.locked(clock: loop) }
-        network.exports.add(counted.guarded(by: Policy { _ in .allow }), named: nil)
+        network.exports.add(counted.guarded(by: AccessPolicy { _ in .allow }), named: nil)
         let (first, second) = (network.client(), network.client())
         let (mine, theirs) = (WorkshopProxy(first), WorkshopProxy(second))
         try loop.complete { [loop] in

@@ -74,7 +74,7 @@ import Testing
 
     @Test func `is not found among several`() {
         #expect(refusal(.failover([cached, cached])) != nil)
-        #expect(refusal(.failover([cached, cached]).guarded(by: Policy { _ in .allow })) != nil)
+        #expect(refusal(.failover([cached, cached]).guarded(by: AccessPolicy { _ in .allow })) != nil)
     }
 
     @Test func `that locks is asked through every kind around it`() throws {
@@ -83,7 +83,7 @@ import Testing
         try bound.bind(to: locked)
         let around: [AccountProxy] = [
             unmade(AccountProxy(account)).locked(clock: loop), unmade(locked), bound, .failover([locked], clock: loop),
-            .counted(clock: loop, executor: loop) { locked }, locked.guarded(by: Policy { _ in .allow }),
+            .counted(clock: loop, executor: loop) { locked }, locked.guarded(by: AccessPolicy { _ in .allow }),
             locked.observed { _ in }, locked.retrying(), locked.with(timeout: .seconds(1), clock: loop),
             locked.cached(in: .memory),
         ]

@@ -50,7 +50,7 @@ final class WoodenDrawer: Drawer {
         let plain = DrawerProxy(drawer)
         let unbound = DrawerProxy.unbound()
         try unbound.bind(to: drawer)
-        let judging = Policy.arguments(of: DrawerProxy.Methods.find) { _, thing in
+        let judging = AccessPolicy.arguments(of: DrawerProxy.Methods.find) { _, thing in
             thing.number == 1 ? .allow : .deny("unknown")
         }
         let kinds: [DrawerProxy] = [

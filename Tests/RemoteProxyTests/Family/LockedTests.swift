@@ -190,7 +190,7 @@ import Testing
     }
 
     @Test func `keeps no more posts than it may`() async throws {
-        var locking = Locking.oneAtATime
+        var locking = LockPolicy.oneAtATime
         locking.maximumKeptPosts = 2
         let proxy = WorkshopProxy(workshop).locked(locking, clock: loop)
         let running = Task { try await proxy.work("call", milliseconds: 5) }

@@ -8,17 +8,17 @@ import Testing
 
 private func at(_ milliseconds: Int64) -> Instant { Instant(nanoseconds: milliseconds * 1_000_000) }
 
-@Suite struct `Keepalive, event by event` {
-    private static func machine() -> Keepalive {
-        var machine = Keepalive(interval: .seconds(15), timeout: .seconds(5), at: at(0))
+@Suite struct `PingTimer, event by event` {
+    private static func machine() -> PingTimer {
+        var machine = PingTimer(interval: .seconds(15), timeout: .seconds(5), at: at(0))
         machine.begin(at: at(1_000))
         return machine
     }
 
     @Test func `nobody is asked before it has begun, or ever when the interval is zero`() {
-        var early = Keepalive(interval: .seconds(15), timeout: .seconds(5), at: at(0))
+        var early = PingTimer(interval: .seconds(15), timeout: .seconds(5), at: at(0))
         #expect(early.due == .distantFuture && early.check(at: at(1_000_000)) == .wait)
-        var off = Keepalive(interval: .zero, timeout: .seconds(5), at: at(0))
+        var off = PingTimer(interval: .zero, timeout: .seconds(5), at: at(0))
         off.begin(at: at(0))
         #expect(off.due == .distantFuture && off.check(at: at(1_000_000)) == .wait)
     }
@@ -35,7 +35,7 @@ private func at(_ milliseconds: Int64) -> Instant { Instant(nanoseconds: millise
 
     @Test(arguments: [(15_000, 5_000, 16_250), (200, 100, 225), (20, 60_000, 25)])
     func `the second to ask asks later, and gives up no later`(interval: Int64, timeout: Int64, asks: Int64) {
-        var machine = Keepalive(
+        var machine = PingTimer(
             interval: .milliseconds(interval), timeout: .milliseconds(timeout), isSecond: true, at: at(0))
         machine.begin(at: at(0))
         #expect(machine.due == at(asks) && machine.check(at: at(asks)) == .ask)
@@ -43,8 +43,8 @@ private func at(_ milliseconds: Int64) -> Instant { Instant(nanoseconds: millise
     }
 
     @Test func `of two ends that live only the first asks`() {
-        var first = Keepalive(interval: .seconds(15), timeout: .seconds(5), at: at(0))
-        var second = Keepalive(interval: .seconds(15), timeout: .seconds(5), isSecond: true, at: at(0))
+        var first = PingTimer(interval: .seconds(15), timeout: .seconds(5), at: at(0))
+        var second = PingTimer(interval: .seconds(15), timeout: .seconds(5), isSecond: true, at: at(0))
         first.begin(at: at(0))
         second.begin(at: at(0))
         var asked = 0
@@ -61,7 +61,7 @@ private func at(_ milliseconds: Int64) -> Instant { Instant(nanoseconds: millise
     }
 
     @Test func `who waits for ever asks never`() {
-        var machine = Keepalive(interval: .seconds(Int64.max), timeout: .seconds(Int64.max), isSecond: true, at: at(0))
+        var machine = PingTimer(interval: .seconds(Int64.max), timeout: .seconds(Int64.max), isSecond: true, at: at(0))
         machine.begin(at: at(0))
         #expect(machine.check(at: at(1_000_000)) == .wait)
     }
@@ -149,7 +149,8 @@ private func at(_ milliseconds: Int64) -> Instant { Instant(nanoseconds: millise
 }
 
 @Suite struct `Login, event by event` {
-    private static let tokens = try? TokenList("alice 0123456789abcdef\nalice fedcba9876543210\nbob 0123456789fedcba")
+    private static let tokens = try? TokenList(
+        parsing: "alice 0123456789abcdef\nalice fedcba9876543210\nbob 0123456789fedcba")
     private static let alice = tokens?.entry(for: "0123456789abcdef")
     private static let aliceAgain = tokens?.entry(for: "fedcba9876543210")
     private static let bob = tokens?.entry(for: "0123456789fedcba")
@@ -291,7 +292,7 @@ private func at(_ milliseconds: Int64) -> Instant { Instant(nanoseconds: millise
         var settings = LinkSettings()
         settings.limits.loginTime = .zero
         settings.limits.firstByteTime = .seconds(16)
-        settings.limits.keepaliveTimeout = .seconds(16)
+        settings.limits.keepalive.timeout = .seconds(16)
         settings.limits.frameTime = .seconds(16)
         let due = (0..<1_000).map { Gate(Shared(settings), isAccepted: true, user: nil, at: at($0 * 10)).due }
         // Ten seconds' worth of connections come up in eleven moments, none early, none a second late.

@@ -20,7 +20,7 @@ import Testing
 
     private func client(_ interval: Duration) throws -> RPCClient {
         var configuration = RPCClient.Configuration()
-        configuration.keepaliveInterval = interval
+        configuration.keepalive.interval = interval
         let client = network.client(configuration)
         #expect(try network.loop.complete { try await ProbeProxy(client).echo(1) } == 1)
         return client

@@ -18,7 +18,7 @@ import Testing
         ("-second-token-of-alice-", Identity(name: "alice")),
     ])
     func `a token proves a name and its roles`(token: String, identity: Identity) throws {
-        #expect(try TokenList(Self.text).entry(for: token)?.identity == identity)
+        #expect(try TokenList(parsing: Self.text).entry(for: token)?.identity == identity)
     }
 
     @Test(arguments: [
@@ -26,7 +26,7 @@ import Testing
         "alice", "#", "admin,audit", "0123456789abcdef\n", String(repeating: "0", count: 20_000),
     ])
     func `what is no token proves nothing, be it a part of one or one twice`(token: String) throws {
-        #expect(try TokenList(Self.text).entry(for: token) == nil)
+        #expect(try TokenList(parsing: Self.text).entry(for: token) == nil)
     }
 
     @Test(arguments: [
@@ -53,12 +53,12 @@ import Testing
         ),
     ])
     func `a wrong line is named, and nothing of it is repeated`(text: String, why: String) {
-        let error = #expect(throws: TokenListError.self) { try TokenList(text) }
+        let error = #expect(throws: TokenListError.self) { try TokenList(parsing: text) }
         #expect(error?.description == why)
     }
 
     @Test func `lines may end as they do on Windows`() throws {
-        let list = try TokenList(Self.text.replacing("\n", with: "\r\n"))
+        let list = try TokenList(parsing: Self.text.replacing("\n", with: "\r\n"))
         #expect(list.description == "3 tokens")
         #expect(list.entry(for: "0123456789abcdef")?.identity == Identity(name: "alice", roles: ["admin", "audit"]))
     }
@@ -68,19 +68,19 @@ import Testing
         ("bob admin,audit 0123456789abcdef", false), ("alice admin,audit 0123456789abcdeF", false),
     ])
     func `a list keeps a caller whose token it has with the same name and roles`(text: String, isKept: Bool) throws {
-        let entry = try #require(try TokenList(Self.text).entry(for: "0123456789abcdef"))
-        #expect(try TokenList(text).keeps(entry.identity, by: entry) == isKept)
+        let entry = try #require(try TokenList(parsing: Self.text).entry(for: "0123456789abcdef"))
+        #expect(try TokenList(parsing: text).keeps(entry.identity, by: entry) == isKept)
     }
 
     @Test func `a list keeps a user that the system has named, and nobody else without a token`() throws {
-        let list = try TokenList(Self.text)
+        let list = try TokenList(parsing: Self.text)
         #expect(list.keeps(Identity(name: "uid:7"), by: nil) && !list.keeps(nil, by: nil))
     }
 
     @Test func `neither a list nor a token shows its secrets, however it is looked at`() throws {
         var configuration = RPCClient.Configuration()
         configuration.token = "0123456789abcdef"
-        let list = try TokenList(Self.text)
+        let list = try TokenList(parsing: Self.text)
         var shown = "\(list) \(String(reflecting: list)) \(configuration) \(String(reflecting: configuration))"
         dump(list, to: &shown)
         dump(configuration, to: &shown)

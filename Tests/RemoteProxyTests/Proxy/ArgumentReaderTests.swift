@@ -17,7 +17,7 @@ struct ArgumentReaderTests {
             let item: Int = try reader.next()
             let note: String? = try reader.next()
             let count: Int = try reader.next()
-            try reader.finish()
+            try reader.readEnd()
             return (item, note, count)
         }
     }

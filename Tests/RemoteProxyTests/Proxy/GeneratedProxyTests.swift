@@ -48,7 +48,7 @@ private final class KeepingSubject<Service: Sendable>: WrappingSubject {
 @Suite struct `Generated proxies` {
     @Test func `marks say what running a method does`() {
         let signatures = MarkedProxy.methodTable.signatures
-        #expect(signatures.map(\.effect) == [.reads, .idempotent, .changes, .idempotent])
+        #expect(signatures.map(\.effect) == [.readOnly, .idempotent, .changes, .idempotent])
         #expect(signatures.map(\.isRepeatable) == [true, true, false, true])
     }
 

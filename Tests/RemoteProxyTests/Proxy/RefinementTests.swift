@@ -115,7 +115,7 @@ private struct Slide: Slider {
                 "Grid.zoom", "Grid.increment", "Grid.next", "Grid.value", "Grid.note", "Grid.notes",
             ])
         #expect(GridProxy.methodTable.signatures.count == 13)
-        #expect(GridProxy.methodTable.signatures.first { $0.name == "line" }?.effect == .reads)
+        #expect(GridProxy.methodTable.signatures.first { $0.name == "line" }?.effect == .readOnly)
     }
 
     @Test func `answers for inherited methods in guards, caches and supports`() async throws {

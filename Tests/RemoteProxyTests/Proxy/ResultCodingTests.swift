@@ -22,7 +22,8 @@ private struct LibraryProxy: Library, ServiceProxy {
     struct MethodName: ServiceMethodName { let name: String }
 
     static let findMethod = Method<any Library, String, any Book>(
-        "find", of: ServiceDescription("Library"), parameters: ["title": "String"], result: "any Book", effect: .reads,
+        "find", of: ServiceDescription("Library"), parameters: ["title": "String"], result: "any Book",
+        effect: .readOnly,
         coding: ArgumentCoding(read: { try $0.next() }, write: { try $1.write($0) }),
         results: ResultCoding(
             read: { PaperBook(title: try decodeJSON(String.self, from: $0)) }, write: { try $1.encode($0.title) })
@@ -41,11 +42,11 @@ struct ResultCodingTests {
     @Test func `a result that is not Codable passes all layers and the wire`() throws {
         let network = SimulatedNetwork()
         network.exports.add(LibraryProxy(TownLibrary()).locked(), named: nil)
-        let remote = LibraryProxy(network.client())
+        let (remote, loop) = (LibraryProxy(network.client()), network.loop)
         let proxies = [
-            remote, remote.retrying(), remote.cached(in: .memory), remote.guarded(by: .readOnly),
-            LibraryProxy(TownLibrary()),
-            .failover([remote]), remote.observed { _ in },
+            remote, remote.retrying(clock: loop, chance: { 1 }), remote.guarded(by: .readOnly, clock: loop),
+            remote.cached(in: .memory, methods: nil, CachePolicy(), .manual(loop)), LibraryProxy(TownLibrary()),
+            .failover([remote], clock: loop), remote.observed { _ in },
         ]
         for proxy in proxies {
             for _ in 1...2 { #expect(try network.loop.complete { try await proxy.find("Emma") }.title == "Emma") }

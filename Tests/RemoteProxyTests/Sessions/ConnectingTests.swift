@@ -3,9 +3,10 @@
 
 import RPCSockets
 import RPCWire
-import RemoteProxy
 import TestSupport
 import Testing
+
+@testable import RemoteProxy
 
 @Suite struct `Connecting` {
     private let network = SimulatedNetwork()
@@ -85,7 +86,7 @@ import Testing
 
     @Test func `connect does not wait for the next attempt but makes it`() throws {
         network.isServing = false
-        let client = client { ($0.reconnectBase, $0.reconnectLimit) = (.seconds(10), .seconds(10)) }
+        let client = client { $0.reconnect = Backoff(initial: .seconds(10), maximum: .seconds(10)) }
         #expect(throws: RPCError.self) { try loop.complete { try await client.connect() } }
         network.isServing = true
         let now = loop.now
@@ -121,8 +122,9 @@ import Testing
         #expect(
             connecting.rpcError?.message == "there is no connection: no connection within 3.0 seconds (connectTimeout)")
         #expect("\(RPCClient.State.idle) \(RPCClient.State.connected(resumed: true))" == "idle connected, resumed")
-        let waiting = RPCClient.State.waiting(until: .now.advanced(by: .seconds(-1)), because: "no route")
-        #expect("\(waiting)" == "waiting for 0.0 seconds: no route")
+        let waiting = RPCClient.State.waiting(
+            until: .now.advanced(by: .seconds(-1)), because: .notConnected("no route"))
+        #expect("\(waiting)" == "waiting for 0.0 seconds: there is no connection: no route")
     }
 
     @Test func `an attempt that does not end is given up, when its time is over or its client closes`() {
@@ -269,7 +271,7 @@ import Testing
             loop.submit { done(.failure(SetupError("there is no such host", isLasting: true))) }
             return {}
         }
-        let configuration = configuration { ($0.reconnectBase, $0.reconnectLimit) = (.seconds(10), .seconds(10)) }
+        let configuration = configuration { $0.reconnect = Backoff(initial: .seconds(10), maximum: .seconds(10)) }
         let proxy = ProbeProxy(RPCClient(dialer, configuration, chance: { 1 }))
         #expect(try loop.complete { try await proxy.echo(1) } == 1)
         let sent = StartedCall(on: loop) { try await proxy.wait(2, milliseconds: 5_000) }
@@ -303,7 +305,7 @@ import Testing
     ])
     func `a server that drops its connections is left in peace, whatever it says`(_ text: String) {
         let dials = Lock(0)
-        let configuration = configuration { ($0.framing, $0.saysHello) = (.lines, false) }
+        let configuration = configuration { $0.peer = .jsonRPC(.lines) }
         let client = RPCClient(dialer(hearing: text, ends: true, dials), configuration, chance: { 1 })
         let call = StartedCall(on: loop) { try await ProbeProxy(client).echo(1) }
         loop.advance(by: .seconds(60))
@@ -323,7 +325,7 @@ import Testing
     // MARK: states and log
 
     @Test func `a state tells whether the session goes on, and why there is no connection`() throws {
-        let client = client { ($0.reconnectBase, $0.reconnectLimit) = (.seconds(1), .seconds(1)) }
+        let client = client { $0.reconnect = Backoff(initial: .seconds(1), maximum: .seconds(1)) }
         try loop.complete { try await client.connect() }
         network.cut()
         loop.advance(by: .seconds(1))
@@ -339,7 +341,7 @@ import Testing
                 Issue.record("the client does not wait")
                 return
             }
-            #expect(why == reason)
+            #expect(why.message == "there is no connection: \(reason)")
             loop.advance(by: .seconds(1))
         }
     }

@@ -94,7 +94,7 @@ import Testing
         network.loop.advance(by: .milliseconds(200))
         #expect(
             lines == [
-                "10000 posts were not delivered: the client was closed, and 2.0 seconds (postGrace) were not enough; "
+                "10000 posts were not delivered: the client was closed, and 2.0 seconds of grace were not enough; "
                     + "the server is away"
             ])
         let dials = network.dials
@@ -104,7 +104,7 @@ import Testing
 
     @Test func `a client that waits long for its next attempt makes one when it is closed`() throws {
         network.isServing = false
-        let client = client { ($0.reconnectBase, $0.reconnectLimit) = (.seconds(10), .seconds(10)) }
+        let client = client { $0.reconnect = Backoff(initial: .seconds(10), maximum: .seconds(10)) }
         post(0..<3, through: client)
         network.loop.advance(by: .seconds(1))
         network.isServing = true
@@ -144,20 +144,20 @@ import Testing
     @Test func `finishing says that all have arrived`() throws {
         let client = client()
         post(0..<1_000, through: client)
-        #expect(try network.loop.complete { await client.finish() } == 0)
+        #expect(try network.loop.complete { await client.close(grace: .seconds(2)) } == 0)
         #expect(probe.noted == Array(0..<1_000) && lines.isEmpty)
-        #expect(try network.loop.complete { await client.finish() } == 0)
+        #expect(try network.loop.complete { await client.close(grace: .seconds(2)) } == 0)
     }
 
     @Test func `finishing says how many are left when the grace is over`() throws {
         network.isServing = false
-        let client = client { $0.postGrace = .seconds(3) }
+        let client = client { $0.postGrace = .seconds(4) }
         post(0..<7, through: client)
         client.close()
-        #expect(try network.loop.complete { await client.finish() } == 7)
+        #expect(try network.loop.complete { await client.close(grace: .seconds(3)) } == 7)
         #expect(network.loop.now == Instant(nanoseconds: 3_000_000_000))
         #expect(lines.count == 1)
-        #expect(try network.loop.complete { await client.finish() } == 7)
+        #expect(try network.loop.complete { await client.close(grace: .seconds(3)) } == 7)
     }
 
     @Test func `finishing counts those that may have been delivered and were not acknowledged`() throws {
@@ -165,11 +165,11 @@ import Testing
         #expect(try network.loop.complete { try await ProbeProxy(client).echo(1) } == 1)
         network.cut(.silence)
         post(0..<5, through: client)
-        #expect(try network.loop.complete { await client.finish() } == 5)
+        #expect(try network.loop.complete { await client.close(grace: .seconds(2)) } == 5)
         #expect(
             lines == [
                 "5 posts that had been sent and not acknowledged may or may not have been delivered: the client was closed, "
-                    + "and 2.0 seconds (postGrace) were not enough"
+                    + "and 2.0 seconds of grace were not enough"
             ])
     }
 
@@ -183,9 +183,9 @@ import Testing
             }
             return {}
         }
-        let client = RPCClient(dialer, configuration { $0.framing = .lines }, chance: { 1 })
+        let client = RPCClient(dialer, configuration { $0.peer = .jsonRPC(.lines) }, chance: { 1 })
         post(0..<100, through: client)
-        #expect(try network.loop.complete { await client.finish() } == 0)
+        #expect(try network.loop.complete { await client.close(grace: .seconds(2)) } == 0)
         #expect(foreign.text.count(where: { $0 == "\n" }) >= 100)
         #expect(foreign.text.contains("[99]") && lines.isEmpty)
     }

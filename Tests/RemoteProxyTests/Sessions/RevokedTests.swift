@@ -18,7 +18,7 @@ import Testing
 
     init() throws {
         var settings = LinkSettings()
-        tokens = Lock(try TokenList([Self.first, Self.second, Self.bob].joined(separator: "\n")))
+        tokens = Lock(try TokenList(parsing: [Self.first, Self.second, Self.bob].joined(separator: "\n")))
         settings.tokens = tokens
         network = SimulatedNetwork(settings: settings)
         probe = RecordingProbe(network.loop)
@@ -42,7 +42,7 @@ import Testing
 
     private func revoke(_ lines: [String]) throws {
         let list = try TokenList(
-            [Self.first, Self.second, Self.bob].filter { !lines.contains($0) }.joined(separator: "\n"))
+            parsing: [Self.first, Self.second, Self.bob].filter { !lines.contains($0) }.joined(separator: "\n"))
         network.whenHandedOver { [tokens] in tokens.withLock { $0 = list } }
     }
 
@@ -65,7 +65,7 @@ import Testing
 
     @Test func `a revoked session that is asked for later is not there`() throws {
         let session = try #require(try hello(Self.first).session)
-        tokens.withLock { $0 = try? TokenList(Self.second) }
+        tokens.withLock { $0 = try? TokenList(parsing: Self.second) }
         network.sessions.judgeAgain()
         network.loop.run()
         #expect(network.sessions.count == 0)

@@ -10,7 +10,7 @@ import SampleSubjects
 enum SampleServer {
     static func serve(for scenario: Scenario?) async throws {
         var configuration = RPCServer.Configuration()
-        configuration.maximumConnections = 20_000
+        configuration.limits.maximumConnections = 20_000
         configuration.log = { Program.complain("server: \($0)") }
         scenario?.configure(&configuration)
         let server = RPCServer(configuration)

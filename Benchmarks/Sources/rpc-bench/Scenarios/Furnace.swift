@@ -70,7 +70,7 @@ final class ServerFurnace: Furnace {
     func facts() async throws -> [Int] {
         let counters = server.counters
         return [
-            counters.connections, counters.running,
+            counters.connectionsOpen, counters.requestsRunning,
             counters.overruns["maximumWait"] ?? 0,
         ]
     }

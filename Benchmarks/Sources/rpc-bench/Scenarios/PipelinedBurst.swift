@@ -14,7 +14,7 @@ extension Scenario {
             .timed("seconds", .atMost(3)), .timed("neighbour_worst_ms", .atMost(50)),
         ],
         // On a machine several times as slow the last of them wait for longer than a server lets calls wait.
-        configure: { $0.maximumWait = .zero }
+        configure: { $0.limits.maximumWait = .zero }
     ) { site in
         let burstIsOver = Flag()
         return try await withThrowingTaskGroup(of: Figures.self) { group in

@@ -27,7 +27,7 @@ extension Workload {
 
     private static func neighbour(_ seconds: Double, replacing threads: Int, blocks: Bool) async throws -> Latencies {
         var configuration = RPCServer.Configuration()
-        configuration.maximumBlockedThreads = threads
+        configuration.limits.maximumBlockedThreads = threads
         let server = RPCServer(configuration)
         server.export(CalculatorProxy(CheckedCalculator()))
         server.export(FurnaceProxy(ServerFurnace(server)))

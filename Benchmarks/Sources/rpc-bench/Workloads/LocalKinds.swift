@@ -13,7 +13,7 @@ struct LocalKind: Sendable {
     static func all(around object: WoodenAbacus, and other: WoodenAbacus, apart: WoodenAbacus) -> [LocalKind] {
         let plain = AbacusProxy(object)
         let fresh = plain.cached(in: .memory, CachePolicy(freshFor: .seconds(3_600)))
-        let policy = Policy { _ in .allow }
+        let policy = AccessPolicy { _ in .allow }
         let handle = AbacusProxy.counted { object }.handle()
         let lazy = AbacusProxy.lazy { object }
         let bound = AbacusProxy.unbound()

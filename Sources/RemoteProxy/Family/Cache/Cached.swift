@@ -28,7 +28,7 @@ extension ServiceProxy {
         in place: CachePlace, methods: [MethodName]?, _ policy: CachePolicy, _ environment: CacheEnvironment
     ) -> Self {
         let calls = Self.methodTable.signatures.filter { $0.shape == .call }
-        let names = methods?.map(\.name) ?? calls.filter { $0.effect == .reads }.map(\.name)
+        let names = methods?.map(\.name) ?? calls.filter { $0.effect == .readOnly }.map(\.name)
         let service = Self.methodTable.service.name
         if names.isEmpty {
             policy.log(
@@ -120,7 +120,10 @@ extension ServiceProxy {
     }
 }
 
-/// How an attempt to fetch a result ended.
+/// How an attempt to fetch a result ended. There may be more ends later.
+#if hasAttribute(nonexhaustive)
+    @nonexhaustive
+#endif
 public enum CacheUpdate<Result: Sendable>: Sendable {
     /// The object returned a new result. Calls get it from now on.
     case refreshed(Result)

@@ -64,7 +64,7 @@ struct CachingSubject<Service: Sendable>: WrappingSubject {
 
     /// Makes a call that is not cached. Drops all results when it may have changed the object.
     private func change<Result>(_ method: MethodSignature, _ call: () async throws -> Result) async throws -> Result {
-        guard method.effect != .reads, !store.policy.keepsAfterChanges else { return try await call() }
+        guard method.effect != .readOnly, !store.policy.keepsAfterChanges else { return try await call() }
         do {
             let result = try await call()
             store.drop(nil)

@@ -16,7 +16,7 @@ struct GuardedSubject<Service: Sendable>: WrappingSubject, SelectiveSubject, Hol
     private static var patience: Duration { .seconds(30) }
 
     let next: any Subject<Service>
-    private let policy: Policy
+    private let policy: AccessPolicy
     /// Whether the policy is asked about a method. All other methods pass.
     private let isJudged: @Sendable (MethodSignature) -> Bool
     /// The method that the policy is asked about when the subject is taken with `exclusively`.
@@ -25,7 +25,7 @@ struct GuardedSubject<Service: Sendable>: WrappingSubject, SelectiveSubject, Hol
     private let posts = Lock(WaitingPosts())
 
     init(
-        next: any Subject<Service>, policy: Policy, hold: MethodSignature, clock: any Loop,
+        next: any Subject<Service>, policy: AccessPolicy, hold: MethodSignature, clock: any Loop,
         isJudged: @escaping @Sendable (MethodSignature) -> Bool
     ) {
         (self.next, self.policy, self.hold, self.clock, self.isJudged) = (next, policy, hold, clock, isJudged)
@@ -57,7 +57,6 @@ struct GuardedSubject<Service: Sendable>: WrappingSubject, SelectiveSubject, Hol
         do throws(NotKept) {
             kept = try KeptPost(post, arguments)
         } catch {
-            _ = policy.counted(.deny("too many posts wait"))
             return DroppedPosts.add(post.signature.wireName, because: error.why)
         }
         // Judged on behalf of the sender, but not within its deadline.
@@ -67,7 +66,6 @@ struct GuardedSubject<Service: Sendable>: WrappingSubject, SelectiveSubject, Hol
             await kept.deliver(through: next)
         }
         if isKept { return }
-        _ = policy.counted(.deny("too many posts wait"))
         DroppedPosts.add(
             post.signature.wireName, because: "\(Self.mostPosts) posts wait to be judged by its policy already")
     }
@@ -76,7 +74,7 @@ struct GuardedSubject<Service: Sendable>: WrappingSubject, SelectiveSubject, Hol
         if isJudged(hold) {
             let verdict = try await verdict(on: AccessRequest(method: hold, arguments: nil))
             // A silent denial looks like a subject that has no lock.
-            if verdict == .denySilently, policy.counted(verdict) != .allow { throw RPCError.cannotBeHeld }
+            if verdict == .denySilently { throw RPCError.cannotBeHeld }
             try enforce(verdict, on: hold)
         }
         return try await next.hold(for: lease)
@@ -98,8 +96,8 @@ struct GuardedSubject<Service: Sendable>: WrappingSubject, SelectiveSubject, Hol
         AccessRequest(method: method, arguments: policy.readsArguments ? arguments : nil)
     }
 
-    private func enforce(_ verdict: Policy.Verdict, on method: MethodSignature) throws {
-        switch policy.counted(verdict) {
+    private func enforce(_ verdict: AccessPolicy.Verdict, on method: MethodSignature) throws {
+        switch verdict {
         case .allow: return
         case .deny(let reason):
             let what = method == hold ? "holding the \(method.service) exclusively (rpc.hold)" : method.wireName
@@ -112,23 +110,27 @@ struct GuardedSubject<Service: Sendable>: WrappingSubject, SelectiveSubject, Hol
     /// Judges a post that had to wait for those before it.
     private func isAllowed(_ request: AccessRequest, in scope: CallScope?) async -> Bool {
         let verdict = try? await CallScope.with(scope, { try await self.verdict(on: request) })
-        return admits(request, verdict ?? .deny("the policy could not be asked"))
+        return admits(request, verdict ?? .deny("the policy could not be asked"), from: scope?.caller)
     }
 
     /// Whether a post may be delivered. Otherwise the log is told, since the caller is not.
-    private func admits(_ request: AccessRequest, _ verdict: Policy.Verdict) -> Bool {
-        switch policy.counted(verdict) {
+    private func admits(
+        _ request: AccessRequest, _ verdict: AccessPolicy.Verdict, from caller: Caller? = .current
+    ) -> Bool {
+        let why: String
+        switch verdict {
         case .allow: return true
-        case .deny(let why): DroppedPosts.add(request.method.wireName, because: "its policy denied it: \(why)")
-        case .denySilently: DroppedPosts.add(request.method.wireName, because: "its policy denied it silently")
+        case .deny(let reason): why = "its policy denied it: \(reason)"
+        case .denySilently: why = "its policy denied it silently"
         }
+        DroppedPosts.add(request.method.wireName, because: why, from: caller?.peer)
         return false
     }
 
     /// An asynchronous policy runs in a task of its own. So the call ends in time, even if the policy never decides.
-    private func verdict(on request: AccessRequest) async throws -> Policy.Verdict {
+    private func verdict(on request: AccessRequest) async throws -> AccessPolicy.Verdict {
         if let decideNow = policy.decideNow { return decideNow(request) }
-        let answer = WaitingTask<Policy.Verdict>()
+        let answer = WaitingTask<AccessPolicy.Verdict>()
         let asking = Task(executorPreference: clock) {
             do {
                 _ = answer.end(with: try await policy.decide(request))
@@ -165,27 +167,30 @@ extension ServiceProxy {
     /// `.locked().guarded(by: policy)` asks the policy first and locks then.
     ///
     /// A denied call throws `RPCError` with the outcome `.notExecuted` and the code `.denied`, or `.unimplemented` if it
-    /// is denied silently. A denied post vanishes, with a line in the log of ``DroppedPosts``. `policy.deniedCalls` counts both. If the policy decides
-    /// asynchronously, up to 1,000 posts wait for it, in order; more are denied. `exclusively` is judged like a method
+    /// is denied silently. A denied post vanishes, with a line in the log. If the policy decides asynchronously,
+    /// up to 1,000 posts wait for it, in order; more are denied. `exclusively` is judged like a method
     /// that changes something.
-    public func guarded(by policy: Policy) -> Self { guarded(by: policy) { _ in true } }
+    public func guarded(by policy: AccessPolicy) -> Self { guarded(by: policy) { _ in true } }
 
-    package func guarded(by policy: Policy, clock: any Loop) -> Self { guarded(by: policy, clock: clock) { _ in true } }
+    package func guarded(by policy: AccessPolicy, clock: any Loop) -> Self {
+        guarded(by: policy, clock: clock) { _ in true }
+    }
 
     /// Asks the policy about these methods only. All others pass, and so does `exclusively`.
-    public func guarded(by policy: Policy, methods: [MethodName]) -> Self {
+    public func guarded(by policy: AccessPolicy, methods: [MethodName]) -> Self {
         let names = Set(methods.map(\.name))
         return guarded(by: policy) { names.contains($0.name) }
     }
 
     /// Asks the policy about all methods except these, which pass.
-    public func guarded(by policy: Policy, except methods: [MethodName]) -> Self {
+    public func guarded(by policy: AccessPolicy, except methods: [MethodName]) -> Self {
         let names = Set(methods.map(\.name))
         return guarded(by: policy) { !names.contains($0.name) }
     }
 
     private func guarded(
-        by policy: Policy, clock: any Loop = EventLoop.shared, _ isJudged: @escaping @Sendable (MethodSignature) -> Bool
+        by policy: AccessPolicy, clock: any Loop = EventLoop.shared,
+        _ isJudged: @escaping @Sendable (MethodSignature) -> Bool
     ) -> Self {
         Self(
             subject: GuardedSubject(

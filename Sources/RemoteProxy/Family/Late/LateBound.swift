@@ -19,16 +19,17 @@ extension ServiceProxy {
     ///
     /// - Parameters:
     ///   - timeout: How long a call may wait if its deadline is not earlier.
-    ///   - limit: How many posts are kept. Further ones are dropped and counted in `refusedPosts`.
-    public static func unbound(timeout: Duration = .seconds(30), limit: Int = 1_000) -> Self {
-        unbound(timeout: timeout, limit: limit, on: EventLoop.shared)
+    ///   - maximumKeptPosts: How many posts are kept. Further ones are dropped, with a line in the log.
+    public static func unbound(timeout: Duration = .seconds(30), maximumKeptPosts: Int = 1_000) -> Self {
+        unbound(timeout: timeout, maximumKeptPosts: maximumKeptPosts, on: EventLoop.shared)
     }
 
     package static func unbound(
-        timeout: Duration = .seconds(30), limit: Int = 1_000, on loop: any Loop, executor: (any TaskExecutor)? = nil
+        timeout: Duration = .seconds(30), maximumKeptPosts: Int = 1_000, on loop: any Loop,
+        executor: (any TaskExecutor)? = nil
     ) -> Self {
         let kind = LateSubject<ProxiedService>.Kind(
-            service: methodTable.service.name, timeout: timeout, limit: limit)
+            service: methodTable.service.name, timeout: timeout, limit: maximumKeptPosts)
         return Self(subject: LateSubject(kind, on: loop, executor: executor))
     }
 
@@ -49,9 +50,6 @@ extension ServiceProxy {
             throw BindingError("this \(Self.self) is bound already, and an object once bound stays")
         }
     }
-
-    /// How many posts this lazy or late-bound proxy has dropped, because too many were waiting for its object.
-    public var refusedPosts: Int { proxySubject.layer(LateSubject<ProxiedService>.self)?.refusedPosts ?? 0 }
 }
 
 /// Says why a proxy was not bound. It is a mistake in the program, not of a peer.

@@ -15,7 +15,6 @@ final class LateSubject<Service: Sendable>: EndSubject, PassingSubject, Holdable
         var timeout: Duration
         /// How many posts are kept while there is no object, and the name of that limit in the program's code.
         var limit: Int
-        var limitName = "limit"
         /// How long the object stays without users; nil for ever.
         var keepingAlive: Duration?
         /// Whether sessions and handles count as users, and kept posts are dropped if the object cannot be made.
@@ -99,7 +98,7 @@ final class LateSubject<Service: Sendable>: EndSubject, PassingSubject, Holdable
         case .wait, .keep, .kept: break
         case .refused:
             DroppedPosts.add(
-                post.signature.wireName, because: "\(kind.limit) posts wait for the object already (\(kind.limitName))")
+                post.signature.wireName, because: "\(kind.limit) posts wait for the object already (maximumKeptPosts)")
         }
     }
 

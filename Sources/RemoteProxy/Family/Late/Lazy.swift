@@ -25,21 +25,24 @@ extension ServiceProxy {
     ///   - keepingAlive: How long the object is kept without a call. Then it is let go, and the next call causes a new
     ///     one to be made. Nil keeps it as long as the proxy.
     ///   - timeout: How long a call may wait for the object if its deadline is not earlier.
-    ///   - limit: How many posts are kept. Further ones are dropped and counted in `refusedPosts`.
+    ///   - maximumKeptPosts: How many posts are kept. Further ones are dropped, with a line in the log.
     ///   - make: Makes the object. May itself return a proxy.
     public static func lazy(
-        keepingAlive: Duration? = nil, timeout: Duration = .seconds(30), limit: Int = 1_000,
+        keepingAlive: Duration? = nil, timeout: Duration = .seconds(30), maximumKeptPosts: Int = 1_000,
         _ make: @escaping @Sendable () async throws -> ProxiedService
     ) -> Self {
-        lazy(keepingAlive: keepingAlive, timeout: timeout, limit: limit, on: EventLoop.shared, make)
+        lazy(
+            keepingAlive: keepingAlive, timeout: timeout, maximumKeptPosts: maximumKeptPosts, on: EventLoop.shared, make
+        )
     }
 
     package static func lazy(
-        keepingAlive: Duration? = nil, timeout: Duration = .seconds(30), limit: Int = 1_000, on loop: any Loop,
+        keepingAlive: Duration? = nil, timeout: Duration = .seconds(30), maximumKeptPosts: Int = 1_000,
+        on loop: any Loop,
         executor: (any TaskExecutor)? = nil, _ make: @escaping @Sendable () async throws -> ProxiedService
     ) -> Self {
         let kind = LateSubject<ProxiedService>.Kind(
-            service: methodTable.service.name, timeout: timeout, limit: limit, keepingAlive: keepingAlive)
+            service: methodTable.service.name, timeout: timeout, limit: maximumKeptPosts, keepingAlive: keepingAlive)
         return Self(
             subject: LateSubject(kind, on: loop, executor: executor) {
                 LateObject(subject: subject(of: try await make()))

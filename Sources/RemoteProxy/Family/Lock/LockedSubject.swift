@@ -13,7 +13,7 @@ struct LockedSubject<Service: Sendable>: WrappingSubject, HoldableSubject {
         _ method: Method<Service, Arguments, Result>, _ arguments: Arguments
     ) async throws -> Result {
         let lock = CallScope.lock(for: lock)
-        let turn = try await lock.enter(readersTogether && method.signature.effect == .reads ? .reading : .changing)
+        let turn = try await lock.enter(readersTogether && method.signature.effect == .readOnly ? .reading : .changing)
         defer { lock.leave(turn) }
         return try await next.call(method, arguments)
     }
@@ -57,7 +57,7 @@ private struct LockRight: Right {
 }
 
 /// Sets how `.locked` lets calls in, and how long they may wait.
-public struct Locking: Sendable {
+public struct LockPolicy: Sendable {
     /// Whether methods marked `@ReadOnly` run together. Every other call runs alone.
     public var readersTogether = false
     /// How many calls run together. 1. A call to the object while it is held waits for the end of the hold all the same.
@@ -73,19 +73,19 @@ public struct Locking: Sendable {
     public init() {}
 
     /// One call at a time.
-    public static var oneAtATime: Locking { Locking() }
+    public static var oneAtATime: LockPolicy { LockPolicy() }
 
     /// So many calls at a time, in the order in which they came: a limit on the calls of all callers to one object. Calls of
     /// `exclusively` run one at a time.
-    public static func atMost(_ places: Int) -> Locking {
-        var locking = Locking()
+    public static func atMost(_ places: Int) -> LockPolicy {
+        var locking = LockPolicy()
         locking.places = max(1, places)
         return locking
     }
 
     /// One call at a time, except that methods marked `@ReadOnly` run together.
-    public static var readersTogether: Locking {
-        var locking = Locking()
+    public static var readersTogether: LockPolicy {
+        var locking = LockPolicy()
         locking.readersTogether = true
         return locking
     }
@@ -99,11 +99,11 @@ extension ServiceProxy {
     /// `CancellationError` at once. A subject that calls itself through its own lock gets `.busy`, since it would wait
     /// for ever. A post is delivered at once if nothing is in the way, and otherwise when its turn comes.
     /// An `async` post returns before its turn.
-    public func locked(_ locking: Locking = .oneAtATime) -> Self {
+    public func locked(_ locking: LockPolicy = .oneAtATime) -> Self {
         locked(locking, clock: EventLoop.shared)
     }
 
-    package func locked(_ locking: Locking = .oneAtATime, clock: any Loop) -> Self {
+    package func locked(_ locking: LockPolicy = .oneAtATime, clock: any Loop) -> Self {
         Self(
             subject: LockedSubject(
                 next: proxySubject, lock: SubjectLock(locking, clock: clock),

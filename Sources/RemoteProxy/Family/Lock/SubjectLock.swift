@@ -45,13 +45,13 @@ final class SubjectLock: Sendable {
         }
     }
 
-    private let options: Locking
+    private let options: LockPolicy
     private let clock: any Loop
     /// For a hold, the lock around it.
     private let outer: SubjectLock?
     private let state: Lock<State>
 
-    init(_ options: Locking, clock: any Loop, outer: SubjectLock? = nil) {
+    init(_ options: LockPolicy, clock: any Loop, outer: SubjectLock? = nil) {
         self.options = options
         self.clock = clock
         self.outer = outer
@@ -131,9 +131,15 @@ final class SubjectLock: Sendable {
             do throws(NotKept) {
                 deliver = try later()
             } catch {
+                // Its turn may have come meanwhile.
+                let hasTurn = !place.task.end(with: false)
                 advance { state in
                     state.keptPosts -= 1
-                    state.line.withdraw(place.ticket)
+                    if hasTurn {
+                        state.line.leave(turn.access, by: turn.task)
+                    } else {
+                        state.line.withdraw(place.ticket)
+                    }
                 }
                 return error.why
             }

@@ -68,8 +68,7 @@ import Testing
     }
 
     @Test func `nothing when a call certainly did nothing`() throws {
-        let policy = Policy.only([ShelfProxy.MethodName.titles])
-        let proxy = ShelfProxy(shelf).guarded(by: policy).cached(
+        let proxy = ShelfProxy(shelf).guarded(by: .nobody, except: [.titles]).cached(
             in: .memory, methods: [.titles], CachePolicy(freshFor: .seconds(100)), .manual(loop))
         #expect(try titles(proxy) == ["titles", "1"])
         #expect(throws: RPCError.self) { try loop.complete { try await proxy.add("new") } }
@@ -153,7 +152,7 @@ import Testing
     @Test func `no result of the file when its change certainly did nothing`() throws {
         #expect(try titles(launch()) == ["titles", "1"])
         loop.advance(by: .seconds(2))
-        let refusing = ShelfProxy(shelf).guarded(by: Policy.only([ShelfProxy.MethodName.titles])).cached(
+        let refusing = ShelfProxy(shelf).guarded(by: .nobody, except: [.titles]).cached(
             in: .file(folder.path + "/shelf.cache"), methods: [.titles], CachePolicy(freshFor: .seconds(100)),
             .manual(loop))
         #expect(throws: RPCError.self) { try loop.complete { try await refusing.add("new") } }

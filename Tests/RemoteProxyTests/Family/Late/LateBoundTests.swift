@@ -27,7 +27,7 @@ private final class RealBoard: Board {
 
 @Suite(.waitsForOthers) struct `Late-bound proxies` {
     private let loop = ManualLoop()
-    private var proxy: ProbeProxy { .unbound(limit: 3, on: loop, executor: loop) }
+    private var proxy: ProbeProxy { .unbound(maximumKeptPosts: 3, on: loop, executor: loop) }
 
     @Test func `calls wait until the proxy is bound`() throws {
         let proxy = self.proxy

@@ -93,7 +93,8 @@ private struct Story {
     @Test func `late-bound, nothing is lost, doubled or overtaken`() throws {
         for seed in 0..<300 as Range<UInt64> {
             var story = Story(seed: seed)
-            let proxy = ProbeProxy.unbound(timeout: .seconds(2), limit: 5, on: story.loop, executor: story.loop)
+            let proxy = ProbeProxy.unbound(
+                timeout: .seconds(2), maximumKeptPosts: 5, on: story.loop, executor: story.loop)
             story.ask(proxy, from: 1, steps: 30)
             try proxy.bind(to: story.object)
             story.ask(proxy, from: 100, steps: 30)
@@ -108,7 +109,7 @@ private struct Story {
             let attempts = Lock(SeededGenerator(seed: seed + 1))
             let (loop, object) = (story.loop, story.object)
             let proxy = ProbeProxy.lazy(
-                keepingAlive: keepingAlive, timeout: .seconds(2), limit: 5, on: loop, executor: loop
+                keepingAlive: keepingAlive, timeout: .seconds(2), maximumKeptPosts: 5, on: loop, executor: loop
             ) {
                 let (milliseconds, fails) = attempts.withLock { chance in
                     (Int.random(in: 1..<2_500, using: &chance), Int.random(in: 0..<3, using: &chance) == 0)

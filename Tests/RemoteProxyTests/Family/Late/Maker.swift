@@ -2,8 +2,9 @@
 
 import RPCSockets
 import RPCWire
-import RemoteProxy
 import TestSupport
+
+@testable import RemoteProxy
 
 /// Makes probes, and counts them.
 final class Maker: Sendable {
@@ -36,7 +37,7 @@ final class Maker: Sendable {
     }
 
     func proxy(keepingAlive: Duration? = nil, timeout: Duration = .seconds(30), limit: Int = 10) -> ProbeProxy {
-        .lazy(keepingAlive: keepingAlive, timeout: timeout, limit: limit, on: loop, executor: loop) {
+        .lazy(keepingAlive: keepingAlive, timeout: timeout, maximumKeptPosts: limit, on: loop, executor: loop) {
             try await self.make()
         }
     }
@@ -47,4 +48,9 @@ final class Maker: Sendable {
     ) -> StartedCall {
         StartedCall(on: loop, within: limit, call)
     }
+}
+
+extension ServiceProxy {
+    /// How many posts a lazy or late-bound proxy has dropped.
+    var refusedPosts: Int { proxySubject.layer(LateSubject<ProxiedService>.self)?.refusedPosts ?? 0 }
 }

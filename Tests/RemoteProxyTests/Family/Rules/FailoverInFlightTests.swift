@@ -336,7 +336,7 @@ import Testing
     }
 
     @Test func `a refusal by another that does not change does not hide that one may have run the call`() throws {
-        let denying = AccountProxy(PlainAccount()).guarded(by: Policy { _ in .deny("no") }, clock: loop)
+        let denying = AccountProxy(PlainAccount()).guarded(by: AccessPolicy { _ in .deny("no") }, clock: loop)
         let lost = ScriptedSubject<any Account>(PlainAccount(), [.fail(.lost)])
         let proxy = AccountProxy.failover([AccountProxy(subject: lost), denying], clock: loop)
         let error = try #require(loop.failure { try await proxy.balance() })

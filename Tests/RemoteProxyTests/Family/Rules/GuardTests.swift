@@ -13,10 +13,12 @@ import Testing
     private let loop = ManualLoop()
     private let account = PlainAccount()
 
-    private func guarded(_ policy: Policy) -> AccountProxy { AccountProxy(account).guarded(by: policy, clock: loop) }
+    private func guarded(_ policy: AccessPolicy) -> AccountProxy {
+        AccountProxy(account).guarded(by: policy, clock: loop)
+    }
 
     @Test func `what is allowed goes on and what is denied does not`() throws {
-        let policy = Policy { $0.method.name == "add" ? .deny("ask the bank") : .allow }
+        let policy = AccessPolicy { $0.method.name == "add" ? .deny("ask the bank") : .allow }
         let proxy = guarded(policy)
         #expect(try loop.complete { try await proxy.set(5) } == 5)
         let error = try #require(loop.failure { try await proxy.add(1) })
@@ -24,11 +26,10 @@ import Testing
         #expect(error.outcome == .notExecuted)
         #expect(error.message == "Account.add was denied: ask the bank")
         #expect(account.amount == 5)
-        #expect(policy.deniedCalls == 1)
     }
 
     @Test func `a silent denial looks like a method that is not there`() throws {
-        let policy = Policy.nobody.silently
+        let policy = AccessPolicy.nobody.silently
         let proxy = guarded(policy)
         let error = try #require(loop.failure { try await proxy.add(1) })
         #expect(error.code == .unimplemented)
@@ -37,7 +38,6 @@ import Testing
         #expect(try loop.complete { try await proxy.supports(.add) } == false)
         let plain = guarded(.nobody)
         #expect(try loop.complete { try await plain.supports(.add) })
-        #expect(policy.deniedCalls == 1)
     }
 
     @Test func `methods that read pass a guard for readers`() throws {
@@ -55,9 +55,6 @@ import Testing
         let except = AccountProxy(account).guarded(by: .nobody, except: [.add])
         #expect(try loop.complete { try await except.add(1) } == 3)
         #expect(loop.failure { try await except.set(1) }?.code == .denied)
-        let listed = guarded(.only([AccountProxy.MethodName.balance]))
-        #expect(try loop.complete { try await listed.balance() } == 3)
-        #expect(loop.failure { try await listed.add(1) }?.code == .denied)
     }
 
     @Test func `a policy may look at typed arguments`() throws {
@@ -82,7 +79,7 @@ import Testing
         async throws
     {
         struct PlainFinder: Finder { func find(_ shelf: Int?) async throws -> Int { shelf ?? 0 } }
-        let policy = Policy.arguments(of: FinderProxy.Methods.find) { _, shelf in
+        let policy = AccessPolicy.arguments(of: FinderProxy.Methods.find) { _, shelf in
             shelf == 2 ? .deny("that shelf is closed") : .allow
         }
         let request = AccessRequest(FinderProxy.Methods.find, shelf)
@@ -94,7 +91,7 @@ import Testing
 
     @Test func `policies combine, and the second is asked only when it matters`() throws {
         let asked = Lock(0)
-        let counting = Policy { _ in
+        let counting = AccessPolicy { _ in
             asked.withLock { $0 += 1 }
             return .allow
         }
@@ -115,7 +112,7 @@ import Testing
         let link = Link(LinkContext(runner: RequestRunner(loop: loop), exports: Exports()))
         link.identity = Identity(name: "ann", roles: ["teller"])
         let caller = Caller(link)
-        let rules: [(Policy, local: Bool, asCaller: Bool)] = [
+        let rules: [(AccessPolicy, local: Bool, asCaller: Bool)] = [
             (.role("teller"), false, true), (.role("manager"), false, false), (.identified, false, true),
             (.thisProcess, true, false), (.thisProcess.or(.role("teller")), true, true),
         ]
@@ -131,33 +128,33 @@ import Testing
 
     @Test func `a policy can be asked directly, for any caller`() async throws {
         let teller = Identity(name: "ann", roles: ["teller"])
-        let policy = Policy.readOnly.or(.role("teller"))
+        let policy = AccessPolicy.readOnly.or(.role("teller"))
         let reading = AccessRequest(AccountProxy.Methods.balance)
         let changing = AccessRequest(AccountProxy.Methods.add, 1)
         #expect(try await policy.verdict(on: reading) == .allow)
         #expect(try await policy.verdict(on: changing) == .deny("it is for the role 'teller'"))
         #expect(try await withCaller(teller) { try await policy.verdict(on: changing) } == .allow)
         #expect(try await withCaller(nil) { try await policy.verdict(on: changing) } != .allow)
-        let hidden = Policy.thisProcess.silently
+        let hidden = AccessPolicy.thisProcess.silently
         #expect(try await withCaller(nil) { try await hidden.verdict(on: reading) } == .denySilently)
-        #expect(policy.deniedCalls == 0)
 
-        let frugal = Policy.arguments(of: AccountProxy.Methods.note) { _, text in
+        let frugal = AccessPolicy.arguments(of: AccountProxy.Methods.note) { _, text in
             text.isEmpty ? .deny("say something") : .allow
         }
-        for (text, verdict) in [("", Policy.Verdict.deny("say something")), ("x", .allow)] {
+        for (text, verdict) in [("", AccessPolicy.Verdict.deny("say something")), ("x", .allow)] {
             #expect(
                 try await frugal.verdict(on: AccessRequest(AccountProxy.Methods.note, text)) == verdict)
         }
         struct Away: Error {}
-        await #expect(throws: Away.self) { try await Policy.asking { _ in throw Away() }.verdict(on: reading) }
+        await #expect(throws: Away.self) { try await AccessPolicy.asking { _ in throw Away() }.verdict(on: reading) }
     }
 
     @Test func `a policy is told service, method and effect, and nobody is the caller of what begins here`() throws {
         let seen = Lock<[String]>([])
         let proxy = guarded(
-            Policy { request in
-                let line = "\(request.service) \(request.method.name) \(request.method.effect) \(request.method.shape)"
+            AccessPolicy { request in
+                let line =
+                    "\(request.method.service) \(request.method.name) \(request.method.effect) \(request.method.shape)"
                 seen.withLock { $0.append(request.caller == nil ? line : "somebody") }
                 return .allow
             })
@@ -165,7 +162,7 @@ import Testing
         proxy.note("x")
         #expect(
             seen.withLock { $0 } == [
-                "Account balance reads call", "Account set idempotent call", "Account note changes post",
+                "Account balance readOnly call", "Account set idempotent call", "Account note changes post",
             ])
     }
 
@@ -182,7 +179,7 @@ import Testing
         #expect(denied?.code == .denied)
         #expect(denied?.message.hasPrefix("holding the Account exclusively (rpc.hold) was denied: ") == true)
         let passed = loop.failure { [self] in
-            try await guarded(Policy { _ in .allow }).proxySubject.hold(for: .seconds(1))
+            try await guarded(AccessPolicy { _ in .allow }).proxySubject.hold(for: .seconds(1))
         }
         // There is no lock in this stack; the question got as far as that.
         #expect(passed?.code == .unimplemented)
@@ -193,10 +190,12 @@ import Testing
     private let loop = ManualLoop()
     private let account = PlainAccount()
 
-    private func guarded(_ policy: Policy) -> AccountProxy { AccountProxy(account).guarded(by: policy, clock: loop) }
+    private func guarded(_ policy: AccessPolicy) -> AccountProxy {
+        AccountProxy(account).guarded(by: policy, clock: loop)
+    }
 
     /// Takes ten milliseconds for each verdict.
-    private var slow: Policy {
+    private var slow: AccessPolicy {
         .asking { [loop] request in
             try await loop.sleep(for: .milliseconds(10))
             return request.method.name == "add" ? .deny("no") : .allow
@@ -254,7 +253,7 @@ import Testing
 
     @Test func `posts wait for their verdicts and keep their order`() throws {
         let loop = loop
-        let policy = Policy.arguments(of: AccountProxy.Methods.note) { _, text in
+        let policy = AccessPolicy.arguments(of: AccountProxy.Methods.note) { _, text in
             text == "2" ? .deny("not that one") : .allow
         }
         let proxy = guarded(slow.and(policy))
@@ -268,12 +267,11 @@ import Testing
     }
 
     @Test func `more posts than may wait are denied`() throws {
-        let policy = Policy.asking { _ in .allow }
+        let policy = AccessPolicy.asking { _ in .allow }
         let proxy = guarded(policy)
         for number in 0..<1_010 { proxy.note("\(number)") }
         loop.run()
         #expect(account.notes == (0..<1_000).map { "\($0)" })
-        #expect(policy.deniedCalls == 10)
     }
 }
 
@@ -282,8 +280,7 @@ import Testing
     private let account = PlainAccount()
 
     @Test func `an exported guard judges what comes over the wire`() throws {
-        let policy = Policy.readOnly.or(.only([AccountProxy.MethodName.note]))
-        network.exports.add(AccountProxy(account).guarded(by: policy), named: nil)
+        network.exports.add(AccountProxy(account).guarded(by: .readOnly, except: [.note]), named: nil)
         let proxy = AccountProxy(network.client())
         #expect(try network.loop.complete { try await proxy.balance() } == 0)
         let error = try #require(network.loop.failure { try await proxy.add(1) })
@@ -294,7 +291,6 @@ import Testing
         #expect(try network.loop.complete { try await proxy.balance() } == 0)
         #expect(account.notes == ["allowed"])
         #expect(account.amount == 0)
-        #expect(policy.deniedCalls == 1)
     }
 
     @Test func `an exported guard that denies silently looks like a service without the method`() throws {
@@ -316,7 +312,8 @@ import Testing
     }
 
     @Test func `an object that its module hides is reached through its guarded proxy only`() throws {
-        let proxy = TestSupport.makeVault(guardedBy: .only([VaultProxy.MethodName.look]))
+        let proxy = TestSupport.makeVault(
+            guardedBy: AccessPolicy { $0.method.name == "look" ? .allow : .deny("it is hidden") })
         #expect(try network.loop.complete { try await proxy.look() } == "gold")
         #expect(network.loop.failure { try await proxy.empty() }?.code == .denied)
         #expect(try network.loop.complete { try await proxy.look() } == "gold")

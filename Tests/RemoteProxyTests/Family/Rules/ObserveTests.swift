@@ -14,7 +14,7 @@ final class Events: Sendable {
 
     func add(_ event: CallEvent) {
         let outcome =
-            switch event.outcome {
+            switch event.end {
             case .returned: "returned"
             case .posted: "posted"
             case .threw(let error as RPCError): "threw \(error.code.rawValue)"

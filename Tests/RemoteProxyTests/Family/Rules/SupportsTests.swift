@@ -141,7 +141,7 @@ private final class ForeignServer: ByteReceiver {
 
     var client: RPCClient {
         var configuration = RPCClient.Configuration()
-        configuration.framing = .lines
+        configuration.peer = .jsonRPC(.lines)
         let dialer = Dialer(loop: loop) { [self] done in
             let (near, far) = MemoryChannel.pair(on: loop)
             stream.withLock { $0 = far }

@@ -76,7 +76,7 @@ import Testing
         #expect(try await proxy.balance() == 1)
         #expect(try await proxy.with(timeout: .seconds(60)).balance() == 1)
         #expect(try await proxy.with(timeout: .seconds(60)).with(timeout: .seconds(50)).retrying().balance() == 1)
-        #expect(try await withTimeout(.seconds(60)) { try await proxy.balance() } == 1)
+        #expect(try await withCallTimeout(.seconds(60)) { try await proxy.balance() } == 1)
         let locked = proxy.locked()
         #expect(try await locked.exclusively { try await locked.balance() } == 1)
     }

@@ -20,7 +20,7 @@ final class RealStack: Sendable {
         case .object(let number):
             return AccountProxy(subject: RecordingSubject(number, reactions(number), self))
         case .guarded(let name, let refusal, let next):
-            let policy = Policy { $0.method.name == name ? .deny("not liked") : .allow }
+            let policy = AccessPolicy { $0.method.name == name ? .deny("not liked") : .allow }
             switch refusal {
             case .denied: return proxy(next).guarded(by: policy, clock: loop)
             case .silently: return proxy(next).guarded(by: policy.silently, clock: loop)
@@ -28,7 +28,7 @@ final class RealStack: Sendable {
             }
         case .observed(let number, let next):
             return proxy(next).observed(clock: { [loop] in loop.now }) { [log] event in
-                let ending = StackEnding(event.outcome)
+                let ending = StackEnding(event.end)
                 log.withLock { $0.append("\(number) saw \(event.method.name): \(ending) in \(event.duration)") }
             }
         case .retrying(_, let attempts, let next):
@@ -166,7 +166,7 @@ extension StackEnding {
     }
 
     /// Values are not told to observers: 0.
-    fileprivate init(_ outcome: CallEvent.Outcome) {
+    fileprivate init(_ outcome: CallEvent.End) {
         switch outcome {
         case .returned: self = .value(0)
         case .posted: self = .posted

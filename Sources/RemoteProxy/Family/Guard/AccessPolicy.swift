@@ -1,7 +1,5 @@
 // Policies decide which callers may call which methods. A guarded subject asks one about each call and post.
 
-import Synchronization
-
 /// Decides which calls and posts reach a subject, for `guarded(by:)`.
 ///
 /// ```swift
@@ -10,8 +8,11 @@ import Synchronization
 ///
 /// The policy is asked before the arguments reach the subject. A denied call throws `RPCError` with the code
 /// `.denied` and the outcome `.notExecuted`. A denied post vanishes.
-public final class Policy: Sendable {
-    /// Says what happens to a call.
+public struct AccessPolicy: Sendable {
+    /// Says what happens to a call. There may be more verdicts later.
+    #if hasAttribute(nonexhaustive)
+        @nonexhaustive
+    #endif
     public enum Verdict: Sendable, Hashable {
         /// The call goes to the subject.
         case allow
@@ -27,7 +28,6 @@ public final class Policy: Sendable {
     let decide: @Sendable (AccessRequest) async throws -> Verdict
     /// Whether requests carry their arguments. Copying those into a request may allocate.
     let readsArguments: Bool
-    private let denials = Atomic(0)
 
     private init(
         now: (@Sendable (AccessRequest) -> Verdict)?, readsArguments: Bool = false,
@@ -38,25 +38,25 @@ public final class Policy: Sendable {
         self.readsArguments = readsArguments
     }
 
-    convenience init(readsArguments: Bool, _ decide: @escaping @Sendable (AccessRequest) -> Verdict) {
+    init(readsArguments: Bool, _ decide: @escaping @Sendable (AccessRequest) -> Verdict) {
         self.init(now: decide, readsArguments: readsArguments) { decide($0) }
     }
 
     /// Makes a policy that decides synchronously, in the task of the call.
-    public convenience init(_ decide: @escaping @Sendable (AccessRequest) -> Verdict) {
+    public init(_ decide: @escaping @Sendable (AccessRequest) -> Verdict) {
         self.init(readsArguments: false, decide)
     }
 
     /// Makes a policy that decides asynchronously. Each call waits for the verdict until its deadline, or for 30 s if it has
     /// none. After that it throws `.deadlineExceeded`, `.notExecuted`. If the closure throws, the call is denied. Posts wait too
-    /// and keep their order, so they are no longer synchronous; those for which there is no room are dropped, as
-    /// ``DroppedPosts`` counts.
-    public static func asking(_ decide: @escaping @Sendable (AccessRequest) async throws -> Verdict) -> Policy {
-        Policy(now: nil, later: decide)
+    /// and keep their order, so they are no longer synchronous; those for which there is no room are dropped, with a line in
+    /// the log.
+    public static func asking(_ decide: @escaping @Sendable (AccessRequest) async throws -> Verdict) -> AccessPolicy {
+        AccessPolicy(now: nil, later: decide)
     }
 
     /// Asks the policy directly, without a call and without a guard, for instance in a test. The caller is that of the running
-    /// task, which ``withCaller(_:at:exports:body:)`` can set. `deniedCalls` does not count the verdict.
+    /// task, which ``withCaller(_:at:exports:body:)`` can set.
     ///
     /// ```swift
     /// let request = AccessRequest(LedgerProxy.Methods.withdraw, 5)
@@ -64,15 +64,6 @@ public final class Policy: Sendable {
     /// ```
     /// - Throws: what the closure of an `asking` policy throws. A guard denies the call then.
     public func verdict(on request: AccessRequest) async throws -> Verdict { try await decide(request) }
-
-    /// How many calls and posts have been denied by guards with this policy.
-    public var deniedCalls: Int { denials.load(ordering: .relaxed) }
-
-    /// Counts a verdict that denies.
-    func counted(_ verdict: Verdict) -> Verdict {
-        if verdict != .allow { denials.add(1, ordering: .relaxed) }
-        return verdict
-    }
 }
 
 /// Describes a call or post that a policy has to judge.
@@ -101,9 +92,6 @@ public struct AccessRequest: Sendable {
     /// A post without parameters, to ask a policy about it.
     public init<Service>(_ post: Post<Service, Void>) { self.init(post, ()) }
 
-    /// The service that is called.
-    public var service: String { method.service }
-
     /// The caller; nil for a call that begins in this process. Read it only while the policy decides.
     public var caller: Caller? { Caller.current }
 
@@ -111,33 +99,33 @@ public struct AccessRequest: Sendable {
     public var identity: Identity? { caller?.identity }
 }
 
-extension Policy {
+extension AccessPolicy {
     /// Allows what both policies allow. After a denial by the first, the other is not asked.
-    public func and(_ other: Policy) -> Policy {
+    public func and(_ other: AccessPolicy) -> AccessPolicy {
         followed(by: other) { $0 == .allow }
     }
 
     /// Allows what at least one of the policies allows. If both deny, the verdict is that of `other`.
-    public func or(_ other: Policy) -> Policy {
+    public func or(_ other: AccessPolicy) -> AccessPolicy {
         followed(by: other) { $0 != .allow }
     }
 
     /// Allows the same, and denies everything else silently.
-    public var silently: Policy {
+    public var silently: AccessPolicy {
         let hush: @Sendable (Verdict) -> Verdict = { $0 == .allow ? .allow : .denySilently }
-        if let decideNow { return Policy(readsArguments: readsArguments) { hush(decideNow($0)) } }
-        return Policy(now: nil, readsArguments: readsArguments) { [decide] in hush(try await decide($0)) }
+        if let decideNow { return AccessPolicy(readsArguments: readsArguments) { hush(decideNow($0)) } }
+        return AccessPolicy(now: nil, readsArguments: readsArguments) { [decide] in hush(try await decide($0)) }
     }
 
-    private func followed(by other: Policy, after isOpen: @escaping @Sendable (Verdict) -> Bool) -> Policy {
+    private func followed(by other: AccessPolicy, after isOpen: @escaping @Sendable (Verdict) -> Bool) -> AccessPolicy {
         let readsArguments = readsArguments || other.readsArguments
         if let decideNow, let next = other.decideNow {
-            return Policy(readsArguments: readsArguments) { request in
+            return AccessPolicy(readsArguments: readsArguments) { request in
                 let verdict = decideNow(request)
                 return isOpen(verdict) ? next(request) : verdict
             }
         }
-        return Policy(now: nil, readsArguments: readsArguments) { [decide] request in
+        return AccessPolicy(now: nil, readsArguments: readsArguments) { [decide] request in
             let verdict = try await decide(request)
             return isOpen(verdict) ? try await other.decide(request) : verdict
         }

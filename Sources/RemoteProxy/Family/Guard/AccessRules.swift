@@ -1,35 +1,29 @@
-// Ready-made policies: by caller, by method, by arguments. Each access makes a new policy, which counts its own denials.
+// Ready-made policies: by caller, by method, by arguments.
 
-extension Policy {
+extension AccessPolicy {
     /// Allows nothing. For methods that must not be called: `guarded(by: .nobody, methods: [.erase])`.
-    public static var nobody: Policy { Policy { _ in .deny("it must not be called") } }
+    public static var nobody: AccessPolicy { AccessPolicy { _ in .deny("it must not be called") } }
 
     /// Allows callers that have proved an identity.
-    public static var identified: Policy {
-        Policy { $0.identity == nil ? .deny("it is for callers that have proved who they are") : .allow }
+    public static var identified: AccessPolicy {
+        AccessPolicy { $0.identity == nil ? .deny("it is for callers that have proved who they are") : .allow }
     }
 
     /// Allows callers whose identity has the role.
-    public static func role(_ role: String) -> Policy {
-        Policy { request in
+    public static func role(_ role: String) -> AccessPolicy {
+        AccessPolicy { request in
             request.identity?.roles.contains(role) == true ? .allow : .deny("it is for the role '\(role)'")
         }
     }
 
     /// Allows calls that begin in this process. A call that a subject makes while it serves a caller counts as the caller's.
-    public static var thisProcess: Policy {
-        Policy { $0.caller == nil ? .allow : .deny("it is for this process only") }
+    public static var thisProcess: AccessPolicy {
+        AccessPolicy { $0.caller == nil ? .allow : .deny("it is for this process only") }
     }
 
     /// Allows methods marked `@ReadOnly`.
-    public static var readOnly: Policy {
-        Policy { $0.method.effect == .reads ? .allow : .deny("only methods that read may be called") }
-    }
-
-    /// Allows these methods of a service: `.only([LedgerProxy.MethodName.balance])`.
-    public static func only<Name: ServiceMethodName>(_ methods: [Name]) -> Policy {
-        let names = Set(methods.map(\.name))
-        return Policy { names.contains($0.method.name) ? .allow : .deny("it is not a method that may be called") }
+    public static var readOnly: AccessPolicy {
+        AccessPolicy { $0.method.effect == .readOnly ? .allow : .deny("only methods that read may be called") }
     }
 
     /// Judges the calls of one method by their arguments; allows all others. Several arguments are a tuple with the names of the
@@ -46,7 +40,7 @@ extension Policy {
     public static func arguments<Service, Arguments, Result>(
         of method: Method<Service, Arguments, Result>,
         _ decide: @escaping @Sendable (AccessRequest, Arguments) -> Verdict
-    ) -> Policy {
+    ) -> AccessPolicy {
         arguments(of: method.signature, decide)
     }
 
@@ -54,14 +48,14 @@ extension Policy {
     public static func arguments<Service, Arguments>(
         of post: Post<Service, Arguments>,
         _ decide: @escaping @Sendable (AccessRequest, Arguments) -> Verdict
-    ) -> Policy {
+    ) -> AccessPolicy {
         arguments(of: post.signature, decide)
     }
 
     private static func arguments<Arguments>(
         of method: MethodSignature, _ decide: @escaping @Sendable (AccessRequest, Arguments) -> Verdict
-    ) -> Policy {
-        Policy(readsArguments: true) { request in
+    ) -> AccessPolicy {
+        AccessPolicy(readsArguments: true) { request in
             guard request.method == method else { return .allow }
             // Unwrapped first, since the arguments themselves may be an optional.
             guard let known = request.arguments, let arguments = known as? Arguments else {
