@@ -19,6 +19,9 @@ public struct Caller: Sendable, Hashable {
     }
 
     /// The state of a caller's connection.
+    #if hasAttribute(nonexhaustive)
+        @nonexhaustive
+    #endif
     public enum State: Sendable, Hashable {
         /// Calls go out at once.
         /// - Parameter resumed: whether the session went on over this connection after it had lost another.
@@ -48,7 +51,7 @@ public struct Caller: Sendable, Hashable {
     /// The identity that the caller has proved, by a token or by the user id of its process. Nil when it has proved none.
     public var identity: Identity? { link.identity }
 
-    /// What came with this call, such as a `traceparent`: see ``withMetadata(_:_:)``. Written by the caller, so not proved by
+    /// What came with this call, such as a `traceparent`: see ``withCallMetadata(_:_:)``. Written by the caller, so not proved by
     /// anything. At most 16 keys, and 4 KiB of keys and values together. Empty when nothing came.
     public var metadata: [String: String] { carried?.values.mapValues(\.text) ?? [:] }
 
@@ -128,11 +131,26 @@ public func withCaller<Result>(
         RPCError(
             .unavailable, "a caller of withCaller has no connection and exports only what it is given",
             outcome: .notExecuted))
-    // No channel serves this link, so nothing else of it is in use, on its loop or elsewhere.
-    defer { link.end("the body of withCaller is over") }
+    func end() async {
+        // On its loop, where `states` reads what this changes.
+        await withCheckedContinuation { ended in
+            link.loop.submit {
+                link.end("the body of withCaller is over")
+                ended.resume()
+            }
+        }
+    }
     let (deadline, metadata) = (CallScope.current?.deadline, CallScope.current?.metadata)
     let caller = Caller(link, metadata: metadata)
-    return try await CallScope(deadline: deadline, caller: caller, metadata: metadata?.passedOn).entered(body)
+    let scope = CallScope(deadline: deadline, caller: caller, metadata: metadata?.passedOn)
+    do {
+        let result = try await scope.entered(body)
+        await end()
+        return result
+    } catch {
+        await end()
+        throw error
+    }
 }
 
 extension ServiceProxy {
