@@ -216,7 +216,7 @@ extension CallerHalf {
                 isOver = stream == self.stream
             }
             // Kept until it is answered: if the connection is lost first, the peer is told again over the next one.
-            if isOver { rememberAbandoned(call) }
+            if isOver, call.isInSession { rememberAbandoned(call) }
         }
         // Last, because a call of a finished stream would be taken for one of the session.
         effects.finished = takeFinished()
@@ -263,7 +263,7 @@ extension CallerHalf {
                 || Self.isEnded(
                     call.persistence, mayHaveArrived: mayHaveArrived, waitsForConnection: waitsForConnection)
         }
-        for call in removed where call.wasSent { rememberAbandoned(call) }
+        for call in removed where call.isInSession { rememberAbandoned(call) }
         effects.end(removed) { $0 ? .connectionLost(why) : .unreachable(why) }
     }
 }
@@ -293,6 +293,12 @@ extension CallerHalf {
         while stream != nil, room > 0 {
             let call = nextInLine
             let mayCall = call != nil && hasPlace(after: sent)
+            // First: the new number is higher than those of all posts that wait, which go before it.
+            if let call, mayCall, call.id <= lastSent, let renumbered = calls.renumberWaiting(call.id) {
+                effects.renumbered.append(renumbered)
+                line[line.startIndex] = renumbered.id
+                continue
+            }
             if let post = posts.next(isKept: peerRunsLibrary), post.number < call?.id ?? .max || !mayCall {
                 posts.give(post.number, isKept: peerRunsLibrary)
                 effects.sends.append(.post(post.message, number: post.number))
@@ -300,13 +306,8 @@ extension CallerHalf {
                 room -= post.message.count
             } else if let call, mayCall {
                 line.removeFirst()
-                var (id, handle) = (call.id, call.handle)
-                if id <= lastSent, let renumbered = calls.renumberWaiting(id) {
-                    effects.renumbered.append(renumbered)
-                    (id, handle) = renumbered
-                }
-                effects.sends.append(.call(handle, id: id))
-                noteSent(id)
+                effects.sends.append(.call(call.handle, id: call.id))
+                noteSent(call.id)
                 sent.add(call.length)
                 room -= call.length
             } else {

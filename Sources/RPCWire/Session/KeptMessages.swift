@@ -87,7 +87,8 @@ package struct KeptMessages: ~Copyable, Sendable {
     package mutating func release(through number: Int64) -> Int {
         let before = count
         var end = firstByte
-        while firstEntry < entries.count, entries[firstEntry].number <= number {
+        // Dropped ones go with those before them: no acknowledgement will name them.
+        while firstEntry < entries.count, entries[firstEntry].number <= number || entries[firstEntry].isDropped {
             let entry = entries[firstEntry]
             end = entry.end
             if entry.isShared, let message = shared.removeValue(forKey: entry.number) {

@@ -70,6 +70,8 @@ package struct OutgoingCalls: Sendable {
         package let handle: CallHandle
         /// Whether its bytes were given to a stream. If so, this end cannot know what became of the call.
         package let wasSent: Bool
+        /// Whether they were given to a stream of this session, so that the peer may have the call and answer it.
+        package let isInSession: Bool
         /// The stream over which its reply was awaited; nil if the call waited for a connection.
         package let stream: Int?
         package let length: Int
@@ -89,6 +91,7 @@ package struct OutgoingCalls: Sendable {
         var removed: Removed {
             Removed(
                 id: id, handle: call.handle, wasSent: place != nil || mayHaveArrived || mayHaveRun,
+                isInSession: place != nil || mayHaveArrived,
                 stream: place?.stream,
                 length: call.length)
         }

@@ -97,7 +97,10 @@ extension Requester {
         let after = state.withLock { state -> AfterSending in
             // The cancellation handler may have run already.
             failure = call.isCancelled ? .cancelled(wasSent: false) : nil
-            return failure == nil ? enter(call, at: now, isOnLoop: isOnLoop, &failure, &state) : AfterSending()
+            if failure == nil, account.isOverdrawn { failure = .noRoomInAll }
+            guard failure == nil else { return AfterSending() }
+            defer { tellBytes(&state) }
+            return enter(call, at: now, isOnLoop: isOnLoop, &failure, &state)
         }
         if let failure { call.leave(.failed(failure))?.resume() }
         // Last in this turn: the caller waits now, or was refused and there is nothing to send.

@@ -215,7 +215,7 @@ extension Link {
         let output = worker.output
         let stop = half.calls.finish(slot: request.slot)
         admission.ended(&half)
-        if half.life.isOver, half.calls.count == 0 { allPostsHaveRun() }
+        if half.life.isOver, half.calls.count == 0 { allRequestsHaveRun() }
         channel?.answered()
         if let failure { write(failure, stop, to: request, in: output) } else { MessageWriter.closeResult(in: output) }
         guard let id = request.id else { return }

@@ -98,7 +98,9 @@ extension Link {
         // Not cancelled: it keeps the channel for a moment only, and sends nothing over one that has ended.
         loop.schedule(at: loop.now.advanced(by: Self.longestUnreported)) { [self] in
             channel.input.isReportDue = false
-            if self.channel === channel, half.receipts.hasUnreported { report(over: channel) }
+            guard self.channel === channel else { return }
+            // A report that was to go along with the next message may still wait for one.
+            if half.receipts.hasUnreported { report(over: channel) } else { channel.stream.flush() }
         }
     }
 

@@ -244,7 +244,7 @@ extension Link {
         admission.tellBytes(of: &half)
         if !half.life.hasLeft {
             dropPosts(because: why)
-        } else if half.calls.count > 0, let sessions = context.sessions {
+        } else if half.calls.count > 0 || requester.account.keepsPosts, let sessions = context.sessions {
             sessions.finishes(self)
             graceTimer = loop.schedule(at: loop.now.advanced(by: sessions.grace)) { [self] in
                 stopPosts(because: "they had not run \(sessions.grace) after their sender had left (sessionGrace)")
@@ -256,18 +256,23 @@ extension Link {
     }
 
     /// Called when the last request of a link that is over has run.
-    func allPostsHaveRun() {
+    func allRequestsHaveRun() {
+        // Otherwise the grace time goes on for the posts that wait in proxies.
+        if !requester.account.keepsPosts { finished() }
+    }
+
+    private func finished() {
         graceTimer?.cancel()
         graceTimer = nil
         context.sessions?.finished(self)
     }
 
     /// Stops the posts of a link that is over.
-    private func stopPosts(because why: String) {
+    func stopPosts(because why: String) {
         half.life.hasLeft = false
         stopRequests()
         dropPosts(because: why)
-        allPostsHaveRun()
+        finished()
     }
 
     /// Drops the posts that wait for others, here and in the proxies that keep some.
@@ -299,6 +304,9 @@ extension Link {
         if half.life.isOver { return stopPosts(because: why) }
         end(with: channel, because: why)
     }
+
+    /// Ends the session because the server has no room for it.
+    func evict(because why: String) { end(with: channel, because: why) }
 
     /// Ends the session and the channel that serves it, with all posts of the other end.
     private func end(with channel: MessageChannel?, because why: String) {

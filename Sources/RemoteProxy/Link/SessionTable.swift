@@ -15,7 +15,7 @@ package final class SessionTable: Sendable {
 
         var entries: [String: Entry] = [:]
         /// The sessions of clients that have left, while their posts run.
-        var finishing: [ObjectIdentifier: Link] = [:]
+        var finishing: [ObjectIdentifier: (link: Link, number: Int)] = [:]
         var (additions, losses) = (0, 0)
         var isClosed = false
         var unclaimed = UnclaimedSessions()
@@ -42,7 +42,7 @@ package final class SessionTable: Sendable {
     /// Whether a session has this id; for tests.
     func has(_ id: String) -> Bool { state.withLock { $0.entries[id] != nil } }
     /// All sessions, with or without a channel, and those that are over and have posts left to run.
-    private var all: [Link] { state.withLock { $0.entries.values.map(\.link) + $0.finishing.values } }
+    private var all: [Link] { state.withLock { $0.entries.values.map(\.link) + $0.finishing.values.map(\.link) } }
     /// How many answers no client has acknowledged; for tests, on the loop of all sessions.
     package var keptReplies: Int {
         state.withLock { $0.entries.values.map { $0.link.half.replies.count }.reduce(0, +) }
@@ -66,7 +66,7 @@ package final class SessionTable: Sendable {
             return (true, isFull, old)
         }
         if isFull { link.overran(.maximumSessions) }
-        old?.loop.submit { old?.end("more than \(self.limit) sessions (maximumSessions)") }
+        old?.loop.submit { old?.evict(because: "more than \(self.limit) sessions (maximumSessions)") }
         return isAdded
     }
 
@@ -107,8 +107,16 @@ package final class SessionTable: Sendable {
         _ = state.withLock { $0.entries.removeValue(forKey: id) }
     }
 
-    /// Notes that a session is over, and that posts of it are left to run.
-    func finishes(_ link: Link) { state.withLock { $0.finishing[ObjectIdentifier(link)] = link } }
+    /// Notes that a session is over, and that posts of it are left to run. Of too many such sessions the oldest loses its posts.
+    func finishes(_ link: Link) {
+        let oldest = state.withLock { state -> Link? in
+            state.losses += 1
+            state.finishing[ObjectIdentifier(link)] = (link, state.losses)
+            guard state.finishing.count > limit else { return nil }
+            return state.finishing.values.min { $0.number < $1.number }?.link
+        }
+        oldest?.loop.submit { oldest?.stopPosts(because: "more than \(self.limit) sessions (maximumSessions)") }
+    }
 
     /// Notes that none is left.
     func finished(_ link: Link) { _ = state.withLock { $0.finishing.removeValue(forKey: ObjectIdentifier(link)) } }
@@ -121,6 +129,8 @@ package final class SessionTable: Sendable {
         let debtors = links.values.map { (link: $0, debt: $0.requester.account.bytes) }.filter {
             $0.debt > SessionAccount.share
         }
+        // What running calls came with is no debt: ending these sessions might not be enough, and would help nobody.
+        guard debtors.reduce(0, { $0 + $1.debt }) >= excess else { return }
         var left = excess
         for (link, debt) in debtors.sorted(by: { $0.debt > $1.debt }) where left > 0 {
             left -= debt

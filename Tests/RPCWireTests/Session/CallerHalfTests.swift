@@ -534,6 +534,39 @@ import Testing
         #expect(words(again.takeWaiting(peerRunsLibrary: true)) == ["call 2 as 4"])
     }
 
+    @Test func `a call that posts have passed goes behind those that wait, in the order of the numbers`() {
+        var half = half()
+        attach(1, to: &half)
+        half.limitPlaces(to: 1, bytes: nil)
+        let first = call(1, in: &half, over: 1) ?? 0
+        _ = call(2, in: &half)
+        #expect(post("a", in: &half) == .success(3))
+        // The stream takes no more for now.
+        for text in ["b", "c"] {
+            var text = text
+            let kept = text.withUTF8 {
+                half.post(UnsafeRawBufferPointer($0), until: Self.due, isCrowded: true, peerRunsLibrary: true)
+            }
+            guard case .success((_, false)) = kept else { return #expect(Bool(false), "\(kept)") }
+        }
+        #expect(half.replied(to: first, over: 1)?.word == 1)
+        let effects = half.takeWaiting(peerRunsLibrary: true)
+        #expect(words(effects) == ["post b as 4", "post c as 5", "call 2 as 6"] && effects.renumbered.map(\.id) == [6])
+    }
+
+    @Test func `a call of a lost session that is given up before it is sent again keeps no place`() {
+        var half = half()
+        attach(1, to: &half)
+        _ = call(1, in: &half, .waitsAndRepeats, over: 1)
+        _ = lose(1, &half)
+        _ = half.attach(2, .anew, at: Self.start)
+        half.limitPlaces(to: 1, bytes: nil)
+        #expect(ended(half.cancel(1)) == [1: .cancelled(wasSent: true)])
+        let next = OutgoingCalls.Call(CallHandle(word: 2), length: 10, deadline: Self.due)
+        guard case .success(let begun) = half.call(next, at: Self.start) else { return #expect(Bool(false)) }
+        #expect(begun.isSent || words(half.takeWaiting(peerRunsLibrary: true)) == ["call 2 as \(begun.id)"])
+    }
+
     @Test func `a call whose time is over while it waits says what it has waited for`() {
         var half = half()
         attach(1, to: &half)

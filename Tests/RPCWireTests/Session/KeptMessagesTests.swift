@@ -39,6 +39,16 @@ import Testing
         #expect(kept.last == 7)
     }
 
+    @Test func `what was dropped behind others goes with them`() {
+        var kept = KeptMessages()
+        keep("one", 1, in: &kept)
+        for number in 2...5 { keep("two", Int64(number), in: &kept) }
+        #expect(kept.drop { number, _, _ in number > 1 } == 4)
+        #expect((kept.count, kept.byteCount) == (1, 15))
+        kept.release(through: 1)
+        #expect((kept.count, kept.byteCount) == (0, 0))
+    }
+
     @Test func `a number that is not higher than the last is not kept`() {
         var kept = KeptMessages()
         keep("two", 2, in: &kept)

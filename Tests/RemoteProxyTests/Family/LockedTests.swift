@@ -24,6 +24,19 @@ import Testing
         #expect(workshop.log == ["a in", "a out", "b in", "b out", "c in", "c out"])
     }
 
+    @Test func `gets the turn back of a post that finds no room when its turn has come`() async throws {
+        let lock = SubjectLock(.oneAtATime, clock: loop)
+        let turn = try await lock.enter(.changing)
+        let why = lock.post(now: nil) { () throws(NotKept) in
+            lock.leave(turn)
+            throw NotKept(.maximumBytesInFlight)
+        }
+        #expect(why?.contains("maximumBytesInFlight") == true)
+        let hasRun = Lock(false)
+        #expect(lock.post(now: { hasRun.withLock { $0 = true } }) { () throws(NotKept) in {} } == nil)
+        #expect(hasRun.withLock { $0 })
+    }
+
     @Test func `turns a call away when its deadline comes first, and it has not run`() throws {
         let error = try loop.complete { [loop, proxy] in
             async let long = proxy.work("long", milliseconds: 50)

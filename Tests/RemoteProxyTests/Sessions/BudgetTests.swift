@@ -49,7 +49,8 @@ private final class SlowVat: Vat {
     private let log = Lock<[String]>([])
 
     private func network(
-        inAll: Int = 10_000_000, inFlight: Int = 1_000_000, _ change: (inout LinkSettings) -> Void = { _ in }
+        inAll: Int = 10_000_000, inFlight: Int = 1_000_000, maximumSessions: Int = 10_000,
+        _ change: (inout LinkSettings) -> Void = { _ in }
     ) -> (SimulatedNetwork, Traffic) {
         let traffic = Traffic(loops: 1, maximumRequests: 100, maximumBytes: inAll)
         var settings = LinkSettings()
@@ -58,7 +59,8 @@ private final class SlowVat: Vat {
         settings.limits.maximumBytesInFlight = inFlight
         change(&settings)
         let network = SimulatedNetwork(
-            settings: settings, loop: loop, log: { [log] line in log.withLock { $0.append(line) } })
+            settings: settings, loop: loop, maximumSessions: maximumSessions,
+            log: { [log] line in log.withLock { $0.append(line) } })
         traffic.whenFull { [loop] in
             loop.submit {
                 network.sessions.endDebtors(of: traffic.bytes - inAll / 8 * 7, and: [])
@@ -107,6 +109,93 @@ private final class SlowVat: Vat {
         client = nil
         loop.run()
         #expect(traffic.bytes == 0)
+        network.shutDown()
+    }
+
+    @Test func `posts for an object that never comes have the grace of a session after a goodbye`() throws {
+        let (network, traffic) = network()
+        network.exports.add(VatProxy.unbound(on: loop, executor: loop), named: nil)
+        do {
+            let client = network.client()
+            let proxy = VatProxy(client)
+            loop.pretend { for _ in 0..<10 { proxy.fill(text) } }
+            loop.run()
+            client.close()
+            loop.advance(by: .seconds(2))
+        }
+        #expect(traffic.bytes > 500_000 && network.sessions.count == 0)
+        loop.advance(by: .seconds(60))
+        #expect(traffic.bytes == 0)
+        network.shutDown()
+    }
+
+    @Test func `of too many sessions that finish after a goodbye the oldest loses its posts`() throws {
+        let (network, traffic) = network(maximumSessions: 2)
+        network.exports.add(VatProxy.unbound(on: loop, executor: loop), named: nil)
+        for count in [1, 2, 3, 3] {
+            let before = traffic.bytes
+            let client = network.client()
+            let proxy = VatProxy(client)
+            loop.pretend { proxy.fill(text) }
+            loop.run()
+            client.close()
+            loop.advance(by: .seconds(2))
+            #expect(count < 3 ? traffic.bytes > before + 50_000 : abs(traffic.bytes - before) < 1_000)
+        }
+        #expect(log.withLock { $0.filter { $0.contains("the session of its sender is over") }.count } == 2)
+        loop.advance(by: .seconds(60))
+        #expect(traffic.bytes == 0)
+        network.shutDown()
+    }
+
+    @Test func `posts of a session that is over leave their places to those of others`() throws {
+        let (network, traffic) = network()
+        let late = VatProxy.unbound(maximumKeptPosts: 10, on: loop, executor: loop)
+        network.exports.add(late, named: nil)
+        for round in 1...2 {
+            let client = network.client()
+            let proxy = VatProxy(client)
+            loop.pretend { for _ in 0..<10 { proxy.fill("x") } }
+            loop.run()
+            #expect(traffic.rareEvents.droppedPosts == (round - 1) * 10)
+            network.isServing = false
+            network.cut()
+            loop.advance(by: .seconds(61))
+            #expect(traffic.bytes == 0)
+            network.isServing = true
+            client.close()
+            loop.advance(by: .seconds(3))
+        }
+        network.shutDown()
+    }
+
+    @Test func `a session that is over has nothing kept for it, also if nothing was kept before`() {
+        let traffic = Traffic(loops: 1, maximumRequests: 1)
+        let account = SessionAccount(traffic, mostKept: 1_000)
+        account.dropKept()
+        #expect(throws: NotKept.self) { try account.keeps(ObjectIdentifier(traffic), of: 10) {} }
+        #expect(traffic.bytes == 0 && !account.keepsPosts)
+    }
+
+    @Test func `calls to a peer that answers none are counted as they are made, and refused when all is used up`()
+        throws
+    {
+        let (network, traffic) = network(inAll: 1_000_000)
+        let callers = Lock<[Caller]>([])
+        network.exports.add(
+            VatProxy(SlowVat(loop)).observed { _ in
+                callers.withLock { $0.append(contentsOf: Caller.current.map { [$0] } ?? []) }
+            }, named: nil)
+        let client = network.client()
+        client.export(VatProxy(SlowVat(loop)))
+        #expect(try loop.complete { try await VatProxy(client).wait(milliseconds: 1) } == 1)
+        let caller = try #require(callers.withLock { $0.first })
+        let calls = (0..<1_000).map { _ in
+            StartedCall(on: loop) { try await VatProxy(caller).wait(milliseconds: 1_000_000) }
+        }
+        loop.run()
+        #expect(traffic.rareEvents.overruns[.maximumBytesInAll] == 1 && traffic.bytes == 0, "the session is ended")
+        #expect(calls.last?.rpcError?.code == .busy && calls.last?.rpcError?.outcome == .notExecuted)
         network.shutDown()
     }
 

@@ -122,6 +122,15 @@ private final class NotingDepot: Depot {
             client.peer.pendingPosts == 0 && network.sessions.pendingPosts == 0 && network.sessions.keptReplies == 0)
     }
 
+    @Test(arguments: [1, 63, 64, 65, 128]) func `answers are acknowledged within a second, however many they are`(
+        count: Int
+    ) throws {
+        let proxy = DepotProxy(client)
+        for _ in 0..<count { #expect(try network.loop.complete { try await proxy.stored() } == []) }
+        network.loop.advance(by: .milliseconds(1_100))
+        #expect(network.sessions.keptReplies == 0)
+    }
+
     @Test func `a reply that no call waits for is counted, and logged once for each session`() throws {
         let traffic = Traffic(loops: 1, maximumRequests: 100)
         var settings = LinkSettings()

@@ -123,6 +123,7 @@ struct Arrival<Service: Sendable> {
             join()
             return .go(object.subject)
         }
+        if posts.count >= limit { dropOvertaken() }
         guard posts.count < limit else {
             isWanted = true
             refusedPosts += 1
@@ -132,6 +133,13 @@ struct Arrival<Service: Sendable> {
         join()
         posts.append(post)
         return .kept
+    }
+
+    /// Takes out the posts whose sessions are over.
+    private mutating func dropOvertaken() {
+        let before = posts.count
+        posts.removeAll(where: \.isDropped)
+        users -= before - posts.count
     }
 
     mutating func leave(at now: Instant) {
