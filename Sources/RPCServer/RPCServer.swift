@@ -8,7 +8,7 @@ public import RemoteProxy
 /// ```swift
 /// let server = RPCServer()
 /// server.export(GreeterProxy(EnglishGreeter()))
-/// try await server.run("tcp://127.0.0.1:7070")
+/// try await server.run(on: "tcp://127.0.0.1:7070")
 /// ```
 ///
 /// Calls run as tasks, several at a time. A call is cancelled when its caller cancels it or its deadline passes. It is also
@@ -35,7 +35,7 @@ public final class RPCServer: Sendable {
     /// declared differently, and if the name of a method has a dot or a bracket. Earlier exports stay as they are. The log and
     /// `Registration.refusal` say why. Before the first address, `listen(on:)` and `run` throw the same.
     /// - Parameter caller: the export is taken back when this caller's session is over.
-    /// - Returns: takes the object back. Then later calls throw `RPCError` with the code `.unimplemented`, and discovery does
+    /// - Returns: takes the object back. Then later calls throw `RPCError` with the code `.noSuchObject`, and discovery does
     ///   not list it. Calls that were accepted before run on. A connection may keep the object alive until its next request.
     @discardableResult
     public func export(
@@ -76,12 +76,10 @@ public final class RPCServer: Sendable {
     /// Listens on the addresses, logs a line for each, and serves until `stop` is called or the calling task is cancelled.
     /// Cancelling stops the server with its own grace time. Returns when the server has stopped.
     /// - Throws: what `listen(on:)` throws. Then no address is left open.
-    public func run(_ urls: String...) async throws {
-        try await run(urls)
-    }
+    public func run(on first: String, _ others: String...) async throws { try await run(on: [first] + others) }
 
-    /// Like `run(_:)` with the addresses in an array.
-    public func run(_ urls: [String]) async throws {
+    /// The same for any number of addresses. Without one it serves nothing until it is stopped.
+    package func run(on urls: [String]) async throws {
         do {
             var bound: [String] = []
             for url in urls { bound.append(try await driver.listen(on: url)) }

@@ -88,7 +88,7 @@ extension RPCError {
     }
 
     static let cannotBeHeld = RPCError(
-        .unimplemented, "this proxy cannot be held: no subject in it is locked; put .locked() around the object",
+        .noSuchMethod, "this proxy cannot be held: no subject in it is locked; put .locked() around the object",
         outcome: .notExecuted)
 
     static let holdEnded = RPCError(

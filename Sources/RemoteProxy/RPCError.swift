@@ -29,6 +29,10 @@ public struct RPCError: Error, Sendable {
     public var outcome: Outcome {
         didSet { endedCall = false }
     }
+    /// The method that was called, such as `Greeter.greet`; nil where it is not known.
+    public var method: String?
+    /// The address of the other end, as ``Caller/address``; nil if the call was for no other end, or did not reach one.
+    public var peer: String?
     /// Details from the peer as JSON text; nil if it sent none.
     public var data: String?
     /// The local error that caused this one; nil if there is none.
@@ -67,12 +71,14 @@ extension RPCError {
         public static let parseError = Code(rawValue: ErrorCode.parseError)
         /// What was received is JSON but not a JSON-RPC message.
         public static let invalidRequest = Code(rawValue: ErrorCode.invalidRequest)
-        /// The peer has no such service, object or method.
-        public static let unimplemented = Code(rawValue: ErrorCode.methodNotFound)
+        /// The service has no such method, or what was asked of the proxy is nothing that it can do.
+        public static let noSuchMethod = Code(rawValue: ErrorCode.methodNotFound)
+        /// The object is not there: it is not exported, or no longer, or a proxy refers to it weakly and it is gone.
+        public static let noSuchObject = Code(rawValue: ErrorCode.noSuchObject)
         /// The arguments do not fit the method's parameters.
         public static let invalidArguments = Code(rawValue: ErrorCode.invalidParams)
         /// The subject threw an error that is not listed in `@Service(errors:)`.
-        public static let internalError = Code(rawValue: ErrorCode.internalError)
+        public static let subjectFailed = Code(rawValue: ErrorCode.internalError)
         /// The call was cancelled at the peer's end.
         public static let cancelled = Code(rawValue: ErrorCode.cancelled)
         /// The request is larger than the peer accepts.
@@ -95,10 +101,8 @@ extension RPCError {
         public static let closed = Code(rawValue: ErrorCode.closed)
         /// The peer accepts no calls without a token that it knows.
         public static let unauthenticated = Code(rawValue: ErrorCode.unauthenticated)
-        /// The object behind a proxy that refers to it weakly is gone.
-        public static let subjectGone = Code(rawValue: ErrorCode.subjectGone)
-        /// A declared error of the service, carried in `data`.
-        public static let application = Code(rawValue: 1)
+        /// The subject threw an error that the other end lists in `@Service(errors:)` and this one does not. It is in `data`.
+        public static let unlistedError = Code(rawValue: 1)
         /// The address given to the client cannot be understood.
         public static let invalidAddress = Code(rawValue: ErrorCode.invalidAddress)
         /// The hold under which the call was made is over.
@@ -109,7 +113,7 @@ extension RPCError {
         /// What became of the work when a peer answers with this code and does not say.
         var usualOutcome: Outcome {
             switch self {
-            case .parseError, .invalidRequest, .unimplemented, .invalidArguments, .requestTooLarge, .busy,
+            case .parseError, .invalidRequest, .noSuchMethod, .noSuchObject, .invalidArguments, .requestTooLarge, .busy,
                 .batchTooLarge, .unavailable, .unauthenticated, .denied, .holdEnded:
                 .notExecuted
             case .connectionLost:

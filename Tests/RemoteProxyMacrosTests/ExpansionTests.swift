@@ -247,8 +247,8 @@ struct ExpansionTests {
             "protocol P: Sendable {}",
             attribute: "@RemoteProxy.Service(\n  errors: A.self, // one\n  B.C<Int, Int>.self,\n)")
         #expect(
-            expanding.lines(with: "ServiceDescription") == [
-                #"static let service = RemoteProxy.ServiceDescription("P", "#
+            expanding.lines(with: "_ServiceDescription") == [
+                #"static let service = RemoteProxy._ServiceDescription("P", "#
                     + #"errors: ["A": A.self, "B.C<Int, Int>": B.C<Int, Int>.self])"#
             ])
     }

@@ -29,13 +29,13 @@ enum Golden {
             }
 
             /// All methods of the service, in the order of declaration.
-            public nonisolated static let methodTable = RemoteProxy.MethodTable<any Calculator>(
+            public nonisolated static let methodTable = RemoteProxy._MethodTable<any Calculator>(
                 Methods.service, [Methods.add, Methods.note, Methods.reset, Methods.total])
 
             /// A proxy that does not keep its object alive. When the object is gone, calls throw `RPCError` with the
-            /// code `.subjectGone` and posts vanish.
+            /// code `.noSuchObject` and posts vanish.
             public nonisolated static func weak(_ object: any Calculator & Swift.AnyObject) -> Self {
-                Self(subject: RemoteProxy.WeakSubject<any Calculator> { [weak object] in object })
+                Self(subject: RemoteProxy._WeakSubject<any Calculator> { [weak object] in object })
             }
 
             /// The names of Calculator's methods, for code that names one without calling it.
@@ -58,12 +58,12 @@ enum Golden {
 
             /// The methods of Calculator, typed.
             public nonisolated enum Methods {
-                static let service = RemoteProxy.ServiceDescription("Calculator", errors: ["ArithmeticFailure": ArithmeticFailure.self])
+                static let service = RemoteProxy._ServiceDescription("Calculator", errors: ["ArithmeticFailure": ArithmeticFailure.self])
 
                 /// `add(_:to:)` of Calculator.
                 public static let add = RemoteProxy.Method<any Calculator, (a: Int, b: [Int?]), Int>(  // A result is Codable and Sendable ('nonisolated' in a module isolated to the main actor). Instead of a Result, throw. Objects and proxies do not travel.
                     "add", of: service, parameters: ["a": "Int", "b": "[Int?]"], result: "Int",
-                    coding: RemoteProxy.ArgumentCoding<(a: Int, b: [Int?])>(
+                    coding: RemoteProxy._ArgumentCoding<(a: Int, b: [Int?])>(
                         read: { let a: Int = try $0.next(); let b: [Int?] = try $0.next(); return (a, b) },
                         write: { try $1.write($0.a); try $1.write($0.b) })) {
                     (service: any Calculator, arguments: (a: Int, b: [Int?])) async throws -> Int in
@@ -74,7 +74,7 @@ enum Golden {
                 public static let note = RemoteProxy.Post<any Calculator, String>(
                     "note", of: service, parameters: ["text": "String"],
                     proxy: { CalculatorProxy(subject: $0).asService },
-                    coding: RemoteProxy.ArgumentCoding<String>(
+                    coding: RemoteProxy._ArgumentCoding<String>(
                         read: { let text: String = try $0.next(); return text },
                         write: { try $1.write($0) })) {
                     (service: any Calculator, arguments: String) async in
@@ -83,18 +83,18 @@ enum Golden {
                 }
 
                 /// `reset()` of Calculator.
-                public static let reset = RemoteProxy.Method<any Calculator, Swift.Void, RemoteProxy.NoResult>(
+                public static let reset = RemoteProxy.Method<any Calculator, Swift.Void, RemoteProxy._NoResult>(
                     "reset", of: service,
-                    coding: RemoteProxy.ArgumentCoding<Swift.Void>.none) {
-                    (service: any Calculator, _: Swift.Void) async throws -> RemoteProxy.NoResult in
+                    coding: RemoteProxy._ArgumentCoding<Swift.Void>.none) {
+                    (service: any Calculator, _: Swift.Void) async throws -> RemoteProxy._NoResult in
                     try await service.reset()
-                    return RemoteProxy.NoResult()
+                    return RemoteProxy._NoResult()
                 }
 
                 /// `total` of Calculator.
                 public static let total = RemoteProxy.Method<any Calculator, Swift.Void, Int>(  // A result is Codable and Sendable ('nonisolated' in a module isolated to the main actor). Instead of a Result, throw. Objects and proxies do not travel.
                     "total", of: service, result: "Int", effect: .readOnly,
-                    coding: RemoteProxy.ArgumentCoding<Swift.Void>.none) {
+                    coding: RemoteProxy._ArgumentCoding<Swift.Void>.none) {
                     (service: any Calculator, _: Swift.Void) async throws -> Int in
                     try await service.total
                 }
@@ -108,7 +108,7 @@ enum Golden {
         extension Calculator where Self: RemoteProxy.ServiceProxy {
             public nonisolated static func _inherit(
                 _ base: (any Calculator).Type, _ upcast: @escaping @Sendable (ProxiedService) -> any Calculator
-            ) -> RemoteProxy.InheritedMethods<ProxiedService>? {
+            ) -> RemoteProxy._InheritedMethods<ProxiedService>? {
                 .init(of: CalculatorProxy.self, by: Self.self, upcast)
             }
 

@@ -12,8 +12,8 @@ struct ServiceAttributeTests {
                 "@Service(errors: Login.Failure.self, Payment . Failure.self, `Failure`.self, Box<Int, [Int]>.self)")
         #expect(expanding.messages == [])
         #expect(
-            expanding.lines(with: "ServiceDescription") == [
-                #"static let service = RemoteProxy.ServiceDescription("P", errors: ["#
+            expanding.lines(with: "_ServiceDescription") == [
+                #"static let service = RemoteProxy._ServiceDescription("P", errors: ["#
                     + #""Login.Failure": Login.Failure.self, "Payment.Failure": Payment.Failure.self, "#
                     + #""Failure": `Failure`.self, "Box<Int, [Int]>": Box<Int, [Int]>.self])"#
             ])
@@ -34,8 +34,8 @@ struct ServiceAttributeTests {
             attribute: "@Service(name: \"\(name)\", errors: A.self)")
         #expect(expanding.messages == [])
         #expect(
-            expanding.lines(with: "ServiceDescription") == [
-                #"static let service = RemoteProxy.ServiceDescription("\#(name)", errors: ["A": A.self])"#
+            expanding.lines(with: "_ServiceDescription") == [
+                #"static let service = RemoteProxy._ServiceDescription("\#(name)", errors: ["A": A.self])"#
             ])
         #expect(expanding.lines(with: "struct PProxy").count == 1)
     }

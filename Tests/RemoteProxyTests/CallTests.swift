@@ -30,7 +30,7 @@ import Testing
         let bare = SimulatedNetwork()
         let proxy = ProbeProxy(bare.client())
         let error = try #require(throws: RPCError.self) { try bare.loop.complete { try await proxy.echo(1) } }
-        #expect(error.code == .unimplemented)
+        #expect(error.code == .noSuchObject)
         #expect(error.outcome == .notExecuted)
     }
 

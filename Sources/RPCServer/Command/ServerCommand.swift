@@ -16,11 +16,9 @@ public import RemoteProxy
 /// ```
 public struct ServerCommand: Sendable {
     /// The address to listen on when the command line names none.
-    public static let defaultURL = "tcp://127.0.0.1:7070"
+    static let defaultURL = "tcp://127.0.0.1:7070"
     /// The variable of the environment that holds the tokens if `--tokens` names no file.
-    public static let tokensVariable = "RPC_TOKENS"
-    /// The version of this library, which `--version` prints unless the program has one of its own.
-    public static let version = libraryVersion
+    static let tokensVariable = "RPC_TOKENS"
 
     /// A server that has so many descriptors is far from having taken all of them when `main` begins.
     private static let enoughDescriptors = 64
@@ -44,7 +42,7 @@ public struct ServerCommand: Sendable {
 
     /// A program that serves the given proxies. The parameters are those of the other initializer.
     public init(
-        exports proxies: any ServiceProxy..., version: String = Self.version,
+        exports proxies: any ServiceProxy..., version: String? = nil,
         log: (@Sendable (LogRecord) -> Void)? = nil,
         configure: @escaping @Sendable (inout RPCServer.Configuration) throws -> Void = { _ in }
     ) {
@@ -64,6 +62,7 @@ public struct ServerCommand: Sendable {
     /// `export` is called after the command line has been read and before the server listens. When it or `configure` throws,
     /// the program prints the error in one line and exits with 1.
     /// - Parameters:
+    ///   - version: what `--version` prints; nil for the version of this library.
     ///   - log: called with each event, as `RPCServer.Configuration.log`. With `--quiet` it gets only the warning about
     ///     `--insecure`. Nil writes a line with the program's name to standard error.
     ///   - options: the program's own, which `--help` shows in a group of their own. One with the name of another is refused
@@ -71,11 +70,11 @@ public struct ServerCommand: Sendable {
     ///   - configure: sets what is no option, or another default for an option. Called after the command line has been read and
     ///     before the server is made. What stands in the command line counts more.
     public init(
-        version: String = Self.version, log: (@Sendable (LogRecord) -> Void)? = nil, options: [Option] = [],
+        version: String? = nil, log: (@Sendable (LogRecord) -> Void)? = nil, options: [Option] = [],
         configure: @escaping @Sendable (inout RPCServer.Configuration) throws -> Void = { _ in },
         export: @escaping @Sendable (Context) async throws -> Void
     ) {
-        (self.version, self.log, self.options) = (version, log, options.map(\.option))
+        (self.version, self.log, self.options) = (version ?? libraryVersion, log, options.map(\.option))
         (self.configure, self.export) = (configure, export)
     }
 

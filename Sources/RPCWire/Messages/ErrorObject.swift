@@ -82,7 +82,7 @@ package enum ErrorCode {
     package static let closed = -32053
     package static let denied = -32054
     package static let unauthenticated = -32055
-    package static let subjectGone = -32056
+    package static let noSuchObject = -32001
     package static let invalidAddress = -32057
     package static let invalidReply = -32058
     package static let holdEnded = -32060

@@ -9,7 +9,7 @@ final class ExportedMethod: Sendable {
     let signature: MethodSignature
     /// Stored, because every request asks for it.
     let isPost: Bool
-    let service: ServiceDescription
+    let service: _ServiceDescription
     /// Whether there is an object that has the method: behind a subject at the other end of a connection there may be none.
     let supports: @Sendable () async throws -> Bool
     /// The object that `run` calls: an `ObjectReference` of the type that `run` expects.
@@ -25,7 +25,7 @@ final class ExportedMethod: Sendable {
 
     /// - Parameter object: left out by a `run` that has its own object, and must not ask the call for one.
     init(
-        signature: MethodSignature, service: ServiceDescription,
+        signature: MethodSignature, service: _ServiceDescription,
         supports: @escaping @Sendable () async throws -> Bool = { true }, endsAfterOneCall: Bool = false,
         object: any AnyObject & Sendable = ObjectReference(()),
         run: @escaping @Sendable (IncomingCall) async throws -> Void

@@ -10,7 +10,7 @@ final class ExportedObject: Sendable {
     /// The object's name; nil for the unnamed object of its service.
     let name: String?
     let signatures: [MethodSignature]
-    /// As `MethodTable.clash`.
+    /// As `_MethodTable.clash`.
     let clash: String?
     /// Takes the object for one caller.
     let hold: @Sendable (Duration) async throws -> Hold

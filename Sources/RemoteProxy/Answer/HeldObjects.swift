@@ -188,7 +188,7 @@ extension ExportedMethod {
         self.init(
             signature: MethodSignature(
                 service: "", name: name, parameters: [], result: nil, shape: shape, effect: .changes),
-            service: ServiceDescription(name), run: answer)
+            service: _ServiceDescription(name), run: answer)
     }
 
     /// Stands for any method of an object that is not held any more.
@@ -218,7 +218,7 @@ extension HeldObjects {
 
     static func noSuchObject(_ object: String, _ exports: Exports) -> RPCError {
         RPCError(
-            .unimplemented, "there is no object \(object); \(exports.lack); \(exports.listing)", outcome: .notExecuted)
+            .noSuchObject, "there is no object \(object); \(exports.lack); \(exports.listing)", outcome: .notExecuted)
     }
 
     static func tooManyHolds(_ limit: Int) -> RPCError {
@@ -233,9 +233,9 @@ extension ExportedMethod {
         let signature = MethodSignature(
             service: "rpc", name: "supports", parameters: [.init("method", "String")], result: "Bool", shape: .call,
             effect: .readOnly)
-        let argument = ArgumentCoding<String>(read: { try $0.next() }, write: { try $1.write($0) })
+        let argument = _ArgumentCoding<String>(read: { try $0.next() }, write: { try $1.write($0) })
         return ExportedMethod(
-            signature: signature, service: ServiceDescription(signature.service)
+            signature: signature, service: _ServiceDescription(signature.service)
         ) { call in
             let method = try call.arguments(argument, of: signature)
             try call.answer(await exports.method(named: Bytes(method))?.supports() ?? false, .codable)

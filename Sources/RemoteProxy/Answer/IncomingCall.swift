@@ -24,8 +24,8 @@ struct IncomingCall {
     }
 
     /// Reads all arguments. Call it only once: it releases their text, since the object may take any time.
-    func arguments<Arguments>(_ coding: ArgumentCoding<Arguments>, of signature: MethodSignature) throws -> Arguments {
-        var reader = try ArgumentReader.over(params, of: signature)
+    func arguments<Arguments>(_ coding: _ArgumentCoding<Arguments>, of signature: MethodSignature) throws -> Arguments {
+        var reader = try _ArgumentReader.over(params, of: signature)
         let arguments = try coding.read(&reader)
         try reader.readEnd()
         argumentsAreRead()

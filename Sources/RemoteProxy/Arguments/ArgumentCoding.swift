@@ -1,34 +1,34 @@
 // How the arguments of one method travel: the part of a generated method that knows their types one by one.
 
 /// Reads and writes the arguments of one method, in the order of declaration. Opaque outside the library.
-public struct ArgumentCoding<Arguments: Sendable>: Sendable {
-    let read: @Sendable (inout ArgumentReader) throws -> Arguments
-    let write: @Sendable (Arguments, inout ArgumentWriter) throws -> Void
+public struct _ArgumentCoding<Arguments: Sendable>: Sendable {
+    let read: @Sendable (inout _ArgumentReader) throws -> Arguments
+    let write: @Sendable (Arguments, inout _ArgumentWriter) throws -> Void
 
     /// Made by generated code.
     public init(
-        read: @escaping @Sendable (inout ArgumentReader) throws -> Arguments,
-        write: @escaping @Sendable (Arguments, inout ArgumentWriter) throws -> Void
+        read: @escaping @Sendable (inout _ArgumentReader) throws -> Arguments,
+        write: @escaping @Sendable (Arguments, inout _ArgumentWriter) throws -> Void
     ) {
         (self.read, self.write) = (read, write)
     }
 }
 
-extension ArgumentCoding where Arguments == Void {
+extension _ArgumentCoding where Arguments == Void {
     /// For a method without parameters.
-    public static var none: ArgumentCoding { ArgumentCoding(read: { _ in }, write: { _, _ in }) }
+    public static var none: _ArgumentCoding { _ArgumentCoding(read: { _ in }, write: { _, _ in }) }
 }
 
 // These overloads are chosen only for an argument that is not `Codable`. With them the compiler prints one error, where the
 // argument is written, and it has the reason. Without them it would print one for each overload, and none would have the reason.
 
-extension ArgumentReader {
+extension _ArgumentReader {
     /// Never called: the argument is refused where it is written.
     @_disfavoredOverload
     public mutating func next<Value>() throws -> Value { throw ArgumentFault.parameters("not Codable") }
 }
 
-extension ArgumentWriter {
+extension _ArgumentWriter {
     /// Writes no argument.
     @available(
         *, unavailable,

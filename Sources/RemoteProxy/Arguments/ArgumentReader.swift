@@ -6,7 +6,7 @@ import JSONCodec
 ///
 /// Unknown names are ignored, so that a peer may send arguments of a later version of the service. A surplus positional
 /// argument is refused, since its meaning is unknown, unless it is null: then an optional parameter of a later version is nil.
-public struct ArgumentReader {
+public struct _ArgumentReader {
     private enum Form {
         case none
         case positional
@@ -26,10 +26,10 @@ public struct ArgumentReader {
 
     /// Begins to read. No initialiser, since one that throws would copy the reader.
     /// - Parameter params: the JSON text of an array or an object; empty for no arguments.
-    static func over(_ params: UnsafeRawBufferPointer, of method: MethodSignature) throws -> ArgumentReader {
-        if let reader = JSONReader(insideArray: params) { return ArgumentReader(params, reader, .positional) }
+    static func over(_ params: UnsafeRawBufferPointer, of method: MethodSignature) throws -> _ArgumentReader {
+        if let reader = JSONReader(insideArray: params) { return _ArgumentReader(params, reader, .positional) }
         let (reader, form) = try open(params, of: method)
-        return ArgumentReader(params, reader, form)
+        return _ArgumentReader(params, reader, form)
     }
 
     /// Reads the next argument. Disfavoured, so that the compiler takes the other overload for an optional.

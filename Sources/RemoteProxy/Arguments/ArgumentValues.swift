@@ -12,11 +12,11 @@ struct ArgumentValues: Hashable, @unchecked Sendable {
     /// be compared nor be written as JSON.
     /// - Parameter method: the name of the method if a peer has sent the arguments. Refuses texts that are costly to compare then.
     init?<Arguments>(
-        _ arguments: Arguments, _ coding: ArgumentCoding<Arguments>, sentFor method: String? = nil
+        _ arguments: Arguments, _ coding: _ArgumentCoding<Arguments>, sentFor method: String? = nil
     ) throws(RPCError) {
         if Arguments.self == Void.self { return }
         let list = ArgumentList(checksTexts: method != nil)
-        var writer = ArgumentWriter(list)
+        var writer = _ArgumentWriter(list)
         do { try coding.write(arguments, &writer) } catch { return nil }
         if let method, list.hasCostlyText {
             throw RPCError(

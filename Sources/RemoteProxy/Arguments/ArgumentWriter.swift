@@ -4,7 +4,7 @@ package import JSONCodec
 
 /// Writes the arguments of one call, in order. Used by generated code, which writes `try` before each call, although only the
 /// generic overload throws.
-public struct ArgumentWriter {
+public struct _ArgumentWriter {
     // Neither is retained, since counting references for each argument costs time. The caller keeps both until the arguments are
     // written.
     /// Nil if the values are only collected.

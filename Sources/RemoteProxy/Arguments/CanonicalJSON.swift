@@ -57,13 +57,13 @@ enum CanonicalJSON {
     }
 }
 
-extension ArgumentCoding {
+extension _ArgumentCoding {
     /// The arguments as canonical JSON; empty when there are none. Sets, and dictionaries with keys other than strings and
     /// integers, are encoded in no particular order. So their texts may differ although the arguments are equal.
     func canonicalJSON(of arguments: Arguments) throws -> String {
         if Arguments.self == Void.self { return "" }
         let output = JSONOutput()
-        var writer = ArgumentWriter(output)
+        var writer = _ArgumentWriter(output)
         try write(arguments, &writer)
         writer.writeEnd()
         return try CanonicalJSON.text(of: output.bytes)

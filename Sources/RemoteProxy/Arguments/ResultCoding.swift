@@ -1,4 +1,4 @@
-// How the result of one method travels: the counterpart of `ArgumentCoding`. All other code only hands results on.
+// How the result of one method travels: the counterpart of `_ArgumentCoding`. All other code only hands results on.
 
 package import JSONCodec
 

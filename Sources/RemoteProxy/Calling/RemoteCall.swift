@@ -42,11 +42,13 @@ public struct _RemoteCall {
     }
 
     @inline(never)
-    func error(_ answer: any Error, _ mayHaveRun: Bool) -> any Error {
+    func error(_ answer: any Error, of signature: MethodSignature, _ mayHaveRun: Bool) -> any Error {
         guard var error = answer as? RPCError else { return answer }
+        let peer = requester._withUnsafeGuaranteedRef { $0.link?.address }
+        (error.method, error.peer) = (signature.wireName, peer)
         // A process may call several ends, and the text does not say which end lacks the method.
-        if error.code == .unimplemented, let link = requester._withUnsafeGuaranteedRef({ $0.link }) {
-            error.underlying = PeerAnswer(description: "the answer of \(link.address)")
+        if error.code == .noSuchMethod || error.code == .noSuchObject, let peer {
+            error.underlying = PeerAnswer(description: "the answer of \(peer)")
         }
         return mayHaveRun ? error.after(.unknown) : error
     }
@@ -57,18 +59,20 @@ public struct _RemoteCall {
     func notEncoded(_ error: any Error, _ signature: MethodSignature) -> any Error {
         requester._withUnsafeGuaranteedRef { $0.spareCalls.give(call.takeRetainedValue()) }
         let reason = (error as? EncodingError)?.explanation ?? "\(error)"
-        return RPCError(
+        var failure = RPCError(
             .invalidArguments, "the arguments of \(signature.wireName) cannot be encoded: \(reason)",
-            outcome: .notExecuted, underlying: error
-        ).thrownByProxy
+            outcome: .notExecuted, underlying: error)
+        failure.method = signature.wireName
+        return failure.thrownByProxy
     }
 
     @inline(never)
     private static func notDecoded(_ signature: MethodSignature, _ type: Any.Type, _ error: any Error) -> any Error {
         let reason = (error as? DecodingError)?.explanation ?? "\(error)"
-        return RPCError(
+        var failure = RPCError(
             .invalidReply, "the result of \(signature.wireName) is not a \(type): \(reason)",
-            outcome: .executed, underlying: error
-        ).thrownByProxy
+            outcome: .executed, underlying: error)
+        failure.method = signature.wireName
+        return failure.thrownByProxy
     }
 }

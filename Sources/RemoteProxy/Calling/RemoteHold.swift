@@ -47,7 +47,7 @@ struct RemoteHold: Right {
         try call.message.encode(HoldRequest(object: path, name: name, lease: lease.nanoseconds / 1_000_000))
         switch await peer.perform(call) {
         case .result: return
-        case .failure(let error): throw error.thrown(by: ServiceDescription(service))
+        case .failure(let error): throw error.thrown(by: _ServiceDescription(service))
         case .failed(let failure):
             end()
             throw peer.error(failure)

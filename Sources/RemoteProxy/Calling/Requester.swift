@@ -226,7 +226,11 @@ extension Requester {
             error = closed
             error.outcome = outcome
         }
-        if let method { error.message = "\(method.wireName): \(error.message)" }
+        if let method {
+            error.message = "\(method.wireName): \(error.message)"
+            error.method = method.wireName
+        }
+        error.peer = link?.address
         return error
     }
 }

@@ -34,7 +34,7 @@ private struct SupportsInquiry {
                 output.append(quoted: method)
                 output.append("}")
             }
-        } catch let error as RPCError where error.code == .unimplemented {
+        } catch let error as RPCError where error.code == .noSuchMethod {
             return try await listed(method)
         }
     }
@@ -43,9 +43,9 @@ private struct SupportsInquiry {
         do {
             let document: MethodList = try await ask(SystemMethod.discover) { $0.append("[]") }
             return document.methods.contains { $0.name == method }
-        } catch let error as RPCError where error.code == .unimplemented {
+        } catch let error as RPCError where error.code == .noSuchMethod {
             throw RPCError(
-                .unimplemented,
+                .noSuchMethod,
                 "the other end cannot say whether it has \(method): it has neither rpc.supports nor rpc.discover; "
                     + "call the method and see",
                 outcome: .notExecuted)
@@ -66,7 +66,7 @@ private struct SupportsInquiry {
                     .invalidReply, "the answer to \(question) cannot be understood", outcome: .executed,
                     underlying: error)
             }
-        case .failure(let error): throw error.thrown(by: ServiceDescription("rpc"))
+        case .failure(let error): throw error.thrown(by: _ServiceDescription("rpc"))
         case .failed(let failure): throw requester.error(failure)
         }
     }

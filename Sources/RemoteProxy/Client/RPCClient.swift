@@ -63,7 +63,7 @@ public final class RPCClient: Sendable {
     /// declared differently, and if the name of a method has a dot or a bracket. Earlier exports stay as they are. The log and
     /// ``Registration/refusal`` say why.
     /// - Parameter caller: the export is taken back when this caller's session is over.
-    /// - Returns: takes the object back. Then later calls throw `RPCError` with the code `.unimplemented`, and discovery does
+    /// - Returns: takes the object back. Then later calls throw `RPCError` with the code `.noSuchObject`, and discovery does
     ///   not list it. Calls that were accepted before run on. The connection may keep the object alive until its next request.
     @discardableResult
     public func export(

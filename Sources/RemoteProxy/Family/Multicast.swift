@@ -18,7 +18,7 @@ extension ServiceProxy {
     /// failover proxy. Receivers in this process are called one after the other, on the caller's actor; no receiver's
     /// failure affects another.
     ///
-    /// Calls throw `RPCError` with the code `.unimplemented`, `.notExecuted`: each receiver would have a result of its
+    /// Calls throw `RPCError` with the code `.noSuchMethod`, `.notExecuted`: each receiver would have a result of its
     /// own.
     public static func multicast(_ receivers: [ProxiedService]) -> Self {
         Self(subject: MulticastSubject(receivers.map(member)))
@@ -28,7 +28,7 @@ extension ServiceProxy {
     /// proxy for an object at another end, without further subjects around it: `ViewProxy(caller)`. A proxy for a caller whose
     /// session is over is not added.
     /// - Returns: removes the receiver, however often it was added.
-    /// - Throws: `RPCError` with the code `.unimplemented` if this is not a multicast proxy.
+    /// - Throws: `RPCError` with the code `.noSuchMethod` if this is not a multicast proxy.
     @discardableResult
     public func add(_ receiver: ProxiedService) throws -> Registration {
         try multicastSubject().add(Self.member(receiver))
@@ -36,7 +36,7 @@ extension ServiceProxy {
 
     /// Removes a receiver that is an instance of a class, or a proxy for an object at another end without further subjects.
     /// Does nothing for any other.
-    /// - Throws: `RPCError` with the code `.unimplemented` if this is not a multicast proxy.
+    /// - Throws: `RPCError` with the code `.noSuchMethod` if this is not a multicast proxy.
     public func remove(_ receiver: ProxiedService) throws {
         guard let identity = Self.member(receiver).identity else { return }
         try multicastSubject().remove { $0.identity == identity }
@@ -48,7 +48,7 @@ extension ServiceProxy {
     private func multicastSubject() throws -> MulticastSubject<ProxiedService> {
         guard let subject = proxySubject.layer(MulticastSubject<ProxiedService>.self) else {
             throw RPCError(
-                .unimplemented,
+                .noSuchMethod,
                 "this \(Self.self) has one receiver, as far as can be seen from outside; one made by \(Self.self).multicast([]) "
                     + "can have more",
                 outcome: .notExecuted
@@ -149,7 +149,7 @@ final class MulticastSubject<Service: Sendable>: EndSubject, SelectiveSubject {
         _ method: Method<Service, Arguments, Result>, _ arguments: Arguments
     ) async throws -> Result {
         throw RPCError(
-            .unimplemented,
+            .noSuchMethod,
             "\(method.signature.wireName) has a reply, and a multicast proxy has many receivers but could return only one; "
                 + "call one of them, or make the method a post",
             outcome: .notExecuted)

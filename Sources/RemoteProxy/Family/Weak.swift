@@ -1,8 +1,8 @@
 // Weak references: a subject that does not keep its object alive, and a reference for protocols that `@Service` does not take.
 
 /// Forwards to an object without keeping it alive. When the object is gone, calls throw `RPCError` with the code
-/// `.subjectGone`, `.notExecuted`, and posts vanish.
-public struct WeakSubject<Service: Sendable>: Subject {
+/// `.noSuchObject`, `.notExecuted`, and posts vanish.
+public struct _WeakSubject<Service: Sendable>: Subject {
     private let object: WeakObject<Service>
 
     /// Made by generated code.
@@ -15,7 +15,7 @@ public struct WeakSubject<Service: Sendable>: Subject {
     ) async throws -> Result {
         guard let object = object.value else {
             throw RPCError(
-                .subjectGone,
+                .noSuchObject,
                 "the object behind this \(method.signature.service) is gone, since its proxy refers to it weakly; "
                     + "keep the object, or make the proxy without 'weak'",
                 outcome: .notExecuted)
@@ -29,7 +29,7 @@ public struct WeakSubject<Service: Sendable>: Subject {
     }
 }
 
-extension WeakSubject: EndSubject {}
+extension _WeakSubject: EndSubject {}
 
 /// A weak reference to an object, which is typed as its service.
 final class WeakObject<Service: Sendable>: Sendable {

@@ -24,7 +24,7 @@ extension ErrorObject {
     ///   - outcome: what became of the work; counts only if the error does not say so itself.
     ///   - method: the method's name on the wire.
     init(
-        _ error: any Error, _ outcome: RPCError.Outcome, thrownBy method: String, of service: ServiceDescription,
+        _ error: any Error, _ outcome: RPCError.Outcome, thrownBy method: String, of service: _ServiceDescription,
         log: (LogRecord) -> Void
     ) {
         if let declared = service.declared(error) {
@@ -50,7 +50,7 @@ extension ErrorObject {
                 }
             log(LogRecord(.error, what, method: method, failureID: number))
             let text = "\(method) failed; its log has the details under the failure ID \(number)"
-            self.init(RPCError(.internalError, text, outcome: outcome))
+            self.init(RPCError(.subjectFailed, text, outcome: outcome))
         }
     }
 
@@ -66,7 +66,7 @@ extension ErrorObject {
 
     /// Nil when the error is of another type, or cannot be encoded.
     fileprivate init?<Failure: Error & Codable & Sendable>(
-        _ error: any Error, declaredAs type: Failure.Type, spelled spelling: String, by service: ServiceDescription
+        _ error: any Error, declaredAs type: Failure.Type, spelled spelling: String, by service: _ServiceDescription
     ) {
         guard let failure = error as? Failure else { return nil }
         let names = service.wireNames(of: type, spelled: spelling)
@@ -74,12 +74,12 @@ extension ErrorObject {
         let data = DeclaredError(type: names.type, spelling: names.spelling, error: failure)
         guard (try? output.encode(data)) != nil else { return nil }
         self.init(
-            code: RPCError.Code.application.rawValue, message: "\(names.spelling ?? names.type).\(failure)",
+            code: RPCError.Code.unlistedError.rawValue, message: "\(names.spelling ?? names.type).\(failure)",
             data: Bytes(copying: output.bytes))
     }
 
     /// The error that the caller of a method of `service` catches.
-    func thrown(by service: ServiceDescription) -> any Error {
+    func thrown(by service: _ServiceDescription) -> any Error {
         // Data that a subject put into its error has an object around it, and so is not taken for details.
         var details = data.flatMap {
             $0.withUnsafeBytes { try? decodeJSON(ErrorDetails.self, from: $0, maximumDepth: JSONReader.deepestLimit) }
@@ -105,7 +105,7 @@ extension ErrorObject {
     }
 }
 
-extension ServiceDescription {
+extension _ServiceDescription {
     /// The error object for a thrown error of a listed type; nil for any other error.
     fileprivate func declared(_ error: any Error) -> ErrorObject? {
         for (spelling, type) in errors {

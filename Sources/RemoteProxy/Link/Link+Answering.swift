@@ -40,7 +40,7 @@ extension Link {
             }
             if request.isSystem { return accept(system: request, in: batch, over: channel) }
         }
-        answer(request.id, with: .unknown(name, exports), in: batch)
+        answer(request.id, with: .unknown(name, exports, isOwnEnd: channel.peerRunsLibrary), in: batch)
     }
 
     /// Judges a request. Then begins it, holds it back, or refuses it.

@@ -295,7 +295,7 @@ extension Link {
             // By convention a peer ignores unknown notifications under `$/`: no answer, no log line. Unknown requests are
             // answered.
             if request.id == nil, request.isOptional { return }
-            answer(request.id, with: .unknown(request.method, exports), in: batch)
+            answer(request.id, with: .unknown(request.method, exports, isOwnEnd: channel.peerRunsLibrary), in: batch)
         }
     }
 

@@ -41,18 +41,25 @@ extension ErrorObject {
     var isDraining: Bool { code == ErrorCode.unavailable && data?.description == Self.drainMark }
 
     /// Says which methods there are, since a wrong name is the commonest mistake of a hand-written client.
-    static func unknown(_ method: Bytes, _ exports: Exports) -> ErrorObject {
+    /// - Parameter isOwnEnd: whether the other end is made with this library. To others every such name is an unknown method, as
+    ///   JSON-RPC has it.
+    static func unknown(_ method: Bytes, _ exports: Exports, isOwnEnd: Bool) -> ErrorObject {
         // Cut, because a peer may send a name as long as a frame.
         let name = method[0..<200].description
         let (service, there) = service(in: name, exports)
-        if there != nil, let end = name.lastIndex(of: "."), exports.object(String(name[..<end])) == nil {
-            return ErrorObject(HeldObjects.noSuchObject(String(name[..<end]), exports))
-        }
         // The names of the protocol are nothing to export.
-        let lack = name.hasPrefix("rpc.") ? "" : "\(exports.lack); "
+        let isSystem = name.hasPrefix("rpc.")
+        if isOwnEnd && !isSystem || there != nil, let end = name.lastIndex(of: "."),
+            exports.object(String(name[..<end])) == nil
+        {
+            var error = HeldObjects.noSuchObject(String(name[..<end]), exports)
+            if !isOwnEnd { error.code = .noSuchMethod }
+            return ErrorObject(error)
+        }
+        let lack = isSystem ? "" : "\(exports.lack); "
         let hint =
             there.map { "\(service) has \($0.map(\.name).joined(separator: ", "))" } ?? lack + exports.listing
-        return ErrorObject(RPCError(.unimplemented, "there is no method \(name); \(hint)", outcome: .notExecuted))
+        return ErrorObject(RPCError(.noSuchMethod, "there is no method \(name); \(hint)", outcome: .notExecuted))
     }
 
     /// The exported service that a wire name begins with, and its methods. A service's name may have dots.

@@ -53,7 +53,7 @@ extension EndSubject {
 
 extension Subject {
     /// Takes the object for one caller, as the first `HoldableSubject` of the chain does.
-    /// - Throws: `RPCError` with the code `.unimplemented` when the chain has none.
+    /// - Throws: `RPCError` with the code `.noSuchMethod` when the chain has none.
     func hold(for lease: Duration) async throws -> Hold {
         switch self {
         case let subject as any HoldableSubject<Service>: try await subject.takeHold(for: lease)

@@ -10,11 +10,11 @@ import RPCWire
 ///
 /// A class, because generated code has one for each requirement: copying a value of several closures took a fifth of the time in
 /// which that code compiles. `@unchecked Sendable`: needs no lock, since all properties are constants.
-public final class Method<Service: Sendable, Arguments: Sendable, Result: Sendable>: ServiceMethod<Service>,
+public final class Method<Service: Sendable, Arguments: Sendable, Result: Sendable>: _ServiceMethod<Service>,
     @unchecked Sendable
 {
-    let service: ServiceDescription
-    let coding: ArgumentCoding<Arguments>
+    let service: _ServiceDescription
+    let coding: _ArgumentCoding<Arguments>
     let results: ResultCoding<Result>
     let invoke: @Sendable (Service, Arguments) async throws -> Result
     /// Answers a call from the wire.
@@ -24,8 +24,8 @@ public final class Method<Service: Sendable, Arguments: Sendable, Result: Sendab
 
     /// Made by generated code.
     public convenience init(
-        _ name: String, of service: ServiceDescription, parameters: KeyValuePairs<String, String> = [:],
-        result: String? = nil, effect: MethodSignature.Effect = .changes, coding: ArgumentCoding<Arguments>,
+        _ name: String, of service: _ServiceDescription, parameters: KeyValuePairs<String, String> = [:],
+        result: String? = nil, effect: MethodSignature.Effect = .changes, coding: _ArgumentCoding<Arguments>,
         invoke: @escaping @Sendable (Service, Arguments) async throws -> Result
     ) where Result: Codable {
         self.init(
@@ -42,8 +42,8 @@ public final class Method<Service: Sendable, Arguments: Sendable, Result: Sendab
             "this result is not Codable; declare its type so, and 'nonisolated' in a module isolated to the main actor"
     )
     public convenience init(
-        _ name: String, of service: ServiceDescription, parameters: KeyValuePairs<String, String> = [:],
-        result: String? = nil, effect: MethodSignature.Effect = .changes, coding: ArgumentCoding<Arguments>,
+        _ name: String, of service: _ServiceDescription, parameters: KeyValuePairs<String, String> = [:],
+        result: String? = nil, effect: MethodSignature.Effect = .changes, coding: _ArgumentCoding<Arguments>,
         invoke: @escaping @Sendable (Service, Arguments) async throws -> Result
     ) {
         self.init(
@@ -55,8 +55,8 @@ public final class Method<Service: Sendable, Arguments: Sendable, Result: Sendab
 
     /// For a result that is not `Codable`.
     package convenience init(
-        _ name: String, of service: ServiceDescription, parameters: KeyValuePairs<String, String> = [:],
-        result: String? = nil, effect: MethodSignature.Effect = .changes, coding: ArgumentCoding<Arguments>,
+        _ name: String, of service: _ServiceDescription, parameters: KeyValuePairs<String, String> = [:],
+        result: String? = nil, effect: MethodSignature.Effect = .changes, coding: _ArgumentCoding<Arguments>,
         results: ResultCoding<Result>, invoke: @escaping @Sendable (Service, Arguments) async throws -> Result
     ) {
         let signature = MethodSignature(
@@ -68,7 +68,7 @@ public final class Method<Service: Sendable, Arguments: Sendable, Result: Sendab
     /// `answer` is generic code of this module. Specialised for each method, it would make posts a tenth faster and calls not
     /// measurably, and generated code would take a quarter longer to compile.
     private init(
-        _ signature: MethodSignature, of service: ServiceDescription, _ coding: ArgumentCoding<Arguments>,
+        _ signature: MethodSignature, of service: _ServiceDescription, _ coding: _ArgumentCoding<Arguments>,
         _ results: ResultCoding<Result>, declared: ObjectIdentifier? = nil,
         _ invoke: @escaping @Sendable (Service, Arguments) async throws -> Result
     ) {
@@ -107,7 +107,7 @@ public final class Method<Service: Sendable, Arguments: Sendable, Result: Sendab
 
     override func inherited<Proxy: ServiceProxy>(
         by proxy: Proxy.Type, as service: String, _ upcast: @escaping @Sendable (Proxy.ProxiedService) -> Service
-    ) -> ServiceMethod<Proxy.ProxiedService>? {
+    ) -> _ServiceMethod<Proxy.ProxiedService>? {
         Method<Proxy.ProxiedService, Arguments, Result>(
             signature.of(service), of: self.service.named(service), coding, results, declared: declaration
         ) { [invoke] in try await invoke(upcast($0), $1) }
@@ -141,7 +141,7 @@ extension Method {
     /// Writes the arguments, and begins the call.
     @usableFromInline
     func begin(_ remote: _RemoteCall, _ arguments: Arguments) throws {
-        var writer = remote.call._withUnsafeGuaranteedRef { ArgumentWriter($0.message) }
+        var writer = remote.call._withUnsafeGuaranteedRef { _ArgumentWriter($0.message) }
         do { try coding.write(arguments, &writer) } catch { throw remote.notEncoded(error, signature) }
         writer.writeEnd()
         remote.begin()
@@ -156,7 +156,7 @@ extension Method {
         requester._withUnsafeGuaranteedRef { $0.spareCalls.give(call.takeRetainedValue()) }
         switch end {
         case .result(let json): return try _RemoteCall.read(json, results, of: signature)
-        case .failure(let error): throw remote.error(error.thrown(by: service), mayHaveRun).thrownByProxy
+        case .failure(let error): throw remote.error(error.thrown(by: service), of: signature, mayHaveRun).thrownByProxy
         case .failed(.cancelled(let wasSent)):
             progress?.note(wasSent || mayHaveRun ? .unknown : .notExecuted)
             throw CancellationError()
@@ -173,7 +173,7 @@ extension Method {
     }
 
     /// Calls an inherited method.
-    /// - Throws: as `_call`; `RPCError` with the code `.unimplemented` if the service has another method of that name.
+    /// - Throws: as `_call`; `RPCError` with the code `.noSuchMethod` if the service has another method of that name.
     nonisolated(nonsending) public func _call<Proxy: ServiceProxy>(
         inheritedBy proxy: Proxy, _ arguments: Arguments
     ) async throws -> Result {

@@ -1,10 +1,10 @@
 // The method table of one protocol: all that the server, discovery and local proxies know about it.
 
 /// All methods of a service, in the order of declaration. Written by `@Service`.
-public struct MethodTable<Service: Sendable>: Sendable {
+public struct _MethodTable<Service: Sendable>: Sendable {
     /// The service's name and declared errors.
-    public let service: ServiceDescription
-    let entries: [ServiceMethod<Service>]
+    public let service: _ServiceDescription
+    let entries: [_ServiceMethod<Service>]
     /// The index of each method in `entries`, by its name.
     let positions: [String: Int]
     /// A name that an inherited method and another method share although their declarations differ; nil if there is none.
@@ -14,8 +14,8 @@ public struct MethodTable<Service: Sendable>: Sendable {
     /// - Parameter bases: the methods of the services that this one refines. A method that the protocol declares itself, too, is
     ///   its own.
     public init(
-        _ service: ServiceDescription, _ methods: [ServiceMethod<Service>],
-        inheriting bases: [InheritedMethods<Service>?] = []
+        _ service: _ServiceDescription, _ methods: [_ServiceMethod<Service>],
+        inheriting bases: [_InheritedMethods<Service>?] = []
     ) {
         self.service = service
         var (entries, positions, clash) = (methods, [String: Int](), String?.none)
@@ -37,9 +37,9 @@ public struct MethodTable<Service: Sendable>: Sendable {
 }
 
 /// The methods of a service as those of another service that refines it. Opaque outside the library.
-public struct InheritedMethods<Service: Sendable>: Sendable {
+public struct _InheritedMethods<Service: Sendable>: Sendable {
     /// The methods, under the name of the refining service.
-    let methods: @Sendable (_ service: String) -> [ServiceMethod<Service>]
+    let methods: @Sendable (_ service: String) -> [_ServiceMethod<Service>]
 
     /// Made by generated code.
     public init<Base: ServiceProxy, Proxy: ServiceProxy<Service>>(
@@ -54,14 +54,14 @@ extension ServiceProxy {
     @_disfavoredOverload
     public static func _inherit<Base>(
         _ base: Base.Type, _ upcast: (ProxiedService) -> Base
-    ) -> InheritedMethods<ProxiedService>? { nil }
+    ) -> _InheritedMethods<ProxiedService>? { nil }
 }
 
 /// An entry of a method table: a `Method` or a `Post`.
 ///
 /// A class, not a protocol, so that generated code needs no witness tables. Only its subclasses are made. `@unchecked Sendable`:
 /// needs no lock, since all properties of it and of its subclasses are constants.
-public class ServiceMethod<Service: Sendable>: @unchecked Sendable {
+public class _ServiceMethod<Service: Sendable>: @unchecked Sendable {
     /// The name, the parameters and the shape.
     public let signature: MethodSignature
     private let declared: ObjectIdentifier?
@@ -79,7 +79,7 @@ public class ServiceMethod<Service: Sendable>: @unchecked Sendable {
     /// Makes the same method of a service that refines this one.
     func inherited<Proxy: ServiceProxy>(
         by proxy: Proxy.Type, as service: String, _ upcast: @escaping @Sendable (Proxy.ProxiedService) -> Service
-    ) -> ServiceMethod<Proxy.ProxiedService>? { nil }
+    ) -> _ServiceMethod<Proxy.ProxiedService>? { nil }
 }
 
 // MARK: naming an inherited method
@@ -87,7 +87,7 @@ public class ServiceMethod<Service: Sendable>: @unchecked Sendable {
 extension ServiceProxy {
     /// The method of a service that this one refines, as a method of this service: for `AccessPolicy.arguments(of:)` and
     /// `updates(of:)`.
-    /// - Throws: `RPCError` with the code `.unimplemented` if this service does not inherit the method.
+    /// - Throws: `RPCError` with the code `.noSuchMethod` if this service does not inherit the method.
     public static func inherited<Base, Arguments, Result>(
         _ method: Method<Base, Arguments, Result>
     ) throws -> Method<ProxiedService, Arguments, Result> {
@@ -95,7 +95,7 @@ extension ServiceProxy {
     }
 
     /// The post of a service that this one refines, as a post of this service.
-    /// - Throws: `RPCError` with the code `.unimplemented` if this service does not inherit the post.
+    /// - Throws: `RPCError` with the code `.noSuchMethod` if this service does not inherit the post.
     public static func inherited<Base, Arguments>(
         _ post: Post<Base, Arguments>
     ) throws -> Post<ProxiedService, Arguments> {
@@ -111,7 +111,7 @@ extension ServiceProxy {
             let entry = table.entries[position] as? Entry
         else {
             throw RPCError(
-                .unimplemented, "\(table.service.name) does not inherit \(signature.wireName)", outcome: .notExecuted)
+                .noSuchMethod, "\(table.service.name) does not inherit \(signature.wireName)", outcome: .notExecuted)
         }
         return entry
     }

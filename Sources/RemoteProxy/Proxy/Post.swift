@@ -3,9 +3,9 @@
 /// A requirement of a service that is posted: sent one way, without waiting and without errors.
 ///
 /// `@unchecked Sendable`: needs no lock, since all properties are constants.
-public final class Post<Service: Sendable, Arguments: Sendable>: ServiceMethod<Service>, @unchecked Sendable {
-    let service: ServiceDescription
-    let coding: ArgumentCoding<Arguments>
+public final class Post<Service: Sendable, Arguments: Sendable>: _ServiceMethod<Service>, @unchecked Sendable {
+    let service: _ServiceDescription
+    let coding: _ArgumentCoding<Arguments>
     /// Whether the requirement is `async`. Then an object runs the post after `Subject.post` has returned.
     public let isAsync: Bool
     let proxy: @Sendable (any Subject<Service>) -> Service
@@ -15,9 +15,9 @@ public final class Post<Service: Sendable, Arguments: Sendable>: ServiceMethod<S
 
     /// Made by generated code.
     public convenience init(
-        _ name: String, of service: ServiceDescription, parameters: KeyValuePairs<String, String> = [:],
+        _ name: String, of service: _ServiceDescription, parameters: KeyValuePairs<String, String> = [:],
         effect: MethodSignature.Effect = .changes, isAsync: Bool = false,
-        proxy: @escaping @Sendable (any Subject<Service>) -> Service, coding: ArgumentCoding<Arguments>,
+        proxy: @escaping @Sendable (any Subject<Service>) -> Service, coding: _ArgumentCoding<Arguments>,
         deliver: @escaping @Sendable (Service, Arguments) async -> Void
     ) {
         let signature = MethodSignature(
@@ -27,7 +27,7 @@ public final class Post<Service: Sendable, Arguments: Sendable>: ServiceMethod<S
     }
 
     private init(
-        _ signature: MethodSignature, of service: ServiceDescription, _ coding: ArgumentCoding<Arguments>,
+        _ signature: MethodSignature, of service: _ServiceDescription, _ coding: _ArgumentCoding<Arguments>,
         _ isAsync: Bool, _ proxy: @escaping @Sendable (any Subject<Service>) -> Service,
         declared: ObjectIdentifier? = nil, _ deliver: @escaping @Sendable (Service, Arguments) async -> Void
     ) {
@@ -47,7 +47,7 @@ public final class Post<Service: Sendable, Arguments: Sendable>: ServiceMethod<S
 
     override func inherited<Proxy: ServiceProxy>(
         by proxy: Proxy.Type, as service: String, _ upcast: @escaping @Sendable (Proxy.ProxiedService) -> Service
-    ) -> ServiceMethod<Proxy.ProxiedService>? {
+    ) -> _ServiceMethod<Proxy.ProxiedService>? {
         Post<Proxy.ProxiedService, Arguments>(
             signature.of(service), of: self.service.named(service), coding, isAsync, { Proxy(subject: $0).asService },
             declared: declaration

@@ -19,14 +19,14 @@
 /// both, and all are called by its own name on the wire. A service that others refine is declared outside of other types.
 ///
 /// A method is called `Greeter.greet` on the wire. Overloads have their labels in that name: `Greeter.greet(_:in:)`. So adding
-/// an overload to a method changes the wire name of that method, and clients built before get `.unimplemented`. Where such
+/// an overload to a method changes the wire name of that method, and clients built before get `.noSuchMethod`. Where such
 /// clients are in use, give the new method another name.
 ///
 /// - Parameters:
 ///   - name: The service's name on the wire, instead of the protocol's name, for instance because another protocol has that
 ///     name. A literal such as `"Ledger"` or `"bank.Ledger"`. Both ends must have the same.
 ///   - errors: Error types that travel as themselves. A caller catches them as the Swift type the subject threw; any other
-///     error arrives as `RPCError` with the code `.internalError` and no text of the original. Types of the same name are told
+///     error arrives as `RPCError` with the code `.subjectFailed` and no text of the original. Types of the same name are told
 ///     apart by their spelling here: `Login.Failure.self, Payment.Failure.self`.
 @attached(peer, names: suffixed(Proxy))
 @attached(extension, names: arbitrary)

@@ -1,7 +1,7 @@
 // What all methods of one service share: its name on the wire, and the errors that travel as themselves.
 
 /// A service's name and its declared errors.
-public struct ServiceDescription: Sendable {
+public struct _ServiceDescription: Sendable {
     /// An error type that travels as itself.
     typealias ErrorType = any (Error & Codable & Sendable).Type
 
@@ -23,9 +23,9 @@ public struct ServiceDescription: Sendable {
     }
 }
 
-extension ServiceDescription {
+extension _ServiceDescription {
     /// The same errors under another name.
-    func named(_ name: String) -> ServiceDescription {
+    func named(_ name: String) -> _ServiceDescription {
         var description = self
         description.name = name
         return description
@@ -33,7 +33,7 @@ extension ServiceDescription {
 }
 
 // Names of error types on the wire.
-extension ServiceDescription {
+extension _ServiceDescription {
     /// What a listed type is called on the wire.
     ///
     /// The type is sent by its unqualified name if no other listed type has that name; the first release knows only such names.

@@ -9,7 +9,7 @@ public protocol ServiceProxy<ProxiedService>: Sendable {
     associatedtype MethodName: ServiceMethodName
 
     /// All methods of the service.
-    static var methodTable: MethodTable<ProxiedService> { get }
+    static var methodTable: _MethodTable<ProxiedService> { get }
 
     /// The subject to which this proxy forwards its calls.
     var proxySubject: any Subject<ProxiedService> { get }
@@ -29,14 +29,14 @@ extension ServiceProxy {
     }
 
     /// Whether the object has a method. An object at the other end of a connection may have been built before the protocol
-    /// gained the method. A call then throws `RPCError` with the code `.unimplemented` and the outcome `.notExecuted`.
+    /// gained the method. A call then throws `RPCError` with the code `.noSuchMethod` and the outcome `.notExecuted`.
     ///
     /// ```swift
     /// if try await feed.supports(.loadPage) { … } else { … }
     /// ```
     ///
     /// True at once for an object in this process. A client asks once for each connection.
-    /// - Throws: `RPCError` when the other end could not be asked. The code is `.unimplemented` when the other end, a program
+    /// - Throws: `RPCError` when the other end could not be asked. The code is `.noSuchMethod` when the other end, a program
     ///   not made with this library, has neither `rpc.supports` nor `rpc.discover`. Waits and ends like a call.
     public func supports(_ method: MethodName) async throws -> Bool {
         guard let entry = Self.methodTable.entries.first(where: { $0.signature.name == method.name }) else {

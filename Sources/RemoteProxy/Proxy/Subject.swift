@@ -8,11 +8,11 @@ public protocol Subject<Service>: Sendable {
     /// The service as an existential: `any Greeter`.
     associatedtype Service: Sendable
 
-    /// Performs a call and returns its result. A subject around another must hand on the very method that it was given. Through
+    /// Performs a call and returns its result, on the actor of the caller. A subject around another must hand on the very method that it was given. Through
     /// that method the object at the end tells whether it has begun, which is what the caller of a stopped call learns.
     /// - Throws: what the real object throws; `RPCError` when it could not be reached or did not answer in time;
     ///   `CancellationError` soon after the calling task is cancelled.
-    func call<Arguments, Result>(
+    nonisolated(nonsending) func call<Arguments, Result>(
         _ method: Method<Service, Arguments, Result>, _ arguments: Arguments
     ) async throws -> Result
 
@@ -35,7 +35,7 @@ public protocol Subject<Service>: Sendable {
 /// struct WithoutAudit<Service: Sendable>: WrappingSubject, SelectiveSubject {
 ///     let next: any Subject<Service>
 ///
-///     func has(_ method: MethodSignature) async throws -> Bool {
+///     nonisolated(nonsending) func has(_ method: MethodSignature) async throws -> Bool {
 ///         method.name == "audit" ? false : try await next.supports(method)
 ///     }
 /// }
@@ -43,7 +43,7 @@ public protocol Subject<Service>: Sendable {
 public protocol SelectiveSubject<Service>: Subject {
     /// Whether the object has the method; `proxy.supports(_:)` answers the same.
     /// - Throws: `RPCError` when the other end could not be asked.
-    func has(_ method: MethodSignature) async throws -> Bool
+    nonisolated(nonsending) func has(_ method: MethodSignature) async throws -> Bool
 }
 
 extension Subject {

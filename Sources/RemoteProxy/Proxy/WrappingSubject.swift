@@ -8,7 +8,7 @@
 /// struct Announcing<Service: Sendable>: WrappingSubject {
 ///     let next: any Subject<Service>
 ///
-///     func call<Arguments, Result>(
+///     nonisolated(nonsending) func call<Arguments, Result>(
 ///         _ method: Method<Service, Arguments, Result>, _ arguments: Arguments
 ///     ) async throws -> Result {
 ///         print("calling", method.signature.wireName)
@@ -23,7 +23,7 @@ public protocol WrappingSubject<Service>: Subject {
 
 extension WrappingSubject {
     /// Hands the call on.
-    public func call<Arguments, Result>(
+    nonisolated(nonsending) public func call<Arguments, Result>(
         _ method: Method<Service, Arguments, Result>, _ arguments: Arguments
     ) async throws -> Result {
         try await next.call(method, arguments)

@@ -51,9 +51,9 @@ final class KeptPost<Service: Sendable>: Sendable {
 }
 
 /// About how much memory these arguments take: the length of their JSON text, and a little more.
-func sizeInMemory<Arguments>(of arguments: Arguments, _ coding: ArgumentCoding<Arguments>) -> Int {
+func sizeInMemory<Arguments>(of arguments: Arguments, _ coding: _ArgumentCoding<Arguments>) -> Int {
     let output = JSONOutput()
-    var writer = ArgumentWriter(output)
+    var writer = _ArgumentWriter(output)
     try? coding.write(arguments, &writer)
     return output.count + 256
 }

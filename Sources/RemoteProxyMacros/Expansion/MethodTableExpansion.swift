@@ -24,7 +24,7 @@ struct MethodTableExpansion {
         return """
             /// All methods of the service, in the order of declaration.
             \(deprecation)
-            \(access)nonisolated static let methodTable = RemoteProxy.MethodTable<\(service)>(
+            \(access)nonisolated static let methodTable = RemoteProxy._MethodTable<\(service)>(
                 \(isConditional ? conditionalList : list))
             """
     }
@@ -48,7 +48,7 @@ struct MethodTableExpansion {
         }
         return """
             \(description), {
-                var entries: [RemoteProxy.ServiceMethod<\(service)>] = []
+                var entries: [RemoteProxy._ServiceMethod<\(service)>] = []
                 \(statements)
                 return entries
             }()\(inheritance)
@@ -63,7 +63,7 @@ struct MethodTableExpansion {
         return """
             /// The methods of \(model.plainName), typed.
             \(access)nonisolated enum \(methodsName) {
-                static let \(model.descriptionName) = RemoteProxy.ServiceDescription(\(description))
+                static let \(model.descriptionName) = RemoteProxy._ServiceDescription(\(description))
 
                 \(paragraphs: model.requirements.map(entry))
             }
@@ -71,7 +71,7 @@ struct MethodTableExpansion {
     }
 
     private func entry(of requirement: Requirement) -> SourceText {
-        let result = requirement.result ?? "RemoteProxy.NoResult"
+        let result = requirement.result ?? "RemoteProxy._NoResult"
         let arguments = requirement.argumentType
         // Without the types, a result that is not Codable would cause an error for each of them too.
         let types = "(service: \(service), \(requirement.parameters.isEmpty ? "_" : "arguments"): \(arguments))"
@@ -95,7 +95,7 @@ struct MethodTableExpansion {
     private func coding(of requirement: Requirement) -> [String] {
         let parameters = requirement.parameters
         // With its type, so that a result that is refused causes no second error here.
-        let type = "RemoteProxy.ArgumentCoding<\(requirement.argumentType)>"
+        let type = "RemoteProxy._ArgumentCoding<\(requirement.argumentType)>"
         if parameters.isEmpty { return ["coding: \(type).none"] }
         let read = parameters.map { "let \($0.spelling): \($0.type.spelling) = try $0.next();" }
         let names = parameters.map(\.spelling).joined(separator: ", ")
@@ -144,6 +144,6 @@ struct MethodTableExpansion {
         }
         let arguments = requirement.isProperty ? "" : "(\(requirement.arguments(of: "arguments")))"
         let call = "try await service.\(requirement.spelling)\(arguments)"
-        return requirement.result == nil ? [call, "return RemoteProxy.NoResult()"] : [call]
+        return requirement.result == nil ? [call, "return RemoteProxy._NoResult()"] : [call]
     }
 }

@@ -63,9 +63,9 @@ struct ProxyExpansion {
     private var weakProxy: SourceText {
         return """
             /// A proxy that does not keep its object alive. When the object is gone, calls throw `RPCError` with the
-            /// code `.subjectGone` and posts vanish.
+            /// code `.noSuchObject` and posts vanish.
             \(access)nonisolated static func weak(_ object: \(model.service) & Swift.AnyObject) -> Self {
-                Self(subject: RemoteProxy.WeakSubject<\(model.service)> { [weak object] in object })
+                Self(subject: RemoteProxy._WeakSubject<\(model.service)> { [weak object] in object })
             }
             """
     }

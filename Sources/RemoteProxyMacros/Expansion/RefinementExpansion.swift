@@ -14,7 +14,7 @@ struct RefinementExpansion {
             extension \(model.name) where Self: RemoteProxy.ServiceProxy {
                 \(model.memberAccess)nonisolated static func _inherit(
                     _ base: (any \(model.name)).Type, _ upcast: @escaping @Sendable (ProxiedService) -> \(model.service)
-                ) -> RemoteProxy.InheritedMethods<ProxiedService>? {
+                ) -> RemoteProxy._InheritedMethods<ProxiedService>? {
                     .init(of: \(model.proxyName).self, by: Self.self, upcast)
                 }
 

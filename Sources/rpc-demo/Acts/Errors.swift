@@ -16,7 +16,7 @@ let typedErrorAct = Act(
     }
     stage.says("Any other error is an RPCError: what happened, and whether the work was done.")
     let missing: any Calculator = CalculatorProxy(stage.client, named: "missing")
-    try await stage.show("try await missing.add(1, 2)", throwing: rpc(.unimplemented, .notExecuted)) {
+    try await stage.show("try await missing.add(1, 2)", throwing: rpc(.noSuchObject, .notExecuted)) {
         try await missing.add(1, 2)
     }
 }

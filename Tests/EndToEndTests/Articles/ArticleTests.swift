@@ -237,7 +237,7 @@ final class InTurn<Service: Sendable>: Subject {
     init(_ subjects: [any Subject<Service>]) { self.subjects = subjects }
     private var next: any Subject<Service> { subjects[turns.add(1, ordering: .relaxed).oldValue % subjects.count] }
 
-    func call<Arguments, Result>(
+    nonisolated(nonsending) func call<Arguments, Result>(
         _ method: Method<Service, Arguments, Result>, _ arguments: Arguments
     ) async throws -> Result {
         try await next.call(method, arguments)
@@ -260,7 +260,7 @@ private final class BusyAtFirst<Service: Sendable>: WrappingSubject {
 
     init(next: any Subject<Service>) { self.next = next }
 
-    func call<Arguments, Result>(
+    nonisolated(nonsending) func call<Arguments, Result>(
         _ method: Method<Service, Arguments, Result>, _ arguments: Arguments
     ) async throws -> Result {
         guard calls.add(1, ordering: .relaxed).newValue > 1 else {

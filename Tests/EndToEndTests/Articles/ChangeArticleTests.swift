@@ -74,8 +74,9 @@ import Testing
     }
 
     private static let names: [RPCError.Code: String] = [
-        .unimplemented: ".unimplemented", .invalidArguments: ".invalidArguments", .invalidReply: ".invalidReply",
-        .application: ".application", .internalError: ".internalError",
+        .noSuchMethod: ".noSuchMethod", .noSuchObject: ".noSuchObject", .invalidArguments: ".invalidArguments",
+        .invalidReply: ".invalidReply",
+        .unlistedError: ".unlistedError", .subjectFailed: ".subjectFailed",
     ]
 }
 

@@ -68,7 +68,7 @@ import Testing
         #expect(try await visits.next() == 1)
         registration.cancel()
         let error = await #expect(throws: RPCError.self) { try await visits.next() }
-        #expect(error?.code == .unimplemented)
+        #expect(error?.code == .noSuchObject)
         client.close()
         await server.stop()
     }

@@ -42,7 +42,7 @@ import Testing
                 #expect(argument?.code == .invalidArguments && argument?.outcome == .notExecuted)
             }
             let result = await #expect(throws: RPCError.self) { try await ScalesProxy(client).broken() }
-            #expect(result?.code == .internalError && result?.outcome == .executed)
+            #expect(result?.code == .subjectFailed && result?.outcome == .executed)
         }
     }
 

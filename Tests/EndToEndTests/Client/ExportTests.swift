@@ -59,7 +59,7 @@ private struct Noting: Echo {
     @Test func `a server that was given two protocols of the same name does not begin to serve`() async throws {
         let server = server
         server.export(OtherGreeterProxy(Rival()))
-        let error = await #expect(throws: ListenError.self) { try await server.run("tcp://127.0.0.1:0") }
+        let error = await #expect(throws: ListenError.self) { try await server.run(on: "tcp://127.0.0.1:0") }
         #expect(error?.description.hasPrefix("cannot serve tcp://127.0.0.1:0: Greeter is not exported: ") == true)
         #expect(lines.withLock { $0 }.filter { $0.contains("have the same name on the wire") }.count == 1)
     }
@@ -71,17 +71,18 @@ private struct Noting: Echo {
         let url = try await server.listen(on: "tcp://127.0.0.1:0")
         let client = RPCClient(url, .patient)
         let error = await #expect(throws: RPCError.self) { try await CounterProxy(client).next() }
-        #expect(error?.code == .unimplemented && error?.outcome == .notExecuted)
-        let text = "there is no method Counter.next; the server has not exported it (server.export(…)); exported: "
+        #expect(error?.code == .noSuchObject && error?.outcome == .notExecuted)
+        let text = "there is no object Counter; the server has not exported it (server.export(…)); exported: "
         #expect(error?.message == text + "Greeter, Echo")
+        #expect(error?.method == "Counter.next" && error?.peer == url)
         #expect(error?.description.contains(": the answer of \(url) (") == true)
 
         _ = await #expect(throws: RPCError.self) { try await EchoProxy(client).text("x") }
         let (callback, address) = noted.withLock { $0 }
-        #expect(callback?.code == .unimplemented)
+        #expect(callback?.code == .noSuchObject)
         #expect(
             callback?.message
-                == "there is no method Greeter.greet; the client has not exported it (client.export(…)); nothing is exported"
+                == "there is no object Greeter; the client has not exported it (client.export(…)); nothing is exported"
         )
         #expect(address.hasPrefix("tcp://127.0.0.1:") && address != url)
         #expect(callback?.description.contains(": the answer of \(address) (") == true)
@@ -91,7 +92,7 @@ private struct Noting: Echo {
 
     @Test func `run logs where the server listens`() async throws {
         let server = server
-        let running = Task { try await server.run("tcp://127.0.0.1:0", "tcp://[::1]:0") }
+        let running = Task { try await server.run(on: "tcp://127.0.0.1:0", "tcp://[::1]:0") }
         await until { lines.withLock { $0.count } == 2 }
         await server.stop(grace: .zero)
         try await running.value
@@ -120,7 +121,7 @@ private struct Noting: Echo {
         try #require(await greeter.greet("you") == "Hello, you!")
         for _ in 1...2 { registration.cancel() }
         let error = await #expect(throws: RPCError.self) { try await greeter.greet("you") }
-        #expect(error?.code == .unimplemented && error?.outcome == .notExecuted)
+        #expect(error?.code == .noSuchObject && error?.outcome == .notExecuted)
         try #require(await GreeterProxy(client).greet("you") == "Hello, you!")
         await server.stop(grace: .zero)
     }
@@ -138,7 +139,7 @@ private struct Noting: Echo {
             try #require(await EchoProxy(client).text("you") == "Hello, you!")
             registration.cancel()
             let error = await #expect(throws: RPCError.self) { try await EchoProxy(client).text("you") }
-            #expect(error?.code == .unimplemented)
+            #expect(error?.code == .noSuchObject)
         }
     }
 }

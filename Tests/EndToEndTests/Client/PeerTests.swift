@@ -140,7 +140,7 @@ private struct ActorGreeter: Greeter {
         try #require(await CounterProxy(client, named: "apples").increment(by: 3) == 3)
         try #require(await CounterProxy(client, named: "pears \"quoted\"").value() == 0)
         let error = await #expect(throws: RPCError.self) { try await CounterProxy(client).value() }
-        #expect(error?.code == .unimplemented)
+        #expect(error?.code == .noSuchObject)
         await server.stop(grace: .zero)
     }
 

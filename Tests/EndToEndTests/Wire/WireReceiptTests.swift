@@ -12,7 +12,7 @@ struct WireReceiptTests {
         for first in stride(from: 1, through: asked, by: 100) {
             let questions = (first..<first + 100).map { #"{"jsonrpc":"2.0","method":"No.such","id":\#($0)}"# }
             client.send(questions.flatMap(client.framing.frame))
-            for number in first..<first + 100 { #expect(try brief(client.hear()) == "\(number)!-32601") }
+            for number in first..<first + 100 { #expect(try brief(client.hear()) == "\(number)!-32001") }
         }
         return try #require(welcome.split(separator: #""session":""#).last).prefix(32).description
     }
@@ -28,7 +28,7 @@ struct WireReceiptTests {
             let session = try beUngrateful(try RawClient(url), 200)
             let (client, welcome) = try resume(session, of: url)
             #expect(welcome?.contains(session) == true)
-            for number in 1...200 { #expect(try brief(client.hear()) == "\(number)!-32601") }
+            for number in 1...200 { #expect(try brief(client.hear()) == "\(number)!-32001") }
         }
     }
 

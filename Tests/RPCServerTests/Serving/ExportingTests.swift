@@ -31,7 +31,7 @@ import Testing
             let error = await #expect(throws: RPCError.self) {
                 try await GreeterProxy(client, named: missing).greet("you")
             }
-            #expect(error?.code == .unimplemented)
+            #expect(error?.code == .noSuchObject)
             #expect(error?.outcome == .notExecuted)
             let object = missing.map { "Greeter[\($0)]" } ?? "Greeter"
             #expect(
@@ -150,7 +150,7 @@ import Testing
         await devices[1].close(grace: .seconds(2))
         await until { (try? await lamp.greet("you")) == nil }
         let error = await #expect(throws: RPCError.self) { try await lamp.greet("you") }
-        #expect(error?.code == .unimplemented && error?.outcome == .notExecuted)
+        #expect(error?.code == .noSuchObject && error?.outcome == .notExecuted)
         await server.stop()
     }
 
@@ -172,7 +172,7 @@ import Testing
         let (server, client) = try await pair(configuration)
         server.export(GreeterProxy(ScriptedGreeter { _ in throw Failure() }))
         let error = try #require(await #expect(throws: RPCError.self) { try await GreeterProxy(client).greet("you") })
-        #expect(error.code == .internalError)
+        #expect(error.code == .subjectFailed)
         #expect(error.outcome == .executed)
         #expect(error.data == nil)
         let text = "Greeter.greet failed; its log has the details under the failure ID "

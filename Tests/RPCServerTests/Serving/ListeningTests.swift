@@ -61,7 +61,7 @@ import Testing
         let (first, second) = (RPCServer(), RPCServer())
         first.export(GreeterProxy(EnglishGreeter()))
         let url = try await first.listen(on: "tcp://127.0.0.1:0")
-        let error = await #expect(throws: ListenError.self) { try await second.run("tcp://127.0.0.1:0", url) }
+        let error = await #expect(throws: ListenError.self) { try await second.run(on: "tcp://127.0.0.1:0", url) }
         #expect(try #require(error).description.contains("EADDRINUSE"))
         #expect(try await greeting(at: url) == "Hello, you!")
         await first.stop()
@@ -70,7 +70,9 @@ import Testing
     @Test func `when one address of several cannot be had, none is left`() async throws {
         let folder = TemporaryFolder()
         let server = RPCServer()
-        await #expect(throws: ListenError.self) { try await server.run("unix://\(folder.path)/socket", "tcp://?:1") }
+        await #expect(throws: ListenError.self) {
+            try await server.run(on: "unix://\(folder.path)/socket", "tcp://?:1")
+        }
         #expect(!FileManager.default.fileExists(atPath: "\(folder.path)/socket"))
     }
 

@@ -101,7 +101,7 @@ import Testing
         let (server, url) = try await serve(EnglishGreeter())
         let client = RPCClient(url, .patient)
         #expect(try await GreeterProxy(client).greet("you") == "Hello, you!")
-        let running = Task { try await server.run() }
+        let running = Task { try await server.run(on: []) }
         running.cancel()
         try await running.value
         #expect(server.counters.connectionsOpen == 0)
@@ -111,7 +111,7 @@ import Testing
 
     @Test func `everybody who waits for the end is told, before and after`() async throws {
         let (server, _) = try await serve(EnglishGreeter())
-        async let run: Void = server.run("tcp://127.0.0.1:0")
+        async let run: Void = server.run(on: "tcp://127.0.0.1:0")
         async let wait: Void = server.waitUntilStopped()
         await server.stop()
         try? await run

@@ -84,7 +84,7 @@ struct SpecificationTests {
         // Ours.
         (ErrorCode.unavailable, -32050), (ErrorCode.connectionLost, -32051), (ErrorCode.deadlineExceeded, -32052),
         (ErrorCode.closed, -32053), (ErrorCode.denied, -32054), (ErrorCode.unauthenticated, -32055),
-        (ErrorCode.subjectGone, -32056), (ErrorCode.invalidAddress, -32057), (ErrorCode.invalidReply, -32058),
+        (ErrorCode.noSuchObject, -32001), (ErrorCode.invalidAddress, -32057), (ErrorCode.invalidReply, -32058),
     ]
 
     @Test func `every error has its number, and no number means two things`() {

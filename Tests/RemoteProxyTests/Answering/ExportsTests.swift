@@ -55,7 +55,7 @@ private final class KeptTill: BankTill {
         }
         #expect(names == ["Till.count()", "Till.count(from:)"])
         #expect(try count(TillProxy(network.client())) == 1)
-        #expect(call { try await OtherTillProxy(network.client()).open() }?.code == .unimplemented)
+        #expect(call { try await OtherTillProxy(network.client()).open() }?.code == .noSuchMethod)
     }
 
     @Test func `a second export of the same protocol takes the place of the first, and of no other`() throws {
@@ -92,9 +92,9 @@ private final class KeptTill: BankTill {
         struct Dotted: ServiceProxy {
             typealias ProxiedService = any Till
             typealias MethodName = TillProxy.MethodName
-            static let methodTable = MethodTable<any Till>(
-                ServiceDescription("bank"),
-                [Method<any Till, Void, Int>("Till.add", of: ServiceDescription("bank"), coding: .none) { _, _ in 0 }])
+            static let methodTable = _MethodTable<any Till>(
+                _ServiceDescription("bank"),
+                [Method<any Till, Void, Int>("Till.add", of: _ServiceDescription("bank"), coding: .none) { _, _ in 0 }])
             let proxySubject: any Subject<any Till>
             var asService: any Till { TillProxy(subject: proxySubject) }
             init(subject: any Subject<any Till>) { proxySubject = subject }
@@ -124,7 +124,7 @@ private final class KeptTill: BankTill {
     func `a wrong method of a service with dots in its name is answered with what there is`(name: String, hint: String)
     {
         exports.add(BankTillProxy(KeptTill()), named: nil)
-        #expect(ErrorObject.unknown(Bytes(name), exports).message.contains(hint))
+        #expect(ErrorObject.unknown(Bytes(name), exports, isOwnEnd: false).message.contains(hint))
     }
 
     @Test func `what was taken back is not there, and what runs goes on`() throws {
@@ -137,7 +137,7 @@ private final class KeptTill: BankTill {
         #expect(probe.executed == [1])
         for _ in 1...2 { registration.cancel() }
         let error = call { try await proxy.echo(2) }
-        #expect(error?.code == .unimplemented && error?.outcome == .notExecuted)
+        #expect(error?.code == .noSuchObject && error?.outcome == .notExecuted)
         #expect(try loop.complete { try await running.value } == 1)
         #expect(try loop.complete { try await ProbeProxy(network.client()).echo(3) } == 3)
         #expect(!names.contains { $0.hasPrefix("Probe[") } && names.contains("Probe.echo"))
@@ -153,7 +153,7 @@ private final class KeptTill: BankTill {
                 return try await till.count()
             }
         }
-        #expect(error?.code == .unimplemented)
+        #expect(error?.code == .noSuchObject)
     }
 
     @Test func `any of many objects can be taken back, and the others are found`() throws {

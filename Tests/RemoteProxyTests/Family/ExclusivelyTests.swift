@@ -173,7 +173,7 @@ import Testing
         let error = try loop.complete { [workshop] in
             await failure { try await WorkshopProxy(workshop).exclusively {} }
         }
-        #expect(error?.code == .unimplemented)
+        #expect(error?.code == .noSuchMethod)
         #expect(error?.outcome == .notExecuted)
     }
 }

@@ -46,7 +46,7 @@ import Testing
         let (mine, theirs) = (serve(locked.guarded(by: readers)), serve(locked, named: "back"))
         try loop.complete { [loop] in
             let error = await failure { try await mine.exclusively { Issue.record("it is held by nobody") } }
-            #expect(error?.code == (silently ? .unimplemented : .denied))
+            #expect(error?.code == (silently ? .noSuchMethod : .denied))
             #expect(error?.outcome == .notExecuted)
             #expect(error?.message.contains(silently ? "no subject in it is locked" : "holding the Workshop") == true)
             _ = try await loop.within(milliseconds: 10) { try await theirs.work("other", milliseconds: 1) }

@@ -30,7 +30,7 @@ import Testing
     @Test func `is found in a lazy object that has been made, and where to put it is said before`() throws {
         let proxy = unmade(cached)
         let error = try #require(refusal(proxy))
-        #expect(error.code == .unimplemented)
+        #expect(error.code == .noSuchMethod)
         #expect(error.outcome == .notExecuted)
         #expect(error.message.contains("put .cached(in:) around"))
         _ = try loop.complete { try await proxy.balance() }
@@ -61,7 +61,7 @@ import Testing
         proxy.note("to all")
         #expect(account.notes == ["to all"])
         #expect(proxy.receiverCount == 1)
-        #expect(refusal(proxy.observed { _ in })?.code == .unimplemented)
+        #expect(refusal(proxy.observed { _ in })?.code == .noSuchMethod)
     }
 
     @Test func `is found in a counted object while that is held`() throws {

@@ -13,7 +13,7 @@ struct ArgumentReaderTests {
     /// Reads the arguments of the method as generated code does.
     private func order(_ params: String) throws -> (item: Int, note: String?, count: Int) {
         try Array(params.utf8).withUnsafeBytes { bytes in
-            var reader = try ArgumentReader.over(bytes, of: Self.method)
+            var reader = try _ArgumentReader.over(bytes, of: Self.method)
             let item: Int = try reader.next()
             let note: String? = try reader.next()
             let count: Int = try reader.next()
@@ -59,7 +59,7 @@ struct ArgumentReaderTests {
     @Test func `a method that reads more than it says names the number of the argument`() throws {
         let fault = try #require(throws: ArgumentFault.self) {
             try Array(#"{"item":1}"#.utf8).withUnsafeBytes { bytes in
-                var reader = try ArgumentReader.over(bytes, of: Self.method)
+                var reader = try _ArgumentReader.over(bytes, of: Self.method)
                 for _ in 0..<3 { let _: String? = try? reader.next() }
                 let _: Int = try reader.next()
             }

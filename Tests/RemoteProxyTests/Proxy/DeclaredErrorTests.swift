@@ -24,9 +24,9 @@ private struct ClosedShop: Shop {
 }
 
 @Suite struct `Declared errors` {
-    private let both = ServiceDescription(
+    private let both = _ServiceDescription(
         "Shop", errors: ["Login.Failure": Login.Failure.self, "Payment.Failure": Payment.Failure.self])
-    private let payment = ServiceDescription("Shop", errors: ["Payment.Failure": Payment.Failure.self])
+    private let payment = _ServiceDescription("Shop", errors: ["Payment.Failure": Payment.Failure.self])
 
     @Test func `of two types with the same name each arrives as itself`() throws {
         let network = SimulatedNetwork()
@@ -48,27 +48,27 @@ private struct ClosedShop: Shop {
         #expect(
             sent(Payment.Failure.denied, by: payment)?.data?.description
                 == #"{"type":"Failure","spelling":"Payment.Failure","error":{"denied":{}}}"#)
-        let unqualified = ServiceDescription("Shop", errors: ["Lonely": Lonely.self])
+        let unqualified = _ServiceDescription("Shop", errors: ["Lonely": Lonely.self])
         let data = sent(Lonely.denied, by: unqualified)?.data?.description
         #expect(data == #"{"type":"Lonely","error":{"denied":{}}}"#)
-        #expect(sent(Lonely.denied, by: ServiceDescription("Shop", errors: [Lonely.self]))?.data?.description == data)
+        #expect(sent(Lonely.denied, by: _ServiceDescription("Shop", errors: [Lonely.self]))?.data?.description == data)
     }
 
     @Test func `the name that the first release sends is understood where it means one type`() {
         let data = #"{"type":"Failure","error":{"denied":{}}}"#
         #expect(received(data, by: payment) as? Payment.Failure == .denied)
-        #expect((received(data, by: both) as? RPCError)?.code == .application)
+        #expect((received(data, by: both) as? RPCError)?.code == .unlistedError)
     }
 
     @Test func `a spelling that is not listed means no other type of that name`() {
         let data = #"{"type":"Failure","spelling":"Login.Failure","error":{"denied":{}}}"#
-        #expect((received(data, by: payment) as? RPCError)?.code == .application)
+        #expect((received(data, by: payment) as? RPCError)?.code == .unlistedError)
         #expect(received(data, by: both) as? Login.Failure == .denied)
     }
 
     @Test func `one end may spell a type with its module, and the other without`() {
-        func service(_ errors: KeyValuePairs<String, any (Error & Codable & Sendable).Type>) -> ServiceDescription {
-            ServiceDescription("Shop", errors: errors)
+        func service(_ errors: KeyValuePairs<String, any (Error & Codable & Sendable).Type>) -> _ServiceDescription {
+            _ServiceDescription("Shop", errors: errors)
         }
         let (short, long) = (service(["Lonely": Lonely.self]), service(["Module.Lonely": Lonely.self]))
         for (server, client) in [(long, short), (short, long), (service(["A.Module.Lonely": Lonely.self]), long)] {
@@ -77,15 +77,15 @@ private struct ClosedShop: Shop {
         }
         // Several types of that name could be meant.
         let data = #"{"type":"Failure","spelling":"Module.Failure","error":{"denied":{}}}"#
-        #expect((received(data, by: both) as? RPCError)?.code == .application)
+        #expect((received(data, by: both) as? RPCError)?.code == .unlistedError)
         let several = #"{"type":"Module.Failure","spelling":"Module.Failure","error":{"denied":{}}}"#
         let one = service(["Failure": Payment.Failure.self])
-        #expect((received(several, by: one) as? RPCError)?.code == .application)
+        #expect((received(several, by: one) as? RPCError)?.code == .unlistedError)
         #expect(received(data, by: one) as? Payment.Failure == .denied)
     }
 
     @Test func `a type may be listed under two names`() {
-        let twice = ServiceDescription(
+        let twice = _ServiceDescription(
             "Shop", errors: ["Payment.Failure": Payment.Failure.self, "F": Payment.Failure.self])
         let data = sent(Payment.Failure.denied, by: twice)?.data?.description
         #expect(data == #"{"type":"Failure","spelling":"Payment.Failure","error":{"denied":{}}}"#)
@@ -93,16 +93,16 @@ private struct ClosedShop: Shop {
     }
 
     @Test func `of types without a spelling none is taken for another`() {
-        let plain = ServiceDescription("Shop", errors: [Login.Failure.self, Payment.Failure.self])
+        let plain = _ServiceDescription("Shop", errors: [Login.Failure.self, Payment.Failure.self])
         let data = sent(Payment.Failure.denied, by: plain)?.data?.description ?? ""
-        #expect((received(data, by: plain) as? RPCError)?.code == .application)
+        #expect((received(data, by: plain) as? RPCError)?.code == .unlistedError)
     }
 
-    private func sent(_ error: any Error, by service: ServiceDescription) -> ErrorObject? {
+    private func sent(_ error: any Error, by service: _ServiceDescription) -> ErrorObject? {
         ErrorObject(error, .executed, thrownBy: "Shop.pay", of: service, log: { _ in })
     }
 
-    private func received(_ data: String, by service: ServiceDescription) -> any Error {
+    private func received(_ data: String, by service: _ServiceDescription) -> any Error {
         ErrorObject(code: 1, message: "denied", data: Bytes(data)).thrown(by: service)
     }
 }

@@ -146,7 +146,7 @@ private struct Slide: Slider {
         let slide = SliderProxy(Slide())
         #expect(try await slide.move(by: 2) == -2)
         let refusal = await #expect(throws: RPCError.self) { try await slide.move(to: 2) }
-        #expect(refusal?.code == .unimplemented && refusal?.outcome == .notExecuted)
+        #expect(refusal?.code == .noSuchMethod && refusal?.outcome == .notExecuted)
         #expect(throws: RPCError.self) { try SliderProxy.inherited(MoverProxy.Methods.move) }
     }
 
@@ -159,6 +159,6 @@ private struct Slide: Slider {
             error.map { "\($0)".contains("several of its methods, inherited or its own, are named add on the wire") }
                 == true)
         let refusal = await #expect(throws: RPCError.self) { try await both.add(1) }
-        #expect(refusal?.code == .unimplemented && refusal?.outcome == .notExecuted)
+        #expect(refusal?.code == .noSuchMethod && refusal?.outcome == .notExecuted)
     }
 }

@@ -22,13 +22,13 @@ private struct LibraryProxy: Library, ServiceProxy {
     struct MethodName: ServiceMethodName { let name: String }
 
     static let findMethod = Method<any Library, String, any Book>(
-        "find", of: ServiceDescription("Library"), parameters: ["title": "String"], result: "any Book",
+        "find", of: _ServiceDescription("Library"), parameters: ["title": "String"], result: "any Book",
         effect: .readOnly,
-        coding: ArgumentCoding(read: { try $0.next() }, write: { try $1.write($0) }),
+        coding: _ArgumentCoding(read: { try $0.next() }, write: { try $1.write($0) }),
         results: ResultCoding(
             read: { PaperBook(title: try decodeJSON(String.self, from: $0)) }, write: { try $1.encode($0.title) })
     ) { try await $0.find($1) }
-    static let methodTable = MethodTable<any Library>(ServiceDescription("Library"), [findMethod])
+    static let methodTable = _MethodTable<any Library>(_ServiceDescription("Library"), [findMethod])
 
     let proxySubject: any Subject<any Library>
     var asService: any Library { self }

@@ -24,7 +24,7 @@ import Testing
     /// Asks for a post that takes so long and then says who it is and whether its task has been cancelled.
     private func post(_ name: String, id: RPCIdentifier? = nil, milliseconds: Int = 0) {
         let probe = RecordingProbe(loop)
-        let post = Post<any Probe, Void>(name, of: ServiceDescription("Notes"), proxy: { _ in probe }, coding: .none) {
+        let post = Post<any Probe, Void>(name, of: _ServiceDescription("Notes"), proxy: { _ in probe }, coding: .none) {
             [loop, log] _, _ in
             if milliseconds > 0 { try? await loop.sleep(for: .milliseconds(milliseconds)) }
             log.withLock { $0.append(Task.isCancelled ? "\(name) cancelled" : name) }

@@ -34,11 +34,11 @@ public struct CachePolicy: Sendable {
     /// How long fetching a result may take. A call that waits for it may have an earlier deadline.
     public var refreshTimeout: Duration = .seconds(30)
     /// How many results may be fetched at the same time in the background, for calls that returned an older one.
-    public var maximumRefreshes = 16
+    package var maximumRefreshes = 16
     /// How long nothing is fetched in the background after a failure, so that a server in trouble gets fewer calls.
-    public var pauseAfterFailure: Duration = .seconds(1)
+    package var pauseAfterFailure: Duration = .seconds(1)
     /// How long to wait after writing the file before writing it again.
-    public var pauseAfterWriting: Duration = .seconds(1)
+    package var pauseAfterWriting: Duration = .seconds(1)
     /// Called with each problem of the file, and each result that cannot be cached. Calls never fail for these reasons. The
     /// default writes a line to standard error.
     public var log: @Sendable (LogRecord) -> Void = LogRecord.standardError

@@ -98,7 +98,7 @@ final class CacheStore: Sendable {
     }
 
     /// Decides what a call has to do if `look` found no result for it.
-    func find<Arguments>(_ key: CacheKey, _ arguments: Arguments, _ coding: ArgumentCoding<Arguments>) -> Answer {
+    func find<Arguments>(_ key: CacheKey, _ arguments: Arguments, _ coding: _ArgumentCoding<Arguments>) -> Answer {
         let json = file == nil ? nil : try? coding.canonicalJSON(of: arguments)
         let name = json.map { "\(service).\(methods[key.method])\($0)" }
         let time = environment.wallTime()

@@ -53,7 +53,7 @@ extension ServiceProxy {
     ///
     /// A slow reader misses the oldest updates, never the newest. Put the cache around a lazy, counted or late-bound proxy.
     /// Inside one, the cache is found only while the object exists. Inside `failover` it is never found.
-    /// - Throws: `RPCError` with the code `.unimplemented` if no cache is found, or it does not cache the method.
+    /// - Throws: `RPCError` with the code `.noSuchMethod` if no cache is found, or it does not cache the method.
     public func updates<Result: Codable>(
         of method: Method<ProxiedService, Void, Result>
     ) throws -> AsyncStream<CacheUpdate<Result>> {
@@ -62,21 +62,21 @@ extension ServiceProxy {
 
     /// The updates of a method with parameters, for certain arguments: `try feed.updates(of: FeedProxy.Methods.page, 2)`. Several
     /// arguments are a tuple with the names of the parameters.
-    /// - Throws: `RPCError` with the code `.unimplemented` if no cache is found, or it does not cache the method; with
+    /// - Throws: `RPCError` with the code `.noSuchMethod` if no cache is found, or it does not cache the method; with
     ///   `.invalidArguments` if an argument is not equal to itself, such as NaN, or cannot be encoded.
     public func updates<Arguments, Result: Codable>(
         of method: Method<ProxiedService, Arguments, Result>, _ arguments: Arguments
     ) throws -> AsyncStream<CacheUpdate<Result>> {
         guard let cache = proxySubject.layer(CachingSubject<ProxiedService>.self) else {
             throw RPCError(
-                .unimplemented,
+                .noSuchMethod,
                 "this proxy has no cache, or has it where it is not found: inside failover, or inside an object that has "
                     + "not been made or bound yet; put .cached(in:) around those",
                 outcome: .notExecuted)
         }
         guard let number = cache.store.methods.firstIndex(of: method.signature.name) else {
             throw RPCError(
-                .unimplemented,
+                .noSuchMethod,
                 "\(method.signature.wireName) is not cached by this proxy; name it in .cached(in:methods:) or mark it @ReadOnly",
                 outcome: .notExecuted)
         }

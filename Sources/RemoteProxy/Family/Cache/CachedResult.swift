@@ -13,7 +13,7 @@ struct CacheKey: Sendable, Hashable {
     /// Nil if a result for these arguments would never be found again.
     /// - Parameter name: the name of the method if a peer has sent the arguments. Refuses texts that are costly to compare then.
     init?<Arguments>(
-        _ method: Int, _ arguments: Arguments, _ coding: ArgumentCoding<Arguments>, sentFor name: String? = nil
+        _ method: Int, _ arguments: Arguments, _ coding: _ArgumentCoding<Arguments>, sentFor name: String? = nil
     ) throws(RPCError) {
         guard let arguments = try ArgumentValues(arguments, coding, sentFor: name) else { return nil }
         var hasher = Hasher()
@@ -45,14 +45,14 @@ final class KnownResult<Arguments: Sendable, Result: Sendable>: CachedResult {
     let value: Result
     let bytes: Int
     private let arguments: Arguments
-    private let coding: ArgumentCoding<Arguments>
+    private let coding: _ArgumentCoding<Arguments>
     private let results: ResultCoding<Result>
     private let traffic: Traffic?
 
     /// - Parameter caller: the peer that has asked for the result. Its server counts the result for as long as it exists. Nil if
     ///   this process has asked.
     init(
-        _ value: Result, for key: CacheKey, _ arguments: Arguments, _ coding: ArgumentCoding<Arguments>,
+        _ value: Result, for key: CacheKey, _ arguments: Arguments, _ coding: _ArgumentCoding<Arguments>,
         _ results: ResultCoding<Result>, askedBy caller: Caller? = nil
     ) {
         (self.key, self.value) = (key, value)

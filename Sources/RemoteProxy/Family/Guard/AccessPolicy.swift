@@ -18,7 +18,7 @@ public struct AccessPolicy: Sendable {
         case allow
         /// The call is refused. Its error gives this reason.
         case deny(String)
-        /// The call is refused as if the method did not exist: with the code `.unimplemented`.
+        /// The call is refused as if the method did not exist: with the code `.noSuchMethod`.
         case denySilently
     }
 

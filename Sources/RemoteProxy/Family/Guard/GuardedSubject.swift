@@ -103,7 +103,7 @@ struct GuardedSubject<Service: Sendable>: WrappingSubject, SelectiveSubject, Hol
             let what = method == hold ? "holding the \(method.service) exclusively (rpc.hold)" : method.wireName
             throw RPCError(.denied, "\(what) was denied: \(reason)", outcome: .notExecuted)
         case .denySilently:
-            throw RPCError(.unimplemented, "there is no method \(method.wireName)", outcome: .notExecuted)
+            throw RPCError(.noSuchMethod, "there is no method \(method.wireName)", outcome: .notExecuted)
         }
     }
 
@@ -166,7 +166,7 @@ extension ServiceProxy {
     /// Makes a proxy that passes on only what the policy allows. The guard goes around other layers:
     /// `.locked().guarded(by: policy)` asks the policy first and locks then.
     ///
-    /// A denied call throws `RPCError` with the outcome `.notExecuted` and the code `.denied`, or `.unimplemented` if it
+    /// A denied call throws `RPCError` with the outcome `.notExecuted` and the code `.denied`, or `.noSuchMethod` if it
     /// is denied silently. A denied post vanishes, with a line in the log. If the policy decides asynchronously,
     /// up to 1,000 posts wait for it, in order; more are denied. `exclusively` is judged like a method
     /// that changes something.

@@ -106,7 +106,7 @@ import Testing
 
     @Test func `what is not cached cannot be watched`() throws {
         let plain = #expect(throws: RPCError.self) { try ShelfProxy(shelf).updates(of: ShelfProxy.Methods.titles) }
-        #expect(plain?.code == .unimplemented)
+        #expect(plain?.code == .noSuchMethod)
         let proxy = cached(ShelfProxy(shelf))
         let uncached = #expect(throws: RPCError.self) {
             try proxy.updates(of: ShelfProxy.Methods.search, [:])

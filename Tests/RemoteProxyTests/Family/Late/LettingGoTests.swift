@@ -91,7 +91,7 @@ import Testing
         let proxy = maker.proxy(keepingAlive: .seconds(1))
         let held = maker.start { try await proxy.exclusively { 1 } }
         maker.loop.run()
-        #expect(held.rpcError?.code == .unimplemented)
+        #expect(held.rpcError?.code == .noSuchMethod)
         maker.loop.advance(by: .seconds(2))
         _ = maker.start { try await proxy.echo(1) }
         maker.loop.run()

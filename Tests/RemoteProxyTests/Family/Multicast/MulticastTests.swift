@@ -156,7 +156,7 @@ private final class RealScreen: Screen {
     @Test func `a call has no single receiver to answer it`() async throws {
         let proxy = ListenerProxy.multicast([Ear()])
         let error = await #expect(throws: RPCError.self) { try await proxy.answer() }
-        #expect(error?.code == .unimplemented)
+        #expect(error?.code == .noSuchMethod)
         #expect(error?.outcome == .notExecuted)
         #expect(error?.message.contains("Listener.answer") == true)
     }
@@ -164,7 +164,7 @@ private final class RealScreen: Screen {
     @Test func `a proxy that is none takes no receivers`() {
         let ear = Ear()
         let error = #expect(throws: RPCError.self) { try ListenerProxy(ear).add(ear) }
-        #expect(error?.code == .unimplemented)
+        #expect(error?.code == .noSuchMethod)
         #expect(ListenerProxy(ear).receiverCount == nil)
     }
 
@@ -215,7 +215,7 @@ private final class RealScreen: Screen {
         let call = StartedCall(on: network.loop) { try await proxy.echo(2) }
         network.loop.run()
         #expect(probes.map(\.noted) == [[1], [1]])
-        #expect(call.rpcError?.code == .unimplemented)
+        #expect(call.rpcError?.code == .noSuchMethod)
         client.close()
         network.shutDown()
     }

@@ -106,7 +106,7 @@ final class ScriptedSubject<Service: Sendable>: Subject {
 extension RPCError {
     static let busy = RPCError(.busy, "too much to do", outcome: .notExecuted)
     static let lost = RPCError(.connectionLost, "the line is dead", outcome: .unknown)
-    static let broken = RPCError(.internalError, "it broke", outcome: .executed)
+    static let broken = RPCError(.subjectFailed, "it broke", outcome: .executed)
 }
 
 extension ManualLoop {

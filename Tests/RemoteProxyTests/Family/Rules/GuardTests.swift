@@ -32,7 +32,7 @@ import Testing
         let policy = AccessPolicy.nobody.silently
         let proxy = guarded(policy)
         let error = try #require(loop.failure { try await proxy.add(1) })
-        #expect(error.code == .unimplemented)
+        #expect(error.code == .noSuchMethod)
         #expect(error.outcome == .notExecuted)
         #expect(error.message == "there is no method Account.add")
         #expect(try loop.complete { try await proxy.supports(.add) } == false)
@@ -105,7 +105,7 @@ import Testing
         #expect(try loop.complete { try await slow.add(1) } == 2)
         #expect(asked.withLock { $0 } == 2)
         let neither = guarded(.nobody.or(.readOnly).silently)
-        #expect(loop.failure { try await neither.add(1) }?.code == .unimplemented)
+        #expect(loop.failure { try await neither.add(1) }?.code == .noSuchMethod)
     }
 
     @Test func `who may be told by role, by being somebody, by being here`() throws {
@@ -171,7 +171,7 @@ import Testing
             try await guarded(.nobody.silently).proxySubject.hold(for: .seconds(1))
         }
         #expect(error?.message == RPCError.cannotBeHeld.message)
-        #expect(error?.code == .unimplemented)
+        #expect(error?.code == .noSuchMethod)
     }
 
     @Test func `taking the subject for several calls is judged like a call`() throws {
@@ -182,7 +182,7 @@ import Testing
             try await guarded(AccessPolicy { _ in .allow }).proxySubject.hold(for: .seconds(1))
         }
         // There is no lock in this stack; the question got as far as that.
-        #expect(passed?.code == .unimplemented)
+        #expect(passed?.code == .noSuchMethod)
     }
 }
 
@@ -297,7 +297,7 @@ import Testing
         network.exports.add(AccountProxy(account).guarded(by: .readOnly.silently), named: nil)
         let proxy = AccountProxy(network.client())
         let error = try #require(network.loop.failure { try await proxy.add(1) })
-        #expect(error.code == .unimplemented)
+        #expect(error.code == .noSuchMethod)
         #expect(error.outcome == .notExecuted)
         #expect(try network.loop.complete { try await proxy.supports(.balance) })
         #expect(try network.loop.complete { try await proxy.supports(.add) } == false)

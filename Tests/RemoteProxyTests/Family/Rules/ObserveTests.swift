@@ -69,7 +69,7 @@ final class Events: Sendable {
         loop.run()
         _ = try loop.complete { try await proxy.exclusively { try await proxy.add(1) } }
         _ = try loop.complete { try await other.value }
-        #expect(loop.failure { try await self.observed(AccountProxy(account)).exclusively {} }?.code == .unimplemented)
+        #expect(loop.failure { try await self.observed(AccountProxy(account)).exclusively {} }?.code == .noSuchMethod)
         #expect(try loop.complete { try await proxy.supports(.add) })
         #expect(
             events.all == [

@@ -62,7 +62,7 @@ import Testing
 
     @Test(arguments: [
         RPCError.broken, RPCError(.busy, "a subject's own", outcome: .executed),
-        RPCError(.denied, "no", outcome: .notExecuted), RPCError(.unimplemented, "what?", outcome: .notExecuted),
+        RPCError(.denied, "no", outcome: .notExecuted), RPCError(.noSuchMethod, "what?", outcome: .notExecuted),
         RPCError(.invalidArguments, "what?", outcome: .notExecuted), RPCError(.closed, "over", outcome: .notExecuted),
     ]) func `a failure that would only come again is not tried again`(error: RPCError) throws {
         let subject = subject(error)

@@ -37,7 +37,7 @@ private struct PlainFeed: Feed {
         let feed = feed
         #expect(try loop.complete { try await feed.load() } == ["old"])
         let error = try #require(loop.failure { try await feed.loadPage(1) })
-        #expect(error.code == .unimplemented)
+        #expect(error.code == .noSuchMethod)
         #expect(error.outcome == .notExecuted)
     }
 
@@ -115,7 +115,7 @@ private struct PlainFeed: Feed {
         let server = ForeignServer { _ in nil }
         let feed = FeedProxy(server.client)
         let error = try #require(server.loop.failure { try await feed.supports(.load) })
-        #expect(error.code == .unimplemented)
+        #expect(error.code == .noSuchMethod)
         #expect(error.message.contains("cannot say whether it has Feed.load"))
     }
 

@@ -73,7 +73,7 @@ struct StackModel {
         case .object(let number): return call(operation, object: number)
         case .guarded(let name, let refusal, let next):
             guard operation.name == name else { return call(operation, next, until: deadline) }
-            return .failed(refusal == .silently ? .unimplemented : .denied, .notExecuted)
+            return .failed(refusal == .silently ? .noSuchMethod : .denied, .notExecuted)
         case .observed(let number, let next):
             let began = now
             let ending = call(operation, next, until: deadline)
@@ -105,13 +105,13 @@ struct StackModel {
             defer { if !isHeld { log.append("\(number) let go") } }
             return call(operation, next, until: deadline)
         case .weak(let number, let next):
-            if isGone(number) { return .failed(.subjectGone, .notExecuted) }
+            if isGone(number) { return .failed(.noSuchObject, .notExecuted) }
             // What did not run is the call that the object made, not the one that it was called with.
             let ending = call(operation, next, until: deadline)
             if case .failed(let code, .notExecuted) = ending { return .failed(code, .executed) }
             return ending
         case .multicast:
-            return .failed(.unimplemented, .notExecuted)
+            return .failed(.noSuchMethod, .notExecuted)
         }
     }
 

@@ -24,7 +24,7 @@ import Testing
             return try await proxy.echo(4)
         }
         network.loop.run()
-        #expect(call.rpcError?.code == .subjectGone)
+        #expect(call.rpcError?.code == .noSuchObject)
         #expect(call.rpcError?.outcome == .notExecuted)
         client.close()
         network.shutDown()

@@ -73,7 +73,7 @@ private final class RealBell: Bell {
         door = nil
         proxy.knock(3)
         let error = await #expect(throws: RPCError.self) { try await proxy.open(1) }
-        #expect(error?.code == .subjectGone)
+        #expect(error?.code == .noSuchObject)
         #expect(error?.outcome == .notExecuted)
         #expect(error?.message.contains("Door") == true)
     }
