@@ -58,10 +58,10 @@ import Testing
         let watching = Task {
             for await state in client.states {
                 switch state {
-                case .idle, .connecting: show("connecting")
                 case .connected(let resumed): show(resumed ? "connected again" : "connected")
                 case .waiting(_, let error): show("not connected: \(error.message)")
                 case .closed: show("closed")
+                default: show("connecting")
                 }
             }
         }
