@@ -1,5 +1,6 @@
 // One requirement that has a reply, with its types: its name, how it is called, and how its arguments and result travel.
 
+package import JSONCodec
 import RPCWire
 
 /// A requirement of a service that is called and answered.
@@ -178,5 +179,28 @@ extension Method {
         inheritedBy proxy: Proxy, _ arguments: Arguments
     ) async throws -> Result {
         try await Proxy.inherited(self)._call(proxy.proxySubject, arguments)
+    }
+}
+
+// MARK: how results travel
+
+/// Reads and writes the result of one method.
+package struct ResultCoding<Result: Sendable>: Sendable {
+    /// Reads one JSON value.
+    let read: @Sendable (UnsafeRawBufferPointer) throws -> Result
+    let write: @Sendable (Result, JSONOutput) throws -> Void
+
+    package init(
+        read: @escaping @Sendable (UnsafeRawBufferPointer) throws -> Result,
+        write: @escaping @Sendable (Result, JSONOutput) throws -> Void
+    ) {
+        (self.read, self.write) = (read, write)
+    }
+}
+
+extension ResultCoding where Result: Codable {
+    /// For a result that travels as the value it is.
+    package static var codable: ResultCoding {
+        ResultCoding(read: { try decodeJSON(Result.self, from: $0) }, write: { try $1.encode($0) })
     }
 }
