@@ -129,7 +129,7 @@ package final class SessionTable: Sendable {
         let debtors = links.values.map { (link: $0, debt: $0.requester.account.bytes) }.filter {
             $0.debt > SessionAccount.share
         }
-        // What running calls came with is no debt: ending these sessions might not be enough, and would help nobody.
+        // What running calls came with is no debt. If the debts are less than the excess, ending these sessions frees too little.
         guard debtors.reduce(0, { $0 + $1.debt }) >= excess else { return }
         var left = excess
         for (link, debt) in debtors.sorted(by: { $0.debt > $1.debt }) where left > 0 {

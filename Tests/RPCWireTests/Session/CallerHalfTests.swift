@@ -511,13 +511,20 @@ import Testing
         #expect(taken(&half) == ["call 2 as 2"])
     }
 
-    @Test func `a post passes calls that wait for a place, which then get higher numbers`() {
-        var half = half()
+    /// Sends a call, has another wait for its place, and sends a post past that one.
+    /// - Returns: the number of the first call. The others have 2 and 3.
+    private func passWaitingCall(in half: inout CallerHalf) -> Int64 {
         attach(1, to: &half)
         half.limitPlaces(to: 1, bytes: nil)
         let first = call(1, in: &half, over: 1) ?? 0
         _ = call(2, in: &half)
         #expect(post("a", in: &half) == .success(3))
+        return first
+    }
+
+    @Test func `a post passes calls that wait for a place, which then get higher numbers`() {
+        var half = half()
+        let first = passWaitingCall(in: &half)
         #expect(half.replied(to: first, over: 1)?.word == 1)
         let effects = half.takeWaiting(peerRunsLibrary: true)
         #expect(words(effects) == ["call 2 as 4"] && effects.renumbered.map(\.id) == [4])
@@ -536,11 +543,7 @@ import Testing
 
     @Test func `a call that posts have passed goes behind those that wait, in the order of the numbers`() {
         var half = half()
-        attach(1, to: &half)
-        half.limitPlaces(to: 1, bytes: nil)
-        let first = call(1, in: &half, over: 1) ?? 0
-        _ = call(2, in: &half)
-        #expect(post("a", in: &half) == .success(3))
+        let first = passWaitingCall(in: &half)
         // The stream takes no more for now.
         for text in ["b", "c"] {
             var text = text

@@ -123,7 +123,7 @@ struct Arrival<Service: Sendable> {
             join()
             return .go(object.subject)
         }
-        if posts.count >= limit { dropOvertaken() }
+        if posts.count >= limit { dropPostsOfEndedSessions() }
         guard posts.count < limit else {
             isWanted = true
             refusedPosts += 1
@@ -136,7 +136,7 @@ struct Arrival<Service: Sendable> {
     }
 
     /// Takes out the posts whose sessions are over.
-    private mutating func dropOvertaken() {
+    private mutating func dropPostsOfEndedSessions() {
         let before = posts.count
         posts.removeAll(where: \.isDropped)
         users -= before - posts.count
