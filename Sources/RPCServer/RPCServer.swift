@@ -64,26 +64,23 @@ public final class RPCServer: Sendable {
     /// - Parameter tokens: takes the place of `Configuration.tokens`.
     public func reload(tokens: TokenList) { driver.reload(tokens) }
 
-    /// Listens on one more address, serves from then on, and returns the address. Port 0 becomes the real port.
-    /// - Throws: `ListenError` when the address cannot be understood or is not free. Also when it is not loopback, there are
+    /// Listens at one more endpoint, serves from then on, and returns the endpoint. Port 0 becomes the real port.
+    /// - Throws: `RPCServer.ListenError` when the endpoint is no address or is not free. Also when it is not loopback, there are
     ///   no tokens, and `Configuration.allowsOtherMachines` is false. Also when it is the first address and `export` has
     ///   refused a proxy. `RPCError` with the code `.closed` after `stop`.
     @discardableResult
-    public func listen(on url: String) async throws -> String {
-        try await driver.listen(on: url)
+    public func listen(on endpoint: Endpoint) async throws -> Endpoint {
+        try await driver.listen(on: endpoint)
     }
 
-    /// Listens on the addresses, logs a line for each, and serves until `stop` is called or the calling task is cancelled.
+    /// Listens at the endpoints, logs a line for each, and serves until `stop` is called or the calling task is cancelled.
     /// Cancelling stops the server with its own grace time. Returns when the server has stopped.
     /// - Throws: what `listen(on:)` throws. Then no address is left open.
-    public func run(on first: String, _ others: String...) async throws { try await run(on: [first] + others) }
-
-    /// The same for any number of addresses. Without one it serves nothing until it is stopped.
-    package func run(on urls: [String]) async throws {
+    public func run(on first: Endpoint, _ others: Endpoint...) async throws {
         do {
-            var bound: [String] = []
-            for url in urls { bound.append(try await driver.listen(on: url)) }
-            for url in bound { driver.logLimiter.log(LogRecord(.notice, "listening on \(url)")) }
+            var bound: [Endpoint] = []
+            for endpoint in [first] + others { bound.append(try await driver.listen(on: endpoint)) }
+            for endpoint in bound { driver.logLimiter.log(LogRecord(.notice, "listening on \(endpoint)")) }
         } catch {
             await driver.stop(grace: .zero)
             throw error
@@ -108,10 +105,12 @@ public final class RPCServer: Sendable {
     }
 }
 
-/// Why a server cannot listen on an address.
-public struct ListenError: Error, Sendable, CustomStringConvertible {
-    /// The address as it was given.
-    public let url: String
-    /// What happened and what to do about it, in one line that names the address.
-    public let description: String
+extension RPCServer {
+    /// Why a server cannot listen at an endpoint.
+    public struct ListenError: Error, Sendable, CustomStringConvertible {
+        /// The endpoint as it was given.
+        public let endpoint: Endpoint
+        /// What happened and what to do about it, in one line that names the endpoint.
+        public let description: String
+    }
 }

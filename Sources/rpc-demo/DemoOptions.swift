@@ -1,11 +1,12 @@
 // The command line of the demo: which acts to play, and which server to call.
 
 import RPCSockets
+import RemoteProxy
 
 /// The user's choices.
 struct DemoOptions {
     /// The running server to call; nil to use one that the tour starts itself.
-    private(set) var url: String?
+    private(set) var endpoint: Endpoint?
     /// The text to print instead of playing.
     private(set) var answer: String?
     /// The acts to play, each with the number that announces it.
@@ -27,7 +28,7 @@ struct DemoOptions {
             }
             switch option {
             case "--connect":
-                url = try Self.address(value("URL"))
+                endpoint = try Self.endpoint(value("URL"))
             case "--act":
                 numbers = [try Self.number(value("NUMBER"))]
                 count = Tour.acts.count
@@ -48,9 +49,8 @@ struct DemoOptions {
         throw SetupError("there is no act '\(text)', only 1 to \(Tour.acts.count)")
     }
 
-    private static func address(_ url: String) throws(SetupError) -> String {
-        _ = try Endpoint(url)
-        return url
+    private static func endpoint(_ text: String) throws(SetupError) -> Endpoint {
+        do { return try Endpoint(text) } catch { throw SetupError(error.message) }
     }
 
     private static let help = """

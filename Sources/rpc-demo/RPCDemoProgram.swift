@@ -32,17 +32,19 @@ struct RPCDemoProgram {
 
     private static func play(_ options: DemoOptions) async throws {
         let server = RPCServer()
-        var url = options.url
-        if url == nil {
+        let endpoint: Endpoint
+        if let named = options.endpoint {
+            endpoint = named
+        } else {
             Tour.exportSubjects(to: server)
-            url = try await server.listen(on: "tcp://127.0.0.1:0")
+            endpoint = try await server.listen(on: "tcp://127.0.0.1:0")
         }
-        let stage = Stage(url: url ?? "")
+        let stage = Stage(endpoint: endpoint)
         try await Tour.findSubjects(on: stage)
 
         let ink = Ink()
-        let whose = options.url == nil ? "a server started for this tour" : "the running server you named"
-        ink.write("A tour of RemoteProxy with \(whose), \(stage.url)", .bold)
+        let whose = options.endpoint == nil ? "a server started for this tour" : "the running server you named"
+        ink.write("A tour of RemoteProxy with \(whose), \(stage.endpoint)", .bold)
         let start = ContinuousClock.now
         for (act, label) in options.acts {
             stage.begins(act, label)

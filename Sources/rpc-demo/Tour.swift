@@ -33,7 +33,7 @@ enum Tour {
     static func findSubjects(on stage: Stage) async throws {
         try await stage.client.connect()
         guard try await CounterProxy(stage.client).supports(.next) else {
-            throw Difference("the server at \(stage.url) does not host the sample services")
+            throw Difference("the server at \(stage.endpoint) does not host the sample services")
         }
     }
 }

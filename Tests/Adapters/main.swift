@@ -45,7 +45,7 @@ while recorded["counter rpc_calls"] != 2 { await Task.yield() }
 report.cancel()
 for name in recorded.keys.sorted() { print(name) }
 
-let group = ServiceGroup(ServerService(server: back, url: "tcp://127.0.0.1:0"))
+let group = ServiceGroup(ServerService(server: back, endpoint: "tcp://127.0.0.1:0"))
 let running = Task { try await group.run() }
 // A group that shut down before would stop a server that has still to begin.
 for await _ in listening { break }

@@ -8,9 +8,9 @@ import RemoteProxy
 
 @main
 struct LedgerServerProgram {
-    static func main() {
+    static func main() throws {
         let environment = ProcessInfo.processInfo.environment
-        let next = environment["LEDGER_NEXT"].map { LedgerProxy(RPCClient($0)) }
+        let next = try environment["LEDGER_NEXT"].map { LedgerProxy(RPCClient(try Endpoint($0))) }
         ServerCommand { context in
             context.server.export(BoardProxy(WallBoard()))
             context.server.export(

@@ -7,7 +7,7 @@ import Testing
 
 @Suite(.waitsForOthers) struct ConnectorTests {
     /// A bound port on which nobody listens.
-    private func deafSocket() throws -> (Socket, Endpoint) {
+    private func deafSocket() throws -> (Socket, SocketEndpoint) {
         let address = try #require(SocketAddress(numericHost: "127.0.0.1", port: 0))
         let socket = try Socket.make(for: address)
         #expect(address.withPointer { CSystem.bind(socket.descriptor, $0, $1) } == 0)
@@ -91,7 +91,7 @@ import Testing
 
     @Test func `connecting to a missing socket file fails at once`() async throws {
         try await withLoop { loop in
-            let endpoint = Endpoint.unix(path: temporaryPath("missing"))
+            let endpoint = SocketEndpoint.unix(path: temporaryPath("missing"))
             let error = await #expect(throws: SetupError.self) {
                 try await Connector.stream(to: endpoint, on: loop)
             }

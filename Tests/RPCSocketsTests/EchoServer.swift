@@ -5,7 +5,7 @@ import RPCWire
 import TestSupport
 
 final class EchoServer: Sendable {
-    let endpoint: Endpoint
+    let endpoint: SocketEndpoint
     private let listener: Listener
     private let streams: Streams
 
@@ -14,7 +14,7 @@ final class EchoServer: Sendable {
     }
 
     init(
-        on loop: EventLoop, endpoint: Endpoint = .tcp(host: "127.0.0.1", port: 0),
+        on loop: EventLoop, endpoint: SocketEndpoint = .tcp(host: "127.0.0.1", port: 0),
         limits: OutputLimits = OutputLimits(),
         bufferSize: Int? = nil
     ) async throws {
@@ -59,7 +59,7 @@ final class LineEcho: ByteReceiver {
 
 extension Connector {
     static func stream(
-        to endpoint: Endpoint, on loop: EventLoop, timeout: Duration = .seconds(10),
+        to endpoint: SocketEndpoint, on loop: EventLoop, timeout: Duration = .seconds(10),
         limits: OutputLimits = OutputLimits()
     ) async throws -> SocketChannel {
         try await handedOver { answer in

@@ -8,7 +8,7 @@ import Testing
 @Suite(.waitsForOthers) struct ListenerTests {
     @Test func `port zero becomes the port that the system chose`() async throws {
         try await withLoop { loop in
-            let listener = try await Listener.listen(on: Endpoint("tcp://localhost:0"), loop: loop) { _, _ in }
+            let listener = try await Listener.listen(on: SocketEndpoint("tcp://localhost:0"), loop: loop) { _, _ in }
             guard case .tcp("localhost", let port) = listener.endpoint else {
                 Issue.record("\(listener.endpoint)")
                 return
@@ -81,7 +81,7 @@ import Testing
 
     @Test func `the socket file of a living server is left alone`() async throws {
         try await withLoop { loop in
-            let endpoint = Endpoint.unix(path: temporaryPath("alive"))
+            let endpoint = SocketEndpoint.unix(path: temporaryPath("alive"))
             let server = try await EchoServer(on: loop, endpoint: endpoint)
             let error = await #expect(throws: SetupError.self) {
                 try await Listener.listen(on: endpoint, loop: loop) { _, _ in }

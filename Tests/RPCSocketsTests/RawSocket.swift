@@ -34,7 +34,7 @@ extension Socket {
     }
 
     /// Connects and waits for it. Answers whether that worked.
-    func connect(to endpoint: Endpoint) -> Bool {
+    func connect(to endpoint: SocketEndpoint) -> Bool {
         guard let address = Resolver.literal(endpoint) else { return false }
         _ = address.withPointer { CSystem.connect(descriptor, $0, $1) }
         return wait(for: POLLOUT) && pendingError == nil

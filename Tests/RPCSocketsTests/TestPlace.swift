@@ -12,7 +12,7 @@ func temporaryPath(_ purpose: String) -> String {
 enum Place: Sendable, CaseIterable {
     case tcp4, tcp6, unix
 
-    var endpoint: Endpoint {
+    var endpoint: SocketEndpoint {
         switch self {
         case .tcp4: .tcp(host: "127.0.0.1", port: 0)
         case .tcp6: .tcp(host: "::1", port: 0)

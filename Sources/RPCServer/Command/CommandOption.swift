@@ -57,7 +57,7 @@ struct CommandOption: Sendable {
                 .init(
                     "--listen", "URL", sets: .address,
                     "tcp://HOST:PORT, tcp://[V6]:PORT or unix:///PATH, any number of times; port 0 takes a free "
-                        + "one (default \(ServerCommand.defaultURL))"),
+                        + "one (default \(ServerCommand.defaultEndpoint))"),
                 .init(
                     "--threads", "N", sets: .threads,
                     "threads that serve connections (default \(RPCServer.Configuration().threads))"),

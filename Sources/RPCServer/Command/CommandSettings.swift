@@ -5,7 +5,7 @@ import RPCWire
 import RemoteProxy
 
 struct CommandSettings {
-    var urls: [String] = []
+    var endpoints: [Endpoint] = []
     private(set) var configuration: RPCServer.Configuration
     /// The values of the program's own options that were given; empty texts for switches.
     private(set) var own: [String: String] = [:]
@@ -47,17 +47,17 @@ struct CommandSettings {
                 try set(option, to: "")
             }
         }
-        if urls.isEmpty { urls = [ServerCommand.defaultURL] }
+        if endpoints.isEmpty { endpoints = [ServerCommand.defaultEndpoint] }
         guard !wantsHelp, !wantsVersion else { return }
         try configure(&self.configuration)
         for change in changes { change(&self.configuration) }
         try readTokens()
         // After all options, since `--insecure` may come last.
-        guard !self.configuration.allowsOtherMachines, self.configuration.tokens == nil, let url = openURL else {
+        guard !self.configuration.allowsOtherMachines, self.configuration.tokens == nil, let open = openEndpoint else {
             return
         }
         throw SetupError(
-            "\(url) can be reached from other machines and nothing keeps strangers out; give it --tokens FILE, or add "
+            "\(open) can be reached from other machines and nothing keeps strangers out; give it --tokens FILE, or add "
                 + "--insecure if you mean it")
     }
 
@@ -65,10 +65,9 @@ struct CommandSettings {
         switch option.target {
         case .address:
             // Checked here and not when the server listens: a wrong address is a wrong command line.
-            do throws(SetupError) { _ = try Endpoint(value) } catch {
-                throw SetupError("\(option.name): \(error)")
+            do throws(RPCError) { endpoints.append(try Endpoint(value)) } catch {
+                throw SetupError("\(option.name): \(error.message)")
             }
-            urls.append(value)
         case .threads:
             let number = try Self.number(value, for: option, in: 1...1_024)
             changes.append { $0.threads = number }
@@ -99,11 +98,8 @@ struct CommandSettings {
     }
 
     /// The first address that other machines can reach; for the refusal and for the warning.
-    var openURL: String? {
-        urls.first { url in
-            guard let endpoint = try? Endpoint(url) else { return false }
-            return !endpoint.isLoopback
-        }
+    var openEndpoint: Endpoint? {
+        endpoints.first { (try? $0.socket().isLoopback) == false }
     }
 
     /// From a file or the environment. Every user of the machine can read a command line.

@@ -16,7 +16,7 @@ public import RemoteProxy
 /// ```
 public struct ServerCommand: Sendable {
     /// The address to listen on when the command line names none.
-    static let defaultURL = "tcp://127.0.0.1:7070"
+    static let defaultEndpoint: Endpoint = "tcp://127.0.0.1:7070"
     /// The variable of the environment that holds the tokens if `--tokens` names no file.
     static let tokensVariable = "RPC_TOKENS"
 
@@ -142,13 +142,13 @@ public struct ServerCommand: Sendable {
         defer { signals.close() }
         try await export(Context(server: server, options: settings.own, log: configuration.log))
         do {
-            var urls: [String] = []
-            for url in settings.urls { urls.append(try await server.listen(on: url)) }
-            if configuration.tokens == nil, let url = settings.openURL {
+            var bound: [Endpoint] = []
+            for endpoint in settings.endpoints { bound.append(try await server.listen(on: endpoint)) }
+            if configuration.tokens == nil, let open = settings.openEndpoint {
                 let what = "can be reached from other machines, and nothing keeps strangers out (--insecure)"
-                log(LogRecord(.warning, "warning: \(url) \(what)"))
+                log(LogRecord(.warning, "warning: \(open) \(what)"))
             }
-            for url in urls { StandardStream.output.write(line: "listening on \(url)") }
+            for endpoint in bound { StandardStream.output.write(line: "listening on \(endpoint)") }
         } catch let error as RPCError where error.code == .closed {
             // A signal came before the last address was open. Nothing has been printed, and nothing is left to do.
         } catch {

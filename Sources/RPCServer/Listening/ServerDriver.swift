@@ -61,19 +61,19 @@ final class ServerDriver: Sendable {
     var connectionCount: Int { state.withLock { $0.channels.count } }
 
     @discardableResult
-    func listen(on url: String) async throws -> String {
-        let endpoint = try self.endpoint(url)
-        try checkExports(for: url)
-        let loop = try firstLoop(for: url)
+    func listen(on endpoint: Endpoint) async throws -> Endpoint {
+        let address = try address(of: endpoint)
+        try checkExports(for: endpoint)
+        let loop = try firstLoop(for: endpoint)
         let listener: Listener
         do {
             listener = try await Listener.listen(
-                on: endpoint, loop: loop, report: { [logLimiter] in logLimiter.log(LogRecord(.warning, $0)) }
+                on: address, loop: loop, report: { [logLimiter] in logLimiter.log(LogRecord(.warning, $0)) }
             ) {
                 [weak self] socket, address in self?.accept(socket, from: address)
             }
         } catch {
-            throw ListenError(url: url, description: "\(error)")
+            throw RPCServer.ListenError(endpoint: endpoint, description: "\(error)")
         }
         let isServing = state.withLock { state in
             guard state.phase == .serving else { return false }
@@ -89,16 +89,16 @@ final class ServerDriver: Sendable {
             }
             throw Self.stopped.thrownByProxy
         }
-        return listener.endpoint.description
+        return Endpoint(listener.endpoint)
     }
 
     private static let stopped = RPCError(.closed, "the server was stopped", outcome: .notExecuted)
 
     /// Refuses the first address when a proxy could not be exported. Later a line in the log is enough, since the server
     /// already serves other objects.
-    private func checkExports(for url: String) throws {
+    private func checkExports(for endpoint: Endpoint) throws {
         guard let refusal = exports.refusal, state.withLock({ $0.listeners.isEmpty }) else { return }
-        throw ListenError(url: url, description: "cannot serve \(url): \(refusal)")
+        throw RPCServer.ListenError(endpoint: endpoint, description: "cannot serve \(endpoint): \(refusal)")
     }
 
     /// Replaces the list of tokens, then checks all channels and sessions against it. A channel that opens meanwhile
@@ -109,25 +109,26 @@ final class ServerDriver: Sendable {
         sessions.judgeAgain()
     }
 
-    private func endpoint(_ url: String) throws -> Endpoint {
-        let endpoint: Endpoint
+    private func address(of endpoint: Endpoint) throws -> SocketEndpoint {
+        let address: SocketEndpoint
         do throws(SetupError) {
-            endpoint = try Endpoint(url)
+            address = try endpoint.socket()
         } catch {
-            throw ListenError(url: url, description: error.description)
+            throw RPCServer.ListenError(endpoint: endpoint, description: error.description)
         }
-        guard endpoint.isLoopback || tokens.withLock({ $0 }) != nil || configuration.allowsOtherMachines else {
-            throw ListenError(
-                url: url,
-                description: "\(url) can be reached from other machines, and there are no tokens: listen on loopback, "
+        guard address.isLoopback || tokens.withLock({ $0 }) != nil || configuration.allowsOtherMachines else {
+            throw RPCServer.ListenError(
+                endpoint: endpoint,
+                description:
+                    "\(endpoint) can be reached from other machines, and there are no tokens: listen on loopback, "
                     + "set tokens (--tokens), or set allowsOtherMachines (--insecure)"
             )
         }
-        return endpoint
+        return address
     }
 
     /// The loops start with the first address, so that a server that never listens has no threads.
-    private func firstLoop(for url: String) throws -> EventLoop {
+    private func firstLoop(for endpoint: Endpoint) throws -> EventLoop {
         try state.withLock { state in
             guard state.phase == .serving else { throw Self.stopped.thrownByProxy }
             do throws(SystemError) {
@@ -141,7 +142,7 @@ final class ServerDriver: Sendable {
                             loop: loop, handoff: loop, number: number, maximumWait: configuration.limits.maximumWait))
                 }
             } catch {
-                throw ListenError(url: url, description: "cannot serve \(url): \(error)")
+                throw RPCServer.ListenError(endpoint: endpoint, description: "cannot serve \(endpoint): \(error)")
             }
             return state.loops[0]
         }

@@ -8,7 +8,7 @@ import RPCWire
 package final class Connector: Sendable {
     package typealias Completion = @Sendable (Result<SocketChannel, SetupError>) -> Void
 
-    private let endpoint: Endpoint
+    private let endpoint: SocketEndpoint
     private let loop: EventLoop
     private let limits: OutputLimits
     private let deadline: Instant
@@ -41,7 +41,7 @@ package final class Connector: Sendable {
     /// Begins to connect. Calls `completion` exactly once, on the loop, and never before returning.
     @discardableResult
     package static func connect(
-        to endpoint: Endpoint, on loop: EventLoop, timeout: Duration, limits: OutputLimits = OutputLimits(),
+        to endpoint: SocketEndpoint, on loop: EventLoop, timeout: Duration, limits: OutputLimits = OutputLimits(),
         resolver: Resolver = .shared, completion: @escaping Completion
     ) -> Connector {
         let connector = Connector(endpoint, loop, timeout, limits, completion)
@@ -57,7 +57,7 @@ package final class Connector: Sendable {
     }
 
     private init(
-        _ endpoint: Endpoint, _ loop: EventLoop, _ timeout: Duration, _ limits: OutputLimits,
+        _ endpoint: SocketEndpoint, _ loop: EventLoop, _ timeout: Duration, _ limits: OutputLimits,
         _ completion: @escaping Completion
     ) {
         self.endpoint = endpoint

@@ -22,7 +22,7 @@ package final class Listener: Sendable {
     private static let pause = Duration.milliseconds(100)
 
     /// Where it listens, with the port that the system chose.
-    package let endpoint: Endpoint
+    package let endpoint: SocketEndpoint
     private let loop: EventLoop
     private let socket: Socket
     private let file: UnixSocketFile?
@@ -46,7 +46,7 @@ package final class Listener: Sendable {
 
     /// Begins to listen. A name is looked up on another thread, and its first address is taken.
     package static func listen(
-        on endpoint: Endpoint, loop: EventLoop, backlog: Int = 1_024, report: @escaping Report = { _ in },
+        on endpoint: SocketEndpoint, loop: EventLoop, backlog: Int = 1_024, report: @escaping Report = { _ in },
         accept: @escaping Accept
     ) async throws(SetupError) -> Listener {
         let found = await withCheckedContinuation { continuation in
@@ -64,7 +64,8 @@ package final class Listener: Sendable {
     }
 
     private init(
-        _ endpoint: Endpoint, _ address: SocketAddress, _ loop: EventLoop, _ backlog: Int, _ report: @escaping Report,
+        _ endpoint: SocketEndpoint, _ address: SocketAddress, _ loop: EventLoop, _ backlog: Int,
+        _ report: @escaping Report,
         _ accept: @escaping Accept
     ) throws(SetupError) {
         self.loop = loop
@@ -104,7 +105,7 @@ package final class Listener: Sendable {
     private static func takeSpare() -> FileDescriptor? { try? FileDescriptor("/dev/null", O_RDONLY) }
 
     /// The endpoint as it was given, with the real port.
-    private static func bound(_ endpoint: Endpoint, _ socket: Socket) -> Endpoint {
+    private static func bound(_ endpoint: SocketEndpoint, _ socket: Socket) -> SocketEndpoint {
         guard case .tcp(let host, _) = endpoint, case .tcp(_, let port)? = socket.localAddress?.endpoint else {
             return endpoint
         }

@@ -20,7 +20,7 @@ package final class Resolver: Sendable {
 
     /// Calls `answer` on the loop, and never before returning. Uses a thread only if there is a name to look up.
     func resolve(
-        _ endpoint: Endpoint, on loop: any Loop,
+        _ endpoint: SocketEndpoint, on loop: any Loop,
         _ answer: @escaping @Sendable (Result<[SocketAddress], SetupError>) -> Void
     ) {
         if let address = Resolver.literal(endpoint) { return loop.submit { answer(.success([address])) } }
@@ -44,7 +44,7 @@ package final class Resolver: Sendable {
     }
 
     /// The address of an endpoint that is numeric or a path; nil for a name.
-    static func literal(_ endpoint: Endpoint) -> SocketAddress? {
+    static func literal(_ endpoint: SocketEndpoint) -> SocketAddress? {
         switch endpoint {
         case .unix(let path): SocketAddress(path: path)
         case .tcp(let host, let port): SocketAddress(numericHost: host, port: port)
@@ -79,7 +79,7 @@ package final class Resolver: Sendable {
         let code = getaddrinfo(host, String(port), &hints, &list)
         guard code == 0 else {
             // Any other failure may be one of the name server, and pass.
-            let (endpoint, reason) = (Endpoint.tcp(host: host, port: port), String(cString: gai_strerror(code)))
+            let (endpoint, reason) = (SocketEndpoint.tcp(host: host, port: port), String(cString: gai_strerror(code)))
             return .failure(
                 SetupError("\(endpoint): the name \"\(host)\" has no address: \(reason)", isLasting: code == EAI_NONAME)
             )

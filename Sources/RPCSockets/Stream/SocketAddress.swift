@@ -57,9 +57,9 @@ package struct SocketAddress: Sendable, CustomStringConvertible {
     }
 
     /// The address as the endpoint that reaches it. An IPv4 address that is mapped into IPv6 becomes the IPv4 address.
-    package var endpoint: Endpoint? {
+    package var endpoint: SocketEndpoint? {
         switch family {
-        case AF_UNIX: path.map(Endpoint.unix)
+        case AF_UNIX: path.map(SocketEndpoint.unix)
         case AF_INET:
             read(sockaddr_in.self).map { .tcp(host: text($0.sin_addr, AF_INET), port: UInt16(bigEndian: $0.sin_port)) }
         case AF_INET6: read(sockaddr_in6.self).map { .tcp(host: hostOf6($0), port: UInt16(bigEndian: $0.sin6_port)) }

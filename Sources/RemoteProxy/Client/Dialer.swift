@@ -28,11 +28,11 @@ package struct Dialer: Sendable {
 }
 
 extension Dialer {
-    package static func socket(_ url: String, _ timeout: Duration, _ limits: OutputLimits, on loop: EventLoop = .shared)
-        -> Dialer
-    {
+    package static func socket(
+        _ endpoint: Endpoint, _ timeout: Duration, _ limits: OutputLimits, on loop: EventLoop = .shared
+    ) -> Dialer {
         do throws(SetupError) {
-            let endpoint = try Endpoint(url)
+            let endpoint = try endpoint.socket()
             return Dialer(loop: loop, handoff: loop) { done in
                 let connector = Connector.connect(to: endpoint, on: loop, timeout: timeout, limits: limits) { result in
                     done(result.map { $0 })

@@ -27,10 +27,10 @@ public final class RPCClient: Sendable {
     let retryBudget = RetryBudget()
 
     /// - Parameters:
-    ///   - url: where the server listens: `tcp://host:port`, `tcp://[::1]:port` or `unix:///path`. A URL that cannot
-    ///     be understood makes every call throw `RPCError` with the code `.invalidAddress`.
-    public convenience init(_ url: String, _ configuration: Configuration = Configuration()) {
-        self.init(.socket(url, configuration.connectTimeout, configuration.streamLimits), configuration)
+    ///   - endpoint: where the server listens. A literal that is no address makes every call throw `RPCError` with the code
+    ///     `.invalidAddress`.
+    public convenience init(_ endpoint: Endpoint, _ configuration: Configuration = Configuration()) {
+        self.init(.socket(endpoint, configuration.connectTimeout, configuration.streamLimits), configuration)
     }
 
     /// A client whose configuration is all defaults but for what the closure sets.
@@ -38,10 +38,10 @@ public final class RPCClient: Sendable {
     /// ```swift
     /// let client = RPCClient("tcp://127.0.0.1:7070") { $0.token = token }
     /// ```
-    public convenience init(_ url: String, _ configure: (inout Configuration) throws -> Void) rethrows {
+    public convenience init(_ endpoint: Endpoint, _ configure: (inout Configuration) throws -> Void) rethrows {
         var configuration = Configuration()
         try configure(&configuration)
-        self.init(url, configuration)
+        self.init(endpoint, configuration)
     }
 
     package init(
@@ -105,7 +105,7 @@ public final class RPCClient: Sendable {
     /// latest. Then the client goes on as after a call: it connects again by itself, with pauses. Without a greeting
     /// (``Configuration/peer``) it returns as soon as the server takes the connection.
     /// - Throws: `RPCError` with the reason and the outcome `.notExecuted`. Its code is `.unavailable`, `.unauthenticated` if
-    ///   the server refuses the token, `.invalidAddress` if the URL cannot be understood, or `.closed` if the client is closed
+    ///   the server refuses the token, `.invalidAddress` if the endpoint is no address, or `.closed` if the client is closed
     ///   before. `CancellationError` as soon as the calling task is cancelled.
     public func connect() async throws {
         defer { extendLifetime(self) }

@@ -22,7 +22,7 @@ let cachedListAct = Act(
     defer { file.remove() }
     let old = await shelf.chapters
     let new = old + ["Of Caches"]
-    try await stage.withServer(ContentsProxy(shelf), at: "unix://\(Stage.ownPath())") { server, _, client in
+    try await stage.withServer(ContentsProxy(shelf), at: Stage.ownPlace()) { server, _, client in
         try await stage.open("plain proxy", ContentsProxy(client), showing: old, atOnce: false)
         let cached = launch(client, file)
         try await stage.open("cached proxy, first launch", cached, showing: old, atOnce: false)

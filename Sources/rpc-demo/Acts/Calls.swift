@@ -61,7 +61,7 @@ let typedByHandAct = Act(
     "Lines typed by hand",
     "This is JSON-RPC 2.0. The lines are the very bytes on a plain socket, there and back."
 ) { stage in
-    let socket = try await LineSocket.connect(to: stage.url)
+    let socket = try await LineSocket.connect(to: stage.endpoint)
     defer { socket.close() }
     func type(_ line: String, where isRight: (String) -> Bool) async throws {
         try await stage.show(line, as: shortened, where: isRight) {

@@ -9,7 +9,7 @@ let restartAct = Act(
     "A server that goes away and comes back",
     "One task makes fifty calls, one after the other, while the server is replaced. The task does not notice."
 ) { stage in
-    try await stage.withServer(EchoProxy(PlainEcho()), at: "unix://\(Stage.ownPath())") { server, url, client in
+    try await stage.withServer(EchoProxy(PlainEcho()), at: Stage.ownPlace()) { server, endpoint, client in
         let echo: any Echo = EchoProxy(client)
         _ = try await echo.text("here I am")
         let steadyCaller = Task {
@@ -26,8 +26,8 @@ let restartAct = Act(
         stage.says("Another server starts at the same address:")
         let successor = RPCServer()
         successor.export(EchoProxy(PlainEcho()))
-        try await stage.show("try await successor.listen(on: url)", expecting: url) {
-            try await successor.listen(on: url)
+        try await stage.show("try await successor.listen(on: endpoint)", expecting: endpoint) {
+            try await successor.listen(on: endpoint)
         }
         try await stage.show("try await patientCall.value", expecting: "called while no server listened") {
             try await patientCall.value

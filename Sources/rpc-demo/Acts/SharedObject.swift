@@ -25,8 +25,8 @@ let sharedObjectAct = Act(
     } whenLast: { _ in
         happened.yield("taken down")
     }
-    try await stage.withServer(board.locked()) { _, url, client in
-        let bobsClient = RPCClient(url)
+    try await stage.withServer(board.locked()) { _, endpoint, client in
+        let bobsClient = RPCClient(endpoint)
         let (ann, bob) = (WhiteboardProxy(client), WhiteboardProxy(bobsClient))
         try await stage.show(#"try await ann.write("Ann: hello")"#) { try await ann.write("Ann: hello") }
         try await stage.show("try await bob.lines()", expecting: ["Ann: hello"]) { try await bob.lines() }

@@ -2,6 +2,7 @@
 
 import RPCSockets
 import RPCWire
+import RemoteProxy
 
 final class LineSocket: ByteReceiver {
     private let stream: SocketChannel
@@ -15,10 +16,10 @@ final class LineSocket: ByteReceiver {
     }
 
     /// - Throws: At once if no program listens at the address.
-    static func connect(to url: String, within limit: Duration = .seconds(20)) async throws -> LineSocket {
-        let endpoint = try Endpoint(url)
+    static func connect(to endpoint: Endpoint, within limit: Duration = .seconds(20)) async throws -> LineSocket {
+        let address = try endpoint.socket()
         let stream = try await withCheckedContinuation { continuation in
-            Connector.connect(to: endpoint, on: .shared, timeout: limit) { continuation.resume(returning: $0) }
+            Connector.connect(to: address, on: .shared, timeout: limit) { continuation.resume(returning: $0) }
         }.mapError { Difference("no server can be reached: \($0); is rpc-server running there?") }.get()
         let socket = LineSocket(stream)
         stream.open(socket)

@@ -18,12 +18,12 @@ struct Act: Sendable {
 
 /// Where acts are played, with the server that most of them call.
 struct Stage: Sendable {
-    let url: String
+    let endpoint: Endpoint
     /// A client of that server.
     let client: RPCClient
     private let ink = Ink()
 
-    init(url: String) { (self.url, client) = (url, Self.client(of: url)) }
+    init(endpoint: Endpoint) { (self.endpoint, client) = (endpoint, Self.client(of: endpoint)) }
 
     func says(_ text: String) {
         for line in text.split(separator: "\n", omittingEmptySubsequences: false) { ink.write("  \(line)") }
@@ -86,26 +86,29 @@ struct Stage: Sendable {
         guard isRight else { throw Difference("'\(code)' should not have this result: \(text)") }
     }
 
-    /// Gives the body a server that no other act uses, its address and a client of it. Both end with the body.
+    /// Gives the body a server that no other act uses, its endpoint and a client of it. Both end with the body.
     func withServer(
-        _ object: some ServiceProxy, at address: String = "tcp://127.0.0.1:0",
-        _ body: (RPCServer, String, RPCClient) async throws -> Void
+        _ object: some ServiceProxy, at place: Endpoint = "tcp://127.0.0.1:0",
+        _ body: (RPCServer, Endpoint, RPCClient) async throws -> Void
     ) async throws {
         let server = RPCServer()
         server.export(object)
-        let url = try await server.listen(on: address)
-        let client = Self.client(of: url)
-        try await body(server, url, client)
+        let endpoint = try await server.listen(on: place)
+        let client = Self.client(of: endpoint)
+        try await body(server, endpoint, client)
         client.close()
         await server.stop()
     }
 
     /// A client that logs nothing: the acts say themselves what happens.
-    static func client(of url: String) -> RPCClient {
+    static func client(of endpoint: Endpoint) -> RPCClient {
         var configuration = RPCClient.Configuration()
         configuration.log = { _ in }
-        return RPCClient(url, configuration)
+        return RPCClient(endpoint, configuration)
     }
+
+    /// A place for a server where no other program listens.
+    static func ownPlace() throws -> Endpoint { try Endpoint("unix://\(ownPath())") }
 
     /// The path of a file that no other program uses. A socket's path must be short, so it cannot be in every folder.
     static func ownPath(in folder: String = "/tmp") -> String {

@@ -17,7 +17,7 @@ import Testing
     }
 
     /// A device with its program, which runs until the client is closed.
-    private func device(_ lamp: Bulb, at url: String) -> RPCClient {
+    private func device(_ lamp: Bulb, at url: Endpoint) -> RPCClient {
         let client = RPCClient(url, .patient)
         Task {
             client.export(LampProxy(lamp))

@@ -87,7 +87,7 @@ enum NewVersion {
     ]
 
     /// Reserves something, with a server of either version.
-    static func reserved(at url: String) async throws -> String {
+    static func reserved(at url: Endpoint) async throws -> String {
         let client = RPCClient(url, .patient)
         defer { client.close() }
         let stock = StockProxy(client)

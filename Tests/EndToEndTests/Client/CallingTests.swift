@@ -16,7 +16,7 @@ import Testing
 
     @Test(arguments: addresses)
     func `every sample service answers at every kind of address`(_ address: String) async throws {
-        try await withServer(address) { url in
+        try await withServer(Endpoint(address)) { url in
             let client = RPCClient(url, .patient)
             try #require(await CalculatorProxy(client).add(40, 2) == 42)
             try #require(await GreeterProxy(client).greet("wörld \u{1F30D}") == "Hello, wörld \u{1F30D}!")

@@ -10,7 +10,7 @@ import Testing
 
 @Suite(.waitsForOthers) struct `Servers of other kinds` {
     private static func client(
-        _ url: String, _ framing: RPCClient.Configuration.Framing = .lines, saysHello: Bool? = nil
+        _ url: Endpoint, _ framing: RPCClient.Configuration.Framing = .lines, saysHello: Bool? = nil
     ) -> RPCClient {
         var configuration = RPCClient.Configuration.eager
         configuration.peer = .jsonRPC(framing)

@@ -9,10 +9,12 @@ import Testing
 
 @Suite(.waitsForOthers) struct `Reconnecting` {
     /// A path and not a port: a port that has been let go may be somebody else's the next moment.
-    private func unusedAddress() -> String { "unix:///tmp/rpc-\(UInt64.random(in: .min ... .max))" }
+    private func unusedAddress() throws -> Endpoint {
+        try Endpoint("unix:///tmp/rpc-\(UInt64.random(in: .min ... .max))")
+    }
 
     @Test func `a client that was first finds the server when it comes`() async throws {
-        let url = unusedAddress()
+        let url = try unusedAddress()
         let greeter = GreeterProxy(RPCClient(url, .eager))
         let greeting = Task { try await greeter.greet("early bird") }
         try await withServer(url) { _ in
@@ -22,7 +24,7 @@ import Testing
 
     @Test func `a restarted server is found again without a word to the caller`() async throws {
         let client: RPCClient
-        let url: String
+        let url: Endpoint
         // With no grace at all a call may be sent before the client has heard that the server leaves, and be lost.
         (client, url) = try await withServer(unusedAddress(), grace: .seconds(10)) { url in
             let client = RPCClient(url, .eager)
@@ -60,7 +62,7 @@ import Testing
     }
 
     @Test func `closing while waiting for a server ends the call at once`() async throws {
-        let url = unusedAddress()
+        let url = try unusedAddress()
         var configuration = RPCClient.Configuration.patient
         configuration.reconnect = Backoff(initial: .seconds(3_600), maximum: .seconds(3_600))
         let client = RPCClient(url, configuration)

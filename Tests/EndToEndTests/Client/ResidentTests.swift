@@ -92,7 +92,7 @@ private actor Clerk {
 
     /// A client with a loop of its own, whose monitor looks only when it is told to. On a busy machine another thread might take
     /// the loop over otherwise, and the caller would not be on it.
-    private func makeClient(_ url: String) throws -> (RPCClient, EventLoop) {
+    private func makeClient(_ url: Endpoint) throws -> (RPCClient, EventLoop) {
         let loop = try EventLoop(
             name: "resident", monitor: HandoffMonitor(maximumBlockedThreads: 64, looksBySelf: false))
         let configuration = RPCClient.Configuration.patient

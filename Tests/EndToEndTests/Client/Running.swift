@@ -8,9 +8,9 @@ import TestSupport
 
 /// Runs `body` with the URL of a server that hosts the sample services, and stops the server afterwards.
 func withServer<Result>(
-    _ url: String = "tcp://127.0.0.1:0", _ configuration: RPCServer.Configuration = .quiet,
+    _ url: Endpoint = "tcp://127.0.0.1:0", _ configuration: RPCServer.Configuration = .quiet,
     exporting proxies: [any ServiceProxy] = samples(), named name: String? = nil, grace: Duration = .zero,
-    _ body: (String) async throws -> Result
+    _ body: (Endpoint) async throws -> Result
 ) async throws -> Result {
     let server = RPCServer(configuration)
     for proxy in proxies { server.export(proxy, named: name) }

@@ -75,7 +75,7 @@ import Testing
         let server = try ScriptedServer { _ in }
         let client = RPCClient(server.url, .patient)
         let error = await #expect(throws: RPCError.self) { try await client.connect() }
-        #expect(error?.message.contains(server.url) == true)
+        #expect(error?.message.contains("\(server.url)") == true)
         client.close()
     }
 

@@ -16,7 +16,7 @@ extension FaultRuns {
 
         init() throws {
             house = try LedgerHouse()
-            var (servers, url): ([ServerProgram], String?) = ([], nil)
+            var (servers, url): ([ServerProgram], Endpoint?) = ([], nil)
             for _ in 0..<3 {
                 let (server, bound) = try house.start(at: "tcp://127.0.0.1:0", next: url)
                 servers.append(server)

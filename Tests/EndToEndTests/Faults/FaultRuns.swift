@@ -26,7 +26,7 @@ import Testing
 final class LedgerHouse: Sendable {
     private let folder: SocketFolder
     /// Where the one that is started with `start` can be reached.
-    var url: String { folder.url }
+    var url: Endpoint { folder.url }
     private let books = Lock(0)
 
     init() throws { folder = try SocketFolder() }
@@ -39,16 +39,16 @@ final class LedgerHouse: Sendable {
     /// A server process at `url`, or elsewhere, that listens already.
     /// - Parameter hasOwnBook: it counts from zero, in a new file.
     func start(
-        at url: String? = nil, next: String? = nil, hasOwnBook: Bool = false
-    ) throws -> (server: ServerProgram, url: String) {
+        at url: Endpoint? = nil, next: Endpoint? = nil, hasOwnBook: Bool = false
+    ) throws -> (server: ServerProgram, url: Endpoint) {
         let book = books.withLock { books in
             if hasOwnBook { books += 1 }
             return books
         }
         var environment = ["LEDGER_FILE": path(book)]
-        environment["LEDGER_NEXT"] = next
+        environment["LEDGER_NEXT"] = next.map { "\($0)" }
         let server = try ServerProgram(
-            "--listen", url ?? self.url, "--quiet", "--maximum-wait", "0", program: "ledger-server",
+            "--listen", "\(url ?? self.url)", "--quiet", "--maximum-wait", "0", program: "ledger-server",
             environment: environment)
         return (server, try server.address())
     }

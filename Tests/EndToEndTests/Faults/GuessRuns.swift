@@ -62,7 +62,7 @@ extension FaultRuns {
     }
 
     /// Bob asks for a session that is not his. Throws unless he is given one of his own.
-    private func guess(_ session: String, at url: String) throws {
+    private func guess(_ session: String, at url: Endpoint) throws {
         let thief = try RawDescriptor.connected(to: url)
         let resumption = #"{"session":"\#(session)","received":{"requests":0,"replies":0}}"#
         let params = #"{"protocol":1,"token":"\#(Secrets.bob)","resume":\#(resumption)}"#

@@ -2,6 +2,7 @@
 // would go on with is up to the test.
 
 import Foundation
+import RemoteProxy
 
 final class HandwrittenClient {
     let raw: RawClient
@@ -9,7 +10,7 @@ final class HandwrittenClient {
     let welcome: String
 
     /// - Parameter received: how many requests and answers it says that it has.
-    init(_ url: String, token: String? = nil, resuming session: String? = nil, received: (Int, Int) = (0, 0)) throws {
+    init(_ url: Endpoint, token: String? = nil, resuming session: String? = nil, received: (Int, Int) = (0, 0)) throws {
         raw = try RawClient(url)
         var members = [#""protocol":1"#]
         if let token { members.append(#""token":"\#(token)""#) }

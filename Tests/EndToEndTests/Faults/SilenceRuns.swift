@@ -110,7 +110,7 @@ extension FaultRuns {
         }
     }
 
-    private static func greeted(_ url: String) throws -> RawDescriptor {
+    private static func greeted(_ url: Endpoint) throws -> RawDescriptor {
         let end = try RawDescriptor.connected(to: url)
         _ = end.send(Array("{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"rpc.hello\",\"params\":{}}\n".utf8)[...])
         guard case .bytes = end.receive() else { throw WireFault("no welcome") }

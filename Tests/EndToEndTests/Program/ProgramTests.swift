@@ -13,7 +13,7 @@ import Testing
     }
 
     /// A client with a call that is running for sure, since a later one has been answered.
-    private static func clientWithCall(_ url: String, milliseconds: Int) throws -> RawClient {
+    private static func clientWithCall(_ url: Endpoint, milliseconds: Int) throws -> RawClient {
         let client = try RawClient(url)
         client.say(later(milliseconds))
         #expect(try brief(client.ask(Said.value)) == "1=0")
@@ -25,7 +25,7 @@ import Testing
         try await blocking {
             let server = try ServerProgram("--listen", "tcp://127.0.0.1:0")
             let url = try server.address()
-            #expect(url.hasPrefix("tcp://127.0.0.1:") && !url.hasSuffix(":0"))
+            #expect("\(url)".hasPrefix("tcp://127.0.0.1:") && !"\(url)".hasSuffix(":0"))
             let client = try RawClient(url, .headers)
             #expect(try brief(client.ask(Said.value)) == "1=0")
             server.signal(signal)
@@ -90,7 +90,7 @@ import Testing
         try await blocking {
             let first = try ServerProgram("--listen", "tcp://127.0.0.1:0")
             let url = try first.address()
-            let second = try ServerProgram("--listen", "tcp://127.0.0.1:0", "--listen", url).end()
+            let second = try ServerProgram("--listen", "tcp://127.0.0.1:0", "--listen", "\(url)").end()
             #expect(second.code == 1 && second.output == "")
             #expect(second.errors.hasPrefix("rpc-server: cannot listen on \(url): "))
             #expect(second.errors.contains("EADDRINUSE") && second.errors.split(separator: "\n").count == 1)
@@ -159,13 +159,13 @@ import Testing
     @Test func `a socket file left by a dead server is replaced, a living server's is not`() async throws {
         try await blocking {
             let folder = try SocketFolder()
-            let dead = try ServerProgram("--listen", folder.url)
+            let dead = try ServerProgram("--listen", "\(folder.url)")
             #expect(try dead.address() == folder.url)
             dead.signal(SIGKILL)
             #expect(dead.end().code == -SIGKILL && folder.hasSocket)
-            let living = try ServerProgram("--listen", folder.url)
+            let living = try ServerProgram("--listen", "\(folder.url)")
             #expect(try living.address() == folder.url)
-            let refused = try ServerProgram("--listen", folder.url).end()
+            let refused = try ServerProgram("--listen", "\(folder.url)").end()
             #expect(refused.code == 1 && refused.errors.contains("EADDRINUSE"))
             #expect(try brief(RawClient(folder.url).ask(Said.value)) == "1=0")
         }.get()

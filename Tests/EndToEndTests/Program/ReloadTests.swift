@@ -1,6 +1,7 @@
 // SIGHUP: `rpc-server` reads its file of tokens again.
 
 import Foundation
+import RemoteProxy
 import TestSupport
 import Testing
 
@@ -8,7 +9,7 @@ import Testing
 @Suite(.serialized, .waitsForOthers) struct `rpc-server after SIGHUP` {
     private static let carol = "carol-0123456789abcdef"
 
-    private static func isLetIn(_ token: String, at url: String) throws -> Bool {
+    private static func isLetIn(_ token: String, at url: Endpoint) throws -> Bool {
         try RawClient(url).ask(Secrets.authenticate(token))?.contains(#""name":"#) == true
     }
 

@@ -2,6 +2,7 @@
 
 import Foundation
 import Glibc
+import RemoteProxy
 import TestSupport
 
 final class ServerProgram {
@@ -52,10 +53,10 @@ final class ServerProgram {
     }
 
     /// The address of the next `listening on` line.
-    func address() throws -> String {
+    func address() throws -> Endpoint {
         let line = try line()
         guard line.hasPrefix("listening on ") else { throw WireFault("rpc-server printed \(line)") }
-        return String(line.dropFirst("listening on ".count))
+        return try Endpoint(String(line.dropFirst("listening on ".count)))
     }
 
     /// What everybody on the machine can see of it.
@@ -92,11 +93,15 @@ final class ServerProgram {
 final class SocketFolder: Sendable {
     let path = "/tmp/rpc-\(UUID().uuidString.prefix(8))"
 
-    init() throws { try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false) }
+    init() throws {
+        url = try Endpoint("unix://\(path)/socket")
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+    }
 
     deinit { try? FileManager.default.removeItem(atPath: path) }
 
-    var url: String { "unix://\(path)/socket" }
+    /// Where a server can have its socket.
+    let url: Endpoint
     var hasSocket: Bool { FileManager.default.fileExists(atPath: "\(path)/socket") }
 }
 

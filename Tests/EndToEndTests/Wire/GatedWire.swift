@@ -9,9 +9,9 @@ import TestSupport
 
 /// Runs the body against a server of the sample services, on a thread that may block, and hands it the server.
 func withGate(
-    _ url: String = "tcp://127.0.0.1:0", exporting proxies: [any ServiceProxy] = samples(),
+    _ url: Endpoint = "tcp://127.0.0.1:0", exporting proxies: [any ServiceProxy] = samples(),
     _ configure: (inout RPCServer.Configuration) -> Void = { _ in },
-    _ body: @escaping @Sendable (_ server: RPCServer, _ url: String) throws -> Void
+    _ body: @escaping @Sendable (_ server: RPCServer, _ url: Endpoint) throws -> Void
 ) async throws {
     var configuration = RPCServer.Configuration.quiet
     // A loop that is late on a busy machine would be counted among the limits that were met.

@@ -3,6 +3,7 @@
 
 import Foundation
 import Glibc
+import RemoteProxy
 
 enum WireFraming: Sendable, CaseIterable {
     case lines, headers, lengthPrefixed
@@ -29,8 +30,9 @@ final class RawClient {
     private var head = 0
 
     /// Connects to `unix:///PATH` or to a port of this machine. Everything that waits longer than a minute fails.
-    init(_ url: String, _ framing: WireFraming = .lines) throws {
+    init(_ url: Endpoint, _ framing: WireFraming = .lines) throws {
         self.framing = framing
+        let url = "\(url)"
         let path = url.hasPrefix("unix://") ? url.dropFirst("unix://".count) : nil
         let family = path == nil ? AF_INET : AF_UNIX
         descriptor = socket(family, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)

@@ -2,11 +2,12 @@
 
 import Foundation
 import RPCServer
+import RemoteProxy
 import TestSupport
 
 /// Runs the body against a server of the sample services, on a thread that may block.
 func withWire(
-    _ configuration: RPCServer.Configuration = .quiet, _ body: @escaping @Sendable (_ url: String) throws -> Void
+    _ configuration: RPCServer.Configuration = .quiet, _ body: @escaping @Sendable (_ url: Endpoint) throws -> Void
 ) async throws {
     try await withServer("tcp://127.0.0.1:0", configuration) { url in try await blocking { try body(url) }.get() }
 }

@@ -193,7 +193,7 @@ import Testing
         await server.server.stop(grace: .zero)
     }
 
-    private static func greeterServer() async throws -> (server: RPCServer, url: String) {
+    private static func greeterServer() async throws -> (server: RPCServer, url: Endpoint) {
         var configuration = RPCServer.Configuration.quiet
         locked(&configuration)
         let server = RPCServer(configuration)

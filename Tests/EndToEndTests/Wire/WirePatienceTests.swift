@@ -9,7 +9,8 @@ import Testing
 @Suite(.waitsForOthers) struct `Patience on the wire` {
     /// A client that has asked something in time, and how many have not: a busy machine may keep them from their first word
     /// for longer than a server with little patience waits for it.
-    private static func talker(_ url: String, asking message: String) throws -> (RawClient, answer: String, late: Int) {
+    private static func talker(_ url: Endpoint, asking message: String) throws -> (RawClient, answer: String, late: Int)
+    {
         for late in 0..<200 {
             let client = try RawClient(url)
             if let answer = try client.ask(message) { return (client, answer, late) }

@@ -17,7 +17,7 @@ struct WireReceiptTests {
         return try #require(welcome.split(separator: #""session":""#).last).prefix(32).description
     }
 
-    private func resume(_ session: String, of url: String) throws -> (client: RawClient, answer: String?) {
+    private func resume(_ session: String, of url: Endpoint) throws -> (client: RawClient, answer: String?) {
         let client = try RawClient(url)
         let params = #"{"resume":{"session":"\#(session)","received":{"requests":0,"replies":0}}}"#
         return (client, try client.ask(#"{"jsonrpc":"2.0","method":"rpc.hello","params":\#(params),"id":0}"#))

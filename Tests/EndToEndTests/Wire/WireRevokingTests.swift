@@ -18,7 +18,7 @@ import Testing
         configuration.limits.loginDelay = .milliseconds(1)
     }
 
-    private static func client(_ url: String, _ token: String) throws -> RawClient {
+    private static func client(_ url: Endpoint, _ token: String) throws -> RawClient {
         let client = try RawClient(url)
         #expect(try client.ask(Secrets.authenticate(token))?.contains(#""name":"#) == true)
         return client
@@ -26,7 +26,7 @@ import Testing
 
     /// Says hello, perhaps to go on with a session, and returns the session that it has then and whether it goes on.
     private static func hello(
-        _ url: String, _ token: String, resuming session: String? = nil
+        _ url: Endpoint, _ token: String, resuming session: String? = nil
     ) throws -> (client: RawClient, session: String, isResumed: Bool) {
         let client = try RawClient(url)
         let resume = session.map { #","resume":{"session":"\#($0)","received":{"requests":0,"replies":0}}"# } ?? ""

@@ -2,6 +2,7 @@
 
 import Foundation
 import RPCServer
+import RemoteProxy
 import TestSupport
 import Testing
 

@@ -2,9 +2,10 @@
 
 import RPCSockets
 import RPCWire
+package import RemoteProxy
 
 package final class ScriptedServer: Sendable {
-    package let url: String
+    package let url: Endpoint
     private let listener: RawDescriptor
     private let peers: Lock<[ScriptedPeer]>
 

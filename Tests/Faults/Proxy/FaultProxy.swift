@@ -4,6 +4,7 @@
 import Glibc
 import RPCSockets
 import RPCWire
+package import RemoteProxy
 
 package final class FaultProxy: Sendable {
     /// What has happened so far.
@@ -22,7 +23,7 @@ package final class FaultProxy: Sendable {
     }
 
     /// Where clients connect.
-    package let url: String
+    package let url: Endpoint
     private let shared: SharedFaults
     private let waking: RawDescriptor
     /// Kept as well: where the thread has seen that it is over before it is woken, the last wake-up would reach nobody, and that
@@ -30,7 +31,7 @@ package final class FaultProxy: Sendable {
     private let wakening: RawDescriptor
 
     /// A proxy for the server at `target`, on a port of its own.
-    package init(to target: String) throws {
+    package init(to target: Endpoint) throws {
         let (listener, url) = try RawDescriptor.listening()
         var ends: [Int32] = [0, 0]
         guard pipe(&ends) == 0 else { throw FaultToolError("pipe: errno \(errno)") }
@@ -80,7 +81,7 @@ package final class FaultProxy: Sendable {
     package func serve() { change { $0.isRefusing = false } }
 
     /// New connections go elsewhere.
-    package func lead(to target: String) { change { $0.target = target } }
+    package func lead(to target: Endpoint) { change { $0.target = target } }
 
     /// In force for every byte that is sent after this has returned.
     private func change(_ body: @Sendable (inout FaultSettings) -> Void) {

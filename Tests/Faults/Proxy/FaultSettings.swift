@@ -1,6 +1,7 @@
 // What is to go wrong, as the test says it and the proxy's thread reads it.
 
 import RPCWire
+import RemoteProxy
 import TestSupport
 
 /// Which of the two directions.
@@ -73,7 +74,7 @@ struct Corruption: Sendable {
 }
 
 struct FaultSettings: Sendable {
-    var target: String
+    var target: Endpoint
     /// Nothing is passed before.
     var stalledUntil = Instant(nanoseconds: .min)
     /// How many bytes are passed at a time, and how long after the last ones.

@@ -2,6 +2,7 @@
 
 import CSystem
 import Glibc
+package import RemoteProxy
 
 /// Why a tool could not do its work.
 package struct FaultToolError: Error, CustomStringConvertible {
@@ -17,18 +18,19 @@ package final class RawDescriptor: Sendable {
     deinit { close(number) }
 
     /// Listens on a free port of loopback.
-    package static func listening() throws -> (RawDescriptor, url: String) {
+    package static func listening() throws -> (RawDescriptor, url: Endpoint) {
         let listener = RawDescriptor(socket(AF_INET, streamType, 0))
         var address = loopback(0)
         var length = socklen_t(MemoryLayout<sockaddr_in>.size)
         let isBound = withGeneric(&address) { bind(listener.number, $0, length) == 0 }
         guard isBound, listen(listener.number, 1_024) == 0 else { throw FaultToolError("listen: errno \(errno)") }
         _ = withGeneric(&address) { getsockname(listener.number, $0, &length) }
-        return (listener, "tcp://127.0.0.1:\(UInt16(bigEndian: address.sin_port))")
+        return (listener, try Endpoint("tcp://127.0.0.1:\(UInt16(bigEndian: address.sin_port))"))
     }
 
     /// Connects to `unix:///PATH` or to a port of this machine.
-    package static func connected(to url: String) throws -> RawDescriptor {
+    package static func connected(to url: Endpoint) throws -> RawDescriptor {
+        let url = "\(url)"
         let isConnected: Bool
         let descriptor: RawDescriptor
         if url.hasPrefix("unix://") {

@@ -21,10 +21,10 @@ import Testing
     }
 
     static let readings = [
-        Reading("") { $0.urls == ["tcp://127.0.0.1:7070"] },
-        Reading("--listen tcp://[::1]:80") { $0.urls == ["tcp://[::1]:80"] },
+        Reading("") { $0.endpoints == ["tcp://127.0.0.1:7070"] },
+        Reading("--listen tcp://[::1]:80") { $0.endpoints == ["tcp://[::1]:80"] },
         Reading("--listen tcp://localhost:0 --listen unix:///a=b") {
-            $0.urls == ["tcp://localhost:0", "unix:///a=b"]
+            $0.endpoints == ["tcp://localhost:0", "unix:///a=b"]
         },
         Reading("--threads 3") { $0.configuration.threads == 3 },
         Reading("--threads 3 --threads 4") { $0.configuration.threads == 4 },
@@ -45,7 +45,7 @@ import Testing
         // Read only when there is something to serve.
         Reading("--tokens /no/such/file --help") { $0.tokenFile == "/no/such/file" && $0.configuration.tokens == nil },
         Reading("--insecure") { $0.configuration.allowsOtherMachines },
-        Reading("--listen tcp://0.0.0.0:1 --insecure") { $0.openURL == "tcp://0.0.0.0:1" },
+        Reading("--listen tcp://0.0.0.0:1 --insecure") { $0.openEndpoint == "tcp://0.0.0.0:1" },
         Reading("--quiet") { $0.isQuiet },
         Reading("--help") { $0.wantsHelp },
         Reading("-h") { $0.wantsHelp },

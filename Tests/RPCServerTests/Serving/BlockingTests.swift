@@ -53,7 +53,7 @@ private struct BlockedServer {
     let object = BlockingGreeter()
     let log = LogLines()
     let server: RPCServer
-    let url: String
+    let url: Endpoint
 
     init(_ configure: (inout RPCServer.Configuration) -> Void = { _ in }) async throws {
         var configuration = RPCServer.Configuration()

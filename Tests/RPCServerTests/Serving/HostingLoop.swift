@@ -24,7 +24,7 @@ struct HostingLoop {
     let monitor: HandoffMonitor
     let loop: EventLoop
     let server: RPCServer
-    let url: String
+    let url: Endpoint
 
     init(
         eachEarns earned: Duration = .seconds(1),

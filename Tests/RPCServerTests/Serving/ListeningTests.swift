@@ -9,18 +9,18 @@ import TestSupport
 import Testing
 
 @Suite(.waitsForOthers) struct `Listening` {
-    private func greeting(at url: String) async throws -> String {
+    private func greeting(at url: Endpoint) async throws -> String {
         let client = RPCClient(url, .patient)
         defer { client.close() }
         return try await GreeterProxy(client).greet("you")
     }
 
     @Test(arguments: ["tcp://127.0.0.1:0", "tcp://localhost:0", "tcp://[::1]:0"])
-    func `port 0 becomes the real port`(url: String) async throws {
+    func `port 0 becomes the real port`(url: Endpoint) async throws {
         let server = RPCServer()
         server.export(GreeterProxy(EnglishGreeter()))
         let real = try await server.listen(on: url)
-        #expect(real.hasPrefix(url.dropLast()))
+        #expect("\(real)".hasPrefix("\(url)".dropLast()))
         #expect(real != url)
         #expect(try await greeting(at: real) == "Hello, you!")
         await server.stop()
@@ -32,7 +32,7 @@ import Testing
         server.export(GreeterProxy(EnglishGreeter()))
         let urls = [
             try await server.listen(on: "tcp://127.0.0.1:0"), try await server.listen(on: "tcp://127.0.0.1:0"),
-            try await server.listen(on: "unix://\(folder.path)/socket"),
+            try await server.listen(on: Endpoint("unix://\(folder.path)/socket")),
         ]
         #expect(Set(urls).count == 3)
         for url in urls { #expect(try await greeting(at: url) == "Hello, you!") }
@@ -49,19 +49,21 @@ import Testing
         ("unix:///nowhere/at/all/socket", "ENOENT"),
         ("unix:///dev/null", "EEXIST"),
     ])
-    func `an address that cannot be had is named with the reason`(url: String, reason: String) async throws {
+    func `an address that cannot be had is named with the reason`(url: Endpoint, reason: String) async throws {
         let server = RPCServer()
-        let error = await #expect(throws: ListenError.self) { try await server.listen(on: url) }
-        #expect(error?.url == url)
+        let error = await #expect(throws: RPCServer.ListenError.self) { try await server.listen(on: url) }
+        #expect(error?.endpoint == url)
         let text = try #require(error).description
-        #expect(text.contains(url) && text.contains(reason) && !text.contains("\n"), "\(text)")
+        #expect(text.contains("\(url)") && text.contains(reason) && !text.contains("\n"), "\(text)")
     }
 
     @Test func `an address in use is refused and stays with its first server`() async throws {
         let (first, second) = (RPCServer(), RPCServer())
         first.export(GreeterProxy(EnglishGreeter()))
         let url = try await first.listen(on: "tcp://127.0.0.1:0")
-        let error = await #expect(throws: ListenError.self) { try await second.run(on: "tcp://127.0.0.1:0", url) }
+        let error = await #expect(throws: RPCServer.ListenError.self) {
+            try await second.run(on: "tcp://127.0.0.1:0", url)
+        }
         #expect(try #require(error).description.contains("EADDRINUSE"))
         #expect(try await greeting(at: url) == "Hello, you!")
         await first.stop()
@@ -70,8 +72,8 @@ import Testing
     @Test func `when one address of several cannot be had, none is left`() async throws {
         let folder = TemporaryFolder()
         let server = RPCServer()
-        await #expect(throws: ListenError.self) {
-            try await server.run(on: "unix://\(folder.path)/socket", "tcp://?:1")
+        await #expect(throws: RPCServer.ListenError.self) {
+            try await server.run(on: Endpoint("unix://\(folder.path)/socket"), "tcp://?:1")
         }
         #expect(!FileManager.default.fileExists(atPath: "\(folder.path)/socket"))
     }

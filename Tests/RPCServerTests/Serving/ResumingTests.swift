@@ -16,10 +16,10 @@ import Testing
         let connections: AsyncStream<Void>
         private let report: AsyncStream<Void>.Continuation
         private let streams = Lock<[any ByteChannel]>([])
-        private let endpoint: Endpoint
+        private let endpoint: SocketEndpoint
 
-        init(_ url: String) throws {
-            endpoint = try Endpoint(url)
+        init(_ url: Endpoint) throws {
+            endpoint = try url.socket()
             (connections, report) = AsyncStream.makeStream()
         }
 

@@ -10,7 +10,7 @@ import TestSupport
 import Testing
 
 @Suite(.waitsForOthers) struct `Stopping` {
-    private func serve(_ greeter: any Greeter) async throws -> (server: RPCServer, url: String) {
+    private func serve(_ greeter: any Greeter) async throws -> (server: RPCServer, url: Endpoint) {
         let server = RPCServer()
         server.export(GreeterProxy(greeter))
         return (server, try await server.listen(on: "tcp://127.0.0.1:0"))
@@ -55,7 +55,7 @@ import Testing
     {
         let held = HeldGreeter()
         let (server, url) = try await serve(held)
-        let endpoint = try Endpoint(url)
+        let endpoint = try url.socket()
         let stream = Lock<(any ByteChannel)?>(nil)
         // Connects once, and never again.
         let dialer = Dialer(loop: EventLoop.shared) { done in
@@ -101,7 +101,7 @@ import Testing
         let (server, url) = try await serve(EnglishGreeter())
         let client = RPCClient(url, .patient)
         #expect(try await GreeterProxy(client).greet("you") == "Hello, you!")
-        let running = Task { try await server.run(on: []) }
+        let running = Task { try await server.run(on: "tcp://127.0.0.1:0") }
         running.cancel()
         try await running.value
         #expect(server.counters.connectionsOpen == 0)
@@ -122,7 +122,7 @@ import Testing
 
     @Test func `a server that nobody holds any more lets its address go`() async throws {
         let folder = TemporaryFolder()
-        let url = "unix://\(folder.path)/socket"
+        let url = try Endpoint("unix://\(folder.path)/socket")
         var server: RPCServer? = RPCServer()
         try await server?.listen(on: url)
         server = nil
@@ -132,7 +132,7 @@ import Testing
             do {
                 try await next.listen(on: url)
                 return true
-            } catch let error as ListenError where error.description.contains("EADDRINUSE") {
+            } catch let error as RPCServer.ListenError where error.description.contains("EADDRINUSE") {
                 return false
             }
         }

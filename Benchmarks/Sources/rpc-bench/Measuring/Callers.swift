@@ -6,7 +6,7 @@ import RemoteProxy
 
 /// Where a client child measures: the server it calls, and for how long.
 struct Site: Sendable {
-    let url: String
+    let url: Endpoint
     let server: pid_t
     let seconds: Double
 }

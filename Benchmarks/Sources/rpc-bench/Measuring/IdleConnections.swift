@@ -5,7 +5,7 @@ import SampleProtocols
 
 enum IdleConnections {
     /// A client each; they stay connected for as long as somebody keeps the proxies.
-    static func open(_ count: Int, to url: String) async throws -> [CalculatorProxy] {
+    static func open(_ count: Int, to url: Endpoint) async throws -> [CalculatorProxy] {
         try await withThrowingTaskGroup(of: [CalculatorProxy].self) { group in
             for _ in 0..<50 {
                 group.addTask {

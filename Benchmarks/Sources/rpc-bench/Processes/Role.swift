@@ -2,6 +2,7 @@
 
 import BenchSystem
 import Glibc
+import RemoteProxy
 
 /// A hidden subcommand.
 enum Role: String {
@@ -29,12 +30,12 @@ enum Role: String {
         case .client:
             let workload = try OverSockets.named(arguments, count: 4)
             let site = Site(
-                url: arguments[1], server: pid_t(arguments[2]) ?? 0, seconds: Double(arguments[3]) ?? 1)
+                url: try Endpoint(arguments[1]), server: pid_t(arguments[2]) ?? 0, seconds: Double(arguments[3]) ?? 1)
             say(try await workload.client(site).lines)
         case .scenario:
             guard arguments.count == 4 else { throw BenchFailure("no such scenario") }
             let site = Site(
-                url: arguments[1], server: pid_t(arguments[2]) ?? 0, seconds: Double(arguments[3]) ?? 1)
+                url: try Endpoint(arguments[1]), server: pid_t(arguments[2]) ?? 0, seconds: Double(arguments[3]) ?? 1)
             say(try await Scenario.named(arguments[0]).client(site).lines)
         case .rawServe: try RawBaseline.named(arguments, count: 1).serve()
         case .rawClient:

@@ -75,7 +75,7 @@ extension Scenario {
         return figures
     }
 
-    private static func furnaces(at url: String, _ clients: Int) async throws -> [FurnaceProxy] {
+    private static func furnaces(at url: Endpoint, _ clients: Int) async throws -> [FurnaceProxy] {
         let furnaces = (0..<clients).map { _ in FurnaceProxy(RPCClient(url)) }
         for furnace in furnaces { try check(await furnace.burn(0) == 0) }
         return furnaces

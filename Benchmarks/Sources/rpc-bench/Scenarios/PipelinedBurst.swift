@@ -33,7 +33,7 @@ extension Scenario {
         }
     }
 
-    private static func burst(_ count: Int, to url: String) throws -> Figures {
+    private static func burst(_ count: Int, to url: Endpoint) throws -> Figures {
         let connection = try RawConnection(to: url)
         let bytes = (0..<count).flatMap { connection.frame(request("Calculator.add", "[\($0),1]", id: $0)) }
         let begin = bench_now()
@@ -49,7 +49,7 @@ extension Scenario {
         return figures
     }
 
-    private static func neighbour(of url: String, until end: Flag) throws -> Figures {
+    private static func neighbour(of url: Endpoint, until end: Flag) throws -> Figures {
         let connection = try RawConnection(to: url)
         var (worst, wrong) = (UInt64(0), 0)
         while !end.isSet.load(ordering: .acquiring) {

@@ -4,6 +4,7 @@
 import BenchSystem
 import Glibc
 import RawEcho
+import RemoteProxy
 
 final class RawConnection: @unchecked Sendable {
     enum Framing: CaseIterable { case lines, headers, lengthPrefixed }
@@ -13,8 +14,10 @@ final class RawConnection: @unchecked Sendable {
     private var received: [UInt8] = []
     private var head = 0
 
-    init(to url: String, _ framing: Framing = .lines) throws(BenchFailure) {
-        guard let port = url.split(separator: ":").last.flatMap({ UInt16($0) }) else { throw BenchFailure(url) }
+    init(to url: Endpoint, _ framing: Framing = .lines) throws(BenchFailure) {
+        guard let port = "\(url)".split(separator: ":").last.flatMap({ UInt16($0) }) else {
+            throw BenchFailure("\(url)")
+        }
         self.framing = framing
         descriptor = raw_connect(port)
     }

@@ -20,7 +20,7 @@ extension Scenario {
     ) { site in
         let calculator = CalculatorProxy(RPCClient(site.url))
         let control = try Child(.serve, ["L6"])
-        let elsewhere = try CalculatorProxy(RPCClient(control.firstLine()))
+        let elsewhere = try CalculatorProxy(RPCClient(Endpoint(control.firstLine())))
         for calculator in [calculator, elsewhere] {
             _ = try await sequentially(calculator, until: bench_now() + 300_000_000)
         }

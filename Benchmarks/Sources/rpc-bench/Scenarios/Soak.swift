@@ -76,7 +76,7 @@ extension Scenario {
     }
 
     private static func mix(
-        _ url: String, _ caller: Int, _ box: LetterBoxProxy, until end: UInt64
+        _ url: Endpoint, _ caller: Int, _ box: LetterBoxProxy, until end: UInt64
     ) async throws -> (Int, Int) {
         let client = RPCClient(url)
         let (calculator, echo, furnace) = (CalculatorProxy(client), EchoProxy(client), FurnaceProxy(client))

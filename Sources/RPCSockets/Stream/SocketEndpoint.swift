@@ -1,22 +1,22 @@
 // Where to listen or to connect, parsed from its text: tcp://127.0.0.1:7070, tcp://[::1]:7070, tcp://host:7070,
 // unix:///run/app.sock. No name is looked up here.
 
-package enum Endpoint: Sendable, Hashable {
+package enum SocketEndpoint: Sendable, Hashable {
     /// A name or a numeric address. An IPv6 address has no brackets here.
     case tcp(host: String, port: UInt16)
     case unix(path: String)
 
     package init(_ text: String) throws(SetupError) {
         guard let mark = text.firstRange(of: "://") else {
-            throw SetupError(text, "has no scheme", example: Endpoint.example(for: text))
+            throw SetupError(text, "has no scheme", example: SocketEndpoint.example(for: text))
         }
         let rest = text[mark.upperBound...]
         guard text.unicodeScalars.allSatisfy({ $0.value > 0x20 && $0.value != 0x7F }) else {
             throw SetupError(text, "contains a blank or a control character")
         }
         switch text[..<mark.lowerBound].lowercased() {
-        case "tcp": self = try Endpoint.tcp(rest, in: text)
-        case "unix": self = try Endpoint.unix(rest, in: text)
+        case "tcp": self = try SocketEndpoint.tcp(rest, in: text)
+        case "unix": self = try SocketEndpoint.unix(rest, in: text)
         case let scheme: throw SetupError(text, "has the scheme \"\(scheme)\", but only tcp and unix are known")
         }
     }
@@ -41,7 +41,7 @@ package enum Endpoint: Sendable, Hashable {
         return text.isEmpty ? "tcp://127.0.0.1:7070" : text.contains(":") ? "tcp://\(text)" : "tcp://\(text):7070"
     }
 
-    private static func tcp(_ rest: Substring, in text: String) throws(SetupError) -> Endpoint {
+    private static func tcp(_ rest: Substring, in text: String) throws(SetupError) -> SocketEndpoint {
         let place = rest.hasSuffix("/") ? rest.dropLast() : rest
         if let wrong = place.first(where: { "/?#@".contains($0) }) {
             throw SetupError(text, "has a \"\(wrong)\" where only host and port can be")
@@ -67,7 +67,7 @@ package enum Endpoint: Sendable, Hashable {
         return .tcp(host: String(host), port: port)
     }
 
-    private static func unix(_ rest: Substring, in text: String) throws(SetupError) -> Endpoint {
+    private static func unix(_ rest: Substring, in text: String) throws(SetupError) -> SocketEndpoint {
         guard rest.hasPrefix("/"), rest.count > 1 else {
             throw SetupError(text, "needs the whole path of a socket file", example: "unix:///run/app.sock")
         }
@@ -79,7 +79,7 @@ package enum Endpoint: Sendable, Hashable {
     }
 }
 
-extension Endpoint: CustomStringConvertible {
+extension SocketEndpoint: CustomStringConvertible {
     package var description: String {
         switch self {
         case .tcp(let host, let port): host.contains(":") ? "tcp://[\(host)]:\(port)" : "tcp://\(host):\(port)"

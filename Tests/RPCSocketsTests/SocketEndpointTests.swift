@@ -2,21 +2,21 @@ import RPCSockets
 import RPCWire
 import Testing
 
-struct EndpointTests {
+struct SocketEndpointTests {
     @Test(arguments: [
-        ("tcp://127.0.0.1:7070", Endpoint.tcp(host: "127.0.0.1", port: 7070)),
+        ("tcp://127.0.0.1:7070", SocketEndpoint.tcp(host: "127.0.0.1", port: 7070)),
         ("tcp://[::1]:7070", .tcp(host: "::1", port: 7070)),
         ("tcp://example.org:0", .tcp(host: "example.org", port: 0)),
         ("tcp://0.0.0.0:65535", .tcp(host: "0.0.0.0", port: 65_535)),
         ("unix:///run/app.sock", .unix(path: "/run/app.sock")),
     ])
-    func `an address is read, and written back as it was`(text: String, endpoint: Endpoint) throws {
-        #expect(try Endpoint(text) == endpoint)
+    func `an address is read, and written back as it was`(text: String, endpoint: SocketEndpoint) throws {
+        #expect(try SocketEndpoint(text) == endpoint)
         #expect(endpoint.description == text)
     }
 
     @Test func `a scheme may be written in any case, and a slash may stand at the end`() throws {
-        #expect(try Endpoint("TCP://localhost:80/") == .tcp(host: "localhost", port: 80))
+        #expect(try SocketEndpoint("TCP://localhost:80/") == .tcp(host: "localhost", port: 80))
     }
 
     @Test(arguments: [
@@ -50,11 +50,11 @@ struct EndpointTests {
         ("unix:///" + String(repeating: "x", count: 200), "has a path of 201 bytes; at most 107 fit"),
     ])
     func `a wrong address is refused with what is wrong and what would be right`(text: String, fault: String) {
-        let error = #expect(throws: SetupError.self) { try Endpoint(text) }
+        let error = #expect(throws: SetupError.self) { try SocketEndpoint(text) }
         #expect(error?.description.contains(fault) == true, "\(error?.description ?? "")")
         let examples = error?.description.split(separator: "write for instance ").last ?? ""
         for example in examples.split(separator: " or ") {
-            #expect(throws: Never.self, "\(example)") { try Endpoint(String(example)) }
+            #expect(throws: Never.self, "\(example)") { try SocketEndpoint(String(example)) }
         }
     }
 
@@ -64,6 +64,6 @@ struct EndpointTests {
         ("tcp://10.0.0.1:1", false), ("tcp://127.example.org:1", false),
     ])
     func `loopback is what only this machine can reach`(text: String, isLoopback: Bool) throws {
-        #expect(try Endpoint(text).isLoopback == isLoopback)
+        #expect(try SocketEndpoint(text).isLoopback == isLoopback)
     }
 }
