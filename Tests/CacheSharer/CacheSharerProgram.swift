@@ -17,11 +17,12 @@ struct CacheSharerProgram {
         // Where the disk is so slow that the other has had the file for too long it is written a little later.
         policy.log = { if !$0.message.contains("cannot be written") { print($0) } }
         for round in 0..<rounds {
-            let greeter = GreeterProxy(Author(name: name)).cached(in: .file(path), methods: [.greet], policy)
+            let cache = Cache.file(path)
+            let greeter = GreeterProxy(Author(name: name)).cached(in: cache, methods: [.greet], policy)
             _ = try await greeter.greet("\(name) \(round)")
             _ = try await greeter.greet("both \(round)")
             var attempts = 1
-            while attempts < 20, await !greeter.saveCache() { attempts += 1 }
+            while attempts < 20, await !cache.save() { attempts += 1 }
             if attempts == 20 { print("round \(round) could not be written") }
         }
         let end = ContinuousClock.now + .seconds(300)

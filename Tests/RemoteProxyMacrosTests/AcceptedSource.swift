@@ -190,7 +190,7 @@ enum AcceptedSource {
         @MainActor func useWeakly(_ view: RealView) { ViewProxy.weak(view).clear() }
         @MainActor func useWeakly(_ view: any BoundMain) { BoundMainProxy.weak(view).plain(a: 1) }
 
-        let z = [Outer.InnerProxy.methodTable.signatures, classProxy.methodTable.signatures]
+        let z = [Outer.InnerProxy._methodTable.signatures, classProxy._methodTable.signatures]
 
         @available(*, deprecated, message: "use that")
         @Service protocol Old: Sendable { func f(_ x: Int) async throws -> Int

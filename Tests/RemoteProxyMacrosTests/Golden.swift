@@ -29,7 +29,7 @@ enum Golden {
             }
 
             /// All methods of the service, in the order of declaration.
-            public nonisolated static let methodTable = RemoteProxy._MethodTable<any Calculator>(
+            public nonisolated static let _methodTable = RemoteProxy._MethodTable<any Calculator>(
                 Methods.service, [Methods.add, Methods.note, Methods.reset, Methods.total])
 
             /// A proxy that does not keep its object alive. When the object is gone, calls throw `RPCError` with the

@@ -325,7 +325,7 @@ struct Refusal: CustomTestStringConvertible {
                 public nonisolated let proxySubject: any RemoteProxy.Subject<any House & Swift.Sendable>
                 public nonisolated init(subject: any RemoteProxy.Subject<any House & Swift.Sendable>) { self.proxySubject = subject }
                 public nonisolated var asService: any House & Swift.Sendable { self }
-                public nonisolated static var methodTable: RemoteProxy._MethodTable<any House & Swift.Sendable> { Swift.fatalError() }
+                public nonisolated static var _methodTable: RemoteProxy._MethodTable<any House & Swift.Sendable> { Swift.fatalError() }
                 public nonisolated static func weak(_ object: any House & Swift.Sendable & Swift.AnyObject) -> Self { Swift.fatalError() }
 
                 /// The names of House's methods, for code that names one without calling it.

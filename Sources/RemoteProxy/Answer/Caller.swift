@@ -100,7 +100,7 @@ extension Caller {
     /// A caller that is killed is `.lost` as soon as the system says so, and one that falls silent when it does not answer a
     /// ping. It is `.gone` when it has not come back in time, or at once when it has left in good order. A reader that falls 64
     /// changes behind misses the oldest ones.
-    public var states: AsyncStream<State> { link.states }
+    public var states: some AsyncSequence<State, Never> & Sendable { link.states }
 }
 
 /// Runs the body as if a caller with this identity had called, so that an object or a policy can be tested without a connection.
@@ -163,6 +163,6 @@ extension ServiceProxy {
         }
         self.init(
             subject: RemoteSubject(
-                peer: caller.peer, service: Self.methodTable.service.name, object: name, owner: nil))
+                peer: caller.peer, service: Self._methodTable.service.name, object: name, owner: nil))
     }
 }

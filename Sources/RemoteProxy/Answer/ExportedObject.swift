@@ -20,7 +20,7 @@ final class ExportedObject: Sendable {
 
     /// Makes the object without its methods, so the cost does not depend on their number.
     init<Proxy: ServiceProxy>(_ proxy: Proxy, named name: String?) {
-        let table = Proxy.methodTable
+        let table = Proxy._methodTable
         let subject = proxy.proxySubject
         self.name = name
         service = table.service.name

@@ -122,7 +122,7 @@ public final class RPCClient: Sendable {
     /// ```
     ///
     /// A reader that falls 64 changes behind misses the oldest ones.
-    public var states: AsyncStream<State> { reconnector.states.subscribe() }
+    public var states: some AsyncSequence<State, Never> & Sendable { reconnector.states.subscribe() }
 
     /// Closes the client without waiting. Every pending call ends at once with the code `.closed`. Later calls throw the same,
     /// and later posts are dropped.
@@ -208,6 +208,6 @@ extension ServiceProxy {
     public init(_ client: RPCClient, named name: String? = nil) {
         self.init(
             subject: RemoteSubject(
-                peer: client.peer, service: Self.methodTable.service.name, object: name, owner: client))
+                peer: client.peer, service: Self._methodTable.service.name, object: name, owner: client))
     }
 }

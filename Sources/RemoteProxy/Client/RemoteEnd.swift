@@ -91,10 +91,12 @@ final class RemoteEnd: Sendable {
         let open = Lock(ends.count)
         let watching = ends.map { end in
             Task(executorPreference: end.requester.loop) {
-                for await state in end.client?.states ?? AsyncStream(unfolding: { nil }) {
-                    guard let verdict = verdict(end, state) else { continue }
-                    _ = answer.end(with: verdict)
-                    return
+                if let client = end.client {
+                    for await state in client.states {
+                        guard let verdict = verdict(end, state) else { continue }
+                        _ = answer.end(with: verdict)
+                        return
+                    }
                 }
                 // The client is closed.
                 let isLast = open.withLock { open in
@@ -111,7 +113,10 @@ final class RemoteEnd: Sendable {
 
 extension Subject {
     /// The other end that this chain leads to; nil while none is known.
-    var remoteEnd: RemoteEnd? { layer(RemoteSubject<Service>.self).map { RemoteEnd($0) } }
+    var remoteEnd: RemoteEnd? {
+        for layer in layers { if let end = layer as? RemoteSubject<Service> { return RemoteEnd(end) } }
+        return nil
+    }
 
     /// The other end, if no layer is in front of it that could call it twice.
     var nextRemoteEnd: RemoteEnd? { (self as? RemoteSubject<Service>).map { RemoteEnd($0) } }

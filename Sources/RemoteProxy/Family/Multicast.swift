@@ -19,45 +19,10 @@ extension ServiceProxy {
     /// failure affects another.
     ///
     /// Calls throw `RPCError` with the code `.noSuchMethod`, `.notExecuted`: each receiver would have a result of its
-    /// own.
-    public static func multicast(_ receivers: [ProxiedService]) -> Self {
-        Self(subject: MulticastSubject(receivers.map(member)))
-    }
+    /// own. ``Multicast`` has receivers that are added later.
+    public static func multicast(_ receivers: [ProxiedService]) -> Self { Multicast<Self>(receivers).proxy }
 
-    /// Adds a receiver to this multicast proxy. An instance of a class is one receiver, however often it is added. So is a
-    /// proxy for an object at another end, without further subjects around it: `ViewProxy(caller)`. A proxy for a caller whose
-    /// session is over is not added.
-    /// - Returns: removes the receiver, however often it was added.
-    /// - Throws: `RPCError` with the code `.noSuchMethod` if this is not a multicast proxy.
-    @discardableResult
-    public func add(_ receiver: ProxiedService) throws -> Registration {
-        try multicastSubject().add(Self.member(receiver))
-    }
-
-    /// Removes a receiver that is an instance of a class, or a proxy for an object at another end without further subjects.
-    /// Does nothing for any other.
-    /// - Throws: `RPCError` with the code `.noSuchMethod` if this is not a multicast proxy.
-    public func remove(_ receiver: ProxiedService) throws {
-        guard let identity = Self.member(receiver).identity else { return }
-        try multicastSubject().remove { $0.identity == identity }
-    }
-
-    /// How many receivers this multicast proxy has, without those that are gone; nil if it is not a multicast proxy.
-    public var receiverCount: Int? { proxySubject.layer(MulticastSubject<ProxiedService>.self)?.count }
-
-    private func multicastSubject() throws -> MulticastSubject<ProxiedService> {
-        guard let subject = proxySubject.layer(MulticastSubject<ProxiedService>.self) else {
-            throw RPCError(
-                .noSuchMethod,
-                "this \(Self.self) has one receiver, as far as can be seen from outside; one made by \(Self.self).multicast([]) "
-                    + "can have more",
-                outcome: .notExecuted
-            ).thrownByProxy
-        }
-        return subject
-    }
-
-    private static func member(_ receiver: ProxiedService) -> MulticastSubject<ProxiedService>.Member {
+    fileprivate static func member(_ receiver: ProxiedService) -> MulticastSubject<ProxiedService>.Member {
         // A proxy may be an instance of a class, if its protocol requires one, but counts as a value.
         // `type(of:)` gets an `Any`, so that it returns the type of the value inside.
         if !(receiver is any ServiceProxy<ProxiedService>), type(of: receiver as Any) is AnyClass {
@@ -68,6 +33,36 @@ extension ServiceProxy {
         let end = subject is any WrappingSubject<ProxiedService> ? nil : subject.onlyRemoteEnd
         return .init(receiver: .value(subject), identity: end.map { .remote($0.object) })
     }
+}
+
+/// A multicast proxy whose receivers come and go.
+///
+/// ```swift
+/// let views = Multicast<FeedViewProxy>()
+/// let registration = views.add(view)
+/// views.proxy.show("news")
+/// ```
+///
+/// What a receiver is, and when it is removed by itself, is told at `ServiceProxy.multicast(_:)`. All members may be used from
+/// any thread. Copies have the same receivers.
+public struct Multicast<Proxy: ServiceProxy>: Sendable {
+    private let subject: MulticastSubject<Proxy.ProxiedService>
+
+    /// One that has these receivers from the beginning.
+    public init(_ receivers: [Proxy.ProxiedService] = []) { subject = MulticastSubject(receivers.map(Proxy.member)) }
+
+    /// Delivers each post to the receivers of that moment.
+    public var proxy: Proxy { Proxy(subject: subject) }
+
+    /// Adds a receiver. An instance of a class is one receiver, however often it is added. So is a proxy for an object at
+    /// another end, without further subjects around it: `ViewProxy(caller)`. A proxy for a caller whose session is over is not
+    /// added.
+    /// - Returns: removes the receiver, however often it was added.
+    @discardableResult
+    public func add(_ receiver: Proxy.ProxiedService) -> Registration { subject.add(Proxy.member(receiver)) }
+
+    /// How many receivers there are, without those that are gone.
+    public var count: Int { subject.count }
 }
 
 /// A subject that delivers each post to all of its members.

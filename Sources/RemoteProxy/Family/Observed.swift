@@ -102,6 +102,6 @@ extension ServiceProxy {
     ) -> Self {
         Self(
             subject: ObservedSubject(
-                next: proxySubject, hold: .hold(of: Self.methodTable.service.name), report: report, clock: clock))
+                next: proxySubject, hold: .hold(of: Self._methodTable.service.name), report: report, clock: clock))
     }
 }

@@ -142,7 +142,7 @@ extension MessageChannel {
             let isNoLength = framing == .lengthPrefixed && error.limit == .maximumFrameSize
             return leaveForeigner(
                 frames.beginning,
-                isNoLength ? "which is no length of a message (RPCClient.Configuration.framing)" : "and \(error)")
+                isNoLength ? "which is no length of a message (RPCClient.Configuration.peer)" : "and \(error)")
         }
         if let text = error.plainAnswer {
             text.withUnsafeBytes { _ = append($0) }

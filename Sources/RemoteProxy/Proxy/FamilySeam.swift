@@ -1,7 +1,7 @@
 // What the kinds of proxies in Family use and a user's own subject cannot use. `.ci/boundaries` compares this list with what
 // they use.
 //
-// - The layers of a chain: `EndSubject`, `HoldableSubject`, `PassingSubject`, `layer`, `layers`, `tellsProgress`.
+// - The layers of a chain: `EndSubject`, `HoldableSubject`, `PassingSubject`, `layers`, `tellsProgress`.
 // - What calls inherit, and their callers: `CallScope`, `Right`, `Hold`, `sessionIdentifier`.
 // - Errors, and what became of a call: `cannotBeHeld`, `thrownByProxy`, `progress`.
 // - The other end of a connection: `RemoteEnd`, `remoteEnd`, `nextRemoteEnd`, `onlyRemoteEnd`, `RemoteObject`, `retryBudget`,
@@ -62,12 +62,6 @@ extension Subject {
         case let subject as any WrappingSubject<Service>: try await subject.next.hold(for: lease)
         default: throw RPCError.cannotBeHeld
         }
-    }
-
-    /// The outermost layer of that kind in this chain, which may be this subject.
-    func layer<Layer>(_ kind: Layer.Type) -> Layer? {
-        for layer in layers { if let layer = layer as? Layer { return layer } }
-        return nil
     }
 
     /// This subject and those inside it, from the outside in. They end before an object that has not arrived yet, and at a

@@ -23,14 +23,14 @@ public final class Method<Service: Sendable, Arguments: Sendable, Result: Sendab
     /// Notes how far the last subject of a chain has come with this call. Nil unless the call came over a connection.
     let progress: CallProgress?
 
-    /// Made by generated code.
+    /// Made by generated code. A parameter with an underscore keeps it out of completion and documentation.
     public convenience init(
-        _ name: String, of service: _ServiceDescription, parameters: KeyValuePairs<String, String> = [:],
+        _ _name: String, of service: _ServiceDescription, parameters: KeyValuePairs<String, String> = [:],
         result: String? = nil, effect: MethodSignature.Effect = .changes, coding: _ArgumentCoding<Arguments>,
         invoke: @escaping @Sendable (Service, Arguments) async throws -> Result
     ) where Result: Codable {
         self.init(
-            name, of: service, parameters: parameters, result: result, effect: effect, coding: coding,
+            _name, of: service, parameters: parameters, result: result, effect: effect, coding: coding,
             results: .codable,
             invoke: invoke)
     }
@@ -178,7 +178,8 @@ extension Method {
     nonisolated(nonsending) public func _call<Proxy: ServiceProxy>(
         inheritedBy proxy: Proxy, _ arguments: Arguments
     ) async throws -> Result {
-        try await Proxy.inherited(self)._call(proxy.proxySubject, arguments)
+        let method: Method<Proxy.ProxiedService, Arguments, Result> = try Proxy.inherited(self)
+        return try await method._call(proxy.proxySubject, arguments)
     }
 }
 

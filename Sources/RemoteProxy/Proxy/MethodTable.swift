@@ -45,7 +45,7 @@ public struct _InheritedMethods<Service: Sendable>: Sendable {
     public init<Base: ServiceProxy, Proxy: ServiceProxy<Service>>(
         of base: Base.Type, by proxy: Proxy.Type, _ upcast: @escaping @Sendable (Service) -> Base.ProxiedService
     ) {
-        methods = { service in Base.methodTable.entries.compactMap { $0.inherited(by: proxy, as: service, upcast) } }
+        methods = { service in Base._methodTable.entries.compactMap { $0.inherited(by: proxy, as: service, upcast) } }
     }
 }
 
@@ -82,36 +82,21 @@ public class _ServiceMethod<Service: Sendable>: @unchecked Sendable {
     ) -> _ServiceMethod<Proxy.ProxiedService>? { nil }
 }
 
-// MARK: naming an inherited method
+// MARK: finding an inherited method
 
 extension ServiceProxy {
-    /// The method of a service that this one refines, as a method of this service: for `AccessPolicy.arguments(of:)` and
-    /// `updates(of:)`.
-    /// - Throws: `RPCError` with the code `.noSuchMethod` if this service does not inherit the method.
-    public static func inherited<Base, Arguments, Result>(
-        _ method: Method<Base, Arguments, Result>
-    ) throws -> Method<ProxiedService, Arguments, Result> {
-        try inherited(method.signature, method.declaration)
-    }
-
-    /// The post of a service that this one refines, as a post of this service.
-    /// - Throws: `RPCError` with the code `.noSuchMethod` if this service does not inherit the post.
-    public static func inherited<Base, Arguments>(
-        _ post: Post<Base, Arguments>
-    ) throws -> Post<ProxiedService, Arguments> {
-        try inherited(post.signature, post.declaration)
-    }
-
-    /// - Parameter declaration: tells the method from another of the same name, which may have the same types.
-    private static func inherited<Entry>(_ signature: MethodSignature, _ declaration: ObjectIdentifier) throws -> Entry
-    {
-        let table = methodTable
-        guard let position = table.positions[signature.name], table.clash != signature.name,
-            table.entries[position].declaration == declaration,
+    /// The method or post of a service that this one refines, as one of this service.
+    /// - Throws: `RPCError` with the code `.noSuchMethod` if this service does not inherit it.
+    static func inherited<Base, Entry>(_ method: _ServiceMethod<Base>) throws -> Entry {
+        let (table, name) = (_methodTable, method.signature.name)
+        // There may be another method of the same name and the same types.
+        guard let position = table.positions[name], table.clash != name,
+            table.entries[position].declaration == method.declaration,
             let entry = table.entries[position] as? Entry
         else {
             throw RPCError(
-                .noSuchMethod, "\(table.service.name) does not inherit \(signature.wireName)", outcome: .notExecuted)
+                .noSuchMethod, "\(table.service.name) does not inherit \(method.signature.wireName)",
+                outcome: .notExecuted)
         }
         return entry
     }

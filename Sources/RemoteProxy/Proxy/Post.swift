@@ -13,15 +13,15 @@ public final class Post<Service: Sendable, Arguments: Sendable>: _ServiceMethod<
     /// Runs a post from the wire.
     let answer: @Sendable (IncomingCall) async throws -> Void
 
-    /// Made by generated code.
+    /// Made by generated code. A parameter with an underscore keeps it out of completion and documentation.
     public convenience init(
-        _ name: String, of service: _ServiceDescription, parameters: KeyValuePairs<String, String> = [:],
+        _ _name: String, of service: _ServiceDescription, parameters: KeyValuePairs<String, String> = [:],
         effect: MethodSignature.Effect = .changes, isAsync: Bool = false,
         proxy: @escaping @Sendable (any Subject<Service>) -> Service, coding: _ArgumentCoding<Arguments>,
         deliver: @escaping @Sendable (Service, Arguments) async -> Void
     ) {
         let signature = MethodSignature(
-            service: service.name, name: name, parameters: parameters.map(MethodSignature.Parameter.init), result: nil,
+            service: service.name, name: _name, parameters: parameters.map(MethodSignature.Parameter.init), result: nil,
             shape: .post, effect: effect)
         self.init(signature, of: service, coding, isAsync, proxy, deliver)
     }

@@ -9,7 +9,7 @@ public protocol ServiceProxy<ProxiedService>: Sendable {
     associatedtype MethodName: ServiceMethodName
 
     /// All methods of the service.
-    static var methodTable: _MethodTable<ProxiedService> { get }
+    static var _methodTable: _MethodTable<ProxiedService> { get }
 
     /// The subject to which this proxy forwards its calls.
     var proxySubject: any Subject<ProxiedService> { get }
@@ -39,7 +39,7 @@ extension ServiceProxy {
     /// - Throws: `RPCError` when the other end could not be asked. The code is `.noSuchMethod` when the other end, a program
     ///   not made with this library, has neither `rpc.supports` nor `rpc.discover`. Waits and ends like a call.
     public func supports(_ method: MethodName) async throws -> Bool {
-        guard let entry = Self.methodTable.entries.first(where: { $0.signature.name == method.name }) else {
+        guard let entry = Self._methodTable.entries.first(where: { $0.signature.name == method.name }) else {
             return false
         }
         do { return try await proxySubject.supports(entry.signature) } catch { throw error.thrownByProxy }

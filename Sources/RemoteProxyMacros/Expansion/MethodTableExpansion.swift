@@ -24,7 +24,7 @@ struct MethodTableExpansion {
         return """
             /// All methods of the service, in the order of declaration.
             \(deprecation)
-            \(access)nonisolated static let methodTable = RemoteProxy._MethodTable<\(service)>(
+            \(access)nonisolated static let _methodTable = RemoteProxy._MethodTable<\(service)>(
                 \(isConditional ? conditionalList : list))
             """
     }

@@ -55,7 +55,7 @@ struct OtherConformer {
         let members: SourceText = """
             typealias ProxiedService = \(proxy).ProxiedService
             typealias MethodName = \(proxy).MethodName
-            nonisolated static var methodTable: RemoteProxy._MethodTable<\(proxy).ProxiedService> { Swift.fatalError() }
+            nonisolated static var _methodTable: RemoteProxy._MethodTable<\(proxy).ProxiedService> { Swift.fatalError() }
             nonisolated var proxySubject: \(subject) { Swift.fatalError() }
             nonisolated var asService: \(proxy).ProxiedService { Swift.fatalError() }
             nonisolated init(subject: \(subject)) { Swift.fatalError() }

@@ -20,7 +20,7 @@ struct StubExpansion {
             // This proxy does nothing, because its protocol was refused.
             \(expansion.declaration(conforms: conforms)) {
                 \(expansion.subject(asService: conforms ? "self" : Self.nothing))
-                \(head) var methodTable: RemoteProxy._MethodTable<\(model.service)> { \(Self.nothing) }
+                \(head) var _methodTable: RemoteProxy._MethodTable<\(model.service)> { \(Self.nothing) }
                 \(head) func weak(_ object: \(model.service) & Swift.AnyObject) -> Self { \(Self.nothing) }
 
                 \(expansion.methodNames)

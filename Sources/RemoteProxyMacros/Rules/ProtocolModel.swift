@@ -50,7 +50,7 @@ struct ProtocolModel {
     /// Whether every proxy, or every Swift type, has a member of that name.
     static func isReserved(_ name: String) -> Bool {
         memberTypes.contains(name)
-            || ["proxySubject", "asService", "methodTable", "init", "self", "Self", "Type", "Protocol"].contains(name)
+            || ["proxySubject", "asService", "_methodTable", "init", "self", "Self", "Type", "Protocol"].contains(name)
     }
 
     /// The first name in a type that would mean one of `memberTypes` inside a proxy. A name after a dot never does.

@@ -24,20 +24,20 @@ let cachedListAct = Act(
     let new = old + ["Of Caches"]
     try await stage.withServer(ContentsProxy(shelf), at: Stage.ownPlace()) { server, _, client in
         try await stage.open("plain proxy", ContentsProxy(client), showing: old, atOnce: false)
-        let cached = launch(client, file)
+        let (cached, cache) = launch(client, file)
         try await stage.open("cached proxy, first launch", cached, showing: old, atOnce: false)
         try await stage.open("cached proxy, again", cached, showing: old)
 
         stage.says("A chapter is added. The user sees the old list at once, and then the new one arrive:")
         await shelf.add("Of Caches")
-        let updates = try cached.updates(of: ContentsProxy.Methods.chapters)
+        let updates = try cache.updates(of: ContentsProxy.Methods.chapters)
         try await stage.open("new at the server", cached, showing: old)
         try stage.show("arrives", await updates.first { $0.value == new }?.value ?? [], expecting: new)
-        try await stage.show("await cached.saveCache()", expecting: true) { await cached.saveCache() }
+        try await stage.show("await cache.save()", expecting: true) { await cache.save() }
 
         stage.says("The server goes away. The list opens as before, and says why it is no newer:")
         await server.stop()
-        let later = try cached.updates(of: ContentsProxy.Methods.chapters)
+        let later = try cache.updates(of: ContentsProxy.Methods.chapters)
         try await stage.open("server away", cached, showing: new)
         let reason = await later.compactMap(\.failure).first { _ in true }
         // On a busy machine the deadline may come before the connection is refused.
@@ -48,7 +48,7 @@ let cachedListAct = Act(
     stage.says("The program starts again, and the server is still away:")
     let client = Stage.client(of: "tcp://127.0.0.1:1")
     defer { client.close() }
-    try await stage.open("next launch", launch(client, file), showing: new)
+    try await stage.open("next launch", launch(client, file).contents, showing: new)
 }
 
 extension Stage {
@@ -67,10 +67,11 @@ extension Stage {
     }
 }
 
-private func launch(_ client: RPCClient, _ file: ReplaceableFile) -> ContentsProxy {
+private func launch(_ client: RPCClient, _ file: ReplaceableFile) -> (contents: ContentsProxy, cache: Cache) {
+    let cache = Cache.file(file.path)
     var policy = CachePolicy()
     policy.refreshTimeout = .seconds(1)
-    return ContentsProxy(client).cached(in: .file(file.path), policy)
+    return (ContentsProxy(client).cached(in: cache, policy), cache)
 }
 
 extension CacheUpdate {

@@ -56,9 +56,9 @@ private func playFeed(on stage: Stage, _ loader: any FeedLoader) async throws {
     }
     stage.says("This screen needs its presenter when it is made. So the proxy is made first, and bound last:")
     try await stage.visit(leaving: "nothing") {
-        let view = FeedViewProxy.unbound()
+        let (view, binding) = FeedViewProxy.unbound()
         let screen = FeedScreen(presenter: FeedPresenter(loader: loader, view: view))
-        try view.bind(to: FeedViewProxy.weak(screen))
+        try binding.bind(to: FeedViewProxy.weak(screen))
         return screen
     }
 }
@@ -74,13 +74,14 @@ let delegatesAct = Act(
 private func playLogin(on stage: Stage) async throws {
     let waitress = Waitress()
     let (front, side): (LoginScreen, LoginScreen)
-    let both: LoginDelegateProxy
+    let both = Multicast<LoginDelegateProxy>()
     do {
         let porter = Porter()
         stage.says("Two screens, the second with two delegates; the waitress has left out 'failed':")
-        both = LoginDelegateProxy.multicast([porter, waitress])
+        both.add(porter)
+        both.add(waitress)
         front = LoginScreen(delegate: LoginDelegateProxy.weak(porter))
-        side = LoginScreen(delegate: both)
+        side = LoginScreen(delegate: both.proxy)
         try await stage.show(#"front.enter("Ann", password: "sesame")"#) {
             front.enter("Ann", password: "sesame")
         }
@@ -102,7 +103,7 @@ private func playLogin(on stage: Stage) async throws {
         side.enter("Lea", password: "sesame")
     }
     try stage.show("the waitress knows", waitress.guests, expecting: ["Joe", "Lea"])
-    try stage.show("delegates at the side door", both.receiverCount ?? 0, expecting: 1)
+    try stage.show("delegates at the side door", both.count, expecting: 1)
 }
 
 extension Stage {

@@ -22,8 +22,8 @@ import Testing
             defer { client.close() }
             let ledger = LedgerProxy(client)
             let (first, second) = (LedgerProxy(book), LedgerProxy(client))
-            let unbound = LedgerProxy.unbound()
-            try unbound.bind(to: book)
+            let (unbound, binding) = LedgerProxy.unbound()
+            try binding.bind(to: book)
             let kinds = [
                 LedgerProxy(Book()), LedgerProxy(client), LedgerProxy.lazy { try await Book.open() }, unbound,
                 LedgerProxy.weak(book), ledger.guarded(by: policy), LedgerProxy.counted { try await Book.open() },
@@ -157,17 +157,18 @@ import Testing
             let shown = Lock<[[String]]>([])
             let show = { @Sendable (headlines: [String]) in shown.withLock { $0.append(headlines) } }
             // The file of the article would stay behind.
-            let feed = FeedProxy(client).cached(in: .memory)
+            let cache = Cache.memory
+            let feed = FeedProxy(client).cached(in: cache)
             _ = {
                 let ledger = LedgerProxy(client)
                 return ledger.cached(in: .file("ledger.cache"))
             }
             _ = {
-                let feed = FeedProxy(client).cached(in: .file("feed.cache"))
-                return feed
+                let cache = Cache.file("feed.cache")
+                return (cache, FeedProxy(client).cached(in: cache))
             }
             let watching = Task {
-                for await update in try feed.updates(of: FeedProxy.Methods.headlines) { show(update.value) }
+                for await update in try cache.updates(of: FeedProxy.Methods.headlines) { show(update.value) }
             }
             while shown.withLock({ $0.count < 3 }) { show(try await feed.headlines()) }
             watching.cancel()

@@ -51,8 +51,9 @@ import Testing
             let client = RPCClient(url, .patient)
             defer { client.close() }
             let line = SelectingProxy.MethodName.inherited(ScrollingProxy.MethodName.line)
-            let selecting = SelectingProxy(client).cached(in: .memory, methods: [line])
-            let updates = try selecting.updates(of: SelectingProxy.inherited(ScrollingProxy.Methods.line))
+            let cache = Cache.memory
+            let selecting = SelectingProxy(client).cached(in: cache, methods: [line])
+            let updates = try cache.updates(of: ScrollingProxy.Methods.line)
             await selecting.scrolled(to: 7)
             let (row, top) = try await (selecting.selected(2), selecting.line)
             #expect((row, top) == ("row 2", 7))

@@ -42,10 +42,10 @@ import Testing
         let client = try await withServer { url in
             let client = RPCClient(url, .eager)
             var states = client.states.makeAsyncIterator()
-            #expect(await states.next() == .idle)
+            #expect(await states.next(isolation: nil) == .idle)
             _ = try await GreeterProxy(client).greet("x")
-            #expect(await states.next() == .connecting)
-            #expect(await states.next() == .connected(resumed: false))
+            #expect(await states.next(isolation: nil) == .connecting)
+            #expect(await states.next(isolation: nil) == .connected(resumed: false))
             return client
         }
         for await state in client.states {

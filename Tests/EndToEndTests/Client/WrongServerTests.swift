@@ -67,7 +67,7 @@ import Testing
         let client = RPCClient(server.url, .patient)
         let error = await #expect(throws: RPCError.self) { try await CalculatorProxy(client).add(1, 2) }
         #expect(error?.code == .unavailable && error?.outcome == .notExecuted)
-        #expect(error?.message.contains("which is no length of a message (RPCClient.Configuration.framing)") == true)
+        #expect(error?.message.contains("which is no length of a message (RPCClient.Configuration.peer)") == true)
         client.close()
     }
 

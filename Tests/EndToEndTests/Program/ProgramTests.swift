@@ -244,12 +244,12 @@ import Testing
         let echo = EchoProxy(client)
         #expect(try await echo.text("1") == "1")
         var states = client.states.makeAsyncIterator()
-        while let state = await states.next(), state != .connected(resumed: false) {}
+        while let state = await states.next(isolation: nil), state != .connected(resumed: false) {}
         // The last that is heard of it is an answer that has yet to be asked for.
         let start = ContinuousClock.now
         #expect(try await echo.text("still there") == "still there")
         server.signal(SIGSTOP)
-        let next = await states.next()
+        let next = await states.next(isolation: nil)
         let silence = ContinuousClock.now - start
         #expect(next != nil && next != .connected(resumed: false) && next != .closed)
         #expect(silence > .milliseconds(250))

@@ -43,7 +43,7 @@ import Testing
         await #expect(throws: RPCError.self) { try await remote.next() }
         remote.note("allowed")
         #expect(try await remote.value() == 0)
-        #expect(try await counter.proxySubject.supports(CounterProxy.methodTable.signatures[0]))
+        #expect(try await counter.proxySubject.supports(CounterProxy._methodTable.signatures[0]))
         events.continuation.finish()
         #expect(await events.stream.reduce(into: []) { $0.append($1) } == ["next", "note", "value"])
         await server.stop(grace: .zero)

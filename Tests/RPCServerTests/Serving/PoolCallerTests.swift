@@ -202,9 +202,9 @@ private actor CallingActor {
         let client = place.client()
         var states = client.states.makeAsyncIterator()
         try await place.call(CalculatorProxy(client))
-        while let state = await states.next(), state != .connected(resumed: false) {}
+        while let state = await states.next(isolation: nil), state != .connected(resumed: false) {}
         await place.server.stop()
-        while let state = await states.next(), state == .connected(resumed: false) {}
+        while let state = await states.next(isolation: nil), state == .connected(resumed: false) {}
         client.close()
         place.loop.shutdown()
     }

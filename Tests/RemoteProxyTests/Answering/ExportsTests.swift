@@ -92,7 +92,7 @@ private final class KeptTill: BankTill {
         struct Dotted: ServiceProxy {
             typealias ProxiedService = any Till
             typealias MethodName = TillProxy.MethodName
-            static let methodTable = _MethodTable<any Till>(
+            static let _methodTable = _MethodTable<any Till>(
                 _ServiceDescription("bank"),
                 [Method<any Till, Void, Int>("Till.add", of: _ServiceDescription("bank"), coding: .none) { _, _ in 0 }])
             let proxySubject: any Subject<any Till>

@@ -25,7 +25,7 @@ import Testing
         case .lock: plain.locked(clock: loop)
         case .lazy: .lazy(on: loop, executor: loop) { [office] in try await office.afterAnHour() }
         case .counted: .counted(clock: loop, executor: loop, make: { [office] in try await office.afterAnHour() })
-        case .unbound: .unbound(on: loop, executor: loop)
+        case .unbound: .unbound(on: loop, executor: loop).proxy
         case .asking:
             plain.guarded(
                 by: .asking { _ in

@@ -24,7 +24,7 @@ import Testing
 
     @Test func `are counted by the server of their sender, and told of in its log when there are twice as many`() {
         let here = DroppedPosts.count
-        let proxy = WorkshopProxy.unbound(maximumKeptPosts: 2, on: loop)
+        let proxy = WorkshopProxy.unbound(maximumKeptPosts: 2, on: loop).proxy
         CallScope.with(CallScope(caller: caller)) { for number in 1...12 { proxy.note("\(number)") } }
         #expect(traffic.rareEvents.droppedPosts == 10 && DroppedPosts.count == here)
         let told = lines.withLock { $0 }

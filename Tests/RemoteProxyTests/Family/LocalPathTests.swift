@@ -48,8 +48,8 @@ final class WoodenDrawer: Drawer {
     @Test func `is not put into JSON by any kind`() async throws {
         let drawer = WoodenDrawer()
         let plain = DrawerProxy(drawer)
-        let unbound = DrawerProxy.unbound()
-        try unbound.bind(to: drawer)
+        let (unbound, binding) = DrawerProxy.unbound()
+        try binding.bind(to: drawer)
         let judging = AccessPolicy.arguments(of: DrawerProxy.Methods.find) { _, thing in
             thing.number == 1 ? .allow : .deny("unknown")
         }

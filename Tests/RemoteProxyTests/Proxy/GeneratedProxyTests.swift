@@ -47,14 +47,14 @@ private final class KeepingSubject<Service: Sendable>: WrappingSubject {
 
 @Suite struct `Generated proxies` {
     @Test func `marks say what running a method does`() {
-        let signatures = MarkedProxy.methodTable.signatures
+        let signatures = MarkedProxy._methodTable.signatures
         #expect(signatures.map(\.effect) == [.readOnly, .idempotent, .changes, .idempotent])
         #expect(signatures.map(\.isRepeatable) == [true, true, false, true])
     }
 
     @Test func `each method has a name, which is the one in its signature`() {
         let names: [MarkedProxy.MethodName] = [.find, .put, .`add(_:)`, .`add(twice:)`]
-        #expect(names.map(\.name) == MarkedProxy.methodTable.signatures.map(\.name))
+        #expect(names.map(\.name) == MarkedProxy._methodTable.signatures.map(\.name))
         #expect(MarkedProxy.MethodName(name: "find") == .find)
     }
 

@@ -28,7 +28,7 @@ private struct LibraryProxy: Library, ServiceProxy {
         results: ResultCoding(
             read: { PaperBook(title: try decodeJSON(String.self, from: $0)) }, write: { try $1.encode($0.title) })
     ) { try await $0.find($1) }
-    static let methodTable = _MethodTable<any Library>(_ServiceDescription("Library"), [findMethod])
+    static let _methodTable = _MethodTable<any Library>(_ServiceDescription("Library"), [findMethod])
 
     let proxySubject: any Subject<any Library>
     var asService: any Library { self }

@@ -114,7 +114,7 @@ private final class SlowVat: Vat {
 
     @Test func `posts for an object that never comes have the grace of a session after a goodbye`() throws {
         let (network, traffic) = network()
-        network.exports.add(VatProxy.unbound(on: loop, executor: loop), named: nil)
+        network.exports.add(VatProxy.unbound(on: loop, executor: loop).proxy, named: nil)
         do {
             let client = network.client()
             let proxy = VatProxy(client)
@@ -131,7 +131,7 @@ private final class SlowVat: Vat {
 
     @Test func `of too many sessions that finish after a goodbye the oldest loses its posts`() throws {
         let (network, traffic) = network(maximumSessions: 2)
-        network.exports.add(VatProxy.unbound(on: loop, executor: loop), named: nil)
+        network.exports.add(VatProxy.unbound(on: loop, executor: loop).proxy, named: nil)
         for count in [1, 2, 3, 3] {
             let before = traffic.bytes
             let client = network.client()
@@ -150,7 +150,7 @@ private final class SlowVat: Vat {
 
     @Test func `posts of a session that is over leave their places to those of others`() throws {
         let (network, traffic) = network()
-        let late = VatProxy.unbound(maximumKeptPosts: 10, on: loop, executor: loop)
+        let late = VatProxy.unbound(maximumKeptPosts: 10, on: loop, executor: loop).proxy
         network.exports.add(late, named: nil)
         for round in 1...2 {
             let client = network.client()

@@ -181,7 +181,7 @@ import Testing
     @Test func `when calls and holds took turns with an object, or waited for one`() throws {
         let workshop = BusyWorkshop(loop)
         let locked = WorkshopProxy(workshop).locked(clock: loop)
-        let late = WorkshopProxy.unbound(on: loop, executor: loop)
+        let (late, binding) = WorkshopProxy.unbound(on: loop, executor: loop)
         try loop.complete { [loop] in
             let calls = (0..<4).map { number in
                 Task(executorPreference: loop) { try await locked.work("\(number)", milliseconds: 5) }
@@ -191,7 +191,7 @@ import Testing
             calls[1].cancel()
             try await locked.exclusively { _ = try await locked.work("held", milliseconds: 1) }
             for call in calls { _ = try? await call.value }
-            try late.bind(to: locked)
+            try binding.bind(to: locked)
             _ = try await waiting.value
         }
         #expect(loop.timersLeft == 0)

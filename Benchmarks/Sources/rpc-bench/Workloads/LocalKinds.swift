@@ -16,8 +16,8 @@ struct LocalKind: Sendable {
         let policy = AccessPolicy { _ in .allow }
         let handle = AbacusProxy.counted { object }.handle()
         let lazy = AbacusProxy.lazy { object }
-        let bound = AbacusProxy.unbound()
-        try? bound.bind(to: object)
+        let (bound, binding) = AbacusProxy.unbound()
+        try? binding.bind(to: object)
         return [
             LocalKind(name: "proxy", abacus: plain, isBound: true),
             LocalKind(name: "proxy_post", abacus: plain, shape: .post, isBound: true),

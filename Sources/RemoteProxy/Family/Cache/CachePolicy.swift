@@ -1,18 +1,7 @@
-// The settings of a cache: where it keeps results, how old they may be, and how many it keeps.
+// The settings of a cache: how old results may be, and how many it keeps.
 
 import RPCSockets
 import RPCWire
-
-/// Where a cache keeps results.
-public enum CachePlace: Sendable, Hashable {
-    /// In this process, until the last copy of the proxy is gone.
-    case memory
-    /// In memory, and in the file at this path for the next launch. The folder must exist. Several processes may share
-    /// a file. Each object needs a file of its own: results are told apart by service, method and arguments only.
-    ///
-    /// Beside it lie a lock file, `.lock`, and the time when all results were last dropped, `.dropped`. A file that cannot be read is moved to a name that ends in `.aside`.
-    case file(String)
-}
 
 /// Sets how long a cache returns a result, and how many results it keeps. Every setting has a default.
 public struct CachePolicy: Sendable {

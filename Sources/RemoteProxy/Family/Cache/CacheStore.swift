@@ -49,9 +49,14 @@ final class CacheStore: Sendable {
         func fetching(_ key: CacheKey) -> Fetching { Fetching(key: key, drops: drops[key.method]) }
     }
 
+    /// A method that is cached.
+    struct CachedMethod: Sendable {
+        let name: String
+        let declaration: ObjectIdentifier
+    }
+
     let service: String
-    /// The names of the methods that are cached.
-    let methods: [String]
+    let methods: [CachedMethod]
     let policy: CachePolicy
     let environment: CacheEnvironment
     private let file: CacheFile?
@@ -63,7 +68,7 @@ final class CacheStore: Sendable {
     private let state: Lock<State>
 
     init(
-        _ place: CachePlace, _ service: String, _ methods: [String], _ policy: CachePolicy,
+        _ path: String?, _ service: String, _ methods: [CachedMethod], _ policy: CachePolicy,
         _ environment: CacheEnvironment
     ) {
         self.service = service
@@ -81,7 +86,7 @@ final class CacheStore: Sendable {
             }
             if isNew { policy.log(LogRecord(.warning, problem)) }
         }
-        if case .file(let path) = place { file = CacheFile(path, report: report) } else { file = nil }
+        file = path.map { [report] in CacheFile($0, report: report) }
         if let file { load(file) }
     }
 
@@ -90,6 +95,11 @@ final class CacheStore: Sendable {
     }
 
     // MARK: finding
+
+    /// The index of a method in `methods`; nil if it is not cached. A method that the service inherits may come from there.
+    func number<Service>(of method: _ServiceMethod<Service>) -> Int? {
+        methods.firstIndex { $0.declaration == method.declaration }
+    }
 
     /// Returns the result at this place, if it may be returned to a call. The caller compares the key, outside the lock.
     func look(at place: Int) -> (result: any CachedResult, isFresh: Bool)? {
@@ -100,7 +110,7 @@ final class CacheStore: Sendable {
     /// Decides what a call has to do if `look` found no result for it.
     func find<Arguments>(_ key: CacheKey, _ arguments: Arguments, _ coding: _ArgumentCoding<Arguments>) -> Answer {
         let json = file == nil ? nil : try? coding.canonicalJSON(of: arguments)
-        let name = json.map { "\(service).\(methods[key.method])\($0)" }
+        let name = json.map { "\(service).\(methods[key.method].name)\($0)" }
         let time = environment.wallTime()
         return state.withLock { state in
             if let task = state.loading?.join() { return .load(task) }
@@ -163,7 +173,7 @@ final class CacheStore: Sendable {
             for method in method.map({ [$0] }) ?? Array(methods.indices) {
                 state.drops[method] += 1
                 state.table.removeAll(of: method)
-                state.records.drop("\(service).\(methods[method])", at: time)
+                state.records.drop("\(service).\(methods[method].name)", at: time)
             }
         }
         guard let file else { return }
@@ -242,7 +252,7 @@ final class CacheStore: Sendable {
     }
 
     private func json(of result: any CachedResult) -> (name: String, value: String)? {
-        let method = "\(service).\(methods[result.key.method])"
+        let method = "\(service).\(methods[result.key.method].name)"
         guard let json = try? result.json() else {
             report("a result of \(method) cannot be put into JSON, so the next launch will not have it")
             return nil

@@ -15,7 +15,7 @@ struct CachingSubject<Service: Sendable>: WrappingSubject {
     ) async throws -> Result {
         // A caller that holds the object exclusively must see its present state.
         let scope = CallScope.current
-        guard let number = store.methods.firstIndex(of: method.signature.name), scope?.hasHold != true else {
+        guard let number = store.number(of: method), scope?.hasHold != true else {
             return try await change(method.signature) { try await next.call(method, arguments) }
         }
         let caller = scope?.caller

@@ -27,7 +27,7 @@ extension AccessPolicy {
     }
 
     /// Judges the calls of one method by their arguments; allows all others. Several arguments are a tuple with the names of the
-    /// parameters.
+    /// parameters. The method is judged in services that inherit it, too.
     ///
     /// ```swift
     /// .arguments(of: LedgerProxy.Methods.withdraw) { _, amount in
@@ -41,7 +41,7 @@ extension AccessPolicy {
         of method: Method<Service, Arguments, Result>,
         _ decide: @escaping @Sendable (AccessRequest, Arguments) -> Verdict
     ) -> AccessPolicy {
-        arguments(of: method.signature, decide)
+        arguments(of: method.declaration, decide)
     }
 
     /// Judges the posts of one method by their arguments; allows all others.
@@ -49,14 +49,14 @@ extension AccessPolicy {
         of post: Post<Service, Arguments>,
         _ decide: @escaping @Sendable (AccessRequest, Arguments) -> Verdict
     ) -> AccessPolicy {
-        arguments(of: post.signature, decide)
+        arguments(of: post.declaration, decide)
     }
 
     private static func arguments<Arguments>(
-        of method: MethodSignature, _ decide: @escaping @Sendable (AccessRequest, Arguments) -> Verdict
+        of declaration: ObjectIdentifier, _ decide: @escaping @Sendable (AccessRequest, Arguments) -> Verdict
     ) -> AccessPolicy {
         AccessPolicy(readsArguments: true) { request in
-            guard request.method == method else { return .allow }
+            guard request.declaration == declaration else { return .allow }
             // Unwrapped first, since the arguments themselves may be an optional.
             guard let known = request.arguments, let arguments = known as? Arguments else {
                 return .deny("its arguments are not known")

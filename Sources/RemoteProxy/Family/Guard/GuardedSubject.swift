@@ -35,7 +35,7 @@ struct GuardedSubject<Service: Sendable>: WrappingSubject, SelectiveSubject, Hol
         _ method: Method<Service, Arguments, Result>, _ arguments: Arguments
     ) async throws -> Result {
         if isJudged(method.signature) {
-            let request = request(method.signature, arguments)
+            let request = request(method, arguments)
             if let decideNow = policy.decideNow {
                 try enforce(decideNow(request), on: method.signature)
             } else {
@@ -47,7 +47,7 @@ struct GuardedSubject<Service: Sendable>: WrappingSubject, SelectiveSubject, Hol
 
     /// If the policy decides asynchronously, all posts wait for it, so that they are delivered in order.
     func post<Arguments>(_ post: Post<Service, Arguments>, _ arguments: Arguments, now: (Service) -> Void) {
-        let request = isJudged(post.signature) ? request(post.signature, arguments) : nil
+        let request = isJudged(post.signature) ? request(post, arguments) : nil
         if let decideNow = policy.decideNow {
             guard let request else { return next.post(post, arguments, now: now) }
             if admits(request, decideNow(request)) { next.post(post, arguments, now: now) }
@@ -72,7 +72,7 @@ struct GuardedSubject<Service: Sendable>: WrappingSubject, SelectiveSubject, Hol
 
     func takeHold(for lease: Duration) async throws -> Hold {
         if isJudged(hold) {
-            let verdict = try await verdict(on: AccessRequest(method: hold, arguments: nil))
+            let verdict = try await verdict(on: AccessRequest(hold))
             // A silent denial looks like a subject that has no lock.
             if verdict == .denySilently { throw RPCError.cannotBeHeld }
             try enforce(verdict, on: hold)
@@ -83,7 +83,7 @@ struct GuardedSubject<Service: Sendable>: WrappingSubject, SelectiveSubject, Hol
     /// False for a method that is silently denied to the caller.
     func has(_ method: MethodSignature) async throws -> Bool {
         if !policy.readsArguments, isJudged(method),
-            try await verdict(on: AccessRequest(method: method, arguments: nil)) == .denySilently
+            try await verdict(on: AccessRequest(method)) == .denySilently
         {
             return false
         }
@@ -92,8 +92,9 @@ struct GuardedSubject<Service: Sendable>: WrappingSubject, SelectiveSubject, Hol
 
     // MARK: judging
 
-    private func request(_ method: MethodSignature, _ arguments: some Sendable) -> AccessRequest {
-        AccessRequest(method: method, arguments: policy.readsArguments ? arguments : nil)
+    private func request(_ method: _ServiceMethod<Service>, _ arguments: some Sendable) -> AccessRequest {
+        AccessRequest(
+            method.signature, declared: method.declaration, arguments: policy.readsArguments ? arguments : nil)
     }
 
     private func enforce(_ verdict: AccessPolicy.Verdict, on method: MethodSignature) throws {
@@ -194,7 +195,7 @@ extension ServiceProxy {
     ) -> Self {
         Self(
             subject: GuardedSubject(
-                next: proxySubject, policy: policy, hold: .hold(of: Self.methodTable.service.name), clock: clock,
+                next: proxySubject, policy: policy, hold: .hold(of: Self._methodTable.service.name), clock: clock,
                 isJudged: isJudged))
     }
 }

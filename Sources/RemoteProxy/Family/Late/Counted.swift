@@ -41,7 +41,7 @@ extension ServiceProxy {
         whenLast: @escaping @Sendable (ProxiedService) async -> Void = { _ in }
     ) -> Self {
         let kind = LateSubject<ProxiedService>.Kind(
-            service: methodTable.service.name, timeout: timeout, limit: maximumKeptPosts,
+            service: _methodTable.service.name, timeout: timeout, limit: maximumKeptPosts,
             keepingAlive: .zero, isCounted: true)
         return Self(
             subject: LateSubject(kind, on: clock, executor: executor) {

@@ -5,12 +5,12 @@ package import RPCWire
 
 extension ServiceProxy {
     /// Makes a proxy before its object exists, for two objects that need each other. Give the proxy to the first object, then
-    /// `bind(to:)` it when the second one has been made.
+    /// bind it when the second one has been made.
     ///
     /// ```swift
-    /// let view = FeedViewProxy.unbound()
+    /// let (view, binding) = FeedViewProxy.unbound()
     /// let screen = FeedScreen(delegate: FeedPresenter(view: view))
-    /// try view.bind(to: FeedViewProxy.weak(screen))   // or each would keep the other
+    /// try binding.bind(to: FeedViewProxy.weak(screen))   // or each would keep the other
     /// ```
     ///
     /// Until then calls wait. At their deadline or the timeout they throw `RPCError` with the code `.deadlineExceeded`,
@@ -20,34 +20,40 @@ extension ServiceProxy {
     /// - Parameters:
     ///   - timeout: How long a call may wait if its deadline is not earlier.
     ///   - maximumKeptPosts: How many posts are kept. Further ones are dropped, with a line in the log.
-    public static func unbound(timeout: Duration = .seconds(30), maximumKeptPosts: Int = 1_000) -> Self {
+    public static func unbound(
+        timeout: Duration = .seconds(30), maximumKeptPosts: Int = 1_000
+    ) -> (proxy: Self, binding: LateBinding<Self>) {
         unbound(timeout: timeout, maximumKeptPosts: maximumKeptPosts, on: EventLoop.shared)
     }
 
     package static func unbound(
         timeout: Duration = .seconds(30), maximumKeptPosts: Int = 1_000, on loop: any Loop,
         executor: (any TaskExecutor)? = nil
-    ) -> Self {
+    ) -> (proxy: Self, binding: LateBinding<Self>) {
         let kind = LateSubject<ProxiedService>.Kind(
-            service: methodTable.service.name, timeout: timeout, limit: maximumKeptPosts)
-        return Self(subject: LateSubject(kind, on: loop, executor: executor))
+            service: _methodTable.service.name, timeout: timeout, limit: maximumKeptPosts)
+        let late = LateSubject<ProxiedService>(kind, on: loop, executor: executor)
+        return (Self(subject: late), LateBinding(late))
     }
+}
 
-    /// Gives an unbound proxy its object, once. Returns without waiting for the kept posts.
+/// Gives an unbound proxy its object.
+public struct LateBinding<Proxy: ServiceProxy>: Sendable {
+    private let late: LateSubject<Proxy.ProxiedService>
+
+    fileprivate init(_ late: LateSubject<Proxy.ProxiedService>) { self.late = late }
+
+    /// Gives the proxy its object, once. Returns without waiting for the kept posts.
     ///
     /// The proxy keeps the object. Where the object in turn keeps the proxy, bind it to `.weak(object)`.
-    /// - Throws: `BindingError` if the proxy has an object already, was not made by `unbound`, or would be bound to
-    ///   itself.
-    public func bind(to object: ProxiedService) throws(BindingError) {
-        guard let late = proxySubject.layer(LateSubject<ProxiedService>.self), !late.makesObject else {
-            throw BindingError("this \(Self.self) cannot be bound; one made by \(Self.self).unbound() can")
-        }
-        let subject = Self.subject(of: object)
-        guard !subject.layers.contains(where: { $0 as? LateSubject<ProxiedService> === late }) else {
-            throw BindingError("a \(Self.self) cannot be bound to itself: its calls would never arrive anywhere")
+    /// - Throws: `BindingError` if the proxy has an object already, or would be bound to itself.
+    public func bind(to object: Proxy.ProxiedService) throws(BindingError) {
+        let subject = Proxy.subject(of: object)
+        guard !subject.layers.contains(where: { $0 as? LateSubject<Proxy.ProxiedService> === late }) else {
+            throw BindingError("a \(Proxy.self) cannot be bound to itself: its calls would never arrive anywhere")
         }
         guard late.arrive(LateObject(subject: subject)) else {
-            throw BindingError("this \(Self.self) is bound already, and an object once bound stays")
+            throw BindingError("this \(Proxy.self) is bound already, and an object once bound stays")
         }
     }
 }

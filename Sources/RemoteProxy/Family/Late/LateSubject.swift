@@ -44,8 +44,6 @@ final class LateSubject<Service: Sendable>: EndSubject, PassingSubject, Holdable
 
     deinit { timer.withLock { $0 }?.cancel() }
 
-    /// Whether this subject makes its object, and so cannot be bound.
-    var makesObject: Bool { make != nil }
     var refusedPosts: Int { arrival.withLock { $0.refusedPosts } }
     /// The number of users, for tests.
     var users: Int { arrival.withLock { $0.users } }
@@ -125,9 +123,9 @@ final class LateSubject<Service: Sendable>: EndSubject, PassingSubject, Holdable
 
     private var outOfTime: RPCError {
         let why =
-            makesObject
+            make != nil
             ? "the \(kind.service) was not made within the time allowed for the call (timeout)"
-            : "the \(kind.service) was not bound (see bind(to:)) within the time allowed for the call (timeout)"
+            : "the \(kind.service) was not bound (LateBinding.bind(to:)) within the time allowed for the call (timeout)"
         return RPCError(.deadlineExceeded, why, outcome: .notExecuted)
     }
 

@@ -42,7 +42,7 @@ extension ServiceProxy {
         executor: (any TaskExecutor)? = nil, _ make: @escaping @Sendable () async throws -> ProxiedService
     ) -> Self {
         let kind = LateSubject<ProxiedService>.Kind(
-            service: methodTable.service.name, timeout: timeout, limit: maximumKeptPosts, keepingAlive: keepingAlive)
+            service: _methodTable.service.name, timeout: timeout, limit: maximumKeptPosts, keepingAlive: keepingAlive)
         return Self(
             subject: LateSubject(kind, on: loop, executor: executor) {
                 LateObject(subject: subject(of: try await make()))

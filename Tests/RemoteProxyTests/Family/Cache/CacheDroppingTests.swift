@@ -10,20 +10,20 @@ import Testing
     private let loop = ManualLoop()
     private let shelf: CountingShelf
     private let folder = TemporaryFolder()
+    private let heard = Heard()
 
     init() { shelf = CountingShelf(loop) }
 
-    private func cached(_ change: (inout CachePolicy) -> Void = { _ in }) -> ShelfProxy {
+    private func cached(
+        in cache: Cache = .memory, _ change: (inout CachePolicy) -> Void = { _ in }
+    ) -> (proxy: ShelfProxy, cache: Cache) {
         var policy = CachePolicy(freshFor: .seconds(100))
+        policy.log = heard.hear
         change(&policy)
-        return ShelfProxy(shelf).cached(in: .memory, methods: [.titles, .book], policy, .manual(loop))
+        return (ShelfProxy(shelf).cached(in: cache, methods: [.titles, .book], policy, .manual(loop)), cache)
     }
 
-    private func launch() -> ShelfProxy {
-        ShelfProxy(shelf).cached(
-            in: .file(folder.path + "/shelf.cache"), methods: [.titles, .book], CachePolicy(freshFor: .seconds(100)),
-            .manual(loop))
-    }
+    private func launch() -> (proxy: ShelfProxy, cache: Cache) { cached(in: .file(folder.path + "/shelf.cache")) }
 
     private func titles(_ proxy: ShelfProxy) throws -> [String] { try loop.complete { try await proxy.titles() } }
     private func book(_ proxy: ShelfProxy, _ number: Int) throws -> String {
@@ -31,31 +31,32 @@ import Testing
     }
 
     @Test func `the results of one method, for all arguments`() throws {
-        let proxy = cached()
+        let (proxy, cache) = cached()
         #expect(try titles(proxy) == ["titles", "1"])
         #expect(try book(proxy, 1) == "book 1, 2")
         #expect(try book(proxy, 2) == "book 2, 3")
-        proxy.invalidate(.book)
+        cache.invalidate(ShelfProxy.Methods.book)
         #expect(try book(proxy, 1) == "book 1, 4")
         #expect(try book(proxy, 2) == "book 2, 5")
         #expect(try titles(proxy) == ["titles", "1"])
-        // Not cached: nothing happens.
-        proxy.invalidate(.search)
-        ShelfProxy(shelf).invalidate(.titles)
+        // Not cached: nothing happens, which the log says.
+        cache.invalidate(ShelfProxy.Methods.search)
+        Cache.memory.invalidate(ShelfProxy.Methods.titles)
         #expect(try titles(proxy) == ["titles", "1"])
+        #expect(heard.all == ["Shelf.search is not in this cache, so nothing was invalidated"])
     }
 
     @Test func `all results`() throws {
-        let proxy = cached()
+        let (proxy, cache) = cached()
         #expect(try titles(proxy) == ["titles", "1"])
         #expect(try book(proxy, 1) == "book 1, 2")
-        proxy.invalidateAll()
+        cache.invalidateAll()
         #expect(try titles(proxy) == ["titles", "3"])
         #expect(try book(proxy, 1) == "book 1, 4")
     }
 
     @Test func `all results when a call may have changed the object`() throws {
-        let proxy = cached()
+        let proxy = cached().proxy
         #expect(try titles(proxy) == ["titles", "1"])
         #expect(try loop.complete { try await proxy.add("new") } == 2)
         #expect(try titles(proxy) == ["titles", "3"])
@@ -76,7 +77,7 @@ import Testing
     }
 
     @Test func `nothing when the policy keeps results after changes`() throws {
-        let proxy = cached { $0.keepsAfterChanges = true }
+        let proxy = cached { $0.keepsAfterChanges = true }.proxy
         #expect(try titles(proxy) == ["titles", "1"])
         _ = try loop.complete { try await proxy.add("new") }
         proxy.dust(1)
@@ -84,11 +85,11 @@ import Testing
     }
 
     @Test func `what was being fetched, but not for those that wait for it`() throws {
-        let proxy = cached()
+        let (proxy, cache) = cached()
         shelf.takes(.seconds(1))
         let before = Task(executorPreference: loop) { try await proxy.titles() }
         loop.run()
-        proxy.invalidateAll()
+        cache.invalidateAll()
         // Begins a fetch of its own, and does not join the earlier one.
         let after = Task(executorPreference: loop) { try await proxy.titles() }
         loop.run()
@@ -101,11 +102,11 @@ import Testing
 
     @Test(arguments: [true, false])
     func `what was being fetched and ends late, whether or not something newer is there by then`(isThere: Bool) throws {
-        let proxy = cached()
+        let (proxy, cache) = cached()
         shelf.takes(.seconds(2))
         let before = Task(executorPreference: loop) { try await proxy.titles() }
         loop.run()
-        proxy.invalidateAll()
+        cache.invalidateAll()
         shelf.takes(.seconds(1))
         if isThere { #expect(try titles(proxy) == ["titles", "2"]) }
         #expect(try loop.complete { try await before.value } == ["titles", "1"])
@@ -114,15 +115,15 @@ import Testing
     }
 
     @Test func `results in the file as well, also those that another process has written before`() throws {
-        let (one, other) = (launch(), launch())
+        let ((one, oneCache), (other, otherCache)) = (launch(), launch())
         #expect(try titles(one) == ["titles", "1"])
         #expect(try book(other, 1) == "book 1, 2")
-        #expect(try loop.complete { await one.saveCache() })
-        #expect(try loop.complete { await other.saveCache() })
+        #expect(try loop.complete { await oneCache.save() })
+        #expect(try loop.complete { await otherCache.save() })
         loop.advance(by: .seconds(2))
-        one.invalidateAll()
-        #expect(try loop.complete { await one.saveCache() })
-        let next = launch()
+        oneCache.invalidateAll()
+        #expect(try loop.complete { await oneCache.save() })
+        let next = launch().proxy
         #expect(try titles(next) == ["titles", "3"])
         #expect(try book(next, 1) == "book 1, 4")
     }
@@ -130,33 +131,33 @@ import Testing
     /// The next launch after the process has been killed, before the file could be written.
     @Test(arguments: ["a call", "a post", "all"])
     func `results in the file at once, so that a crash does not bring them back`(_ change: String) throws {
-        let proxy = launch()
+        let (proxy, cache) = launch()
         #expect(try titles(proxy) == ["titles", "1"])
-        #expect(try loop.complete { await proxy.saveCache() })
+        #expect(try loop.complete { await cache.save() })
         loop.advance(by: .milliseconds(1))
         switch change {
         case "a call": #expect(try loop.complete { try await proxy.add("new") } == 2)
         case "a post": proxy.dust(1)
-        default: proxy.invalidateAll()
+        default: cache.invalidateAll()
         }
         let calls = shelf.calls
-        #expect(try titles(launch()) == ["titles", "\(calls + 1)"])
+        #expect(try titles(launch().proxy) == ["titles", "\(calls + 1)"])
         loop.advance(by: .milliseconds(1))
         // Later results are kept, by a process that dropped nothing as well.
-        let other = launch()
+        let (other, otherCache) = launch()
         #expect(try book(other, 1) == "book 1, \(calls + 2)")
-        #expect(try loop.complete { await other.saveCache() })
-        #expect(try book(launch(), 1) == "book 1, \(calls + 2)")
+        #expect(try loop.complete { await otherCache.save() })
+        #expect(try book(launch().proxy, 1) == "book 1, \(calls + 2)")
     }
 
     @Test func `no result of the file when its change certainly did nothing`() throws {
-        #expect(try titles(launch()) == ["titles", "1"])
+        #expect(try titles(launch().proxy) == ["titles", "1"])
         loop.advance(by: .seconds(2))
         let refusing = ShelfProxy(shelf).guarded(by: .nobody, except: [.titles]).cached(
             in: .file(folder.path + "/shelf.cache"), methods: [.titles], CachePolicy(freshFor: .seconds(100)),
             .manual(loop))
         #expect(throws: RPCError.self) { try loop.complete { try await refusing.add("new") } }
-        #expect(try titles(launch()) == ["titles", "1"])
+        #expect(try titles(launch().proxy) == ["titles", "1"])
     }
 
     @Test func `by default what is older than a day`() throws {

@@ -1,5 +1,6 @@
 // What those hear who watch a cached result; and the cache around and behind a connection.
 
+import RPCSockets
 import RPCWire
 import TestSupport
 import Testing
@@ -9,6 +10,7 @@ import Testing
 @Suite struct `Cache updates` {
     private let network = SimulatedNetwork()
     private let shelf: CountingShelf
+    private let folder = TemporaryFolder()
     private var loop: ManualLoop { network.loop }
 
     init() {
@@ -16,14 +18,16 @@ import Testing
         network.exports.add(ShelfProxy(shelf), named: nil)
     }
 
-    private func cached(_ proxy: ShelfProxy, _ policy: CachePolicy = CachePolicy()) -> ShelfProxy {
-        proxy.cached(in: .memory, methods: [.titles, .book], policy, .manual(loop))
+    private func cached(_ proxy: ShelfProxy, _ policy: CachePolicy = CachePolicy()) -> (proxy: ShelfProxy, cache: Cache)
+    {
+        let cache = Cache.memory
+        return (proxy.cached(in: cache, methods: [.titles, .book], policy, .manual(loop)), cache)
     }
 
     @Test func `each new result is told to who watches it, and to nobody else`() throws {
-        let proxy = cached(ShelfProxy(shelf))
-        let titles = try proxy.updates(of: ShelfProxy.Methods.titles)
-        let second = try proxy.updates(of: ShelfProxy.Methods.book, 2)
+        let (proxy, cache) = cached(ShelfProxy(shelf))
+        let titles = try cache.updates(of: ShelfProxy.Methods.titles)
+        let second = try cache.updates(of: ShelfProxy.Methods.book, 2)
         let (count, loop) = (3, loop)
         for _ in 0..<count {
             _ = try loop.complete { try await proxy.titles() }
@@ -39,11 +43,11 @@ import Testing
     @Test func `with the server gone callers see what was seen, and watchers hear why it is no newer`() throws {
         var policy = CachePolicy()
         policy.refreshTimeout = .seconds(2)
-        let proxy = cached(ShelfProxy(network.client()), policy)
+        let (proxy, cache) = cached(ShelfProxy(network.client()), policy)
         #expect(try loop.complete { try await proxy.titles() } == ["titles", "1"])
         network.isServing = false
         network.cut()
-        let updates = try proxy.updates(of: ShelfProxy.Methods.titles)
+        let updates = try cache.updates(of: ShelfProxy.Methods.titles)
         let before = loop.now
         #expect(try loop.complete { try await proxy.titles() } == ["titles", "1"])
         #expect(loop.now == before)
@@ -54,7 +58,7 @@ import Testing
 
         network.isServing = true
         loop.advance(by: .seconds(20))
-        let later = try proxy.updates(of: ShelfProxy.Methods.titles)
+        let later = try cache.updates(of: ShelfProxy.Methods.titles)
         _ = try loop.complete { try await proxy.titles() }
         guard case .refreshed(let fresh) = try loop.complete({ await later.first { _ in true } }) else {
             Issue.record("not refreshed")
@@ -64,12 +68,12 @@ import Testing
     }
 
     @Test func `watchers hear at once that the connection is refused`() throws {
-        let proxy = cached(ShelfProxy(network.client()))
+        let (proxy, cache) = cached(ShelfProxy(network.client()))
         _ = try loop.complete { try await proxy.titles() }
         network.isServing = false
         network.cut()
         loop.run()
-        let (updates, before) = (try proxy.updates(of: ShelfProxy.Methods.titles), loop.now)
+        let (updates, before) = (try cache.updates(of: ShelfProxy.Methods.titles), loop.now)
         _ = try loop.complete { try await proxy.titles() }
         let update = try loop.complete { await updates.first { _ in true } }
         guard case .stale(_, let error as RPCError) = update else {
@@ -81,7 +85,7 @@ import Testing
 
     @Test func `a first call says why there is no connection, however long it may wait`() throws {
         network.isServing = false
-        let proxy = cached(ShelfProxy(network.client()))
+        let proxy = cached(ShelfProxy(network.client())).proxy
         for proxy in [proxy, proxy.with(timeout: .seconds(2), clock: loop)] {
             let error = loop.failure { try await proxy.book(1) }
             #expect(error?.code == .unavailable && error?.outcome == .notExecuted, "\(String(describing: error))")
@@ -90,13 +94,13 @@ import Testing
         // A call that may have been sent is not among those.
         network.isServing = true
         shelf.takes(.seconds(60))
-        let slow = cached(ShelfProxy(network.client())).with(timeout: .seconds(2), clock: loop)
+        let slow = cached(ShelfProxy(network.client())).proxy.with(timeout: .seconds(2), clock: loop)
         let error = loop.failure { try await slow.book(3) }
         #expect(error?.code == .deadlineExceeded && error?.outcome == .unknown)
     }
 
     @Test func `a server shows its clients what it has cached`() throws {
-        network.exports.add(cached(ShelfProxy(shelf), CachePolicy(freshFor: .seconds(10))), named: "cached")
+        network.exports.add(cached(ShelfProxy(shelf), CachePolicy(freshFor: .seconds(10))).proxy, named: "cached")
         let proxy = ShelfProxy(network.client(), named: "cached")
         #expect(try loop.complete { try await proxy.book(7) } == "book 7, 1")
         #expect(try loop.complete { try await proxy.book(7) } == "book 7, 1")
@@ -105,25 +109,46 @@ import Testing
     }
 
     @Test func `what is not cached cannot be watched`() throws {
-        let plain = #expect(throws: RPCError.self) { try ShelfProxy(shelf).updates(of: ShelfProxy.Methods.titles) }
-        #expect(plain?.code == .noSuchMethod)
-        let proxy = cached(ShelfProxy(shelf))
+        let unused = #expect(throws: RPCError.self) { try Cache.memory.updates(of: ShelfProxy.Methods.titles) }
+        #expect(unused?.code == .noSuchMethod && unused?.message.contains(".cached(in:)") == true)
+        let (_, cache) = cached(ShelfProxy(shelf))
         let uncached = #expect(throws: RPCError.self) {
-            try proxy.updates(of: ShelfProxy.Methods.search, [:])
+            try cache.updates(of: ShelfProxy.Methods.search, [:])
         }
         #expect(uncached?.message.contains("Shelf.search") == true)
     }
 
+    @Test func `a cache is of one proxy, and another one goes on without`() throws {
+        let heard = Heard()
+        var policy = CachePolicy(freshFor: .seconds(100))
+        policy.log = heard.hear
+        let (proxy, cache) = cached(ShelfProxy(shelf), policy)
+        let other = ShelfProxy(CountingShelf(loop)).cached(in: cache, methods: [.titles], policy, .manual(loop))
+        #expect(heard.all == ["nothing of Shelf is cached: another proxy has this cache; make one for each"])
+        for _ in 0..<2 { #expect(try loop.complete { try await proxy.titles() } == ["titles", "1"]) }
+        for call in 1...2 { #expect(try loop.complete { try await other.titles() } == ["titles", "\(call)"]) }
+    }
+
+    @Test func `results stay as long as the cache is there`() throws {
+        let cache = Cache.file(folder.path + "/shelf.cache")
+        _ = try loop.complete { [shelf, loop] in
+            try await ShelfProxy(shelf).cached(in: cache, methods: nil, CachePolicy(), .manual(loop)).titles()
+        }
+        #expect(try loop.complete { await cache.save() })
+        #expect(try ReplaceableFile(folder.path + "/shelf.cache").read(atMost: 1 << 20) != nil)
+    }
+
     @Test func `arguments whose result is never kept cannot be watched`() throws {
-        let cabinet = CabinetProxy(CountingCabinet()).cached(in: .memory, methods: nil, CachePolicy(), .manual(loop))
-        let error = #expect(throws: RPCError.self) { try cabinet.updates(of: CabinetProxy.Methods.weigh, .nan) }
+        let cache = Cache.memory
+        _ = CabinetProxy(CountingCabinet()).cached(in: cache, methods: nil, CachePolicy(), .manual(loop))
+        let error = #expect(throws: RPCError.self) { try cache.updates(of: CabinetProxy.Methods.weigh, .nan) }
         #expect(error?.code == .invalidArguments && error?.outcome == .notExecuted)
     }
 
     @Test func `updates end with the cache`() throws {
         // Not by a variable that is set to nil: Swift 6.3 with -O never lets go of what stood in an optional variable if that was
         // asked with `?.` before.
-        let updates = try cached(ShelfProxy(shelf)).updates(of: ShelfProxy.Methods.titles)
+        let updates = try cached(ShelfProxy(shelf)).cache.updates(of: ShelfProxy.Methods.titles)
         #expect(try loop.complete { await updates.reduce(0) { count, _ in count + 1 } } == 0)
     }
 }

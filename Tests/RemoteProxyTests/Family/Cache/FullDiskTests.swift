@@ -15,22 +15,24 @@ import Testing
         var policy = CachePolicy(freshFor: .seconds(100))
         policy.log = heard.hear
         let launch = { [policy] in
-            ShelfProxy(shelf).cached(
-                in: .file(disk.path + "/shelf.cache"), methods: [.book], policy, .manual(loop))
+            let cache = Cache.file(disk.path + "/shelf.cache")
+            return (
+                proxy: ShelfProxy(shelf).cached(in: cache, methods: [.book], policy, .manual(loop)), cache: cache
+            )
         }
-        let proxy = launch()
+        let (proxy, cache) = launch()
         _ = try loop.complete { try await proxy.book(1) }
-        #expect(try loop.complete { await proxy.saveCache() })
+        #expect(try loop.complete { await cache.save() })
         disk.fill()
         #expect(try loop.complete { try await proxy.book(2) } == "book 2, 2")
-        #expect(try loop.complete { await proxy.saveCache() } == false)
+        #expect(try loop.complete { await cache.save() } == false)
         #expect(heard.all.count == 1)
         #expect(heard.all.first?.contains("ENOSPC") == true)
-        let next = launch()
+        let next = launch().proxy
         #expect(try loop.complete { try await next.book(1) } == "book 1, 1")
         disk.empty()
-        #expect(try loop.complete { await proxy.saveCache() })
-        let last = launch()
+        #expect(try loop.complete { await cache.save() })
+        let last = launch().proxy
         #expect(try loop.complete { try await last.book(2) } == "book 2, 2")
         #expect(shelf.calls == 2)
     }
@@ -44,8 +46,8 @@ import Testing
             let shelf = CountingShelf(loop)
             var policy = CachePolicy(freshFor: .seconds(100))
             policy.log = heard.hear
-            let proxy = ShelfProxy(shelf).cached(
-                in: .file(folder.path + "/shelf.cache"), methods: [.book], policy, .manual(loop))
+            let cache = Cache.file(folder.path + "/shelf.cache")
+            let proxy = ShelfProxy(shelf).cached(in: cache, methods: [.book], policy, .manual(loop))
             // Threads of Swift's own pool block all signals; those on which caches write do not.
             var ending = sigset_t()
             sigaddset(&ending, SIGXFSZ)
@@ -53,12 +55,12 @@ import Testing
             var limits = rlimit(rlim_cur: 16, rlim_max: rlim_t.max)
             try #require(setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limits) == 0)
             #expect(try loop.complete { try await proxy.book(1) } == "book 1, 1")
-            #expect(try loop.complete { await proxy.saveCache() } == false)
+            #expect(try loop.complete { await cache.save() } == false)
             #expect(heard.all.count == 1)
             #expect(heard.all.first?.contains("EFBIG") == true && heard.all.first?.contains("ulimit -f") == true)
             limits.rlim_cur = rlim_t.max
             try #require(setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limits) == 0)
-            #expect(try loop.complete { await proxy.saveCache() })
+            #expect(try loop.complete { await cache.save() })
             var (action, blocked) = (sigaction(), sigset_t())
             sigaction(SIGXFSZ, nil, &action)
             pthread_sigmask(SIG_BLOCK, nil, &blocked)

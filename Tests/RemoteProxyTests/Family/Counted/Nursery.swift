@@ -106,5 +106,5 @@ final class Nanny: Child {
 
 extension ServiceProxy {
     /// How many hold the object that is counted in this stack.
-    var holders: Int { proxySubject.layer(LateSubject<ProxiedService>.self)?.users ?? 0 }
+    var holders: Int { proxySubject.layers.lazy.compactMap { $0 as? LateSubject<ProxiedService> }.first?.users ?? 0 }
 }

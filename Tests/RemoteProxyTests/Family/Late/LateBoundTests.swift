@@ -27,22 +27,24 @@ private final class RealBoard: Board {
 
 @Suite(.waitsForOthers) struct `Late-bound proxies` {
     private let loop = ManualLoop()
-    private var proxy: ProbeProxy { .unbound(maximumKeptPosts: 3, on: loop, executor: loop) }
+    private var unbound: (proxy: ProbeProxy, binding: LateBinding<ProbeProxy>) {
+        ProbeProxy.unbound(maximumKeptPosts: 3, on: loop, executor: loop)
+    }
 
     @Test func `calls wait until the proxy is bound`() throws {
-        let proxy = self.proxy
+        let (proxy, binding) = unbound
         let probe = RecordingProbe(loop)
         let call = StartedCall(on: loop) { try await proxy.echo(1) }
         loop.advance(by: .seconds(10))
         #expect(!call.isOver)
-        try proxy.bind(to: probe)
+        try binding.bind(to: probe)
         loop.run()
         #expect(call.value == 1)
         #expect(try loop.complete { try await proxy.echo(2) } == 2)
     }
 
     @Test func `calls wait no longer than their deadline, or the timeout`() throws {
-        let proxy = self.proxy
+        let (proxy, binding) = unbound
         let hasty = StartedCall(on: loop, within: .seconds(1)) { try await proxy.echo(1) }
         let patient = StartedCall(on: loop) { try await proxy.echo(2) }
         loop.advance(by: .seconds(1))
@@ -54,13 +56,13 @@ private final class RealBoard: Board {
         #expect(patient.rpcError?.code == .deadlineExceeded)
         #expect(patient.rpcError?.message.contains("bind(to:)") == true)
         let probe = RecordingProbe(loop)
-        try proxy.bind(to: probe)
+        try binding.bind(to: probe)
         loop.run()
         #expect(probe.executed.isEmpty)
     }
 
     @Test func `a caller that is cancelled waits no more`() throws {
-        let proxy = self.proxy
+        let proxy = unbound.proxy
         let call = StartedCall(on: loop) { try await proxy.echo(1) }
         loop.run()
         call.cancel()
@@ -69,11 +71,11 @@ private final class RealBoard: Board {
     }
 
     @Test func `posts are kept in order up to the limit, and calls do not overtake them`() throws {
-        let proxy = self.proxy
+        let (proxy, binding) = unbound
         let probe = RecordingProbe(loop)
         for number in 1...5 { proxy.note(number) }
         #expect(proxy.refusedPosts == 2)
-        try proxy.bind(to: probe)
+        try binding.bind(to: probe)
         proxy.note(6)
         let notedBefore = StartedCall(on: loop) {
             _ = try await proxy.echo(7)
@@ -88,34 +90,31 @@ private final class RealBoard: Board {
     }
 
     @Test func `an object once bound stays`() throws {
-        let proxy = self.proxy
+        let (proxy, binding) = unbound
         let probe = RecordingProbe(loop)
-        try proxy.bind(to: probe)
-        let error = #expect(throws: BindingError.self) { try proxy.bind(to: RecordingProbe(loop)) }
+        try binding.bind(to: probe)
+        let error = #expect(throws: BindingError.self) { try binding.bind(to: RecordingProbe(loop)) }
         #expect(error?.description.contains("bound already") == true)
         proxy.note(1)
         #expect(probe.noted == [1])
     }
 
-    @Test func `only what was made unbound can be bound, and not to itself`() {
-        let probe = RecordingProbe(loop)
-        #expect(throws: BindingError.self) { try ProbeProxy(probe).bind(to: probe) }
-        #expect(throws: BindingError.self) { try ProbeProxy.lazy { probe }.bind(to: probe) }
-        let proxy = self.proxy
-        let error = #expect(throws: BindingError.self) { try proxy.bind(to: proxy) }
+    @Test func `a proxy cannot be bound to itself`() {
+        let (proxy, binding) = unbound
+        let error = #expect(throws: BindingError.self) { try binding.bind(to: proxy) }
         #expect(error?.description.contains("itself") == true)
     }
 
     @MainActor @Test func `posts stay synchronous on the main actor, and kept ones come in their order`() async throws {
         let board = RealBoard()
-        let early = BoardProxy.unbound()
-        try early.bind(to: board)
+        let (early, earlyBinding) = BoardProxy.unbound()
+        try earlyBinding.bind(to: board)
         early.write(1)
         #expect(board.written == [1])
 
-        let late = BoardProxy.unbound()
+        let (late, lateBinding) = BoardProxy.unbound()
         late.write(2)
-        try late.bind(to: board)
+        try lateBinding.bind(to: board)
         late.write(3)
         #expect(board.written == [1])
         while board.written.count < 3, !Task.isCancelled { await Task.yield() }
@@ -126,11 +125,11 @@ private final class RealBoard: Board {
         for _ in 0..<20 {
             let board = RealBoard()
             // However long the machine is busy with other tests.
-            let proxy = BoardProxy.unbound(timeout: .seconds(600))
+            let (proxy, binding) = BoardProxy.unbound(timeout: .seconds(600))
             for number in 0..<10 { proxy.write(number) }
             let count = Task { try await proxy.count() }
             await Task.yield()
-            try proxy.bind(to: board)
+            try binding.bind(to: board)
             #expect(try await count.value == 10)
         }
     }
@@ -139,12 +138,12 @@ private final class RealBoard: Board {
         weak var presenter: RealBoard?
         weak var view: RealBoard?
         do {
-            let viewProxy = BoardProxy.unbound()
+            let (viewProxy, binding) = BoardProxy.unbound()
             let newPresenter = RealBoard()
             newPresenter.further = viewProxy
             let newView = RealBoard()
             newView.further = nil
-            try viewProxy.bind(to: BoardProxy.weak(newView))
+            try binding.bind(to: BoardProxy.weak(newView))
             newPresenter.write(1)
             #expect(newView.written == [101])
             presenter = newPresenter
@@ -160,7 +159,7 @@ private final class RealBoard: Board {
         let upstream = SimulatedNetwork()
         let probe = RecordingProbe(upstream.loop)
         upstream.exports.add(ProbeProxy(probe), named: nil)
-        let exported = ProbeProxy.unbound(on: network.loop, executor: network.loop)
+        let (exported, binding) = ProbeProxy.unbound(on: network.loop, executor: network.loop)
         network.exports.add(exported, named: nil)
         let client = network.client()
         let proxy = ProbeProxy(client)
@@ -169,7 +168,7 @@ private final class RealBoard: Board {
         network.loop.advance(by: .seconds(1))
         #expect(!call.isOver)
         let upstreamClient = upstream.client()
-        try exported.bind(to: ProbeProxy(upstreamClient))
+        try binding.bind(to: ProbeProxy(upstreamClient))
         for _ in 0..<10 {
             network.loop.run()
             upstream.loop.run()

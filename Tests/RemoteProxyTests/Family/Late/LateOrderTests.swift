@@ -93,10 +93,10 @@ private struct Story {
     @Test func `late-bound, nothing is lost, doubled or overtaken`() throws {
         for seed in 0..<300 as Range<UInt64> {
             var story = Story(seed: seed)
-            let proxy = ProbeProxy.unbound(
+            let (proxy, binding) = ProbeProxy.unbound(
                 timeout: .seconds(2), maximumKeptPosts: 5, on: story.loop, executor: story.loop)
             story.ask(proxy, from: 1, steps: 30)
-            try proxy.bind(to: story.object)
+            try binding.bind(to: story.object)
             story.ask(proxy, from: 100, steps: 30)
             story.check(seed)
         }

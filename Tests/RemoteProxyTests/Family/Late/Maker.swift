@@ -52,5 +52,5 @@ final class Maker: Sendable {
 
 extension ServiceProxy {
     /// How many posts a lazy or late-bound proxy has dropped.
-    var refusedPosts: Int { proxySubject.layer(LateSubject<ProxiedService>.self)?.refusedPosts ?? 0 }
+    var refusedPosts: Int { (proxySubject as? LateSubject<ProxiedService>)?.refusedPosts ?? 0 }
 }

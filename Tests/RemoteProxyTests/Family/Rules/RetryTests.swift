@@ -165,7 +165,7 @@ import Testing
         let network = SimulatedNetwork()
         let (client, other) = (network.client(), network.client())
         func budget(_ proxy: AccountProxy) -> RetryBudget? {
-            proxy.proxySubject.layer(RetryingSubject<any Account>.self)?.budget
+            (proxy.proxySubject as? RetryingSubject<any Account>)?.budget
         }
         let first = AccountProxy(client).retrying()
         let second = AccountProxy(client, named: "x").observed { _ in }.with(timeout: .seconds(1)).retrying()

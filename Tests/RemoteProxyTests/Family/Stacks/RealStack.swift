@@ -50,9 +50,9 @@ final class RealStack: Sendable {
                 return made
             }
         case .bound(let next):
-            let unbound = AccountProxy.unbound(on: loop, executor: loop)
+            let (unbound, binding) = AccountProxy.unbound(on: loop, executor: loop)
             // A new proxy that is made by `unbound` has nothing against being bound.
-            try? unbound.bind(to: proxy(next))
+            try? binding.bind(to: proxy(next))
             return unbound
         case .failover(_, let members):
             return .failover(members.map(proxy), clock: loop)
