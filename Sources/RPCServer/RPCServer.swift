@@ -108,7 +108,7 @@ public final class RPCServer: Sendable {
 extension RPCServer {
     /// Why a server cannot listen at an endpoint.
     public struct ListenError: Error, Sendable, CustomStringConvertible {
-        /// The endpoint as it was given.
+        /// Where the server should have listened.
         public let endpoint: Endpoint
         /// What happened and what to do about it, in one line that names the endpoint.
         public let description: String

@@ -11,9 +11,10 @@ package import RPCSockets
 /// let client = RPCClient(try Endpoint("tcp://\(host):7070"))
 /// ```
 public struct Endpoint: Sendable, Hashable, ExpressibleByStringLiteral, CustomStringConvertible {
-    /// The address as a text.
+    /// The address as a text, with the scheme in lower case and no slash at the end. Two endpoints are equal if their texts are.
     public let description: String
 
+    /// Not for a literal, which Swift takes as it is also in parentheses: `Endpoint("…")` never throws.
     /// - Throws: `RPCError` with the code `.invalidAddress` if the text is no address. It says what to write instead.
     public init(_ text: String) throws(RPCError) {
         do throws(SetupError) {

@@ -155,9 +155,6 @@ extension CallerHalf {
     /// Whether messages wait for the stream. Asked after replies.
     package var messagesWait: Bool { stream != nil && (!line.isEmpty || posts.wait) }
 
-    /// Whether a call was sent over this stream and is not answered.
-    package func awaits(_ id: Int64, over stream: Int) -> Bool { calls.awaits(id, over: stream) }
-
     /// Returns, once each, the streams that take no new calls and from which nothing is awaited any more. Called after replies.
     package mutating func takeFinished() -> [Int] {
         guard !leaving.isEmpty else { return [] }

@@ -148,9 +148,6 @@ package struct OutgoingCalls: Sendable {
         return entries[index].map { $0.mayHaveArrived || $0.mayHaveRun } == true
     }
 
-    /// Whether a call was given to this stream and is not answered.
-    package func awaits(_ id: Int64, over stream: Int) -> Bool { index(of: id, sentOver: stream) != nil }
-
     /// A reply has arrived. Nil if no call waits for it over this stream: the reply is late, or the peer is at fault.
     package mutating func replied(to id: Int64, over stream: Int) -> CallHandle? {
         index(of: id, sentOver: stream).flatMap { take($0)?.call.handle }

@@ -169,11 +169,6 @@ extension Requester {
         for channel in finished { channel.finishWhenIdle() }
     }
 
-    /// Whether one of these replies is the answer to a call that was sent over this channel.
-    func awaits(_ replies: [CallReply], over channel: MessageChannel) -> Bool {
-        state.withLock { state in replies.contains { state.half.awaits($0.number, over: channel.number) } }
-    }
-
     @inline(__always)
     private func resume(_ replies: [CallReply]) {
         for index in replies.indices { replies[index].waiter?.resume() }

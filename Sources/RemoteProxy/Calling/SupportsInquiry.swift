@@ -1,5 +1,4 @@
-// Asks the other end whether it has a method: a peer that runs this library with `rpc.supports`, other peers by reading their
-// `rpc.discover`.
+// Asks the other end whether it has a method, with `rpc.supports`.
 
 import JSONCodec
 import RPCSockets
@@ -28,54 +27,31 @@ private struct SupportsInquiry {
     private var connectionNumber: Int? { requester.state.withLock { $0.channel?.number } }
 
     private func asked(_ method: String) async throws -> Bool {
-        do {
-            return try await ask(SystemMethod.supports) { output in
-                output.append(#"{"method":"#)
-                output.append(quoted: method)
-                output.append("}")
-            }
-        } catch let error as RPCError where error.code == .noSuchMethod {
-            return try await listed(method)
-        }
-    }
-
-    private func listed(_ method: String) async throws -> Bool {
-        do {
-            let document: MethodList = try await ask(SystemMethod.discover) { $0.append("[]") }
-            return document.methods.contains { $0.name == method }
-        } catch let error as RPCError where error.code == .noSuchMethod {
-            throw RPCError(
-                .noSuchMethod,
-                "the other end cannot say whether it has \(method): it has neither rpc.supports nor rpc.discover; "
-                    + "call the method and see",
-                outcome: .notExecuted)
-        }
-    }
-
-    private func ask<Answer: Decodable>(_ question: String, _ params: (JSONOutput) -> Void) async throws -> Answer {
         let call = requester.newCall()
         defer { requester.spareCalls.give(call) }
-        MessageWriter.openRequest(method: question, in: call.message)
-        params(call.message)
+        MessageWriter.openRequest(method: SystemMethod.supports, in: call.message)
+        call.message.append(#"{"method":"#)
+        call.message.append(quoted: method)
+        call.message.append("}")
         switch await requester.perform(call) {
         case .result(let json):
             do {
-                return try json.withUnsafeBytes { try decodeJSON(Answer.self, from: $0) }
+                return try json.withUnsafeBytes { try decodeJSON(Bool.self, from: $0) }
             } catch {
                 throw RPCError(
-                    .invalidReply, "the answer to \(question) cannot be understood", outcome: .executed,
+                    .invalidReply, "the answer to \(SystemMethod.supports) cannot be understood", outcome: .executed,
                     underlying: error)
             }
-        case .failure(let error): throw error.thrown(by: _ServiceDescription("rpc"))
+        case .failure(let failure):
+            let error = failure.thrown(by: _ServiceDescription("rpc"))
+            guard (error as? RPCError)?.code == .noSuchMethod else { throw error }
+            throw RPCError(
+                .noSuchMethod,
+                "the other end cannot say whether it has \(method), since it has no rpc.supports; call the method and see",
+                outcome: .notExecuted)
         case .failed(let failure): throw requester.error(failure)
         }
     }
-}
-
-/// The part of an OpenRPC document that is read.
-private struct MethodList: Decodable {
-    struct Entry: Decodable { var name: String }
-    var methods: [Entry]
 }
 
 /// What the other end has answered, so that it is asked once for each method. Part of the requester's locked state.

@@ -81,9 +81,7 @@ extension Reconnector {
 
     /// Called when a channel has ended.
     func ended(_ channel: MessageChannel) {
-        let showsThatItCloses = saysHello ? nil : channel.use.showsThatItCloses
         let isLast = state.withLock { state in
-            state.closesAfterAnswer = showsThatItCloses ?? state.closesAfterAnswer
             guard state.last === channel else { return false }
             state.last = nil
             return true

@@ -34,8 +34,6 @@ final class Reconnector: Sendable {
         var finishing: [CheckedContinuation<Int, Never>] = []
         /// Whether `finish` no longer waits for the last connection.
         var isGraceOver = false
-        /// Whether the server closes its connections after an answer, as far as is known.
-        var closesAfterAnswer = false
     }
 
     let context: LinkContext
@@ -139,12 +137,10 @@ final class Reconnector: Sendable {
         case .rejected(let code, let why): rejected(attempt, code, because: why)
         case .replaced: break
         case .leaving(let why):
-            // A server that closes after each answer is left with that answer, and its call is still pending.
-            let wasOfUse = channel.use.answers > 0 || !saysHello && peer.pendingCalls > 0
-            lost(attempt, because: why, wasOfUse: wasOfUse, isLeaving: saysHello)
+            lost(attempt, because: why, wasOfUse: channel.answers > 0, isLeaving: saysHello)
         case .ended(let why):
             ended(channel)
-            lost(attempt, because: why, wasOfUse: channel.use.answers > 0)
+            lost(attempt, because: why, wasOfUse: channel.answers > 0)
         }
     }
 
@@ -154,8 +150,7 @@ final class Reconnector: Sendable {
             lost(attempt, because: error.description, isLasting: error.isLasting)
         case .success(let stream):
             let channel = MessageChannel(
-                stream, number: attempt, link: Link(context, peer), framing: framing,
-                closesAfterAnswer: state.withLock { $0.closesAfterAnswer }
+                stream, number: attempt, link: Link(context, peer), framing: framing
             ) { [weak self] channel, event in self?.told(event, by: channel, of: attempt) }
             let isCurrent = state.withLock { state in
                 guard state.attempt == attempt, state.machine.phase == .connecting else { return false }

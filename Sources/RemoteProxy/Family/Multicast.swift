@@ -41,15 +41,18 @@ extension ServiceProxy {
 /// let views = Multicast<FeedViewProxy>()
 /// let registration = views.add(view)
 /// views.proxy.show("news")
+/// registration.cancel()
 /// ```
 ///
-/// What a receiver is, and when it is removed by itself, is told at `ServiceProxy.multicast(_:)`. All members may be used from
-/// any thread. Copies have the same receivers.
+/// Instances of classes are held weakly, proxies and other values strongly. A proxy for a caller leaves with its session, as
+/// ``ServiceProxy/multicast(_:)`` says. All members may be used from any thread. Copies have the same receivers.
 public struct Multicast<Proxy: ServiceProxy>: Sendable {
     private let subject: MulticastSubject<Proxy.ProxiedService>
 
-    /// One that has these receivers from the beginning.
-    public init(_ receivers: [Proxy.ProxiedService] = []) { subject = MulticastSubject(receivers.map(Proxy.member)) }
+    /// One without receivers.
+    public init() { self.init([]) }
+
+    init(_ receivers: [Proxy.ProxiedService]) { subject = MulticastSubject(receivers.map(Proxy.member)) }
 
     /// Delivers each post to the receivers of that moment.
     public var proxy: Proxy { Proxy(subject: subject) }

@@ -122,10 +122,6 @@ extension MessageChannel {
     /// Hands all collected replies to their callers at once. Callers that are resumed earlier would compete with the reading.
     func handOnReplies() {
         guard !replies.isEmpty else { return }
-        // Before the callers get their answers, so that their next calls do not go to a server that is closing.
-        if use.closesAfterAnswer, link.requester.awaits(replies, over: self) {
-            link.leave(because: "the server closes after each answer")
-        }
         link.requester.replied(&replies, over: self)
         // Removed one by one: there are few of them, and removing a range takes longer.
         while !replies.isEmpty { replies.removeLast() }

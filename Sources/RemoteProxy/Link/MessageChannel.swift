@@ -34,8 +34,8 @@ package final class MessageChannel: @unchecked Sendable {
     /// Tells this channel from the others that serve the same requester.
     package let number: Int
     let tellOwner: Owner
-    /// On the loop. It stands here because it shares a word with the flags behind it: each connection has one of these.
-    @exclusivity(unchecked) package private(set) var use: Use
+    /// How many calls have been answered. On the loop. It stands here because it shares a word with the flags behind it: each connection has one of these.
+    @exclusivity(unchecked) package private(set) var answers = 0
     /// Whether this end dialled. Then it says hello before anything else, if its settings say so.
     let isDialled: Bool
     private let framingNumber: Atomic<UInt8>
@@ -60,10 +60,8 @@ package final class MessageChannel: @unchecked Sendable {
     /// - Parameters:
     ///   - number: tells this channel from the others that serve the same requester.
     ///   - framing: how this end frames its messages if it has dialled; nil if the first byte from the other end tells.
-    ///   - closesAfterAnswer: whether the server is expected to close after each answer. Then each call gets a channel of its
-    ///     own.
     package init(
-        _ stream: any ByteChannel, number: Int, link: Link, framing: Framing?, closesAfterAnswer: Bool = false,
+        _ stream: any ByteChannel, number: Int, link: Link, framing: Framing?,
         owner: @escaping Owner = { _, _ in }
     ) {
         let settings = link.settings
@@ -77,7 +75,6 @@ package final class MessageChannel: @unchecked Sendable {
         frames = FrameReader(limits: settings.limits.frames, framing: framing)
         messages = MessageReader(
             maximumDepth: settings.limits.maximumDepth, maximumBatch: settings.limits.maximumBatch)
-        use = Use(closesAfterAnswer: closesAfterAnswer)
         gate = Gate(link.context.settings, isAccepted: framing == nil, user: stream.peerUser, at: stream.loop.now)
     }
 
@@ -89,7 +86,6 @@ package final class MessageChannel: @unchecked Sendable {
         isTraced = former.isTraced
         framingNumber = Atomic(former.framing.rawValue)
         (frames, messages, gate) = (former.frames, former.messages, former.gate)
-        use = Use(closesAfterAnswer: false)
     }
 
     /// Opens the stream. A channel that says hello is ready when its hello has been answered, any other at once.
@@ -104,26 +100,8 @@ package final class MessageChannel: @unchecked Sendable {
         link.endIfRevoked()
     }
 
-    // MARK: what has come over it
-
-    package struct Use: Sendable {
-        /// How many calls have been answered.
-        package fileprivate(set) var answers = 0
-        let closesAfterAnswer: Bool
-        fileprivate var isEndedHere = false
-
-        fileprivate init(closesAfterAnswer: Bool) { self.closesAfterAnswer = closesAfterAnswer }
-
-        /// Whether a server without a hello seems to close after each answer: false once it has answered twice over one
-        /// connection. Nil when this channel does not tell.
-        package var showsThatItCloses: Bool? {
-            if answers > 1 { return false }
-            return answers == 1 && !isEndedHere ? true : nil
-        }
-    }
-
     /// Counts calls that have been answered.
-    func noteAnswers(_ count: Int) { use.answers &+= count }
+    func noteAnswers(_ count: Int) { answers &+= count }
 }
 
 // MARK: what goes out; from anywhere
@@ -357,7 +335,6 @@ extension MessageChannel: ByteReceiver {
 
     package func ended(_ end: ChannelEnd, sentUpTo sent: UInt64) {
         close()
-        use.isEndedHere = end == .local
         let why =
             switch end {
             case .local: input.whyOver

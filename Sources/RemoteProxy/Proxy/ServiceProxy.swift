@@ -37,7 +37,7 @@ extension ServiceProxy {
     ///
     /// True at once for an object in this process. A client asks once for each connection.
     /// - Throws: `RPCError` when the other end could not be asked. The code is `.noSuchMethod` when the other end, a program
-    ///   not made with this library, has neither `rpc.supports` nor `rpc.discover`. Waits and ends like a call.
+    ///   not made with this library, has no `rpc.supports`. Waits and ends like a call.
     public func supports(_ method: MethodName) async throws -> Bool {
         guard let entry = Self._methodTable.entries.first(where: { $0.signature.name == method.name }) else {
             return false

@@ -167,8 +167,9 @@ import Testing
                 let cache = Cache.file("feed.cache")
                 return (cache, FeedProxy(client).cached(in: cache))
             }
+            let updates = try cache.updates(of: FeedProxy.Methods.headlines)
             let watching = Task {
-                for await update in try cache.updates(of: FeedProxy.Methods.headlines) { show(update.value) }
+                for await update in updates { show(update.value) }
             }
             while shown.withLock({ $0.count < 3 }) { show(try await feed.headlines()) }
             watching.cancel()

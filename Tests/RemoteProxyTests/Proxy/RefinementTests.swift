@@ -133,13 +133,18 @@ private struct Slide: Slider {
             })
         #expect(try await judged.scroll(to: 4) == 4)
         await #expect(throws: RPCError.self) { try await judged.scroll(to: 5) }
+        // Also a method of a base that the service declares itself.
+        let table = TableProxy(object).guarded(
+            by: .arguments(of: ZoomerProxy.Methods.reset) { _, _ in .deny("not now") })
+        let denial = await #expect(throws: RPCError.self) { try await table.reset() }
+        #expect(denial?.code == .denied)
 
         let cache = Cache.memory
         let cached = grid.cached(in: cache)
         #expect(try await cached.line == 0)
         object.heard("directly")
         #expect(try await cached.line == 0)
-        cache.invalidate(ScrollerProxy.Methods.line)
+        try cache.invalidate(ScrollerProxy.Methods.line)
         #expect(try await cached.line == 1)
     }
 

@@ -51,8 +51,10 @@ final class CacheStore: Sendable {
 
     /// A method that is cached.
     struct CachedMethod: Sendable {
-        let name: String
+        let signature: MethodSignature
         let declaration: ObjectIdentifier
+
+        var name: String { signature.name }
     }
 
     let service: String
@@ -96,7 +98,7 @@ final class CacheStore: Sendable {
 
     // MARK: finding
 
-    /// The index of a method in `methods`; nil if it is not cached. A method that the service inherits may come from there.
+    /// The index of a method in `methods`; nil if it is not cached.
     func number<Service>(of method: _ServiceMethod<Service>) -> Int? {
         methods.firstIndex { $0.declaration == method.declaration }
     }

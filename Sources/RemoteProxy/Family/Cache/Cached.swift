@@ -15,8 +15,8 @@ extension ServiceProxy {
     /// arguments and results. The metadata of a call makes no difference; the object gets that of the call which caused the
     /// result to be fetched.
     /// - Parameters:
-    ///   - cache: `.memory`, `.file(path)`, or a ``Cache`` made before, which no other proxy may use. A file is read when the
-    ///     proxy is made. Calls wait until it has been read.
+    ///   - cache: `.memory`, `.file(path)`, or a ``Cache`` made before. A file is read when the proxy is made. Calls wait until it
+    ///     has been read.
     ///   - methods: The methods to cache. Nil means all that are marked `@ReadOnly`.
     ///   - policy: How long results are returned, and how many are kept.
     public func cached(
@@ -41,16 +41,10 @@ extension ServiceProxy {
                 LogRecord(.warning, "\(service).\(name) cannot be cached: only a method with a result can"))
         }
         let cached = calls.filter { names.contains($0.signature.name) }
-        let store = cache.makeStore { path in
-            CacheStore(
-                path, service, cached.map { .init(name: $0.signature.name, declaration: $0.declaration) }, policy,
-                environment)
-        }
-        guard let store else {
-            policy.log(
-                LogRecord(.error, "nothing of \(service) is cached: another proxy has this cache; make one for each"))
-            return self
-        }
+        let store = CacheStore(
+            cache.path, service, cached.map { .init(signature: $0.signature, declaration: $0.declaration) }, policy,
+            environment)
+        cache.use(store)
         return Self(subject: CachingSubject(next: proxySubject, store: store))
     }
 }

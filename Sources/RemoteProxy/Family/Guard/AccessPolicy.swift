@@ -70,22 +70,20 @@ public struct AccessPolicy: Sendable {
 public struct AccessRequest: Sendable {
     /// The method: its service, its name, its shape and whether it only reads. For `exclusively` it is `rpc.hold`.
     public let method: MethodSignature
-    /// Identifies the method, also in a service that inherits it. Nil for `rpc.hold`.
-    let declaration: ObjectIdentifier?
     let arguments: (any Sendable)?
 
-    init(_ method: MethodSignature, declared declaration: ObjectIdentifier? = nil, arguments: (any Sendable)? = nil) {
-        (self.method, self.declaration, self.arguments) = (method, declaration, arguments)
+    init(_ method: MethodSignature, arguments: (any Sendable)? = nil) {
+        (self.method, self.arguments) = (method, arguments)
     }
 
     /// A call of a method with these arguments, to ask a policy about it. Several are a tuple with the names of the parameters.
     public init<Service, Arguments, Result>(_ method: Method<Service, Arguments, Result>, _ arguments: Arguments) {
-        self.init(method.signature, declared: method.declaration, arguments: arguments)
+        self.init(method.signature, arguments: arguments)
     }
 
     /// A post with these arguments, to ask a policy about it.
     public init<Service, Arguments>(_ post: Post<Service, Arguments>, _ arguments: Arguments) {
-        self.init(post.signature, declared: post.declaration, arguments: arguments)
+        self.init(post.signature, arguments: arguments)
     }
 
     /// A call of a method without parameters, to ask a policy about it: `AccessRequest(LedgerProxy.Methods.balance)`.

@@ -27,7 +27,7 @@ extension AccessPolicy {
     }
 
     /// Judges the calls of one method by their arguments; allows all others. Several arguments are a tuple with the names of the
-    /// parameters. The method is judged in services that inherit it, too.
+    /// parameters. The method is judged in a service that inherits it, too, and in one that declares the same.
     ///
     /// ```swift
     /// .arguments(of: LedgerProxy.Methods.withdraw) { _, amount in
@@ -41,22 +41,22 @@ extension AccessPolicy {
         of method: Method<Service, Arguments, Result>,
         _ decide: @escaping @Sendable (AccessRequest, Arguments) -> Verdict
     ) -> AccessPolicy {
-        arguments(of: method.declaration, decide)
+        arguments(of: method.signature, decide)
     }
 
-    /// Judges the posts of one method by their arguments; allows all others.
+    /// Judges the posts of one method by their arguments, as for a call; allows all others.
     public static func arguments<Service, Arguments>(
         of post: Post<Service, Arguments>,
         _ decide: @escaping @Sendable (AccessRequest, Arguments) -> Verdict
     ) -> AccessPolicy {
-        arguments(of: post.declaration, decide)
+        arguments(of: post.signature, decide)
     }
 
     private static func arguments<Arguments>(
-        of declaration: ObjectIdentifier, _ decide: @escaping @Sendable (AccessRequest, Arguments) -> Verdict
+        of method: MethodSignature, _ decide: @escaping @Sendable (AccessRequest, Arguments) -> Verdict
     ) -> AccessPolicy {
         AccessPolicy(readsArguments: true) { request in
-            guard request.declaration == declaration else { return .allow }
+            guard request.method.isDeclared(like: method) else { return .allow }
             // Unwrapped first, since the arguments themselves may be an optional.
             guard let known = request.arguments, let arguments = known as? Arguments else {
                 return .deny("its arguments are not known")

@@ -35,7 +35,7 @@ struct GuardedSubject<Service: Sendable>: WrappingSubject, SelectiveSubject, Hol
         _ method: Method<Service, Arguments, Result>, _ arguments: Arguments
     ) async throws -> Result {
         if isJudged(method.signature) {
-            let request = request(method, arguments)
+            let request = request(method.signature, arguments)
             if let decideNow = policy.decideNow {
                 try enforce(decideNow(request), on: method.signature)
             } else {
@@ -47,7 +47,7 @@ struct GuardedSubject<Service: Sendable>: WrappingSubject, SelectiveSubject, Hol
 
     /// If the policy decides asynchronously, all posts wait for it, so that they are delivered in order.
     func post<Arguments>(_ post: Post<Service, Arguments>, _ arguments: Arguments, now: (Service) -> Void) {
-        let request = isJudged(post.signature) ? request(post, arguments) : nil
+        let request = isJudged(post.signature) ? request(post.signature, arguments) : nil
         if let decideNow = policy.decideNow {
             guard let request else { return next.post(post, arguments, now: now) }
             if admits(request, decideNow(request)) { next.post(post, arguments, now: now) }
@@ -92,9 +92,8 @@ struct GuardedSubject<Service: Sendable>: WrappingSubject, SelectiveSubject, Hol
 
     // MARK: judging
 
-    private func request(_ method: _ServiceMethod<Service>, _ arguments: some Sendable) -> AccessRequest {
-        AccessRequest(
-            method.signature, declared: method.declaration, arguments: policy.readsArguments ? arguments : nil)
+    private func request(_ method: MethodSignature, _ arguments: some Sendable) -> AccessRequest {
+        AccessRequest(method, arguments: policy.readsArguments ? arguments : nil)
     }
 
     private func enforce(_ verdict: AccessPolicy.Verdict, on method: MethodSignature) throws {

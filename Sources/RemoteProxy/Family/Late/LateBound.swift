@@ -20,6 +20,7 @@ extension ServiceProxy {
     /// - Parameters:
     ///   - timeout: How long a call may wait if its deadline is not earlier.
     ///   - maximumKeptPosts: How many posts are kept. Further ones are dropped, with a line in the log.
+    /// - Returns: The proxy, and what binds it. Without the binding it is never bound.
     public static func unbound(
         timeout: Duration = .seconds(30), maximumKeptPosts: Int = 1_000
     ) -> (proxy: Self, binding: LateBinding<Self>) {
@@ -45,7 +46,7 @@ public struct LateBinding<Proxy: ServiceProxy>: Sendable {
 
     /// Gives the proxy its object, once. Returns without waiting for the kept posts.
     ///
-    /// The proxy keeps the object. Where the object in turn keeps the proxy, bind it to `.weak(object)`.
+    /// The proxy keeps the object, and so does this binding. Where the object in turn keeps the proxy, bind it to `.weak(object)`.
     /// - Throws: `BindingError` if the proxy has an object already, or would be bound to itself.
     public func bind(to object: Proxy.ProxiedService) throws(BindingError) {
         let subject = Proxy.subject(of: object)

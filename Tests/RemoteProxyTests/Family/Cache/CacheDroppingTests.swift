@@ -10,7 +10,6 @@ import Testing
     private let loop = ManualLoop()
     private let shelf: CountingShelf
     private let folder = TemporaryFolder()
-    private let heard = Heard()
 
     init() { shelf = CountingShelf(loop) }
 
@@ -18,7 +17,6 @@ import Testing
         in cache: Cache = .memory, _ change: (inout CachePolicy) -> Void = { _ in }
     ) -> (proxy: ShelfProxy, cache: Cache) {
         var policy = CachePolicy(freshFor: .seconds(100))
-        policy.log = heard.hear
         change(&policy)
         return (ShelfProxy(shelf).cached(in: cache, methods: [.titles, .book], policy, .manual(loop)), cache)
     }
@@ -35,15 +33,14 @@ import Testing
         #expect(try titles(proxy) == ["titles", "1"])
         #expect(try book(proxy, 1) == "book 1, 2")
         #expect(try book(proxy, 2) == "book 2, 3")
-        cache.invalidate(ShelfProxy.Methods.book)
+        try cache.invalidate(ShelfProxy.Methods.book)
         #expect(try book(proxy, 1) == "book 1, 4")
         #expect(try book(proxy, 2) == "book 2, 5")
         #expect(try titles(proxy) == ["titles", "1"])
-        // Not cached: nothing happens, which the log says.
-        cache.invalidate(ShelfProxy.Methods.search)
-        Cache.memory.invalidate(ShelfProxy.Methods.titles)
+        // Not cached.
+        #expect(throws: RPCError.self) { try cache.invalidate(ShelfProxy.Methods.search) }
+        #expect(throws: RPCError.self) { try Cache.memory.invalidate(ShelfProxy.Methods.titles) }
         #expect(try titles(proxy) == ["titles", "1"])
-        #expect(heard.all == ["Shelf.search is not in this cache, so nothing was invalidated"])
     }
 
     @Test func `all results`() throws {
@@ -126,6 +123,16 @@ import Testing
         let next = launch().proxy
         #expect(try titles(next) == ["titles", "3"])
         #expect(try book(next, 1) == "book 1, 4")
+    }
+
+    @Test func `results in the file that were there before the proxy`() throws {
+        let (proxy, cache) = launch()
+        #expect(try titles(proxy) == ["titles", "1"])
+        #expect(try loop.complete { await cache.save() })
+        loop.advance(by: .milliseconds(1))
+        let next = Cache.file(folder.path + "/shelf.cache")
+        next.invalidateAll()
+        #expect(try titles(cached(in: next).proxy) == ["titles", "2"])
     }
 
     /// The next launch after the process has been killed, before the file could be written.

@@ -118,15 +118,22 @@ import Testing
         #expect(uncached?.message.contains("Shelf.search") == true)
     }
 
-    @Test func `a cache is of one proxy, and another one goes on without`() throws {
-        let heard = Heard()
-        var policy = CachePolicy(freshFor: .seconds(100))
-        policy.log = heard.hear
+    @Test func `a cache that is given to another proxy tells what that one sees, and the former goes on`() throws {
+        let policy = CachePolicy(freshFor: .seconds(100))
         let (proxy, cache) = cached(ShelfProxy(shelf), policy)
+        let former = try cache.updates(of: ShelfProxy.Methods.titles)
         let other = ShelfProxy(CountingShelf(loop)).cached(in: cache, methods: [.titles], policy, .manual(loop))
-        #expect(heard.all == ["nothing of Shelf is cached: another proxy has this cache; make one for each"])
-        for _ in 0..<2 { #expect(try loop.complete { try await proxy.titles() } == ["titles", "1"]) }
-        for call in 1...2 { #expect(try loop.complete { try await other.titles() } == ["titles", "\(call)"]) }
+        let present = try cache.updates(of: ShelfProxy.Methods.titles)
+        for _ in 0..<2 {
+            #expect(try loop.complete { try await proxy.titles() } == ["titles", "1"])
+            #expect(try loop.complete { try await other.titles() } == ["titles", "1"])
+        }
+        try cache.invalidate(ShelfProxy.Methods.titles)
+        #expect(try loop.complete { try await proxy.titles() } == ["titles", "1"])
+        #expect(try loop.complete { try await other.titles() } == ["titles", "2"])
+        #expect(try loop.complete { await former.first { _ in true }?.value } == ["titles", "1"])
+        let seen = try loop.complete { await present.prefix(2).reduce(into: []) { $0.append($1.value[1]) } }
+        #expect(seen == ["1", "2"])
     }
 
     @Test func `results stay as long as the cache is there`() throws {

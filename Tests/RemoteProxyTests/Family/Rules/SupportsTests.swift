@@ -99,18 +99,6 @@ private struct PlainFeed: Feed {
 }
 
 @Suite struct `Optional methods of foreign servers` {
-    @Test func `one that can be discovered is read`() throws {
-        let server = ForeignServer { method in
-            method == "rpc.discover"
-                ? #""result":{"openrpc":"1.2.6","methods":[{"name":"Feed.load","params":[]}]}"# : nil
-        }
-        let feed = FeedProxy(server.client)
-        #expect(try server.loop.complete { try await feed.supports(.load) })
-        #expect(try server.loop.complete { try await feed.supports(.loadPage) } == false)
-        #expect(try server.loop.complete { try await feed.supports(.loadPage) } == false)
-        #expect(server.methods.count { $0 == "rpc.discover" } == 2)
-    }
-
     @Test func `one that cannot be asked is said to be so`() throws {
         let server = ForeignServer { _ in nil }
         let feed = FeedProxy(server.client)
@@ -132,12 +120,9 @@ private final class ForeignServer: ByteReceiver {
     let loop = ManualLoop()
     private let answer: @Sendable (_ method: String) -> String?
     private let stream = Lock<MemoryChannel?>(nil)
-    private let asked = Lock<[String]>([])
 
     /// - Parameter answer: the member `result` of the reply; nil means that there is no such method.
     init(answer: @escaping @Sendable (_ method: String) -> String?) { self.answer = answer }
-
-    var methods: [String] { asked.withLock { $0 } }
 
     var client: RPCClient {
         var configuration = RPCClient.Configuration()
@@ -160,7 +145,6 @@ private final class ForeignServer: ByteReceiver {
             guard let method = line.split(separator: #""method":""#).last?.split(separator: "\"").first,
                 let id = line.split(separator: #","id":"#).last?.dropLast(), Int(id) != nil
             else { continue }
-            asked.withLock { $0.append(String(method)) }
             let end = answer(String(method)) ?? #""error":{"code":-32601,"message":"what?"}"#
             let reply = Bytes(#"{"jsonrpc":"2.0","id":\#(id),\#(end)}"#)
             stream.withLock { $0 }?.loop.submit { [stream] in
