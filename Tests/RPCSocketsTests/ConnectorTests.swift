@@ -80,6 +80,80 @@ import Testing
         }
     }
 
+    /// A port whose listener has a full queue, so that connecting takes for ever. The sockets keep it so.
+    private func mutePort() throws -> (endpoint: SocketEndpoint, sockets: [Socket]) {
+        let (listener, endpoint) = try deafSocket()
+        #expect(listen(listener.descriptor, 0) == 0)
+        let address = try #require(listener.localAddress)
+        let fillers = try (0..<2).map { _ in
+            let filler = try Socket.make(for: address)
+            _ = address.withPointer { CSystem.connect(filler.descriptor, $0, $1) }
+            return filler
+        }
+        return (endpoint, [listener] + fillers)
+    }
+
+    /// How many descriptors the loop watches.
+    private func watched(by loop: EventLoop) async throws -> Int {
+        try await loop.perform { loop.state.registrations.count }
+    }
+
+    @Test(arguments: ["out of time", "cancelled", "connected"])
+    func `an attempt leaves no descriptor at the loop, and no timer that keeps it`(_ end: String) async throws {
+        try await withLoop { loop in
+            let (mute, sockets) = try mutePort()
+            let server = try await EchoServer(on: .shared)
+            let before = try await watched(by: loop)
+            let timeout = end == "out of time" ? Duration.milliseconds(30) : .seconds(600)
+            let ended = Diary<String>()
+            weak var attempt: Connector?
+            do {
+                let connector = Connector.connect(
+                    to: end == "connected" ? server.endpoint : mute, on: loop, timeout: timeout
+                ) { result in
+                    if case .success(let stream) = result { stream.abort() }
+                    ended.note(end)
+                }
+                attempt = connector
+                if end == "cancelled" {
+                    try await until { try await watched(by: loop) == before + 1 }
+                    connector.cancel()
+                }
+            }
+            await until { ended.all.count == 1 }
+            #expect(try await watched(by: loop) == before)
+            #expect(attempt == nil)
+            for socket in sockets { socket.close() }
+            server.close()
+        }
+    }
+
+    @Test func `an address that never answers leaves time for the next one of its name`() async throws {
+        try await withLoop { loop in
+            let (mute, sockets) = try mutePort()
+            let server = try await EchoServer(on: .shared)
+            let addresses = try [mute, server.endpoint].map { try #require(Resolver.literal($0)) }
+            let before = try await watched(by: loop)
+            let ended = Diary<String>()
+            Connector.connect(
+                to: .tcp(host: "name.test", port: 1), on: loop, timeout: .seconds(2),
+                resolver: Resolver(atMost: 1) { _, _ in .success(addresses) }
+            ) { result in
+                if case .success(let stream) = result {
+                    ended.note("\(stream.socket.remoteAddress?.endpoint == server.endpoint)")
+                    stream.abort()
+                } else {
+                    ended.note("\(result)")
+                }
+            }
+            await until { ended.all.count == 1 }
+            #expect(ended.all == ["true"])
+            #expect(try await watched(by: loop) == before)
+            for socket in sockets { socket.close() }
+            server.close()
+        }
+    }
+
     @Test func `a name that nobody has is an error with the name in it`() async throws {
         try await withLoop { loop in
             let error = await #expect(throws: SetupError.self) {

@@ -13,22 +13,28 @@ package final class Resolver: Sendable {
         var waiting: [@Sendable () -> Void] = []
     }
 
+    typealias Answer = Result<[SocketAddress], SetupError>
+
     private let limit: Int
+    private let lookUp: @Sendable (_ host: String, _ port: UInt16) -> Answer
     private let questions = Lock(Questions())
 
-    init(atMost limit: Int) { self.limit = limit }
+    /// - Parameter lookUp: finds the addresses of a name, and may block.
+    init(atMost limit: Int, lookUp: @escaping @Sendable (String, UInt16) -> Answer = Resolver.askSystem) {
+        (self.limit, self.lookUp) = (limit, lookUp)
+    }
 
     /// Calls `answer` on the loop, and never before returning. Uses a thread only if there is a name to look up.
     func resolve(
         _ endpoint: SocketEndpoint, on loop: any Loop,
-        _ answer: @escaping @Sendable (Result<[SocketAddress], SetupError>) -> Void
+        _ answer: @escaping @Sendable (Answer) -> Void
     ) {
         if let address = Resolver.literal(endpoint) { return loop.submit { answer(.success([address])) } }
         guard case .tcp(let host, let port) = endpoint else {
             return loop.submit { answer(.failure(SetupError("\(endpoint): the path is too long"))) }
         }
         let question: @Sendable () -> Void = { [self] in
-            let result = Resolver.lookUp(host, port)
+            let result = lookUp(host, port)
             loop.submit { answer(result) }
             nextQuestion()
         }
@@ -71,7 +77,7 @@ package final class Resolver: Sendable {
         if let next { run(next) }
     }
 
-    private static func lookUp(_ host: String, _ port: UInt16) -> Result<[SocketAddress], SetupError> {
+    static func askSystem(_ host: String, _ port: UInt16) -> Answer {
         var hints = addrinfo()
         hints.ai_flags = AI_NUMERICSERV
         hints.ai_socktype = Int32(SOCK_STREAM.rawValue)

@@ -2,6 +2,7 @@
 // they use.
 //
 // - The layers of a chain: `EndSubject`, `HoldableSubject`, `PassingSubject`, `layers`, `tellsProgress`.
+// - Methods: `isDeclared`.
 // - What calls inherit, and their callers: `CallScope`, `Right`, `Hold`, `sessionIdentifier`.
 // - Errors, and what became of a call: `cannotBeHeld`, `thrownByProxy`, `progress`.
 // - The other end of a connection: `RemoteEnd`, `remoteEnd`, `nextRemoteEnd`, `onlyRemoteEnd`, `RemoteObject`, `retryBudget`,
