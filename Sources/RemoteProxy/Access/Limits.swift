@@ -114,6 +114,11 @@ public struct Limits: Sendable {
     package var pauseReading = 1 << 20
     /// How many answers of one session may wait to be acknowledged before calls wait to begin.
     package var maximumKeptReplies = 1_024
+    /// How many bytes the messages of this end's pending calls may take, each with a kilobyte for what belongs to it. Beyond it
+    /// new calls are refused with `.busy`. A call waits here while the other end runs as many calls of this end as it may.
+    package var maximumPendingCallBytes = 256 << 20
+    /// How many bytes of posts may wait to be sent or acknowledged. Beyond it new posts are dropped, with a line in the log.
+    package var maximumPendingPostBytes = 32 << 20
 
     /// All defaults.
     public init() {}

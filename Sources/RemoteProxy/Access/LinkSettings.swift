@@ -15,11 +15,8 @@ package struct LinkSettings: Sendable {
     /// Counts what the other ends do; nil if that is not counted.
     package var traffic: Traffic?
     package var timeout: Duration = .seconds(30)
-    package var maximumPendingCallBytes = 256 << 20
     /// Whether calls wait for a connection while none can be made.
     package var waitsForConnection = true
-    /// How many bytes of posts may wait to be sent or acknowledged.
-    package var maximumPendingPostBytes = 32 << 20
     /// Whether an end that dials says hello.
     package var saysHello = true
     /// Proxies for the objects of an end without a connection, in tests.

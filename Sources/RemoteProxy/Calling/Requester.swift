@@ -48,8 +48,8 @@ package final class Requester: Sendable {
         handoff = context.runner.handoff
         let settings = context.settings.value
         let limits = CallerHalf.Limits(
-            pendingCallBytes: settings.maximumPendingCallBytes, pendingPostBytes: settings.maximumPendingPostBytes,
-            frameSize: settings.limits.maximumFrameSize)
+            pendingCallBytes: settings.limits.maximumPendingCallBytes,
+            pendingPostBytes: settings.limits.maximumPendingPostBytes, frameSize: settings.limits.maximumFrameSize)
         state = Lock(State(half: CallerHalf(limits, waitsForConnection: settings.waitsForConnection)))
         timeout = settings.timeout.nanoseconds
         log = context.log

@@ -1,6 +1,5 @@
 // The settings of a client: times, limits, framing, token and log.
 
-package import RPCSockets
 import RPCWire
 
 extension RPCClient {
@@ -48,22 +47,14 @@ extension RPCClient {
         public var waitsForConnection = true
         /// The waits between two attempts to connect.
         public var reconnect = Backoff(initial: .milliseconds(100), maximum: .seconds(10))
-        /// How many bytes the messages of pending calls may take, each with a kilobyte for what belongs to it. Beyond it new
-        /// calls are refused with `.busy`. A call waits here while the server runs as many calls of this client as it may.
-        package var maximumPendingCallBytes = 256 * 1_024 * 1_024
-        /// How many bytes of posts may wait to be sent or acknowledged. Beyond it new posts are dropped, with a line in the
-        /// log.
-        package var maximumPendingPostBytes = 32 * 1_024 * 1_024
         /// How long a client that is closed or released goes on sending its pending posts. Posts that are not acknowledged by
         /// then are lost, with a line in the log. With zero they are lost at once.
         public var postGrace: Duration = .seconds(2)
         /// The most bytes that one message may have, either way.
-        public var maximumFrameSize = 16 * 1_024 * 1_024
-        /// How many calls from the server to this client's exports may run at the same time.
-        package var maximumRequestsInFlight = 1_024
-        /// How many bytes of arguments these calls may have. While they have fewer, one more call begins, however long it
-        /// is. Beyond it calls are refused with `.busy`.
-        package var maximumBytesInFlight = 16 * 1_024 * 1_024
+        public var maximumFrameSize: Int {
+            get { limits.maximumFrameSize }
+            set { limits.maximumFrameSize = newValue }
+        }
         /// What kind of program the server is.
         public var peer: Peer = .remoteProxy
         /// Whether the client greets the server, in place of what the kind says. Only tests change it.
@@ -72,14 +63,12 @@ extension RPCClient {
         /// `.unauthenticated`.
         public var token: Token?
         /// When a silent server is pinged, and when its connection counts as lost.
-        public var keepalive = Keepalive()
-        /// How long a message of the server may take from its first byte to its last. Each 16 KiB gives it a second more. After
-        /// that the connection counts as lost. Zero for ever.
-        package var frameTime: Duration = .seconds(30)
-        /// How many bytes give that second. Only tests change it.
-        package var minimumRate = 16_384
-        /// How many lines are logged in ten seconds. Further lines are counted only.
-        package var maximumLogLines = 1_000
+        public var keepalive: Keepalive {
+            get { limits.keepalive }
+            set { limits.keepalive = newValue }
+        }
+        /// What the server may do. The rest are constants, which only tests change.
+        package var limits = Limits()
         /// Called with each event that no caller learns of, such as ignored messages and posts that could not be sent. The
         /// default writes a line to standard error.
         public var log: @Sendable (LogRecord) -> Void = LogRecord.standardError
@@ -99,25 +88,12 @@ extension RPCClient.Configuration {
     var linkSettings: LinkSettings {
         var settings = LinkSettings()
         settings.timeout = timeout
-        settings.maximumPendingCallBytes = maximumPendingCallBytes
         settings.waitsForConnection = waitsForConnection
-        settings.limits.maximumFrameSize = maximumFrameSize
-        settings.limits.maximumRequestsInFlight = maximumRequestsInFlight
-        settings.limits.maximumBytesInFlight = maximumBytesInFlight
+        settings.limits = limits
         settings.token = token
-        settings.limits.keepalive = keepalive
-        settings.limits.frameTime = frameTime
-        settings.limits.minimumRate = minimumRate
-        settings.maximumPendingPostBytes = maximumPendingPostBytes
         settings.traceMessages(tracesMessages, into: log)
         settings.saysHello = saysHello ?? (peer == .remoteProxy || token != nil)
         return settings
-    }
-
-    package var streamLimits: OutputLimits {
-        var limits = OutputLimits()
-        (limits.keepaliveInterval, limits.keepaliveTimeout) = (keepalive.interval, keepalive.timeout)
-        return limits
     }
 
     var framing: RPCWire.Framing {

@@ -30,7 +30,7 @@ public final class RPCClient: Sendable {
     ///   - endpoint: where the server listens. A literal that is no address makes every call throw `RPCError` with the code
     ///     `.invalidAddress`.
     public convenience init(_ endpoint: Endpoint, _ configuration: Configuration = Configuration()) {
-        self.init(.socket(endpoint, configuration.connectTimeout, configuration.streamLimits), configuration)
+        self.init(.socket(endpoint, configuration.connectTimeout, configuration.limits.output), configuration)
     }
 
     /// A client whose configuration is all defaults but for what the closure sets.

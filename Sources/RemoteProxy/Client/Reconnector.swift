@@ -59,7 +59,7 @@ final class Reconnector: Sendable {
         context = LinkContext(
             runner: RequestRunner(loop: dialer.loop, handoff: dialer.handoff), exports: exports,
             settings: Shared(configuration.linkSettings),
-            log: LogLimiter(most: configuration.maximumLogLines, on: dialer.loop, write: configuration.log).log)
+            log: LogLimiter(most: configuration.limits.maximumLogLines, on: dialer.loop, write: configuration.log).log)
         peer = Requester(context)
         peer.whenConnectionWanted { [weak self] in self?.wanted() }
     }

@@ -39,7 +39,7 @@ import Testing
     @Test func `a client writes no more lines than it may`() {
         let lines = Lock<[String]>([])
         var configuration = RPCClient.Configuration.patient
-        configuration.maximumLogLines = 2
+        configuration.limits.maximumLogLines = 2
         configuration.maximumFrameSize = 256
         configuration.log = { line in lines.withLock { $0.append(line.message) } }
         let client = RPCClient("tcp://127.0.0.1:1", configuration)

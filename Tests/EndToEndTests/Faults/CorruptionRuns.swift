@@ -20,8 +20,8 @@ extension FaultRuns {
         server.export(EchoProxy(PlainEcho()))
         let proxy = try FaultProxy(to: try await server.listen(on: "tcp://127.0.0.1:0"))
         var eager = RPCClient.Configuration.eager
-        eager.frameTime = .milliseconds(100)
-        eager.minimumRate = 10_000_000
+        eager.limits.frameTime = .milliseconds(100)
+        eager.limits.minimumRate = 10_000_000
         let client = RPCClient(proxy.url, eager)
         // Two bytes per megabyte are changed: one there, one back.
         proxy.corrupt(.toServer, .toClient, every: 500_000...1_500_000, seed: 18)

@@ -165,7 +165,7 @@ private struct Returned: Parcels {
         network.exports.add(ParcelsProxy(Returned()), named: nil)
         let loop = network.loop
         var configuration = RPCClient.Configuration()
-        configuration.maximumBytesInFlight = 10_000
+        configuration.limits.maximumBytesInFlight = 10_000
         let client = network.client(configuration)
         client.export(ParcelsProxy(ParcelShelf(loop: loop)))
         let parcels = ParcelsProxy(client)

@@ -239,7 +239,7 @@ import Testing
         throws
     {
         network.isServing = false
-        let client = client { $0.maximumPendingPostBytes = 1_000 }
+        let client = client { $0.limits.maximumPendingPostBytes = 1_000 }
         post(0..<1_000, through: client)
         #expect(lines.count == 1 && lines.first?.contains("maximumPendingPostBytes") == true)
         let kept = client.peer.pendingPosts
