@@ -45,6 +45,51 @@ import Testing
         }
     }
 
+    @Test
+    func `a listener says each time that it has none, rests, refuses all who come, and says when it has some again`()
+        async
+    {
+        await #expect(processExitsWith: .success) {
+            try await DescriptorShortageTests.twoShortages()
+        }
+    }
+
+    private static func twoShortages() async throws {
+        try await withLoop { loop in
+            let (lines, resting) = (Diary<String>(), Diary<Bool>())
+            let accepted = Lock<[Socket]>([])
+            let others = try await loop.perform { loop.state.registrations.count }
+            let listener = try await Listener.listen(
+                on: .tcp(host: "127.0.0.1", port: 0), loop: loop,
+                report: { line in
+                    lines.note(line)
+                    // Behind what the listener does after that.
+                    loop.submit { resting.note(loop.state.registrations.count == others) }
+                }
+            ) { socket, _ in accepted.withLock { $0.append(socket) } }
+            let address = try #require(Resolver.literal(listener.endpoint))
+            for round in 1...2 {
+                // These must exist before the table is full.
+                let (refused, later) = (
+                    try (0..<2).map { _ in try Socket.make(for: address) }, try Socket.make(for: address)
+                )
+                var fillers: [Int32] = []
+                while case let filler = dup(0), filler >= 0 { fillers.append(filler) }
+                for socket in refused {
+                    try #require(socket.connect(to: listener.endpoint))
+                    #expect(socket.wait(for: POLLIN))
+                    #expect(socket.read(milliseconds: 0) == nil)
+                }
+                for filler in fillers { close(filler) }
+                try #require(later.connect(to: listener.endpoint))
+                await until { accepted.withLock { $0.count } == round }
+            }
+            #expect(lines.all.map { $0.hasSuffix("accepts again") } == [false, true, false, true])
+            #expect(resting.all == [true, false, true, false])
+            listener.close()
+        }
+    }
+
     /// Seconds of processor time that the process has used.
     private static func processTime() -> Double {
         var time = timespec()
