@@ -51,7 +51,7 @@ extension Scenario {
         let recovered = try await pace(perSecond: capacity / 2, seconds: 3, leavingOut: 1, call)
         // A machine that has become busy since is slower by itself: another server, never loaded, tells by how much.
         let control = try Child(.serve, [name])
-        let idle = try await self.furnaces(at: control.firstLine(), clients)
+        let idle = try await self.furnaces(at: Endpoint(control.firstLine()), clients)
         let alone = try await pace(perSecond: capacity / 2, seconds: 3, leavingOut: 0.5, burning(work, in: idle))
         _ = consume control
         let reference = max(unloaded.served.percentile(0.99), alone.served.percentile(0.99))
