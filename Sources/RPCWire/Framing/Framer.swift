@@ -1,5 +1,5 @@
-// Framings: how messages are separated in a stream of bytes. To add one, add a case to `Framing` and a conformer of `Framer`.
-// Each conformer is one file, which holds both its reading and its writing.
+// Framings: how messages are separated in a stream of bytes, and how large they may be. To add one, add a case to `Framing` and a
+// conformer of `Framer`. Each conformer is one file, which holds both its reading and its writing.
 
 /// Cuts the bytes of one connection into frames, and puts sent messages into frames. Knows neither JSON nor sockets.
 ///
@@ -17,6 +17,29 @@ protocol Framer: Sendable {
     ///   - message: is copied, unless it is large: then it is held until it has been sent (`SendBuffer.append`).
     ///   - isFirst: whether the frame begins a connection that this end has dialled, and so tells the peer the framing.
     static func write(_ message: OutgoingMessage, into buffer: inout SendBuffer, isFirst: Bool)
+}
+
+/// How much a peer may send before a frame is complete. The error for a limit contains the limit's name and value.
+package struct FrameLimits: Sendable, Hashable {
+    /// Bytes of one frame, not counting its prefix, headers or line end.
+    package var maximumFrameSize: Int
+    /// Bytes of one header block, from its first name to the blank line.
+    package var maximumHeaderBlock: Int
+    package var maximumHeaderLines: Int
+
+    package init(
+        maximumFrameSize: Int = 16_777_216, maximumHeaderBlock: Int = 8_192, maximumHeaderLines: Int = 64
+    ) {
+        self.maximumFrameSize = maximumFrameSize
+        self.maximumHeaderBlock = maximumHeaderBlock
+        self.maximumHeaderLines = maximumHeaderLines
+    }
+
+    /// Returns the length of a frame, or throws if it is over the limit. Called as soon as the length is known.
+    func checked(_ length: Int) throws(FramingError) -> Int {
+        guard length <= maximumFrameSize else { throw .frameTooLarge(length: length, limit: maximumFrameSize) }
+        return length
+    }
 }
 
 /// A way to separate messages in a stream of bytes.

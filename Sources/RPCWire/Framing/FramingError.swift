@@ -1,27 +1,4 @@
-// The limits for a frame, and the reasons why a stream of bytes cannot be cut into frames any more.
-
-/// How much a peer may send before a frame is complete. The error for a limit contains the limit's name and value.
-package struct FrameLimits: Sendable, Hashable {
-    /// Bytes of one frame, not counting its prefix, headers or line end.
-    package var maximumFrameSize: Int
-    /// Bytes of one header block, from its first name to the blank line.
-    package var maximumHeaderBlock: Int
-    package var maximumHeaderLines: Int
-
-    package init(
-        maximumFrameSize: Int = 16_777_216, maximumHeaderBlock: Int = 8_192, maximumHeaderLines: Int = 64
-    ) {
-        self.maximumFrameSize = maximumFrameSize
-        self.maximumHeaderBlock = maximumHeaderBlock
-        self.maximumHeaderLines = maximumHeaderLines
-    }
-
-    /// Returns the length of a frame, or throws if it is over the limit. Called as soon as the length is known.
-    func checked(_ length: Int) throws(FramingError) -> Int {
-        guard length <= maximumFrameSize else { throw .frameTooLarge(length: length, limit: maximumFrameSize) }
-        return length
-    }
-}
+// The reasons why a stream of bytes cannot be cut into frames any more.
 
 /// Thrown by a framer. After any of these errors the start of the next frame is unknown, so nothing can be skipped. The peer is
 /// told the reason, and the connection is closed.

@@ -58,3 +58,45 @@ import Testing
         network.shutDown()
     }
 }
+
+@Suite struct `Peers that ask nothing` {
+    private let network: SimulatedNetwork
+    private let traffic = Traffic(loops: 1, maximumRequests: 100)
+    private var loop: ManualLoop { network.loop }
+
+    init() {
+        var settings = LinkSettings()
+        settings.traffic = traffic
+        settings.limits.idleTime = .seconds(10)
+        network = SimulatedNetwork(settings: settings)
+        network.exports.add(ProbeProxy(RecordingProbe(network.loop)), named: nil)
+    }
+
+    private var told: Int { traffic.rareEvents.overruns[.idleTime] ?? 0 }
+
+    @Test func `are told to go, counted from their last request`() throws {
+        let client = network.client()
+        for _ in 0..<4 {
+            #expect(try loop.complete { try await ProbeProxy(client).echo(1) } == 1)
+            loop.advance(by: .seconds(8))
+        }
+        #expect(told == 0 && network.dials == 1)
+        loop.advance(by: .seconds(3))
+        #expect(told == 1)
+        client.close()
+        network.shutDown()
+    }
+
+    @Test func `may stay while a request runs`() throws {
+        let client = network.client()
+        let call = StartedCall(on: loop) { try await ProbeProxy(client).wait(1, milliseconds: 25_000) }
+        loop.advance(by: .seconds(24))
+        #expect(told == 0)
+        loop.advance(by: .seconds(2))
+        #expect(call.value == 1 && told == 0)
+        loop.advance(by: .seconds(9))
+        #expect(told == 1)
+        client.close()
+        network.shutDown()
+    }
+}

@@ -36,6 +36,15 @@ import Testing
         #expect(subjects.map(\.attempts.count) == [2, 1])
     }
 
+    @Test func `a call whose time is over in front of one is asked of no other`() throws {
+        let other = ScriptedSubject<any Account>(accounts[1])
+        let unbound = AccountProxy.unbound(on: loop, executor: loop).proxy
+        let proxy = AccountProxy.failover([unbound, AccountProxy(subject: other)], clock: loop)
+            .with(timeout: .seconds(1), clock: loop)
+        #expect(loop.failure { try await proxy.add(1) }?.code == .deadlineExceeded)
+        #expect(other.attempts.isEmpty)
+    }
+
     @Test func `what may have run is asked of another only if once is as good as twice`() throws {
         let subjects = subjects([.lost, .lost], [])
         let proxy = failover(subjects)
