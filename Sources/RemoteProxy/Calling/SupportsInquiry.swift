@@ -6,34 +6,32 @@ import RPCWire
 
 extension RemoteSubject: SelectiveSubject {
     func has(_ method: MethodSignature) async throws -> Bool {
-        try await SupportsInquiry(requester: peer).supports(method.wireName(on: object))
+        try await peer.supports(method.wireName(on: object))
     }
 }
 
-private struct SupportsInquiry {
-    let requester: Requester
-
-    func supports(_ method: String) async throws -> Bool {
+extension Requester {
+    fileprivate func supports(_ method: String) async throws -> Bool {
         let connection = connectionNumber
-        if let known = requester.state.withLock({ $0.supported.answer(method, over: connection) }) { return known }
+        if let known = state.withLock({ $0.supported.answer(method, over: connection) }) { return known }
         let answer = try await asked(method)
         // If the connection has changed meanwhile, another server may have answered.
         if let connection, connection == connectionNumber {
-            requester.state.withLock { $0.supported.note(answer, method, over: connection) }
+            state.withLock { $0.supported.note(answer, method, over: connection) }
         }
         return answer
     }
 
-    private var connectionNumber: Int? { requester.state.withLock { $0.channel?.number } }
+    private var connectionNumber: Int? { state.withLock { $0.channel?.number } }
 
     private func asked(_ method: String) async throws -> Bool {
-        let call = requester.newCall()
-        defer { requester.spareCalls.give(call) }
+        let call = newCall()
+        defer { spareCalls.give(call) }
         MessageWriter.openRequest(method: SystemMethod.supports, in: call.message)
         call.message.append(#"{"method":"#)
         call.message.append(quoted: method)
         call.message.append("}")
-        switch await requester.perform(call) {
+        switch await perform(call) {
         case .result(let json):
             do {
                 return try json.withUnsafeBytes { try decodeJSON(Bool.self, from: $0) }
@@ -49,7 +47,7 @@ private struct SupportsInquiry {
                 .noSuchMethod,
                 "the other end cannot say whether it has \(method), since it has no rpc.supports; call the method and see",
                 outcome: .notExecuted)
-        case .failed(let failure): throw requester.error(failure)
+        case .failed(let failure): throw error(failure)
         }
     }
 }

@@ -34,8 +34,6 @@ package final class MessageChannel: @unchecked Sendable {
     /// Tells this channel from the others that serve the same requester.
     package let number: Int
     let tellOwner: Owner
-    /// How many calls have been answered. On the loop. It stands here because it shares a word with the flags behind it: each connection has one of these.
-    @exclusivity(unchecked) package private(set) var answers = 0
     /// Whether this end dialled. Then it says hello before anything else, if its settings say so.
     let isDialled: Bool
     private let framingNumber: Atomic<UInt8>
@@ -47,6 +45,8 @@ package final class MessageChannel: @unchecked Sendable {
     /// The link that this channel serves: a fresh one at first. If the greeting finds an earlier session, the link of that
     /// session.
     @exclusivity(unchecked) package internal(set) var link: Link
+    /// How many calls have been answered.
+    @exclusivity(unchecked) package private(set) var answers = 0
     @exclusivity(unchecked) var frames: FrameReader
     @exclusivity(unchecked) var input = Input()
     let messages: MessageReader
