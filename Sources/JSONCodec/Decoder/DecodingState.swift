@@ -10,6 +10,7 @@ struct DecodingState {
     fileprivate static let maximumFrames = 1 << 16
 
     var reader: JSONReader
+    private(set) var context = CodingContext.none
     fileprivate var frames: [DecodingFramePointer] = []
     fileprivate var top = -1
     private var lastSerial: UInt = 0
@@ -29,7 +30,7 @@ struct DecodingState {
     fileprivate var slot = 0
 
     @inline(__always)
-    static func take(_ reader: JSONReader) -> DecodingStatePointer {
+    static func take(_ reader: JSONReader, _ context: CodingContext) -> DecodingStatePointer {
         let (state, slot) = pool.take {
             let made = DecodingStatePointer.allocate(capacity: 1)
             made.initialize(to: DecodingState(reader: reader))
@@ -37,6 +38,7 @@ struct DecodingState {
         }
         state.pointee.reader = reader
         state.pointee.slot = slot
+        state.pointee.context = context
         return state
     }
 

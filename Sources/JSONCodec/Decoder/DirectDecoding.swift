@@ -103,7 +103,8 @@ private func decodeNaturally<Value: Decodable>(
 ) throws -> Value {
     var buffer = OutputBuffer(capacity: 256)
     write(&buffer)
-    let state = DecodingState.take(JSONReader(UnsafeRawBufferPointer(start: buffer.base, count: buffer.count)))
+    let state = DecodingState.take(
+        JSONReader(UnsafeRawBufferPointer(start: buffer.base, count: buffer.count)), .none)
     defer {
         state.giveBack()
         buffer.deallocate()

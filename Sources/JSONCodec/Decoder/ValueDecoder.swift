@@ -5,7 +5,9 @@ struct ValueDecoder: Decoder, SingleValueDecodingContainer {
     let serial: UInt
 
     var codingPath: [any CodingKey] { frame.pointee.serial == serial ? frame.codingPath : [] }
-    var userInfo: [CodingUserInfoKey: Any] { [:] }
+    var userInfo: [CodingUserInfoKey: Any] {
+        frame.pointee.serial == serial ? frame.pointee.state.pointee.context.userInfo : [:]
+    }
 
     @inline(__always)
     private func live() throws -> DecodingFramePointer {

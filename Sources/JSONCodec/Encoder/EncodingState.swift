@@ -17,6 +17,7 @@ struct EncodingState {
     /// Unused frames for nested containers. Each has an output of its own.
     fileprivate var spare: [EncodingFramePointer] = []
     private var lastSerial: UInt = 0
+    private(set) var context = CodingContext.none
     /// The first failure in a function that cannot throw.
     var failure: (any Error)?
     fileprivate var plans = TypeTable<CodingPlan<any DirectlyEncoded.Type>>()
@@ -24,7 +25,9 @@ struct EncodingState {
     fileprivate var slot = 0
 
     /// Writes a whole document. If this throws, the caller has to remove what was written.
-    static func encode<Value: Encodable>(_ value: Value, into output: UnsafeMutablePointer<OutputBuffer>) throws {
+    static func encode<Value: Encodable>(
+        _ value: Value, into output: UnsafeMutablePointer<OutputBuffer>, _ context: CodingContext
+    ) throws {
         let (state, slot) = pool.take {
             let made = EncodingStatePointer.allocate(capacity: 1)
             made.initialize(to: EncodingState(output: output))
@@ -32,6 +35,7 @@ struct EncodingState {
         }
         state.pointee.output = output
         state.pointee.slot = slot
+        state.pointee.context = context
         defer { state.giveBack() }
         let start = output.pointee.count
         try state.encode(value, in: nil, .none)

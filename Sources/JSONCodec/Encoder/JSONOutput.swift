@@ -57,13 +57,13 @@ package final class JSONOutput {
     package func append(_ integer: Int64) { buffer.pointee.append(integer: integer) }
 
     /// Encodes a value at the end. If it throws an `EncodingError`, the output is unchanged.
-    package func encode<Value: Encodable>(_ value: Value) throws {
+    package func encode<Value: Encodable>(_ value: Value, in context: CodingContext = .none) throws {
         if Value.self == Int.self { return buffer.pointee.append(integer: unsafeBitCast(value, to: Int.self)) }
         if Value.self == String.self { return buffer.pointee.append(quoted: unsafeBitCast(value, to: String.self)) }
         if Value.self == Bool.self { return unsafeBitCast(value, to: Bool.self).write(to: &buffer.pointee) }
         let start = buffer.pointee.count
         do {
-            try EncodingState.encode(value, into: buffer)
+            try EncodingState.encode(value, into: buffer, context)
         } catch {
             buffer.pointee.truncate(to: start)
             throw error

@@ -5,7 +5,7 @@ struct ValueEncoder: Encoder, SingleValueEncodingContainer {
     let serial: UInt
 
     var codingPath: [any CodingKey] { isLive ? frame.codingPath : [] }
-    var userInfo: [CodingUserInfoKey: Any] { [:] }
+    var userInfo: [CodingUserInfoKey: Any] { isLive ? frame.pointee.state.pointee.context.userInfo : [:] }
 
     /// False if it got no frame or has outlived it. A container of it fails at first use.
     private var isLive: Bool {

@@ -1,48 +1,57 @@
-// An exported object as other ends find it: its service, how it is held, and its methods. Each method is made on first use.
+// An object that other ends may call: the index of its service, and the object itself.
 
-import RPCSockets
-
-final class ExportedObject: Sendable {
-    /// The service's name on the wire.
-    let service: String
-    /// The service as a type: `any Greeter`.
-    let type: Any.Type
-    /// The object's name; nil for the unnamed object of its service.
+/// An exported object without its type. Made as an `Exported`, which has the type.
+///
+/// `@unchecked Sendable`: needs no lock, since all properties of it and of its subclass are constants.
+class ExportedObject: @unchecked Sendable {
+    let index: ServiceIndex
+    /// Which object of its service; nil for the unnamed one.
     let name: String?
-    let signatures: [MethodSignature]
-    /// As `_MethodTable.clash`.
-    let clash: String?
-    /// Takes the object for one caller.
-    let hold: @Sendable (Duration) async throws -> Hold
-    private let position: @Sendable (_ method: String) -> Int?
-    private let makeMethod: @Sendable (Int) -> ExportedMethod?
-    private let methods: Lock<[Int: ExportedMethod]> = Lock([:])
+    /// Increases from one export to the next.
+    let number: Int
 
-    /// Makes the object without its methods, so the cost does not depend on their number.
-    init<Proxy: ServiceProxy>(_ proxy: Proxy, named name: String?) {
-        let table = Proxy._methodTable
-        let subject = proxy.proxySubject
-        self.name = name
-        service = table.service.name
-        type = Proxy.ProxiedService.self
-        signatures = table.signatures
-        clash = table.clash
-        hold = { try await subject.hold(for: $0) }
-        position = { table.positions[$0] }
-        makeMethod = { table.entries[$0].exported(for: proxy) }
+    init(_ index: ServiceIndex, named name: String?, number: Int) {
+        (self.index, self.name, self.number) = (index, name, number)
     }
 
     /// The wire name without a method.
-    var path: String { MethodSignature.path(of: service, on: name) }
+    var path: String { MethodSignature.path(of: index.service.name, on: name) }
 
-    /// The method of that name, which is the same object each time; nil if there is none.
-    func method(named name: String) -> ExportedMethod? {
-        guard let position = position(name) else { return nil }
-        return methods.withLock { methods in
-            if let known = methods[position] { return known }
-            guard let method = makeMethod(position) else { return nil }
-            methods[position] = method
-            return method
+    /// Whether there is an object that has the method: behind a subject at the other end of a connection there may be none.
+    func supports(_ method: MethodSignature) async throws -> Bool { true }
+
+    /// Takes the object for one caller.
+    func hold(for lease: Duration) async throws -> Hold { throw RPCError.cannotBeHeld }
+
+    /// Stands in for the object of the protocol's own methods, which belong to none.
+    static let ofProtocol = ExportedObject(
+        ServiceIndex(_ServiceDescription("rpc"), Never.self, [], positions: [:], clash: nil) { _ in nil }, named: nil,
+        number: 0)
+}
+
+/// An exported object with its type.
+///
+/// `@unchecked Sendable`: as its superclass.
+final class Exported<Service: Sendable>: ExportedObject, @unchecked Sendable {
+    /// What posts go to: the object if it is in this process without layers, otherwise a proxy.
+    let service: Service
+    /// What calls go to; nil if they go to `service`.
+    let chain: (any Subject<Service>)?
+
+    init<Proxy: ServiceProxy<Service>>(_ proxy: Proxy, named name: String?, number: Int) {
+        let subject = proxy.proxySubject
+        if let local = subject as? LocalSubject<Service> {
+            (service, chain) = (local.object, nil)
+        } else {
+            (service, chain) = (proxy.asService, subject)
         }
+        super.init(Proxy._methodTable.index, named: name, number: number)
+    }
+
+    override func supports(_ method: MethodSignature) async throws -> Bool { try await chain?.supports(method) ?? true }
+
+    override func hold(for lease: Duration) async throws -> Hold {
+        guard let chain else { throw RPCError.cannotBeHeld }
+        return try await chain.hold(for: lease)
     }
 }

@@ -5,24 +5,38 @@ import RPCWire
 import Synchronization
 
 package final class Exports: Sendable {
-    fileprivate struct State {
-        struct Entry {
-            let object: ExportedObject
-            /// Increases from one export to the next.
-            let number: Int
-            /// What ends the export with a caller's session; nil if nothing does.
-            var ending: Registration?
-        }
+    /// The objects of one service. Part of the locked state.
+    fileprivate final class ServiceExports {
+        let index: ServiceIndex
+        var unnamed: ExportedObject?
+        var named = NameTable<ExportedObject>()
 
-        /// By their paths, such as `Greeter` or `Greeter[left]`.
-        var entries: [String: Entry] = [:]
-        /// What the objects of each service have in common, and their number, by the service's name.
-        var services: [String: (type: Any.Type, signatures: [MethodSignature], count: Int)] = [:]
+        init(_ index: ServiceIndex) { self.index = index }
+
+        var count: Int { named.count + (unnamed == nil ? 0 : 1) }
+        /// In no particular order, the unnamed one first.
+        var objects: some Sequence<ExportedObject> { [unnamed].lazy.compactMap(\.self) + named.values }
+    }
+
+    /// An object that is not exported any more, and what would have ended its export.
+    fileprivate struct Replaced {
+        let object: ExportedObject
+        let ending: Registration?
+    }
+
+    fileprivate struct State {
+        /// The services of which there are objects, by name.
+        var services: [String: ServiceExports] = [:]
+        /// Their methods, by what they are called on the wire when no object is named.
+        var methods = NameTable<(service: ServiceExports, position: Int)>()
+        /// What ends an export with a caller's session, by the object's number.
+        var endings: [Int: Registration] = [:]
+        var count = 0
         var lastNumber = 0
-        /// The length of the longest wire name of a method so far, in bytes.
-        var longestName = 0
         /// The answer to `rpc.discover`; nil until it is asked for after a change.
         var discovery: Bytes?
+        /// The methods of which the log has been told that they block their thread.
+        var blocking: Set<ObjectIdentifier> = []
         /// Why objects were not exported, with their paths. Removed when another object of the same path is exported.
         var refusals: [(path: String, why: String)] = []
     }
@@ -58,32 +72,32 @@ package final class Exports: Sendable {
     package func add(
         _ proxy: some ServiceProxy, named name: String?, endingWith caller: Caller? = nil
     ) -> Registration {
-        let object = ExportedObject(proxy, named: name)
-        let path = object.path
-        let (number, replaced, refusal) = state.withLock { state -> (Int, State.Entry?, String?) in
+        let (object, replaced, refusal) = state.withLock { state -> (ExportedObject?, Replaced?, String?) in
+            let object = Exported(proxy, named: name, number: state.lastNumber + 1)
             if let refusal = state.refusal(of: object) {
-                state.note(refusal, of: path)
-                return (0, nil, refusal)
+                state.note(refusal, of: object.path)
+                return (nil, nil, refusal)
             }
-            state.refusals.removeAll { $0.path == path }
-            let replaced = state.set(object)
-            return (state.lastNumber, replaced, nil)
+            if !state.refusals.isEmpty { state.refusals.removeAll { [path = object.path] in $0.path == path } }
+            return (object, state.set(object), nil)
         }
-        if let refusal { return Registration(refusal: refusal) }
+        guard let object else { return Registration(refusal: refusal ?? "") }
         table.version.add(1, ordering: .releasing)
         // Outside the lock: the deinit of the replaced object may export something in turn.
         withExtendedLifetime(replaced) { replaced?.ending?.cancel() }
-        let registration = Registration { [weak table] in table?.remove(path, number) }
-        if let caller { end(path, number, with: caller, by: registration) }
+        // The object itself is not kept, because it may keep the registration.
+        let (index, number) = (object.index, object.number)
+        let registration = Registration { [weak table] in table?.remove(index, name, number) }
+        if let caller { end(object, with: caller, by: registration) }
         return registration
     }
 
     /// Has an export cancelled when the caller's session is over. The session forgets that when the export ends before.
-    private func end(_ path: String, _ number: Int, with caller: Caller, by registration: Registration) {
+    private func end(_ object: ExportedObject, with caller: Caller, by registration: Registration) {
         let ending = caller.whenGone { registration.cancel() }
         let isExported = state.withLock { state in
-            guard state.entries[path]?.number == number else { return false }
-            state.entries[path]?.ending = ending
+            guard state.object(object.index.service.name, object.name) === object else { return false }
+            state.endings[object.number] = ending
             return true
         }
         if !isExported { ending.cancel() }
@@ -94,30 +108,39 @@ package final class Exports: Sendable {
 
     // MARK: finding
 
-    /// The method of that wire name; nil if there is none.
-    func method(named name: Bytes) -> ExportedMethod? { name.withUnsafeBytes { method(named: $0) } }
+    /// The method of that wire name and the object that it names; nil if there is none.
+    func method(named name: WireName) -> (ExportedObject, ExportedMethod)? {
+        state.withLock { state in
+            guard let (service, position) = state.methods.value(name.method) else { return nil }
+            let object = name.object.map { service.named.value(($0, .empty)) } ?? service.unnamed
+            guard let object, let method = service.index.method(at: position) else { return nil }
+            return (object, method)
+        }
+    }
 
-    /// Does the same with a name that is part of a message.
-    func method(named name: UnsafeRawBufferPointer) -> ExportedMethod? {
-        // The method comes after the last bracket, or else after the last dot. A method's name has neither; a service's name
-        // may have dots, and an object's name both.
-        let bracket = name.lastIndex(of: UInt8(ascii: "]")).map { $0 + 1 }
-        guard let dot = bracket ?? name.lastIndex(of: UInt8(ascii: ".")), dot < name.count,
-            name[dot] == UInt8(ascii: ".")
-        else { return nil }
-        // A longer name is not turned into a string: comparing it can take time that grows with the square of its length.
-        guard name.count <= state.withLock({ $0.longestName }) else { return nil }
-        let path = String(decoding: name[..<dot], as: UTF8.self)
-        let object = state.withLock { $0.entries[path]?.object }
-        return object?.method(named: String(decoding: name[(dot + 1)...], as: UTF8.self))
+    /// The same with a name that is a text.
+    func method(named name: String) -> (ExportedObject, ExportedMethod)? {
+        var name = name
+        return name.withUTF8 { method(named: WireName(UnsafeRawBufferPointer($0))) }
     }
 
     /// The object with this path, that is, a wire name without a method.
-    func object(_ path: String) -> ExportedObject? { state.withLock { $0.entries[path]?.object } }
+    func object(_ path: String) -> ExportedObject? {
+        let service = path.prefix { $0 != "[" }
+        guard service.endIndex < path.endIndex else { return state.withLock { $0.object(path, nil) } }
+        guard path.hasSuffix("]") else { return nil }
+        let name = String(path[path.index(after: service.endIndex)...].dropLast())
+        return state.withLock { $0.object(String(service), name) }
+    }
 
     /// The methods of a service of which there is an object; nil if there is none.
     func signatures(of service: String) -> [MethodSignature]? {
-        state.withLock { $0.services[service]?.signatures }
+        state.withLock { $0.services[service]?.index.signatures }
+    }
+
+    /// Notes that a method has blocked its thread. False if that is known.
+    func isNew(blocking method: ExportedMethod) -> Bool {
+        state.withLock { $0.blocking.insert(ObjectIdentifier(method)).inserted }
     }
 
     // MARK: listing
@@ -132,10 +155,7 @@ package final class Exports: Sendable {
     var listing: String {
         let (first, count) = state.withLock { state in
             // Not all are sorted: there may be thousands, and a peer may ask for this with every message.
-            (
-                state.entries.count <= 10 ? state.listed.map(\.path) : Array(state.entries.keys.prefix(10)),
-                state.entries.count
-            )
+            (state.count <= 10 ? state.listed.map(\.path) : state.some(10).map(\.path), state.count)
         }
         if first.isEmpty { return "nothing is exported" }
         let list = "exported: \(first.joined(separator: ", "))"
@@ -146,7 +166,7 @@ package final class Exports: Sendable {
     var discovery: Bytes {
         state.withLock { state in
             if let known = state.discovery { return known }
-            let document = Discovery.document(of: state.listed.map { ($0.name, $0.signatures) }, in: program)
+            let document = Discovery.document(of: state.listed.map { ($0.name, $0.index.signatures) }, in: program)
             state.discovery = document
             return document
         }
@@ -154,66 +174,99 @@ package final class Exports: Sendable {
 }
 
 extension Exports.Table {
-    func remove(_ path: String, _ number: Int) {
-        guard let removed = state.withLock({ $0.remove(path, number) }) else { return }
+    /// Takes out the export of that number, unless it has been taken out or replaced.
+    fileprivate func remove(_ index: ServiceIndex, _ name: String?, _ number: Int) {
+        let removed = state.withLock { state -> Exports.Replaced? in
+            guard let object = state.object(index.service.name, name), object.number == number else { return nil }
+            return state.remove(object)
+        }
+        guard let removed else { return }
         version.add(1, ordering: .releasing)
         withExtendedLifetime(removed) { removed.ending?.cancel() }
     }
 }
 
 extension Exports.State {
+    func object(_ service: String, _ name: String?) -> ExportedObject? {
+        guard let exports = services[service] else { return nil }
+        return name.map { exports.named[$0] } ?? exports.unnamed
+    }
+
     /// Why an object must not be exported: its name is not allowed, or is confused with another. Nil when it may be exported.
-    fileprivate func refusal(of object: ExportedObject) -> String? {
+    func refusal(of object: ExportedObject) -> String? {
+        let index = object.index
         if let first = object.name?.first, "~#@".contains(first) {
             return "\(object.path) is not exported: a name that begins with '\(first)' is reserved; choose another"
         }
-        if let other = services[object.service]?.type, other != object.type {
+        if let other = services[index.service.name]?.index {
+            // An object of a service that is exported already: the rest is known to be right.
+            if other === index { return nil }
             return
-                "\(object.path) is not exported: \(String(reflecting: object.type)) and \(String(reflecting: other)), "
+                "\(object.path) is not exported: \(String(reflecting: index.type)) and \(String(reflecting: other.type)), "
                 + "which is exported already, have the same name on the wire; give one of them another with @Service(name:)"
         }
-        if let name = object.clash {
+        if let name = index.clash {
             return
                 "\(object.path) is not exported: several of its methods, inherited or its own, are named \(name) on the wire and "
                 + "are declared differently; rename one, or spell its types as the other does"
         }
-        let unreachable = object.signatures.first { $0.name.contains { $0 == "." || $0 == "]" } }
+        let unreachable = index.signatures.first { $0.name.contains { $0 == "." || $0 == "[" || $0 == "]" } }
         return unreachable.map {
             "\(object.path) is not exported: the name of its method \($0.wireName(on: object.name)) has a dot or a bracket"
         }
     }
 
     /// Notes a refusal, once for each path and a hundred at most: a program may take names from its peers.
-    fileprivate mutating func note(_ refusal: String, of path: String) {
+    mutating func note(_ refusal: String, of path: String) {
         guard refusals.count < 100, !refusals.contains(where: { $0.path == path }) else { return }
         refusals.append((path, refusal))
     }
 
     /// Adds an object.
-    /// - Returns: the entry that it replaces; nil if none.
-    fileprivate mutating func set(_ object: ExportedObject) -> Entry? {
-        let replaced = entries[object.path].flatMap { remove(object.path, $0.number) }
-        discovery = nil
-        lastNumber += 1
-        entries[object.path] = Entry(object: object, number: lastNumber)
-        let longestMethod = object.signatures.map(\.name.utf8.count).max() ?? 0
-        longestName = max(longestName, object.path.utf8.count + 1 + longestMethod)
-        services[object.service, default: (object.type, object.signatures, 0)].count += 1
+    /// - Returns: the one that it replaces; nil if none.
+    mutating func set(_ object: ExportedObject) -> Exports.Replaced? {
+        let replaced = self.object(object.index.service.name, object.name).map { remove($0) }
+        (discovery, lastNumber, count) = (nil, object.number, count + 1)
+        let service = service(object.index)
+        if let name = object.name { service.named.add(object, named: name) } else { service.unnamed = object }
         return replaced
     }
 
-    /// Takes out the export of that number, unless it has been taken out or replaced.
-    fileprivate mutating func remove(_ path: String, _ number: Int) -> Entry? {
-        guard let entry = entries[path], entry.number == number else { return nil }
-        discovery = nil
-        entries[path] = nil
-        services[entry.object.service]?.count -= 1
-        if services[entry.object.service]?.count == 0 { services[entry.object.service] = nil }
-        return entry
+    /// The objects of a service, which is added if there are none yet.
+    private mutating func service(_ index: ServiceIndex) -> Exports.ServiceExports {
+        if let known = services[index.service.name] { return known }
+        let service = Exports.ServiceExports(index)
+        services[index.service.name] = service
+        for (position, name) in index.wireNames.enumerated() { methods.add((service, position), named: name) }
+        return service
+    }
+
+    /// Takes out an object that is exported.
+    mutating func remove(_ object: ExportedObject) -> Exports.Replaced {
+        let name = object.index.service.name
+        (discovery, count) = (nil, count - 1)
+        if let service = services[name] {
+            if let name = object.name { service.named.remove(name) } else { service.unnamed = nil }
+            if service.count == 0 {
+                services[name] = nil
+                for name in service.index.wireNames { methods.remove(name) }
+            }
+        }
+        return Exports.Replaced(object: object, ending: endings.removeValue(forKey: object.number))
     }
 
     /// In the order of export.
-    fileprivate var listed: [ExportedObject] {
-        entries.values.sorted { $0.number < $1.number }.map(\.object)
+    var listed: [ExportedObject] {
+        services.values.flatMap(\.objects).sorted { $0.number < $1.number }
+    }
+
+    /// The first objects that are found.
+    func some(_ count: Int) -> [ExportedObject] {
+        var found: [ExportedObject] = []
+        for service in services.values {
+            found += service.objects.prefix(count - found.count)
+            if found.count == count { break }
+        }
+        return found
     }
 }

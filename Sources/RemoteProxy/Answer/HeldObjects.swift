@@ -49,12 +49,12 @@ final class HeldObjects: Sendable {
     }
 
     /// The method for a wire name that names no export: a method of a held object, a request for a hold, or nil.
-    func method(named name: Bytes) -> ExportedMethod? {
+    func method(named name: Bytes) -> (ExportedObject, ExportedMethod)? {
         guard Self.mayHold(name) else { return nil }
         let text = name.description
         return switch text {
-        case SystemMethod.hold: begin
-        case SystemMethod.release: end
+        case SystemMethod.hold: (.ofProtocol, begin)
+        case SystemMethod.release: (.ofProtocol, end)
         default: view(text)
         }
     }
@@ -102,11 +102,11 @@ final class HeldObjects: Sendable {
     private func hold(_ object: String, for lease: Duration) async throws -> Held {
         let outer = state.withLock { $0.held[object]?.object }
         let export = outer?.export ?? object
-        guard let hold = exports.object(export)?.hold else {
+        guard let held = exports.object(export) else {
             throw export.contains("[~") ? RPCError.holdEnded : Self.noSuchObject(export, exports)
         }
-        guard let outer else { return Held(export, try await hold(lease), inside: nil) }
-        return try await outer.entered { Held(export, try await hold(lease), inside: outer) }
+        guard let outer else { return Held(export, try await held.hold(for: lease), inside: nil) }
+        return try await outer.entered { Held(export, try await held.hold(for: lease), inside: outer) }
     }
 
     private func watchSession() {
@@ -128,25 +128,24 @@ final class HeldObjects: Sendable {
     // MARK: Calling
 
     /// A method of a held object, by its wire name.
-    private func view(_ name: String) -> ExportedMethod? {
+    private func view(_ name: String) -> (ExportedObject, ExportedMethod)? {
         guard let end = name.firstRange(of: "].") else { return nil }
         let path = String(name[..<end.lowerBound]) + "]"
         let method = String(name[end.upperBound...])
-        guard let held = state.withLock({ $0.held[path] }) else { return .ended(name) }
+        guard let held = state.withLock({ $0.held[path] }) else { return (.ofProtocol, .ended(name)) }
         // Looked up each time, because the export may have been taken back.
-        guard let plain = exports.method(named: Bytes("\(held.object.export).\(method)")) else { return nil }
-        if let known = held.methods[method] { return known }
+        guard let (export, plain) = exports.method(named: "\(held.object.export).\(method)") else { return nil }
+        if let known = held.methods[method] { return (export, known) }
         let object = held.object
         let view = ExportedMethod(
-            signature: plain.signature, service: plain.service, supports: plain.supports, endsAfterOneCall: true,
-            object: plain.object
+            signature: plain.signature, service: plain.service, endsAfterOneCall: true
         ) { call in
             try await object.entered { try await plain.run(call) }
         }
         state.withLock { state in
             if state.held[path]?.object === object { state.held[path]?.methods[method] = view }
         }
-        return view
+        return (export, view)
     }
 
     private func path(of object: String, _ name: String) -> String {
@@ -238,7 +237,8 @@ extension ExportedMethod {
             signature: signature, service: _ServiceDescription(signature.service)
         ) { call in
             let method = try call.arguments(argument, of: signature)
-            try call.answer(await exports.method(named: Bytes(method))?.supports() ?? false, .codable)
+            guard let (object, found) = exports.method(named: method) else { return try call.answer(false, .codable) }
+            try call.answer(await object.supports(found.signature), .codable)
         }
     }
 }

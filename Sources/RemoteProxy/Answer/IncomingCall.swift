@@ -9,35 +9,41 @@ struct IncomingCall {
     // worker's request keeps the text until the arguments have been read.
     private(set) var params: UnsafeRawBufferPointer
     private let worker: Unmanaged<Worker>
-    let object: Unmanaged<AnyObject>
+    private let object: Unmanaged<ExportedObject>
 
     /// - Parameter worker: keeps the memory of the arguments.
-    init(of method: ExportedMethod, params: UnsafeRawBufferPointer, on worker: Worker) {
+    init(to object: ExportedObject, params: UnsafeRawBufferPointer, on worker: Worker) {
         self.params = params
         self.worker = .passUnretained(worker)
-        object = .passUnretained(method.object)
+        self.object = .passUnretained(object)
     }
 
-    /// The object that the method was exported with. The caller guarantees that it has this type.
-    func service<Service: Sendable>(_ type: Service.Type) -> Service {
-        object._withUnsafeGuaranteedRef { unsafeDowncast($0, to: ObjectReference<Service>.self).service }
+    /// The object, as `Exported` has it. The caller guarantees that it has this type: a method is found in the index of its object.
+    func target<Service: Sendable>(_ type: Service.Type) -> (service: Service, chain: (any Subject<Service>)?) {
+        object._withUnsafeGuaranteedRef { object in
+            let object = unsafeDowncast(object, to: Exported<Service>.self)
+            return (object.service, object.chain)
+        }
     }
 
     /// Reads all arguments. Call it only once: it releases their text, since the object may take any time.
     func arguments<Arguments>(_ coding: _ArgumentCoding<Arguments>, of signature: MethodSignature) throws -> Arguments {
-        var reader = try _ArgumentReader.over(params, of: signature)
+        var reader = try _ArgumentReader.over(params, of: signature, in: context)
         let arguments = try coding.read(&reader)
         try reader.readEnd()
         argumentsAreRead()
         return arguments
     }
 
+    /// Of the session over which the call came.
+    private var context: CodingContext { worker._withUnsafeGuaranteedRef { $0.context } }
+
     private func argumentsAreRead() { worker._withUnsafeGuaranteedRef { $0.place.argumentsAreRead() } }
 
     /// Encodes the result at the end of the worker's output.
     func answer<Result>(_ result: Result, _ coding: ResultCoding<Result>) throws {
         do {
-            try worker._withUnsafeGuaranteedRef { try coding.write(result, $0.output) }
+            try worker._withUnsafeGuaranteedRef { try coding.write(result, $0.output, context) }
         } catch {
             throw UnencodableResult(error: error)
         }
@@ -53,13 +59,6 @@ struct IncomingCall {
 
     /// Writes `null` as the result: of a post, which a peer may send with an id, and of `rpc.hold`.
     func answerNothing() { worker._withUnsafeGuaranteedRef { $0.output.append("null") } }
-}
-
-/// An exported object of any type.
-final class ObjectReference<Service: Sendable>: Sendable {
-    let service: Service
-
-    init(_ service: Service) { self.service = service }
 }
 
 /// Thrown in place of running a call that was told to stop while it waited.

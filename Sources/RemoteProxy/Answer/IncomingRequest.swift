@@ -8,6 +8,8 @@ struct IncomingRequest: ~Copyable, Sendable {
     let slot: Int
     /// Nil for a notification, which is never answered.
     let id: RPCIdentifier?
+    let object: ExportedObject
+    /// A method of the object's service, or one of the protocol.
     let method: ExportedMethod
     /// The text of the arguments; empty when there are none.
     ///
@@ -27,11 +29,13 @@ struct IncomingRequest: ~Copyable, Sendable {
     var hasTurn = false
 
     init(
-        _ request: Request, id: RPCIdentifier?, method: consuming ExportedMethod, link: Link,
+        _ request: Request, id: RPCIdentifier?, object: consuming ExportedObject, method: consuming ExportedMethod,
+        link: Link,
         slot: Int, deadline: Instant, metadata: CallMetadata?, batch: BatchReply?, arrived: Instant
     ) {
         (params, chunk) = request.keptParams
         self.id = id
+        self.object = object
         self.method = method
         self.link = link
         self.slot = slot

@@ -9,6 +9,7 @@ import Synchronization
 struct MethodCache {
     private struct Entry {
         let name: Bytes
+        let object: ExportedObject
         let method: ExportedMethod
     }
 
@@ -23,29 +24,30 @@ struct MethodCache {
     private var next = 0
 
     @inline(__always)
-    mutating func method(named name: UnsafeRawBufferPointer, in exports: Exports) -> ExportedMethod? {
+    mutating func method(named name: UnsafeRawBufferPointer, in exports: Exports) -> (ExportedObject, ExportedMethod)? {
         if version == exports.table.version.load(ordering: .acquiring), last < entries.count,
             isEqual(entries[last].name, name)
         {
-            return entries[last].method
+            return (entries[last].object, entries[last].method)
         }
         return find(name, in: exports)
     }
 
     @inline(never)
-    private mutating func find(_ name: UnsafeRawBufferPointer, in exports: Exports) -> ExportedMethod? {
+    private mutating func find(_ name: UnsafeRawBufferPointer, in exports: Exports) -> (ExportedObject, ExportedMethod)?
+    {
         let latest = exports.table.version.load(ordering: .acquiring)
         if version != latest { (version, entries, next) = (latest, [], 0) }
         if let known = entries.firstIndex(where: { isEqual($0.name, name) }) {
             last = known
-            return entries[known].method
+            return (entries[known].object, entries[known].method)
         }
-        guard let method = exports.method(named: name) else { return nil }
-        let entry = Entry(name: Bytes(copying: name), method: method)
+        guard let (object, method) = exports.method(named: WireName(name)) else { return nil }
+        let entry = Entry(name: Bytes(copying: name), object: object, method: method)
         last = next
         if entries.count < Self.capacity { entries.append(entry) } else { entries[next] = entry }
         next = (next + 1) % Self.capacity
-        return method
+        return (object, method)
     }
 
     @inline(__always)

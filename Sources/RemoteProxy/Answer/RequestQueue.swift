@@ -19,9 +19,10 @@ struct RequestQueue: ~Copyable, @unchecked Sendable {
     /// Since when the first request has been waiting; nil if there is none.
     var oldest: Instant? { count > 0 ? ring[head].arrived : nil }
 
-    /// Whether the first request is for the same method as this one and has the same scope.
+    /// Whether the first request is for the same method of the same object as this one, and has the same scope.
     func isFirst(like request: borrowing IncomingRequest) -> Bool {
-        count > 0 && ring[head].method === request.method && ring[head].link === request.link
+        count > 0 && ring[head].method === request.method && ring[head].object === request.object
+            && ring[head].link === request.link
             && ring[head].deadline == request.deadline && ring[head].metadata === request.metadata
     }
 

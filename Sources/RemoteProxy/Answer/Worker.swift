@@ -18,6 +18,9 @@ final class Worker: @unchecked Sendable {
 
     init(of runner: RequestRunner) { self.runner = runner }
 
+    /// Of the session that the request in its place belongs to.
+    var context: CodingContext { place.isFree ? .none : CodingContext(of: place.request.link) }
+
     /// Whether this worker must run no more requests: a cancelled task stays cancelled.
     var isUsedUp: Bool { isCancelled.load(ordering: .relaxed) }
 
@@ -87,14 +90,15 @@ extension Worker {
     /// Runs the request in its place, and those behind it that are for the same method. Inlined, to need no frame of its own.
     @inline(__always)
     private func perform() async {
-        let method = place.request.method
+        let (object, method) = (place.request.object, place.request.method)
         var failure: (any Error)?
         do {
             let params = try begin()
-            try await method.run(IncomingCall(of: method, params: params, on: self))
+            try await method.run(IncomingCall(to: object, params: params, on: self))
         } catch let thrown {
             failure = thrown
         }
+        extendLifetime(object)
         // The place is free if the last request has been finished already.
         guard !place.isFree else { return }
         if !runner.takeBack(), let since = await runner.follow(), failure?.isBeforeSubject != true {

@@ -15,21 +15,26 @@ public struct _ArgumentReader {
     }
 
     private let bytes: UnsafeRawBufferPointer
+    private let context: CodingContext
     private var reader: JSONReader
     private var form: Form
     /// The position of the parameter whose argument is being read, or was read last.
     private var position: Int
 
-    private init(_ bytes: UnsafeRawBufferPointer, _ reader: JSONReader, _ form: Form) {
-        (self.bytes, self.reader, self.form, position) = (bytes, reader, form, -1)
+    private init(_ bytes: UnsafeRawBufferPointer, _ reader: JSONReader, _ form: Form, _ context: CodingContext) {
+        (self.bytes, self.reader, self.form, self.context, position) = (bytes, reader, form, context, -1)
     }
 
     /// Begins to read. No initialiser, since one that throws would copy the reader.
-    /// - Parameter params: the JSON text of an array or an object; empty for no arguments.
-    static func over(_ params: UnsafeRawBufferPointer, of method: MethodSignature) throws -> _ArgumentReader {
-        if let reader = JSONReader(insideArray: params) { return _ArgumentReader(params, reader, .positional) }
+    /// - Parameters:
+    ///   - params: the JSON text of an array or an object; empty for no arguments.
+    ///   - context: of the message that the arguments are read from.
+    static func over(
+        _ params: UnsafeRawBufferPointer, of method: MethodSignature, in context: CodingContext = .none
+    ) throws -> _ArgumentReader {
+        if let reader = JSONReader(insideArray: params) { return _ArgumentReader(params, reader, .positional, context) }
         let (reader, form) = try open(params, of: method)
-        return _ArgumentReader(params, reader, form)
+        return _ArgumentReader(params, reader, form, context)
     }
 
     /// Reads the next argument. Disfavoured, so that the compiler takes the other overload for an optional.
@@ -109,7 +114,7 @@ public struct _ArgumentReader {
 
     private mutating func decode<Value: Decodable>() throws -> Value {
         do {
-            return try decodeJSON(Value.self, at: &reader)
+            return try decodeJSON(Value.self, at: &reader, in: context)
         } catch {
             throw Self.explained(error, position)
         }

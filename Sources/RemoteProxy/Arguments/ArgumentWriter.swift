@@ -10,17 +10,21 @@ public struct _ArgumentWriter {
     /// Nil if the values are only collected.
     private let output: Unmanaged<JSONOutput>?
     private let list: Unmanaged<ArgumentList>?
+    private let context: CodingContext
     private var isFirst = true
 
-    package init(_ output: JSONOutput) {
+    /// - Parameter context: of the message that the arguments are written into.
+    package init(_ output: JSONOutput, in context: CodingContext = .none) {
         output.append(UInt8(ascii: "["))
         self.output = .passUnretained(output)
+        self.context = context
         list = nil
     }
 
     /// Collects the values in a list.
     init(_ list: ArgumentList) {
         output = nil
+        context = .none
         self.list = .passUnretained(list)
     }
 
@@ -29,7 +33,7 @@ public struct _ArgumentWriter {
     public mutating func write<Value: Codable>(_ value: Value) throws {
         guard let output else { return try list?._withUnsafeGuaranteedRef { try $0.append(value) } ?? () }
         separate(output)
-        try output._withUnsafeGuaranteedRef { try $0.encode(value) }
+        try output._withUnsafeGuaranteedRef { try $0.encode(value, in: context) }
     }
 
     /// Writes the next argument.

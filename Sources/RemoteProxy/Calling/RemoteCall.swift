@@ -30,14 +30,15 @@ public struct _RemoteCall {
         return try method.end(self)
     }
 
-    static func read<Result>(_ json: Bytes, _ results: ResultCoding<Result>, of signature: MethodSignature) throws
-        -> Result
-    {
+    /// Of the message that the arguments are written into, and of the reply.
+    var context: CodingContext { requester._withUnsafeGuaranteedRef { CodingContext(of: $0) } }
+
+    func read<Result>(_ json: Bytes, _ results: ResultCoding<Result>, of signature: MethodSignature) throws -> Result {
         defer { extendLifetime(json) }
         do {
-            return try results.read(json.memory)
+            return try results.read(json.memory, context)
         } catch {
-            throw notDecoded(signature, Result.self, error)
+            throw Self.notDecoded(signature, Result.self, error)
         }
     }
 

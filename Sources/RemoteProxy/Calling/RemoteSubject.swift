@@ -39,7 +39,7 @@ struct RemoteSubject<Service: Sendable>: EndSubject {
         let call = newCall(post.signature)
         call.isPost = true
         do {
-            var writer = _ArgumentWriter(call.message)
+            var writer = _ArgumentWriter(call.message, in: CodingContext(of: peer))
             try post.coding.write(arguments, &writer)
             writer.writeEnd()
         } catch {

@@ -17,10 +17,10 @@ extension Link {
     func accept(_ request: Request, from channel: MessageChannel, in batch: BatchReply?) {
         guard isNew(request, from: channel) else { return refuseRepeated(request, in: batch) }
         // The name is a view of the request's memory, and the request is still used below.
-        guard let method = methods.method(named: request.methodName, in: context.exports) else {
+        guard let (object, method) = methods.method(named: request.methodName, in: context.exports) else {
             return acceptOther(request, from: channel, in: batch)
         }
-        start(method, for: request, from: channel, in: batch)
+        start(method, of: object, for: request, from: channel, in: batch)
     }
 
     /// Answers a request that cannot be read. It counts as received, so that the other end does not send it again.
@@ -35,8 +35,8 @@ extension Link {
         let name = request.method
         if name.count <= String.longestCompared {
             // The check comes first, so that `held`, which is lazy, is not made where no holds are asked for.
-            if HeldObjects.mayHold(name), let method = held.method(named: name) {
-                return start(method, for: request, from: channel, in: batch)
+            if HeldObjects.mayHold(name), let (object, method) = held.method(named: name) {
+                return start(method, of: object, for: request, from: channel, in: batch)
             }
             if request.isSystem { return accept(system: request, in: batch, over: channel) }
         }
@@ -45,8 +45,8 @@ extension Link {
 
     /// Judges a request. Then begins it, holds it back, or refuses it.
     func start(
-        _ method: consuming ExportedMethod, for request: Request, from channel: MessageChannel,
-        in batch: BatchReply?
+        _ method: consuming ExportedMethod, of object: consuming ExportedObject, for request: Request,
+        from channel: MessageChannel, in batch: BatchReply?
     ) {
         let id = request.id
         var metadata: CallMetadata?
@@ -68,7 +68,8 @@ extension Link {
             channel.noteAsked()
             if half.isNextDue(deadline) { setDeadlineTimer() }
             let incoming = IncomingRequest(
-                request, id: id, method: method, link: self, slot: slot, deadline: deadline, metadata: metadata,
+                request, id: id, object: object, method: method, link: self, slot: slot, deadline: deadline,
+                metadata: metadata,
                 batch: batch, arrived: now)
             if let limit { holdBack(incoming, limit) } else { begin(incoming) }
         case .busy(let limit): answer(id, with: .busy(limit, of: settings.limits), in: batch)
@@ -268,7 +269,7 @@ extension Link {
     func logBlockedThread(by method: ExportedMethod, since: Instant) {
         let time = since.duration(to: MonotonicClock.now)
         // A thread that was away for less time may only have waited for a processor.
-        guard time >= .milliseconds(10), !method.isToldOf.exchange(true, ordering: .relaxed) else { return }
+        guard time >= .milliseconds(10), exports.isNew(blocking: method) else { return }
         let text =
             "\(method.signature.wireName) blocked its thread for \(time.nanoseconds / 1_000_000) ms, so another thread went on "
             + "for it: run what blocks on a thread of its own (maximumBlockedThreads). Logged once for each method"

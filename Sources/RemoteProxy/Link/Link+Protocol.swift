@@ -282,7 +282,7 @@ extension Link {
         case SystemMethod.discover:
             discover(request, in: batch)
         case SystemMethod.supports:
-            start(.supports(in: exports), for: request, from: channel, in: batch)
+            start(.supports(in: exports), of: .ofProtocol, for: request, from: channel, in: batch)
         case SystemMethod.authenticate:
             channel.authenticate(request, in: batch)
         case SystemMethod.ping:

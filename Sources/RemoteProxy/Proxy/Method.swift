@@ -18,8 +18,6 @@ public final class Method<Service: Sendable, Arguments: Sendable, Result: Sendab
     let coding: _ArgumentCoding<Arguments>
     let results: ResultCoding<Result>
     let invoke: @Sendable (Service, Arguments) async throws -> Result
-    /// Answers a call from the wire.
-    let answer: @Sendable (IncomingCall) async throws -> Void
     /// Notes how far the last subject of a chain has come with this call. Nil unless the call came over a connection.
     let progress: CallProgress?
 
@@ -50,8 +48,8 @@ public final class Method<Service: Sendable, Arguments: Sendable, Result: Sendab
         self.init(
             name, of: service, coding: coding,
             results: ResultCoding(
-                read: { _ in throw ArgumentFault.parameters("not Codable") },
-                write: { _, _ in throw ArgumentFault.parameters("not Codable") }), invoke: invoke)
+                read: { _, _ in throw ArgumentFault.parameters("not Codable") },
+                write: { _, _, _ in throw ArgumentFault.parameters("not Codable") }), invoke: invoke)
     }
 
     /// For a result that is not `Codable`.
@@ -66,8 +64,6 @@ public final class Method<Service: Sendable, Arguments: Sendable, Result: Sendab
         self.init(signature, of: service, coding, results, invoke)
     }
 
-    /// `answer` is generic code of this module. Specialised for each method, it would make posts a tenth faster and calls not
-    /// measurably, and generated code would take a quarter longer to compile.
     private init(
         _ signature: MethodSignature, of service: _ServiceDescription, _ coding: _ArgumentCoding<Arguments>,
         _ results: ResultCoding<Result>, declared: ObjectIdentifier? = nil,
@@ -78,18 +74,6 @@ public final class Method<Service: Sendable, Arguments: Sendable, Result: Sendab
         self.results = results
         self.invoke = invoke
         progress = nil
-        answer = { call in
-            var call = call
-            let service = call.service(Service.self)
-            repeat {
-                let arguments = try call.arguments(coding, of: signature)
-                do {
-                    try call.answer(await invoke(service, arguments), results)
-                } catch {
-                    throw error.thrownByObject
-                }
-            } while try call.advanceToNextCall()
-        }
         super.init(signature, declared: declared)
     }
 
@@ -99,12 +83,33 @@ public final class Method<Service: Sendable, Arguments: Sendable, Result: Sendab
         coding = method.coding
         results = method.results
         invoke = method.invoke
-        answer = method.answer
         self.progress = progress
         super.init(method.signature, declared: method.declaration)
     }
 
-    override func exported(for proxy: some ServiceProxy<Service>) -> ExportedMethod? { export(to: proxy.proxySubject) }
+    /// Generic code of this module. Specialised for each method, it would make posts a tenth faster and calls not measurably, and
+    /// generated code would take a quarter longer to compile.
+    override func exported() -> ExportedMethod? {
+        ExportedMethod(signature: signature, service: service, run: answer)
+    }
+
+    @Sendable private func answer(_ call: IncomingCall) async throws {
+        var call = call
+        let (object, chain) = call.target(Service.self)
+        if let chain { return try await answer(call, through: chain) }
+        repeat {
+            let arguments = try call.arguments(coding, of: signature)
+            do {
+                try call.answer(await invoke(object, arguments), results)
+            } catch {
+                throw error.thrownByObject
+            }
+        } while try call.advanceToNextCall()
+    }
+
+    @Sendable private func answer(_ call: IncomingCall, through chain: any Subject<Service>) async throws {
+        try call.answer(await chain.answer(self, call.arguments(coding, of: signature)), results)
+    }
 
     override func inherited<Proxy: ServiceProxy>(
         by proxy: Proxy.Type, as service: String, _ upcast: @escaping @Sendable (Proxy.ProxiedService) -> Service
@@ -142,7 +147,7 @@ extension Method {
     /// Writes the arguments, and begins the call.
     @usableFromInline
     func begin(_ remote: _RemoteCall, _ arguments: Arguments) throws {
-        var writer = remote.call._withUnsafeGuaranteedRef { _ArgumentWriter($0.message) }
+        var writer = remote.call._withUnsafeGuaranteedRef { _ArgumentWriter($0.message, in: remote.context) }
         do { try coding.write(arguments, &writer) } catch { throw remote.notEncoded(error, signature) }
         writer.writeEnd()
         remote.begin()
@@ -156,7 +161,7 @@ extension Method {
         let (end, mayHaveRun) = call._withUnsafeGuaranteedRef { ($0.takeEnd(), $0.mayHaveRun) }
         requester._withUnsafeGuaranteedRef { $0.spareCalls.give(call.takeRetainedValue()) }
         switch end {
-        case .result(let json): return try _RemoteCall.read(json, results, of: signature)
+        case .result(let json): return try remote.read(json, results, of: signature)
         case .failure(let error): throw remote.error(error.thrown(by: service), of: signature, mayHaveRun).thrownByProxy
         case .failed(.cancelled(let wasSent)):
             progress?.note(wasSent || mayHaveRun ? .unknown : .notExecuted)
@@ -188,12 +193,12 @@ extension Method {
 /// Reads and writes the result of one method.
 package struct ResultCoding<Result: Sendable>: Sendable {
     /// Reads one JSON value.
-    let read: @Sendable (UnsafeRawBufferPointer) throws -> Result
-    let write: @Sendable (Result, JSONOutput) throws -> Void
+    let read: @Sendable (UnsafeRawBufferPointer, CodingContext) throws -> Result
+    let write: @Sendable (Result, JSONOutput, CodingContext) throws -> Void
 
     package init(
-        read: @escaping @Sendable (UnsafeRawBufferPointer) throws -> Result,
-        write: @escaping @Sendable (Result, JSONOutput) throws -> Void
+        read: @escaping @Sendable (UnsafeRawBufferPointer, CodingContext) throws -> Result,
+        write: @escaping @Sendable (Result, JSONOutput, CodingContext) throws -> Void
     ) {
         (self.read, self.write) = (read, write)
     }
@@ -202,6 +207,7 @@ package struct ResultCoding<Result: Sendable>: Sendable {
 extension ResultCoding where Result: Codable {
     /// For a result that travels as the value it is.
     package static var codable: ResultCoding {
-        ResultCoding(read: { try decodeJSON(Result.self, from: $0) }, write: { try $1.encode($0) })
+        ResultCoding(
+            read: { try decodeJSON(Result.self, from: $0, in: $1) }, write: { try $1.encode($0, in: $2) })
     }
 }

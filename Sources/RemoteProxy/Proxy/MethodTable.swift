@@ -2,13 +2,9 @@
 
 /// All methods of a service, in the order of declaration. Written by `@Service`.
 public struct _MethodTable<Service: Sendable>: Sendable {
-    /// The service's name and declared errors.
-    public let service: _ServiceDescription
     let entries: [_ServiceMethod<Service>]
-    /// The index of each method in `entries`, by its name.
-    let positions: [String: Int]
-    /// A name that an inherited method and another method share although their declarations differ; nil if there is none.
-    let clash: String?
+    /// The same methods without their types.
+    let index: ServiceIndex
 
     /// Made by generated code.
     /// - Parameter bases: the methods of the services that this one refines. A method that the protocol declares itself, too, is
@@ -17,7 +13,6 @@ public struct _MethodTable<Service: Sendable>: Sendable {
         _ service: _ServiceDescription, _ methods: [_ServiceMethod<Service>],
         inheriting bases: [_InheritedMethods<Service>?] = []
     ) {
-        self.service = service
         var (entries, positions, clash) = (methods, [String: Int](), String?.none)
         for (position, method) in methods.enumerated() { positions[method.signature.name] = position }
         for method in bases.flatMap({ $0?.methods(service.name) ?? [] }) {
@@ -29,11 +24,16 @@ public struct _MethodTable<Service: Sendable>: Sendable {
                 entries.append(method)
             }
         }
-        (self.entries, self.positions, self.clash) = (entries, positions, clash)
+        self.entries = entries
+        index = ServiceIndex(service, Service.self, entries.map(\.signature), positions: positions, clash: clash) {
+            [entries] in entries[$0].exported()
+        }
     }
 
+    /// The service's name and declared errors.
+    public var service: _ServiceDescription { index.service }
     /// The names and shapes of all methods.
-    public var signatures: [MethodSignature] { entries.map(\.signature) }
+    public var signatures: [MethodSignature] { index.signatures }
 }
 
 /// The methods of a service as those of another service that refines it. Opaque outside the library.
@@ -74,7 +74,7 @@ public class _ServiceMethod<Service: Sendable>: @unchecked Sendable {
     }
 
     /// Makes what the dispatcher calls when a message names this method. Nil only here, where the types are not known.
-    func exported(for proxy: some ServiceProxy<Service>) -> ExportedMethod? { nil }
+    func exported() -> ExportedMethod? { nil }
 
     /// Makes the same method of a service that refines this one.
     func inherited<Proxy: ServiceProxy>(
@@ -90,7 +90,7 @@ extension ServiceProxy {
     static func inherited<Base, Entry>(_ method: _ServiceMethod<Base>) throws -> Entry {
         let (table, name) = (_methodTable, method.signature.name)
         // There may be another method of the same name and the same types.
-        guard let position = table.positions[name], table.clash != name,
+        guard let position = table.index.positions[name], table.index.clash != name,
             table.entries[position].declaration == method.declaration,
             let entry = table.entries[position] as? Entry
         else {

@@ -10,8 +10,6 @@ public final class Post<Service: Sendable, Arguments: Sendable>: _ServiceMethod<
     public let isAsync: Bool
     let proxy: @Sendable (any Subject<Service>) -> Service
     let deliver: @Sendable (Service, Arguments) async -> Void
-    /// Runs a post from the wire.
-    let answer: @Sendable (IncomingCall) async throws -> Void
 
     /// Made by generated code. A parameter with an underscore keeps it out of completion and documentation.
     public convenience init(
@@ -36,14 +34,17 @@ public final class Post<Service: Sendable, Arguments: Sendable>: _ServiceMethod<
         self.proxy = proxy
         self.deliver = deliver
         self.isAsync = isAsync
-        answer = { call in
-            await deliver(call.service(Service.self), try call.arguments(coding, of: signature))
-            call.answerNothing()
-        }
         super.init(signature, declared: declared)
     }
 
-    override func exported(for proxy: some ServiceProxy<Service>) -> ExportedMethod? { export(to: proxy) }
+    override func exported() -> ExportedMethod? {
+        ExportedMethod(signature: signature, service: service, run: answer)
+    }
+
+    @Sendable private func answer(_ call: IncomingCall) async throws {
+        await deliver(call.target(Service.self).service, try call.arguments(coding, of: signature))
+        call.answerNothing()
+    }
 
     override func inherited<Proxy: ServiceProxy>(
         by proxy: Proxy.Type, as service: String, _ upcast: @escaping @Sendable (Proxy.ProxiedService) -> Service

@@ -160,9 +160,17 @@ private final class KeptTill: BankTill {
         let tills = (0..<500).map { exports.add(TillProxy(FullTill(coins: $0)), named: "\($0)") }
         for number in 0..<500 where number % 3 != 0 { tills[number].cancel() }
         for number in 0..<500 {
-            let method = exports.method(named: Bytes("Till[\(number)].count()"))
+            let method = exports.method(named: "Till[\(number)].count()")
             #expect((method != nil) == (number % 3 == 0))
         }
+    }
+
+    @Test(arguments: ["", "a", "[", "]", "a]b[c", "a.b", "[]", "ß", "].count()", "count()"])
+    func `an object is found under any name that it may have`(name: String) throws {
+        exports.add(TillProxy(FullTill(coins: 7)), named: name)
+        exports.add(TillProxy(FullTill(coins: 8)), named: name + "x")
+        #expect(try count(TillProxy(network.client(), named: name)) == 7)
+        #expect(exports.method(named: "Till.count()") == nil)
     }
 
     /// What discovery lists, in its order.

@@ -26,7 +26,8 @@ private struct LibraryProxy: Library, ServiceProxy {
         effect: .readOnly,
         coding: _ArgumentCoding(read: { try $0.next() }, write: { try $1.write($0) }),
         results: ResultCoding(
-            read: { PaperBook(title: try decodeJSON(String.self, from: $0)) }, write: { try $1.encode($0.title) })
+            read: { PaperBook(title: try decodeJSON(String.self, from: $0, in: $1)) },
+            write: { try $1.encode($0.title, in: $2) })
     ) { try await $0.find($1) }
     static let _methodTable = _MethodTable<any Library>(_ServiceDescription("Library"), [findMethod])
 

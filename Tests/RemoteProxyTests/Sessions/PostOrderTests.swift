@@ -29,9 +29,10 @@ import Testing
             if milliseconds > 0 { try? await loop.sleep(for: .milliseconds(milliseconds)) }
             log.withLock { $0.append(Task.isCancelled ? "\(name) cancelled" : name) }
         }
-        guard let method = post.exported(for: ProbeProxy(probe)) else { return }
+        guard let method = post.exported() else { return }
+        let object = Exported(ProbeProxy(probe), named: nil, number: 1)
         let request = Request(id: id, method: Bytes("Notes.\(name)"), params: nil, timeout: nil)
-        loop.pretend { link.start(method, for: request, from: channel, in: nil) }
+        loop.pretend { link.start(method, of: object, for: request, from: channel, in: nil) }
     }
 
     /// A post can be cancelled by a peer that has called it with an id, while it is on its way to an actor, say.

@@ -68,7 +68,7 @@ final class KnownResult<Arguments: Sendable, Result: Sendable>: CachedResult {
 
     func json() throws -> (arguments: String, value: String) {
         let output = JSONOutput()
-        try results.write(value, output)
+        try results.write(value, output, .none)
         return (try coding.canonicalJSON(of: arguments), String(decoding: output.bytes, as: UTF8.self))
     }
 }

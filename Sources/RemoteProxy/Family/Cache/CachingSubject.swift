@@ -34,7 +34,7 @@ struct CachingSubject<Service: Sendable>: WrappingSubject {
             case .again: continue
             case .read(let record):
                 var json = record.json
-                let value = try? json.withUTF8 { try method.results.read(UnsafeRawBufferPointer($0)) }
+                let value = try? json.withUTF8 { try method.results.read(UnsafeRawBufferPointer($0), .none) }
                 store.adopt(
                     value.map { KnownResult($0, for: key, arguments, method.coding, method.results, askedBy: caller) },
                     from: record)
