@@ -2,7 +2,8 @@
 
 extension Workload {
     static let all: [Workload] = [
-        sequential, pipelined, pipelinedOnLoop, fanout, record, recordFull, large, posts, idle, local, blocking, json,
+        sequential, pipelined, pipelinedOnLoop, fanout, record, recordFull, large, posts, manyObjects, idle, local,
+        blocking, json,
         start,
         build,
     ]

@@ -33,6 +33,7 @@ struct Envelope: ~Copyable {
     private var params: Value?
     private var timeout: Value?
     private var number: Value?
+    private var inside: Value?
     private var metadata: Value?
     private var result: Value?
     private var error: Value?
@@ -58,6 +59,7 @@ struct Envelope: ~Copyable {
             case .id: id = try reader.skipValue()
             case .timeout: timeout = try reader.skipValue()
             case .number: number = try reader.skipValue()
+            case .inside: inside = try reader.skipValue()
             case .metadata: metadata = try flawedValue(&reader, levels: maximumDepth)
             // The list of arguments adds one level.
             case .params: params = try flawedValue(&reader, levels: maximumDepth + 1, isInParams: true)
@@ -152,7 +154,7 @@ struct Envelope: ~Copyable {
             return invalid("id must be a string, a number or null, of \(RPCIdentifier.longest) bytes at most")
         }
         guard let arguments else { return invalid("params must be an array or an object") }
-        let (timeout, number) = (wholeNumber(timeout), wholeNumber(number))
+        let (timeout, number, inside) = (wholeNumber(timeout), wholeNumber(number), wholeNumber(inside))
         let metadata = metadata.flatMap { isNull($0) ? nil : $0 } ?? 0..<0
         // Without the quotes.
         let name = method.lowerBound + 1..<method.upperBound - 1
@@ -167,12 +169,12 @@ struct Envelope: ~Copyable {
             return .request(
                 Request(
                     id: identifier, method: Bytes(plain), params: params, timeout: timeout, number: number,
-                    metadata: frame[metadata]))
+                    inside: inside, metadata: frame[metadata]))
         }
         return .request(
             Request(
                 id: identifier, in: frame, method: name, params: arguments, timeout: timeout, number: number,
-                metadata: metadata))
+                inside: inside, metadata: metadata))
     }
 
     /// Returns a reply. An invalid one still ends its call if it has an id, so that the caller need not wait until its
@@ -223,6 +225,7 @@ extension Envelope {
         case error = 0x72_6F72_7265
         case timeout = 0x74_756F_656D_6974
         case number = 0x7265_626D_756E
+        case inside = 0x6564_6973_6E69
         case metadata = 0x6174_6164_6174_656D
 
         /// Nil for any other name.

@@ -42,6 +42,9 @@ package struct Request: Sendable {
     package let timeout: Int64?
     /// The number of a post, which has no id. Also a member of this library.
     package let number: Int64?
+    /// The number of the call inside which the request was made, of those that this end has made; 0 if it was made inside anything
+    /// else. Also a member of this library.
+    package let inside: Int64?
     /// Where the metadata is in the frame; empty when there is none. Also a member of this library.
     @usableFromInline let metadataRange: Range<Int>
 
@@ -51,7 +54,7 @@ package struct Request: Sendable {
     @inline(__always)
     init(
         id: RPCIdentifier?, in frame: consuming Bytes, method: Range<Int>, params: Range<Int>, timeout: Int64?,
-        number: Int64?, metadata: Range<Int> = 0..<0
+        number: Int64?, inside: Int64? = nil, metadata: Range<Int> = 0..<0
     ) {
         self.id = id
         self.frame = frame
@@ -59,19 +62,20 @@ package struct Request: Sendable {
         arguments = params
         self.timeout = timeout
         self.number = number
+        self.inside = inside
         metadataRange = metadata
     }
 
     /// Copies the method, the parameters and the metadata into a new frame.
     package init(
-        id: RPCIdentifier?, method: Bytes, params: Bytes?, timeout: Int64?, number: Int64? = nil,
+        id: RPCIdentifier?, method: Bytes, params: Bytes?, timeout: Int64?, number: Int64? = nil, inside: Int64? = nil,
         metadata: Bytes = .empty
     ) {
         let named = Bytes(joining: method, params ?? .empty)
         let frame = metadata.isEmpty ? named : Bytes(joining: named, metadata)
         self.init(
             id: id, in: frame, method: 0..<method.count, params: method.count..<named.count, timeout: timeout,
-            number: number, metadata: named.count..<frame.count)
+            number: number, inside: inside, metadata: named.count..<frame.count)
     }
 
     /// The name, in UTF-8 and without escapes.

@@ -48,7 +48,11 @@ package enum MessageWriter {
     ///   - id: nil for a notification.
     ///   - timeout: in milliseconds. Only for a peer that is known to run this library.
     ///   - number: the number of a post. Only for a peer that is known to run this library.
-    package static func closeRequest(id: Int64?, timeout: Int64?, number: Int64? = nil, in output: JSONOutput) {
+    ///   - inside: the number of the peer's call inside which a call is made; 0 if it is inside something else. Only for a peer that
+    ///     is known to run this library.
+    package static func closeRequest(
+        id: Int64?, timeout: Int64?, number: Int64? = nil, inside: Int64? = nil, in output: JSONOutput
+    ) {
         if let timeout {
             output.append(#","timeout":"#)
             output.append(timeout)
@@ -56,6 +60,10 @@ package enum MessageWriter {
         if let number {
             output.append(#","number":"#)
             output.append(number)
+        }
+        if let inside {
+            output.append(#","inside":"#)
+            output.append(inside)
         }
         if let id {
             output.append(#","id":"#)

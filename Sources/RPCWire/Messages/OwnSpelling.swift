@@ -5,7 +5,9 @@ internal import JSONCodec
 
 /// A cursor over one message. `MessageReader` passes the opening, and then asks for the parts behind it.
 struct OwnSpelling {
-    typealias RequestParts = (id: Int64?, method: Range<Int>, params: Range<Int>, timeout: Int64?, number: Int64?)
+    typealias RequestParts = (
+        id: Int64?, method: Range<Int>, params: Range<Int>, timeout: Int64?, number: Int64?, inside: Int64?
+    )
 
     private let base: UnsafeRawPointer
     private let count: Int
@@ -29,7 +31,7 @@ struct OwnSpelling {
         guard passName() else { return nil }
         let method = range(from: start)
         guard pass(#"","params":"#), let params = passParams() else { return nil }
-        var (timeout, number, id): (Int64?, Int64?, Int64?) = (nil, nil, nil)
+        var (timeout, number, inside, id): (Int64?, Int64?, Int64?, Int64?) = (nil, nil, nil, nil)
         if pass(#","timeout":"#) {
             timeout = passInteger()
             if timeout == nil { return nil }
@@ -38,11 +40,15 @@ struct OwnSpelling {
             number = passInteger()
             if number == nil { return nil }
         }
+        if pass(#","inside":"#) {
+            inside = passInteger()
+            if inside == nil { return nil }
+        }
         if pass(#","id":"#) {
             id = passInteger()
             if id == nil { return nil }
         }
-        return isAtEnd ? (id, method, params, timeout, number) : nil
+        return isAtEnd ? (id, method, params, timeout, number, inside) : nil
     }
 
     /// Returns the parts of a result. Nil for a message that `Envelope` must read.

@@ -152,6 +152,12 @@ extension CallerHalf {
         return nil
     }
 
+    /// The call of that number; nil if it has ended, or was not sent over that stream.
+    /// - Parameter stream: nil for any, and for a call that waits.
+    package func call(numbered id: Int64, sentOver stream: Int?) -> CallHandle? {
+        calls.handle(of: id, sentOver: stream)
+    }
+
     /// Whether messages wait for the stream. Asked after replies.
     package var messagesWait: Bool { stream != nil && (!line.isEmpty || posts.wait) }
 

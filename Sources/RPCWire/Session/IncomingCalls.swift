@@ -73,7 +73,8 @@ package struct IncomingCalls: ~Copyable {
         var isStopping: Bool { if case .stopping = state { true } else { false } }
     }
 
-    @usableFromInline let limit: Int
+    /// How many calls may be in the table.
+    @usableFromInline package let limit: Int
     @usableFromInline let byteLimit: Int
     private var entries: [Entry] = []
     /// The first free slot; -1 if there is none.
@@ -87,7 +88,7 @@ package struct IncomingCalls: ~Copyable {
 
     /// The calls and posts in the table.
     @usableFromInline package private(set) var count = 0
-    /// The posts among them, which take no place of a call: they run one at a time.
+    /// The posts among them, which take no place of a call.
     @usableFromInline private(set) var posts = 0
     /// The bytes that came with the calls of the table, and those that are kept for them until they end.
     @usableFromInline package var held = HeldBytes()

@@ -228,6 +228,13 @@ package struct OutgoingCalls: Sendable {
         numbers { $0.place == nil }.compactMap { id in entries[home(id)].map { (id, $0.call.handle) } }
     }
 
+    /// The call of that number; nil if it has ended, or was not sent over that stream.
+    /// - Parameter stream: nil for any, and for a call that waits.
+    func handle(of id: Int64, sentOver stream: Int?) -> CallHandle? {
+        let index = if let stream { index(of: id, sentOver: stream) } else { index(of: id) }
+        return index.flatMap { entries[$0]?.call.handle }
+    }
+
     /// A call that waits to be sent; nil if it has ended, or was sent.
     func waiting(_ id: Int64) -> Call? {
         index(of: id).flatMap { entries[$0] }.flatMap { $0.place == nil ? $0.call : nil }

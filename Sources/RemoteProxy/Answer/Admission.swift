@@ -28,6 +28,8 @@ struct Admission {
     /// that pipelines more is served at the pace of its objects instead of being refused. With a smaller number no overload
     /// would be seen.
     private static var mostWaiting: (ofSession: Int, inAll: Int) { (256, 4_096) }
+    /// To how many objects posts of one session run at once.
+    private static var mostPostLines: Int { 256 }
     /// The most bytes of arguments with which a session that has no request may begin one while all sessions together are full.
     private static var fewBytes: Int { SessionAccount.share }
 
@@ -51,12 +53,24 @@ struct Admission {
     // MARK: what is decided
 
     /// When the next request may begin. Asked before each request.
-    /// - Parameter backlog: how many requests of all sessions on the loop wait for a worker.
+    /// - Parameters:
+    ///   - backlog: how many requests of all sessions on the loop wait for a worker.
+    ///   - postLines: to how many objects posts of the session run.
+    ///   - hasCalls: whether this end awaits answers of the other end.
     @inline(__always)
-    func turn(of half: borrowing AnswererHalf, backlog: Int) -> Turn {
+    func turn(of half: borrowing AnswererHalf, backlog: Int, postLines: Int, hasCalls: () -> Bool) -> Turn {
         // They begin one after another as posts end, and the end of each asks again.
         if behindPosts > 0 {
-            if half.calls.isFull || behindPosts >= Self.mostWaiting.ofSession || isFullInAll { return .stalled }
+            if half.calls.isFull || isFullInAll { return .stalled }
+            // A post may wait for the answer to a call. The other end may call again before it answers, and that call must come
+            // in: it is behind the posts that wait here.
+            if behindPosts >= Self.mostWaiting.ofSession, behindPosts >= half.calls.limit || !hasCalls() {
+                return .stalled
+            }
+        }
+        // Posts to several objects run at once, and none is refused.
+        if postLines > 1, postLines + waiting >= Self.mostPostLines || half.calls.isFull || overrunInAll != nil {
+            return .stalled
         }
         if waiting > 0 {
             // The table is full, but not all its requests have begun. Until they have, it is not known whether the next is too
@@ -69,7 +83,7 @@ struct Admission {
     }
 
     /// Judges a request whose turn to begin has come, and gives it a place. The caller of a refused call is told; a refused
-    /// post is lost. Posts run one at a time, so only their session's limits count. Calls without an id are judged as calls,
+    /// post is lost. So a post always begins, and `turn` limits how many run. Calls without an id are judged as calls,
     /// since any number of them could run. Their callers are not told.
     /// - Parameter bytes: how many bytes came with the request, besides its name.
     @inline(__always)

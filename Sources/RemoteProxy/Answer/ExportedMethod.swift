@@ -9,6 +9,8 @@ final class ExportedMethod: Sendable {
     let signature: MethodSignature
     /// Stored, because every request asks for it.
     let isPost: Bool
+    /// Whether it is a post that may wait for what it calls.
+    let isAsyncPost: Bool
     let service: _ServiceDescription
     /// Decodes the arguments, calls the object of the call, and encodes its result at the end of the output. Then goes on with further
     /// calls of the same method that are next in line. A thrown error belongs to the last call that it began. Errors in
@@ -19,11 +21,13 @@ final class ExportedMethod: Sendable {
 
     init(
         signature: MethodSignature, service: _ServiceDescription, endsAfterOneCall: Bool = false,
+        isAsyncPost: Bool = false,
         run: @escaping @Sendable (IncomingCall) async throws -> Void
     ) {
         self.endsAfterOneCall = endsAfterOneCall
         self.signature = signature
         isPost = signature.shape == .post
+        self.isAsyncPost = isAsyncPost
         self.service = service
         self.run = run
     }

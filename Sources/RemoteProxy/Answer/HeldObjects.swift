@@ -27,14 +27,18 @@ final class HeldObjects: Sendable {
                 next = held.outer
             }
             var scope = CallScope.current ?? CallScope()
-            scope.rights += rights.reversed()
+            // A request that was made inside a call under the hold has these rights already.
+            let known = scope.rights
+            scope.rights += rights.reversed().filter { right in
+                !known.contains { $0.identity != nil && $0.identity == right.identity }
+            }
             return try await scope.entered(body)
         }
     }
 
     private struct State {
         /// By the wire name without the method: `Ledger[~1]`.
-        var held: [String: (object: Held, methods: [String: ExportedMethod])] = [:]
+        var held: [String: Held] = [:]
         var isOver = false
         var isWatching = false
     }
@@ -49,14 +53,24 @@ final class HeldObjects: Sendable {
     }
 
     /// The method for a wire name that names no export: a method of a held object, a request for a hold, or nil.
-    func method(named name: Bytes) -> (ExportedObject, ExportedMethod)? {
+    /// - Parameter params: the arguments of the request.
+    func method(named name: Bytes, for params: Bytes?) -> (ExportedObject, ExportedMethod)? {
         guard Self.mayHold(name) else { return nil }
         let text = name.description
         return switch text {
-        case SystemMethod.hold: (.ofProtocol, begin)
-        case SystemMethod.release: (.ofProtocol, end)
+        case SystemMethod.hold: (target(params), begin)
+        case SystemMethod.release: (target(params), end)
         default: view(text)
         }
+    }
+
+    /// The object that a request for a hold, or for its end, is about: the request keeps its place among the posts to that object.
+    private func target(_ params: Bytes?) -> ExportedObject {
+        guard let request = params.flatMap({ try? ReleaseRequest(json: $0) }),
+            request.object.utf8.count <= String.longestCompared
+        else { return .ofProtocol }
+        let export = state.withLock { $0.held[request.object]?.export }
+        return exports.object(export ?? request.object) ?? .ofProtocol
     }
 
     // MARK: Beginning and ending
@@ -82,7 +96,7 @@ final class HeldObjects: Sendable {
             guard !state.isOver, !Task.isCancelled, state.held.count < limit, state.held[path] == nil else {
                 return false
             }
-            state.held[path] = (object, [:])
+            state.held[path] = object
             return true
         }
         guard isKept else {
@@ -95,12 +109,12 @@ final class HeldObjects: Sendable {
     func release(_ request: ReleaseRequest) {
         guard request.object.utf8.count <= String.longestCompared else { return }
         let path = path(of: request.object, request.name)
-        state.withLock { $0.held.removeValue(forKey: path) }?.object.hold.release()
+        state.withLock { $0.held.removeValue(forKey: path) }?.hold.release()
     }
 
     /// Takes a hold on an export, or another hold on an object that is held already.
     private func hold(_ object: String, for lease: Duration) async throws -> Held {
-        let outer = state.withLock { $0.held[object]?.object }
+        let outer = state.withLock { $0.held[object] }
         let export = outer?.export ?? object
         guard let held = exports.object(export) else {
             throw export.contains("[~") ? RPCError.holdEnded : Self.noSuchObject(export, exports)
@@ -121,7 +135,7 @@ final class HeldObjects: Sendable {
                 defer { state.held = [:] }
                 return state.held
             }
-            for held in held.values { held.object.hold.release() }
+            for held in held.values { held.hold.release() }
         }
     }
 
@@ -134,16 +148,11 @@ final class HeldObjects: Sendable {
         let method = String(name[end.upperBound...])
         guard let held = state.withLock({ $0.held[path] }) else { return (.ofProtocol, .ended(name)) }
         // Looked up each time, because the export may have been taken back.
-        guard let (export, plain) = exports.method(named: "\(held.object.export).\(method)") else { return nil }
-        if let known = held.methods[method] { return (export, known) }
-        let object = held.object
+        guard let (export, plain) = exports.method(named: "\(held.export).\(method)") else { return nil }
         let view = ExportedMethod(
-            signature: plain.signature, service: plain.service, endsAfterOneCall: true
+            signature: plain.signature, service: plain.service, endsAfterOneCall: true, isAsyncPost: plain.isAsyncPost
         ) { call in
-            try await object.entered { try await plain.run(call) }
-        }
-        state.withLock { state in
-            if state.held[path]?.object === object { state.held[path]?.methods[method] = view }
+            try await held.entered { try await plain.run(call) }
         }
         return (export, view)
     }

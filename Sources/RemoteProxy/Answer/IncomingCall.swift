@@ -18,12 +18,16 @@ struct IncomingCall {
         self.object = .passUnretained(object)
     }
 
-    /// The object, as `Exported` has it. The caller guarantees that it has this type: a method is found in the index of its object.
-    func target<Service: Sendable>(_ type: Service.Type) -> (service: Service, chain: (any Subject<Service>)?) {
-        object._withUnsafeGuaranteedRef { object in
-            let object = unsafeDowncast(object, to: Exported<Service>.self)
-            return (object.service, object.chain)
-        }
+    // The caller of these two guarantees the type: a method is found in the index of its object.
+
+    /// The object, as `Exported` has it.
+    func service<Service: Sendable>(_ type: Service.Type) -> Service {
+        object._withUnsafeGuaranteedRef { unsafeDowncast($0, to: Exported<Service>.self).service }
+    }
+
+    /// The layers around the object; nil if there are none, or the method needs none.
+    func chain<Service: Sendable>(_ type: Service.Type) -> (any Subject<Service>)? {
+        object._withUnsafeGuaranteedRef { unsafeDowncast($0, to: Exported<Service>.self).chain }
     }
 
     /// Reads all arguments. Call it only once: it releases their text, since the object may take any time.

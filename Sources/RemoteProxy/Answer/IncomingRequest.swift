@@ -19,10 +19,8 @@ struct IncomingRequest: ~Copyable, Sendable {
     /// that its message came in is large.
     private(set) var chunk: ByteChunk?
     let deadline: Instant
-    /// What came with the request besides its arguments; nil for nearly all requests.
-    let metadata: CallMetadata?
-    /// Takes the answer if the request came in a batch.
-    let batch: BatchReply?
+    /// What few requests have; nil for nearly all. Requests are moved several times, so they are small.
+    private let extras: RequestExtras?
     /// Since when the request has been waiting for a worker.
     var arrived: Instant
     /// Whether the posts before this request have run, so that it need not wait for any.
@@ -31,7 +29,8 @@ struct IncomingRequest: ~Copyable, Sendable {
     init(
         _ request: Request, id: RPCIdentifier?, object: consuming ExportedObject, method: consuming ExportedMethod,
         link: Link,
-        slot: Int, deadline: Instant, metadata: CallMetadata?, batch: BatchReply?, arrived: Instant
+        slot: Int, deadline: Instant, metadata: CallMetadata?, served: ServedRequest?, batch: BatchReply?,
+        arrived: Instant
     ) {
         (params, chunk) = request.keptParams
         self.id = id
@@ -40,14 +39,26 @@ struct IncomingRequest: ~Copyable, Sendable {
         self.link = link
         self.slot = slot
         self.deadline = deadline
-        self.metadata = metadata
-        self.batch = batch
+        extras = metadata == nil && served == nil && batch == nil ? nil : RequestExtras(metadata, served, batch)
         self.arrived = arrived
     }
 
+    /// What came with the request besides its arguments.
+    var metadata: CallMetadata? { extras?.metadata }
+    /// The request itself, if it was made inside a call of this end.
+    var served: ServedRequest? { extras?.served }
+    /// Takes the answer if the request came in a batch.
+    var batch: BatchReply? { extras?.batch }
+
     /// The scope that calls made by the subject inherit.
     var scope: CallScope {
-        CallScope(deadline: inheritedDeadline, caller: Caller(link, metadata: metadata), metadata: metadata?.passedOn)
+        var scope = CallScope(
+            deadline: inheritedDeadline, caller: Caller(link, metadata: metadata), metadata: metadata?.passedOn)
+        guard let served else { return scope }
+        scope.served = served
+        // The holds of the task that waits for the request.
+        scope.rights = served.call?.scope?.rights.filter(\.isHold) ?? []
+        return scope
     }
 
     /// The deadline for those calls; nil for a post, whose end no caller awaits.
@@ -59,5 +70,15 @@ struct IncomingRequest: ~Copyable, Sendable {
     mutating func waitsForLong() {
         guard let whole = chunk?.memory.count, whole > 4_096, params.count < whole / 4 else { return }
         (params, chunk) = Bytes(copying: params).parts
+    }
+}
+
+private final class RequestExtras: Sendable {
+    let metadata: CallMetadata?
+    let served: ServedRequest?
+    let batch: BatchReply?
+
+    init(_ metadata: CallMetadata?, _ served: ServedRequest?, _ batch: BatchReply?) {
+        (self.metadata, self.served, self.batch) = (metadata, served, batch)
     }
 }

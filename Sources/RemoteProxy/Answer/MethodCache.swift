@@ -8,9 +8,10 @@ import Synchronization
 /// Holds at most four methods. Any change of the exports empties it.
 struct MethodCache {
     private struct Entry {
-        let name: Bytes
-        let object: ExportedObject
-        let method: ExportedMethod
+        /// Reused for the next name.
+        var name: [UInt8]
+        var object: ExportedObject
+        var method: ExportedMethod
     }
 
     private static let capacity = 4
@@ -43,18 +44,20 @@ struct MethodCache {
             return (entries[known].object, entries[known].method)
         }
         guard let (object, method) = exports.method(named: WireName(name)) else { return nil }
-        let entry = Entry(name: Bytes(copying: name), object: object, method: method)
         last = next
-        if entries.count < Self.capacity { entries.append(entry) } else { entries[next] = entry }
+        if entries.count < Self.capacity {
+            entries.append(Entry(name: Array(name), object: object, method: method))
+        } else {
+            // A peer may call thousands of objects in turn: nothing is allocated for the next one.
+            entries[next].name.replaceSubrange(0..., with: name)
+            (entries[next].object, entries[next].method) = (object, method)
+        }
         next = (next + 1) % Self.capacity
         return (object, method)
     }
 
     @inline(__always)
-    private func isEqual(_ name: Bytes, _ other: UnsafeRawBufferPointer) -> Bool {
-        let name = name.memory
-        guard name.count == other.count, let one = name.baseAddress, let other = other.baseAddress else { return false }
-        return equalBytes(
-            one.assumingMemoryBound(to: UInt8.self), other.assumingMemoryBound(to: UInt8.self), name.count)
+    private func isEqual(_ name: [UInt8], _ other: UnsafeRawBufferPointer) -> Bool {
+        name.withUnsafeBytes { $0.hasEqualBytes(other) }
     }
 }

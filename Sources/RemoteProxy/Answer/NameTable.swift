@@ -15,9 +15,9 @@ struct WireName: @unchecked Sendable {
     let object: UnsafeRawBufferPointer?
 
     init(_ name: UnsafeRawBufferPointer) {
-        // An object's name may have brackets. The names of services and methods have none.
+        // An object's name may have brackets and dots. Behind it come a dot and the name of a method, which has neither.
         guard let end = name.lastIndex(of: UInt8(ascii: "]")), let start = name.firstIndex(of: UInt8(ascii: "[")),
-            start < end
+            start < end, name[(end + 1)...].lastIndex(of: UInt8(ascii: ".")) == end + 1
         else {
             (method, object) = ((name, .empty), nil)
             return
@@ -114,7 +114,15 @@ extension UnsafeRawBufferPointer {
     static var empty: Self { UnsafeRawBufferPointer(start: nil, count: 0) }
 
     fileprivate func isEqual(_ name: NameParts) -> Bool {
-        count == name.first.count + name.rest.count && self[..<name.first.count].elementsEqual(name.first)
-            && self[name.first.count...].elementsEqual(name.rest)
+        count == name.first.count + name.rest.count
+            && Self(rebasing: self[..<name.first.count]).hasEqualBytes(name.first)
+            && Self(rebasing: self[name.first.count...]).hasEqualBytes(name.rest)
+    }
+
+    @inline(__always)
+    func hasEqualBytes(_ other: Self) -> Bool {
+        guard count == other.count else { return false }
+        guard let one = baseAddress, let other = other.baseAddress else { return true }
+        return equalBytes(one.assumingMemoryBound(to: UInt8.self), other.assumingMemoryBound(to: UInt8.self), count)
     }
 }

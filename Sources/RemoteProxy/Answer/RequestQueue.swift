@@ -24,12 +24,13 @@ struct RequestQueue: ~Copyable, @unchecked Sendable {
         count > 0 && ring[head].method === request.method && ring[head].object === request.object
             && ring[head].link === request.link
             && ring[head].deadline == request.deadline && ring[head].metadata === request.metadata
+            && ring[head].served == nil && request.served == nil
     }
 
     /// Whether the first request is to be run in this scope.
     func isFirst(in scope: CallScope) -> Bool {
         count > 0 && scope.caller?.isAt(ring[head].link, with: ring[head].metadata) == true
-            && scope.deadline == ring[head].inheritedDeadline
+            && scope.deadline == ring[head].inheritedDeadline && ring[head].served == nil && scope.served == nil
     }
 
     @inline(__always)
@@ -123,32 +124,92 @@ struct RequestPlace: ~Copyable, @unchecked Sendable {
     }
 }
 
-/// The posts of one link, which run one at a time, in the order in which they came. Calls wait here for the posts before them.
-struct PostQueue: ~Copyable {
-    /// Whether a post runs, or its successor is about to.
-    private(set) var isRunning = false
-    private var waiting = RequestQueue()
+/// The posts of one link. Those to one object run one at a time, in the order in which they came. Calls wait here for the posts
+/// before them to their own object.
+struct PostLines: ~Copyable {
+    /// What waits for the posts to one object.
+    private struct Line: ~Copyable {
+        var waiting = RequestQueue()
+        /// The post that runs, if it may wait for what it calls.
+        var running: ServedRequest?
 
-    /// How many requests wait.
-    var count: Int { waiting.count }
-
-    /// Gives the request back if it may begin now. Returns nil when a post runs: then the request waits, and the worker of that
-    /// post passes it on afterwards.
-    mutating func begin(_ request: consuming IncomingRequest) -> IncomingRequest? {
-        guard !isRunning || request.hasTurn else {
+        /// Gives the request back if it may pass the post that runs: a call that was made inside it, which would wait for itself.
+        mutating func join(_ request: consuming IncomingRequest) -> IncomingRequest? {
+            if !request.method.isPost, let running, request.served?.isInside(running) == true { return request }
             request.waitsForLong()
             waiting.append(request)
             return nil
         }
-        if request.method.isPost { isRunning = true }
-        return request
+    }
+
+    private final class OtherLine {
+        var line = Line()
+    }
+
+    /// The object whose posts run. Nearly always there is only one. An object lives for as long as a request for it.
+    private var object: ObjectIdentifier?
+    private var line = Line()
+    /// While posts to several objects run.
+    private var others: [ObjectIdentifier: OtherLine] = [:]
+    /// How many requests wait.
+    private(set) var count = 0
+
+    /// Whether a post runs, or its successor is about to.
+    var isRunning: Bool { object != nil || !others.isEmpty }
+
+    /// To how many objects posts run.
+    var lineCount: Int { others.count + (object == nil ? 0 : 1) }
+
+    /// Gives the request back if it may begin now. Returns nil when a post to its object runs: then the request waits, and the
+    /// worker of that post passes it on afterwards.
+    mutating func begin(_ request: consuming IncomingRequest) -> IncomingRequest? {
+        let object = ObjectIdentifier(request.object)
+        let other = object == self.object ? nil : others[object]
+        guard object == self.object || other != nil else {
+            if request.method.isPost {
+                if self.object == nil { self.object = object } else { others[object] = OtherLine() }
+            }
+            return request
+        }
+        if request.hasTurn { return request }
+        let first: IncomingRequest?
+        if let other { first = other.line.join(request) } else { first = line.join(request) }
+        if first == nil { count += 1 }
+        return first
+    }
+
+    /// Notes the post that runs in the line of its object.
+    mutating func runs(_ post: ServedRequest?, on object: ExportedObject) {
+        let object = ObjectIdentifier(object)
+        if object == self.object { line.running = post } else { others[object]?.line.running = post }
     }
 
     /// Takes a request out that will not run.
-    mutating func dropFirst() -> IncomingRequest? { waiting.popFirst() }
+    mutating func dropFirst() -> IncomingRequest? {
+        guard count > 0 else { return nil }
+        count -= 1
+        if let first = line.waiting.popFirst() { return first }
+        for other in others.values where !other.line.waiting.isEmpty { return other.line.waiting.popFirst() }
+        return nil
+    }
 
-    mutating func next() -> IncomingRequest? {
-        if waiting.isEmpty { isRunning = false }
-        return waiting.popFirst()
+    /// The request that has waited longest for the post to this object that has just run.
+    mutating func next(after object: ExportedObject) -> IncomingRequest? {
+        let object = ObjectIdentifier(object)
+        guard object == self.object else {
+            guard let other = others[object] else { return nil }
+            guard !other.line.waiting.isEmpty else {
+                others[object] = nil
+                return nil
+            }
+            count -= 1
+            return other.line.waiting.popFirst()
+        }
+        guard !line.waiting.isEmpty else {
+            self.object = nil
+            return nil
+        }
+        count -= 1
+        return line.waiting.popFirst()
     }
 }

@@ -95,6 +95,7 @@ package final class RequestRunner: @unchecked Sendable {
     }
 
     private func work(_ worker: Worker) async {
+        worker.address = RunningTask.address
         if !takeBack() { await follow() }
         while true {
             arrived(worker)
@@ -115,8 +116,9 @@ package final class RequestRunner: @unchecked Sendable {
     /// deadline.
     /// - Returns: false when another worker goes on instead.
     private func serve(_ worker: Worker) async -> Bool {
-        let scope = worker.place.request.scope
-        return await scope.entered {
+        var scope = worker.place.request.scope
+        scope.worker = worker
+        return await scope.entered { [scope] in
             repeat {
                 await worker.runRequest()
                 guard isPauseDue || isTimeToLook() else { continue }

@@ -8,6 +8,8 @@ import Synchronization
 final class Worker: @unchecked Sendable {
     let runner: RequestRunner
     @exclusivity(unchecked) var task: Task<Void, Never>?
+    /// The task's address, as the task itself finds it.
+    @exclusivity(unchecked) var address = 0
     /// Whether the task is cancelled. Stored here, because it is asked after every request and asking the task takes longer.
     private let isCancelled = Atomic(false)
     var parked: UnsafeContinuation<Void, Never>?
@@ -20,6 +22,15 @@ final class Worker: @unchecked Sendable {
 
     /// Of the session that the request in its place belongs to.
     var context: CodingContext { place.isFree ? .none : CodingContext(of: place.request.link) }
+
+    /// The request that runs, and its number, for code that its subject runs in the worker's own task. Nil in any other task, and
+    /// for a request without a number.
+    var requestOfThisTask: (link: Link, number: Int64)? {
+        guard address == RunningTask.address, !place.isFree, case .integer(let number) = place.request.id else {
+            return nil
+        }
+        return (place.request.link, number)
+    }
 
     /// Whether this worker must run no more requests: a cancelled task stays cancelled.
     var isUsedUp: Bool { isCancelled.load(ordering: .relaxed) }
@@ -36,8 +47,8 @@ final class Worker: @unchecked Sendable {
 // MARK: running; on the loop
 
 extension Worker {
-    /// Runs the request in its place and sends the answer. Posts of one link run one after another, in order, and a call begins
-    /// when the posts before it have run. Inlined into the worker's loop: a separate async function would cost a frame for each
+    /// Runs the request in its place and sends the answer. Posts of one link to one object run one after another, in order, and a
+    /// call begins when the posts before it have run. Inlined into the worker's loop: a separate async function would cost a frame for each
     /// request.
     @inline(__always)
     func runRequest() async {
@@ -48,22 +59,35 @@ extension Worker {
 
     private func runPosts() async {
         guard let first = place.take() else { return }
-        let link = first.link
+        let (link, object) = (first.link, first.object)
         // The task is bound to the scope of the first post.
         let metadata = first.metadata
         var turn = link.beginInTurn(first)
         while let post = turn.take() {
             place.put(post)
-            await perform()
-            guard let next = link.nextInTurn() else { return }
-            guard next.method.isPost, next.metadata === metadata, !isUsedUp else { return passOn(next, of: link) }
+            if place.request.method.isAsyncPost { await performPost(on: object, of: link) } else { await perform() }
+            guard let next = link.nextInTurn(after: object) else { return }
+            guard next.method.isPost, next.metadata === metadata, !isUsedUp else {
+                return passOn(next, to: object, of: link)
+            }
             turn = consume next
         }
     }
 
+    /// Runs the post in its place, which may wait for what it calls: calls that come back from there find the post again.
+    private func performPost(on object: ExportedObject, of link: Link) async {
+        let post = ServedRequest(over: link, number: nil, inside: nil)
+        link.posts.runs(post, on: object)
+        var scope = CallScope.current ?? place.request.scope
+        scope.served = post
+        await scope.entered { await perform() }
+        post.end()
+        link.posts.runs(nil, on: object)
+    }
+
     /// Gives the calls that waited for a post, and the post behind them, back to the runner, which has any worker run them.
     @inline(never)
-    private func passOn(_ first: consuming IncomingRequest, of link: Link) {
+    private func passOn(_ first: consuming IncomingRequest, to object: ExportedObject, of link: Link) {
         var turn: IncomingRequest? = first
         while var request = turn.take() {
             let isPost = request.method.isPost
@@ -71,7 +95,7 @@ extension Worker {
             request.arrived = runner.loop.now
             runner.accept(request)
             if isPost { return }
-            turn = link.nextInTurn()
+            turn = link.nextInTurn(after: object)
         }
     }
 
@@ -79,12 +103,14 @@ extension Worker {
     @inline(__always)
     private var postsRun: Bool { link._withUnsafeGuaranteedRef { $0.posts.isRunning } }
 
-    /// Whether the call in place has to wait for posts before it. If so, it leaves this worker.
+    /// Whether the call in place has to wait for posts to its object before it. If so, it leaves this worker.
     @inline(never)
     private func waitsForPosts() -> Bool {
         guard !place.request.hasTurn, let call = place.take() else { return false }
         let link = call.link
-        return link.beginInTurn(call) == nil
+        guard let call = link.beginInTurn(call) else { return true }
+        place.put(call)
+        return false
     }
 
     /// Runs the request in its place, and those behind it that are for the same method. Inlined, to need no frame of its own.

@@ -1,5 +1,5 @@
 // What a call inherits from the call in which it is made: the deadline, the caller, the metadata, the rights of the task,
-// and the failover attempt. All of it is one task-local, since every request pays for setting one.
+// the failover attempt, and the request that is served. All of it is one task-local, since every request pays for setting one.
 
 import RPCSockets
 package import RPCWire
@@ -14,6 +14,10 @@ package struct CallScope: Sendable {
     var rights: [any Right] = []
     /// What calls to one peer do when that peer is unreachable. A failover sets it around its attempt at the peer.
     var attempt: FailoverAttempt?
+    /// The request that the task serves, if others must know it again. Never shared between two requests.
+    var served: ServedRequest?
+    /// The worker that serves the request. It may have gone on to another request since.
+    var worker: Worker?
 
     package init(deadline: Instant? = nil, caller: Caller? = nil, metadata: CallMetadata? = nil) {
         self.deadline = deadline

@@ -34,6 +34,11 @@ final class OutgoingCall: @unchecked Sendable {
     var waiter: Waiter?
     /// How the call ended; nil until it has left the table.
     private var end: CallEnd?
+    /// The task that waits for the call, and its scope.
+    private(set) var task = 0
+    private(set) var scope: CallScope?
+    /// The request inside which the call is made, if the other end must know.
+    private(set) var place: CallPlace?
     /// Whether the call was cancelled before it was started.
     var isCancelled = false
 
@@ -44,6 +49,23 @@ final class OutgoingCall: @unchecked Sendable {
     /// Whether the caller's code is on the loop. Set from when the call begins until the caller waits.
     var visit = LoopVisit.elsewhere
     private let isOver = Atomic(false)
+
+    /// Takes over what a call or a post inherits from the scope in which it is made.
+    func inherit(_ scope: CallScope, for requester: Requester) {
+        if let deadline = scope.deadline { self.deadline = deadline }
+        if let metadata = scope.metadata { self.metadata = metadata }
+        if let attempt = scope.attempt, attempt.requester == ObjectIdentifier(requester) {
+            persistence = attempt.persistence
+        }
+    }
+
+    /// Notes which task waits for the call, and inside which request.
+    func isAwaited(in scope: CallScope?, through requester: Requester) {
+        task = RunningTask.address
+        guard let scope else { return }
+        self.scope = scope
+        place = CallPlace(of: scope, for: requester)
+    }
 
     /// Begins the message of the call.
     /// - Parameter object: the name of the object at the other end; nil for the unnamed one.
@@ -99,6 +121,8 @@ final class OutgoingCall: @unchecked Sendable {
         id = nil
         waiter = nil
         end = nil
+        task = 0
+        if scope != nil { (scope, place) = (nil, nil) }
         isCancelled = false
     }
 }

@@ -42,6 +42,7 @@ struct RemoteHold: Right {
     /// Asks for the hold, and returns when the other end has granted it.
     func begin(_ lease: Duration) async throws {
         let call = peer.newCall()
+        call.isAwaited(in: .current, through: peer)
         defer { peer.spareCalls.give(call) }
         MessageWriter.openRequest(method: SystemMethod.hold, in: call.message)
         try call.message.encode(HoldRequest(object: path, name: name, lease: lease.nanoseconds / 1_000_000))

@@ -32,11 +32,14 @@ struct RemoteSubject<Service: Sendable>: EndSubject {
     }
 
     func _remoteCall(_ signature: MethodSignature) -> _RemoteCall? {
-        _RemoteCall(.passRetained(newCall(signature)), through: peer)
+        let scope = CallScope.current
+        let call = newCall(signature, in: scope)
+        call.isAwaited(in: scope, through: peer)
+        return _RemoteCall(.passRetained(call), through: peer)
     }
 
     func post<Arguments>(_ post: Post<Service, Arguments>, _ arguments: Arguments, now: (Service) -> Void) {
-        let call = newCall(post.signature)
+        let call = newCall(post.signature, in: .current)
         call.isPost = true
         do {
             var writer = _ArgumentWriter(call.message, in: CodingContext(of: peer))
@@ -55,8 +58,7 @@ struct RemoteSubject<Service: Sendable>: EndSubject {
     }
 
     /// A call in the scope of the running task, with its message written up to the arguments.
-    private func newCall(_ signature: MethodSignature) -> OutgoingCall {
-        let scope = CallScope.current
+    private func newCall(_ signature: MethodSignature, in scope: CallScope?) -> OutgoingCall {
         let call = peer.newCall(in: scope)
         call.open(signature, to: object(in: scope))
         return call

@@ -65,13 +65,22 @@ extension Requester {
     /// A call in the scope of the running task, with an empty message.
     func newCall(in scope: CallScope? = .current) -> OutgoingCall {
         let call = spareCalls.take()
-        guard let scope else { return call }
-        if let deadline = scope.deadline { call.deadline = deadline }
-        if let metadata = scope.metadata { call.metadata = metadata }
-        if let attempt = scope.attempt, attempt.requester == ObjectIdentifier(self) {
-            call.persistence = attempt.persistence
-        }
+        if let scope { call.inherit(scope, for: self) }
         return call
+    }
+
+    /// The call of that number, which the other end names as the cause of a request; nil if it waits for no answer over that channel.
+    func waitingCall(_ number: Int64, over channel: Int) -> WaitingCall? {
+        state.withLock { state in
+            state.half.call(numbered: number, sentOver: channel).flatMap { OutgoingCall.with($0) }?
+                ._withUnsafeGuaranteedRef {
+                    WaitingCall(requester: self, number: number, channel: channel, task: $0.task, scope: $0.scope)
+                }
+        }
+    }
+
+    func waits(for call: WaitingCall) -> Bool {
+        state.withLock { $0.half.call(numbered: call.number, sentOver: nil) != nil }
     }
 
     /// Sends a call, waits for its end, and returns that end, whichever it is.
@@ -304,7 +313,9 @@ extension Requester {
         if let metadata = call.metadata, channel.peerRunsLibrary {
             MessageWriter.write(channel.peerPassesAllOn ? metadata.passedOn : metadata, in: message)
         }
-        MessageWriter.closeRequest(id: id, timeout: timeLeft(for: call, over: channel, at: now), in: message)
+        let inside = channel.peerRunsLibrary ? call.place?.number(over: channel.link) : nil
+        MessageWriter.closeRequest(
+            id: id, timeout: timeLeft(for: call, over: channel, at: now), inside: inside, in: message)
         // The message is kept without its end: if the connection is lost, the call may be sent again.
         let offset: UInt64
         if let large = Bytes(takingLarge: message) {

@@ -26,6 +26,7 @@ extension Requester {
 
     private func asked(_ method: String) async throws -> Bool {
         let call = newCall()
+        call.isAwaited(in: .current, through: self)
         defer { spareCalls.give(call) }
         MessageWriter.openRequest(method: SystemMethod.supports, in: call.message)
         call.message.append(#"{"method":"#)

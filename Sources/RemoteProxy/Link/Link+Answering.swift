@@ -10,7 +10,7 @@ extension Link {
     /// When the next request may begin. Asked before each request, while nothing is known of it.
     @inline(__always)
     var nextRequest: Admission.Turn {
-        admission.turn(of: half, backlog: runner.backlog)
+        admission.turn(of: half, backlog: runner.backlog, postLines: posts.lineCount) { requester.pendingCalls > 0 }
     }
 
     /// Finds the method that a request names and starts it, unless the request has come before.
@@ -35,7 +35,7 @@ extension Link {
         let name = request.method
         if name.count <= String.longestCompared {
             // The check comes first, so that `held`, which is lazy, is not made where no holds are asked for.
-            if HeldObjects.mayHold(name), let (object, method) = held.method(named: name) {
+            if HeldObjects.mayHold(name), let (object, method) = held.method(named: name, for: request.params) {
                 return start(method, of: object, for: request, from: channel, in: batch)
             }
             if request.isSystem { return accept(system: request, in: batch, over: channel) }
@@ -69,12 +69,24 @@ extension Link {
             if half.isNextDue(deadline) { setDeadlineTimer() }
             let incoming = IncomingRequest(
                 request, id: id, object: object, method: method, link: self, slot: slot, deadline: deadline,
-                metadata: metadata,
-                batch: batch, arrived: now)
+                metadata: metadata, served: method.isPost ? nil : served(request, channel), batch: batch, arrived: now)
             if let limit { holdBack(incoming, limit) } else { begin(incoming) }
         case .busy(let limit): answer(id, with: .busy(limit, of: settings.limits), in: batch)
         case .draining: answer(id, with: .draining, in: batch)
         }
+    }
+
+    /// The request as one that was made inside a call of this end; nil for nearly all requests.
+    @inline(__always)
+    private func served(_ request: Request, _ channel: MessageChannel) -> ServedRequest? {
+        guard let inside = request.inside, channel.peerRunsLibrary else { return nil }
+        return served(request, inside: inside, over: channel.number)
+    }
+
+    @inline(never)
+    private func served(_ request: Request, inside number: Int64, over channel: Int) -> ServedRequest? {
+        guard case .integer(let own) = request.id else { return nil }
+        return ServedRequest(over: self, number: own, inside: requester.waitingCall(number, over: channel))
     }
 
     /// Reads the metadata of a request. If it cannot, it refuses the request and returns nil.
@@ -125,9 +137,9 @@ extension Link {
         return first
     }
 
-    /// The next request that has waited for a post.
-    func nextInTurn() -> IncomingRequest? {
-        guard let next = posts.next() else { return nil }
+    /// The next request that has waited for posts to this object.
+    func nextInTurn(after object: ExportedObject) -> IncomingRequest? {
+        guard let next = posts.next(after: object) else { return nil }
         noteBehindPosts(-next.params.count)
         joinLine()
         return next
@@ -215,6 +227,7 @@ extension Link {
     ) {
         let output = worker.output
         let stop = half.calls.finish(slot: request.slot)
+        if let served = request.served { served.end() }
         admission.ended(&half)
         if half.life.isOver, half.calls.count == 0 { allRequestsHaveRun() }
         channel?.answered()

@@ -55,7 +55,7 @@ package final class Link: @unchecked Sendable {
     @exclusivity(unchecked) var methods = MethodCache()
     /// The objects that the other end holds.
     private(set) lazy var held = HeldObjects(context.exports, limit: settings.limits.maximumHolds)
-    @exclusivity(unchecked) var posts = PostQueue()
+    @exclusivity(unchecked) var posts = PostLines()
     /// Admitted requests that wait until the other end has acknowledged answers.
     @exclusivity(unchecked) var heldBack = RequestQueue()
     /// Due at the next deadline of a request.

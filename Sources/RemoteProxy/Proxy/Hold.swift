@@ -43,12 +43,16 @@ protocol Right: Sendable {
     /// Whether others wait for the end of this right.
     var isHold: Bool { get }
 
+    /// Tells holds in this process apart; nil for any other right.
+    var identity: ObjectIdentifier? { get }
+
     /// The name of an object at the other end of a connection under this right. Nil unless it is a right to that object.
     func name(of object: RemoteObject) -> String?
 }
 
 extension Right {
     var isHold: Bool { false }
+    var identity: ObjectIdentifier? { nil }
     func name(of object: RemoteObject) -> String? { nil }
 }
 

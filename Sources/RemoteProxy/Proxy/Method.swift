@@ -95,8 +95,8 @@ public final class Method<Service: Sendable, Arguments: Sendable, Result: Sendab
 
     @Sendable private func answer(_ call: IncomingCall) async throws {
         var call = call
-        let (object, chain) = call.target(Service.self)
-        if let chain { return try await answer(call, through: chain) }
+        if let chain = call.chain(Service.self) { return try await answer(call, through: chain) }
+        let object = call.service(Service.self)
         repeat {
             let arguments = try call.arguments(coding, of: signature)
             do {

@@ -38,11 +38,11 @@ public final class Post<Service: Sendable, Arguments: Sendable>: _ServiceMethod<
     }
 
     override func exported() -> ExportedMethod? {
-        ExportedMethod(signature: signature, service: service, run: answer)
+        ExportedMethod(signature: signature, service: service, isAsyncPost: isAsync, run: answer)
     }
 
     @Sendable private func answer(_ call: IncomingCall) async throws {
-        await deliver(call.target(Service.self).service, try call.arguments(coding, of: signature))
+        await deliver(call.service(Service.self), try call.arguments(coding, of: signature))
         call.answerNothing()
     }
 

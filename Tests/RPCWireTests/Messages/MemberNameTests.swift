@@ -8,7 +8,8 @@ import Testing
     @Test func `each number spells its name`() {
         #expect(
             Envelope.Name.allCases.map(\.text) == [
-                "jsonrpc", "method", "params", "id", "result", "error", "timeout", "number", "metadata",
+                "jsonrpc", "method", "params", "id", "result", "error", "timeout", "number", "inside",
+                "metadata",
             ])
         #expect(Envelope.Name.allCases.allSatisfy { "\($0)" == $0.text })
     }

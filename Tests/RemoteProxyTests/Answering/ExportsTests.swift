@@ -173,6 +173,19 @@ private final class KeptTill: BankTill {
         #expect(exports.method(named: "Till.count()") == nil)
     }
 
+    @Test func `brackets elsewhere in a wire name name no object`() {
+        exports.add(TillProxy(FullTill(coins: 7)), named: "a")
+        exports.add(BankTillProxy(KeptTill()), named: "a")
+        #expect(exports.method(named: "Till[a].count()") != nil && exports.method(named: "bank.Till[a].count()") != nil)
+        for name in [
+            "Ti[a]ll.count()", "[a]Till.count()", "Till.count()[a]", "Till.[a]count()", "Till[a]count()",
+            "bank[a].Till.count()",
+            "Till]a[.count()", "Till[a.count()", "Till[a].", "[a].", "[a]", "",
+        ] {
+            #expect(exports.method(named: name) == nil)
+        }
+    }
+
     /// What discovery lists, in its order.
     private var names: [String] {
         struct Document: Decodable {

@@ -159,7 +159,7 @@ import Testing
 
     @Test func `is nobody's when the one that asked for it was stopped before its turn came at once`() throws {
         let held = HeldObjects(network.exports, limit: 2)
-        let hold = try #require(held.method(named: Bytes("rpc.hold"))).1
+        let hold = try #require(held.method(named: Bytes("rpc.hold"), for: nil)).1
         let params = Bytes(#"{"object":"Workshop","name":"~a","lease":1000}"#)
         let error = try loop.complete {
             withUnsafeCurrentTask { $0?.cancel() }
@@ -219,7 +219,7 @@ import Testing
     func `is refused with a reason`(params: String, reason: String) async throws {
         network.exports.add(WorkshopProxy(workshop), named: "open")
         let held = HeldObjects(network.exports, limit: 2)
-        let method = try #require(held.method(named: Bytes("rpc.hold"))).1
+        let method = try #require(held.method(named: Bytes("rpc.hold"), for: nil)).1
         let error = await failure { try await method.answer(Bytes("{\(params)}")) }
         #expect(error?.outcome == .notExecuted)
         #expect(error?.message.contains(reason) == true, "\(String(describing: error))")
@@ -230,7 +230,7 @@ import Testing
             network.exports.add(WorkshopProxy(workshop).locked(clock: loop), named: "\(number)")
         }
         let held = HeldObjects(network.exports, limit: 2)
-        let hold = try #require(held.method(named: Bytes("rpc.hold"))).1
+        let hold = try #require(held.method(named: Bytes("rpc.hold"), for: nil)).1
         func ask(_ number: Int) async -> RPCError? {
             let params = Bytes(#"{"object":"Workshop[\#(number)]","name":"~a\#(number)","lease":1000}"#)
             return await failure { try await hold.answer(params) }
@@ -240,11 +240,11 @@ import Testing
         let error = await ask(2)
         #expect(error?.code == .busy)
         #expect(error?.message.contains("maximumHolds") == true)
-        let release = try #require(held.method(named: Bytes("rpc.release"))).1
+        let release = try #require(held.method(named: Bytes("rpc.release"), for: nil)).1
         let params = Bytes(#"{"object":"Workshop[1]","name":"~a1"}"#)
-        #expect(held.method(named: Bytes("Workshop[~a1].note"))?.1.signature.shape == .post)
-        #expect(held.method(named: Bytes("Workshop[~a1].nothing")) == nil)
-        #expect(held.method(named: Bytes("Workshop[~a1")) == nil)
+        #expect(held.method(named: Bytes("Workshop[~a1].note"), for: nil)?.1.signature.shape == .post)
+        #expect(held.method(named: Bytes("Workshop[~a1].nothing"), for: nil) == nil)
+        #expect(held.method(named: Bytes("Workshop[~a1"), for: nil) == nil)
         for _ in 0..<2 { try await release.answer(params) }
         #expect(await ask(2) == nil)
     }
@@ -258,7 +258,7 @@ import Testing
         @Sendable func say(_ method: String, _ object: String, _ name: String) async throws {
             let lease = method == "hold" ? #","lease":1000"# : ""
             let params = Bytes(#"{"object":"Workshop[\#(object)]","name":"\#(name)"\#(lease)}"#)
-            try await held.method(named: Bytes("rpc.\(method)"))?.1.answer(params)
+            try await held.method(named: Bytes("rpc.\(method)"), for: nil)?.1.answer(params)
         }
         try loop.complete { [loop] in
             try await say("hold", "one", "~2")
@@ -273,7 +273,7 @@ import Testing
             try await say("release", "two", "~1")
             try await first.value
         }
-        let (object, method) = try #require(held.method(named: Bytes("Workshop[~1].work")))
+        let (object, method) = try #require(held.method(named: Bytes("Workshop[~1].work"), for: nil))
         let error = try loop.complete { await failure { try await method.answer(Bytes(#"["x",1]"#), object) } }
         #expect(error?.code == .holdEnded)
         #expect(workshop.log == [])

@@ -1,4 +1,4 @@
-// Posts of one session run one after the other, and what becomes of one is not to befall those that come after it.
+// Posts of one session to one object run one after the other, and what becomes of one is not to befall those that come after it.
 
 import RPCSockets
 import RPCWire
@@ -7,13 +7,45 @@ import Testing
 
 @testable import RemoteProxy
 
+@Service
+private protocol Desk: Sendable {
+    func work() async
+}
+
+/// Takes a second for each post.
+private final class SlowDesk: Desk {
+    struct Work {
+        var now = 0
+        var most = 0
+        var done = 0
+    }
+
+    let loop: ManualLoop
+    let work: Lock<Work>
+    init(_ loop: ManualLoop, _ work: Lock<Work>) { (self.loop, self.work) = (loop, work) }
+
+    func work() async {
+        work.withLock { work in
+            work.now += 1
+            work.most = max(work.most, work.now)
+        }
+        try? await loop.sleep(for: .seconds(1))
+        work.withLock { work in
+            work.now -= 1
+            work.done += 1
+        }
+    }
+}
+
 @Suite struct `Posts behind one another` {
     private let loop = ManualLoop()
     private let channel: MessageChannel
     private var link: Link { channel.link }
     private let log = Lock<[String]>([])
+    private let object: ExportedObject
 
     init() {
+        object = Exported(ProbeProxy(RecordingProbe(loop)), named: nil, number: 1)
         let context = LinkContext(runner: RequestRunner(loop: loop), exports: Exports(), sessions: SessionTable())
         channel = MessageChannel(
             MemoryChannel.pair(on: loop).0, number: 1, link: Link(context), framing: nil)
@@ -21,8 +53,10 @@ import Testing
         loop.run()
     }
 
-    /// Asks for a post that takes so long and then says who it is and whether its task has been cancelled.
-    private func post(_ name: String, id: RPCIdentifier? = nil, milliseconds: Int = 0) {
+    /// Asks the object, or another one, for a post that takes so long and then says who it is and whether its task has been cancelled.
+    private func post(
+        _ name: String, to other: ExportedObject? = nil, id: RPCIdentifier? = nil, milliseconds: Int = 0
+    ) {
         let probe = RecordingProbe(loop)
         let post = Post<any Probe, Void>(name, of: _ServiceDescription("Notes"), proxy: { _ in probe }, coding: .none) {
             [loop, log] _, _ in
@@ -30,9 +64,8 @@ import Testing
             log.withLock { $0.append(Task.isCancelled ? "\(name) cancelled" : name) }
         }
         guard let method = post.exported() else { return }
-        let object = Exported(ProbeProxy(probe), named: nil, number: 1)
         let request = Request(id: id, method: Bytes("Notes.\(name)"), params: nil, timeout: nil)
-        loop.pretend { link.start(method, of: object, for: request, from: channel, in: nil) }
+        loop.pretend { link.start(method, of: other ?? object, for: request, from: channel, in: nil) }
     }
 
     /// A post can be cancelled by a peer that has called it with an id, while it is on its way to an actor, say.
@@ -77,5 +110,63 @@ import Testing
         // The second had not begun: it never does.
         #expect(log.withLock { $0 } == ["slow cancelled", "between", "last"])
         #expect(link.half.calls.count == 0)
+    }
+
+    @Test func `those to other objects do not wait for them, and keep their own order`() {
+        let others = (2...4).map { Exported(ProbeProxy(RecordingProbe(loop)), named: "\($0)", number: $0) }
+        post("slow", milliseconds: 1_000)
+        for (number, other) in others.enumerated() {
+            post("begun \(number)", to: other, milliseconds: 500 + 50 * number)
+            post("behind \(number)", to: other)
+        }
+        post("behind slow")
+        loop.advance(by: .milliseconds(300))
+        #expect(log.withLock { $0.isEmpty } && link.admission.behindPosts == 4 && link.admission.waiting == 0)
+        loop.advance(by: .milliseconds(400))
+        #expect(log.withLock { $0 } == ["begun 0", "behind 0", "begun 1", "behind 1", "begun 2", "behind 2"])
+        loop.advance(by: .seconds(1))
+        #expect(log.withLock { $0.suffix(2) } == ["slow", "behind slow"])
+        #expect(link.half.calls.count == 0 && link.admission.behindPosts == 0 && !link.posts.isRunning)
+    }
+
+    @Test func `those that wait behind posts to several objects are dropped with the session`() {
+        let other = Exported(ProbeProxy(RecordingProbe(loop)), named: "other", number: 2)
+        for object in [object, other] {
+            post("slow", to: object, milliseconds: 1_000)
+            for _ in 0..<3 { post("never", to: object) }
+        }
+        loop.advance(by: .milliseconds(300))
+        loop.pretend { link.end("gone") }
+        loop.run()
+        #expect(log.withLock { $0 } == ["slow cancelled", "slow cancelled"])
+        #expect(link.half.calls.count == 0 && link.admission.behindPosts == 0)
+    }
+
+    @Test func `those to hundreds of objects run at once up to a limit, and none is lost`() async throws {
+        let network = SimulatedNetwork()
+        let work = Lock(SlowDesk.Work())
+        for number in 0..<600 { network.exports.add(DeskProxy(SlowDesk(network.loop, work)), named: "\(number)") }
+        let client = network.client()
+        let desks = (0..<600).map { DeskProxy(client, named: "\($0)") }
+        try network.loop.complete { for desk in desks { await desk.work() } }
+        network.loop.advance(by: .milliseconds(900))
+        #expect(work.withLock { $0.now } >= 256)
+        network.loop.advance(by: .seconds(5))
+        // One is in line for a worker when the others are counted.
+        #expect(work.withLock { $0.done == 600 && $0.most <= 257 })
+    }
+
+    @Test func `a request that has ended keeps nothing of the call that it was made in`() {
+        var outer: ServedRequest? = ServedRequest(over: link, number: nil, inside: nil)
+        weak let kept = outer
+        var scope = CallScope()
+        scope.served = outer
+        let call = WaitingCall(requester: link.requester, number: 1, channel: 1, task: 0, scope: scope)
+        let inner = ServedRequest(over: link, number: 1, inside: call)
+        (scope.served, outer) = (nil, nil)
+        #expect(inner.call == nil)
+        inner.end()
+        _ = consume call
+        #expect(kept == nil && inner.waitingTasks == [])
     }
 }

@@ -158,7 +158,7 @@ private let dialogue = #"""
     1> {"jsonrpc":"2.0","method":"Probe.fail","params":[5],"id":5}
     1< {"jsonrpc":"2.0","id":5,"error":{"code":1,"message":"ProbeFailure.asAsked(5)","data":{"type":"ProbeFailure","error":{"asAsked":{"_0":5}}}}}
     1> {"jsonrpc":"2.0","method":"Interview.ask","params":["Are you well?"],"id":6}
-    1< {"jsonrpc":"2.0","method":"Prompter.answer","params":["Are you well?"],"id":1}
+    1< {"jsonrpc":"2.0","method":"Prompter.answer","params":["Are you well?"],"inside":6,"id":1}
     1> {"jsonrpc":"2.0","id":1,"result":"Are you well? Yes."}
     1< {"jsonrpc":"2.0","id":6,"result":"They say: Are you well? Yes."}
     1> {"jsonrpc":"2.0","method":"rpc.supports","params":{"method":"Probe.echo"},"id":7}

@@ -48,14 +48,16 @@ struct LockLine<Waiter> {
     /// Whether no task is inside and none waits.
     var isEmpty: Bool { inside.isEmpty && waiting.isEmpty }
 
-    mutating func enter(_ access: Access, by task: Int) -> Entry {
+    /// - Parameter others: the tasks that wait for this one.
+    mutating func enter(_ access: Access, by task: Int, for others: [Int] = []) -> Entry {
         if isClosed { return .isClosed }
         // A reader does not overtake a waiting task. Otherwise readers could keep a writer out for ever.
         if waiting.isEmpty, fits(access) {
             admit(access, task)
             return .entered
         }
-        return task != Self.noTask && inside.contains(task) ? .isInside : .mustWait
+        let isInside = inside.contains { $0 != Self.noTask && ($0 == task || others.contains($0)) }
+        return isInside ? .isInside : .mustWait
     }
 
     /// Waits behind all others.

@@ -54,6 +54,7 @@ private struct LockRight: Right {
     let inside: SubjectLock
 
     var isHold: Bool { true }
+    var identity: ObjectIdentifier? { ObjectIdentifier(inside) }
 }
 
 /// Sets how `.locked` lets calls in, and how long they may wait.

@@ -13,6 +13,8 @@ final class SubjectLock: Sendable {
     struct Turn: Sendable {
         let access: Line.Access
         let task: Int
+        /// The tasks that wait for this one, through calls back and forth.
+        var waiting: [Int] = []
     }
 
     private struct State {
@@ -29,7 +31,7 @@ final class SubjectLock: Sendable {
         mutating func enter(_ turn: Turn, mostPosts: Int? = nil) -> (
             Line.Entry, (task: WaitingTask<Bool>, ticket: Int)?
         ) {
-            let entry = line.enter(turn.access, by: turn.task)
+            let entry = line.enter(turn.access, by: turn.task, for: turn.waiting)
             guard case .mustWait = entry, keptPosts < mostPosts ?? .max else { return (entry, nil) }
             if mostPosts != nil { keptPosts += 1 }
             let task = WaitingTask<Bool>()
@@ -63,7 +65,8 @@ final class SubjectLock: Sendable {
     /// - Throws: `RPCError` at the deadline, if the task is inside already, or if this is a hold that has ended;
     ///   `CancellationError` as soon as the task is cancelled.
     func enter(_ access: Line.Access) async throws -> Turn {
-        let turn = Turn(access: access, task: Self.currentTask)
+        let turn = Turn(
+            access: access, task: RunningTask.address, waiting: CallScope.current?.served?.waitingTasks ?? [])
         let (entry, place) = state.withLock { $0.enter(turn) }
         switch entry {
         case .entered: break
@@ -76,11 +79,6 @@ final class SubjectLock: Sendable {
         case .mustWait: if let place { try await wait(place.task, place.ticket) }
         }
         return turn
-    }
-
-    /// The address of the running task. A task's hash would identify it too, but takes as long to find as the lock itself.
-    private static var currentTask: Int {
-        withUnsafeCurrentTask { task in task.map { unsafeBitCast($0, to: Int.self) } ?? Line.noTask }
     }
 
     private func wait(_ task: WaitingTask<Bool>, _ ticket: Int) async throws {
@@ -155,7 +153,7 @@ final class SubjectLock: Sendable {
 
     /// Delivers a post whose turn has come. Returns the turn, which its task has to give to `leave`.
     private func run(_ deliver: () async -> Void) async -> Turn {
-        let turn = Turn(access: .changing, task: Self.currentTask)
+        let turn = Turn(access: .changing, task: RunningTask.address)
         state.withLock { $0.line.goOn(in: turn.task) }
         await deliver()
         return turn
