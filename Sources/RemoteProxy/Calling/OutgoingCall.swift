@@ -22,7 +22,6 @@ final class OutgoingCall: @unchecked Sendable {
         guard let metadata else { return count }
         return count + metadata.text.utf8.count + 12
     }
-    var isPost = false
     /// When the caller stops waiting. Until the call begins: the deadline that it inherits from its scope.
     var deadline = Instant.distantFuture
     /// What becomes of the call when its connection is lost, or no connection can be made.
@@ -34,11 +33,7 @@ final class OutgoingCall: @unchecked Sendable {
     var waiter: Waiter?
     /// How the call ended; nil until it has left the table.
     private var end: CallEnd?
-    /// The task that waits for the call, and its scope.
-    private(set) var task = 0
-    private(set) var scope: CallScope?
-    /// The request inside which the call is made, if the other end must know.
-    private(set) var place: CallPlace?
+    private(set) var origin = CallOrigin()
     /// Whether the call was cancelled before it was started.
     var isCancelled = false
 
@@ -61,10 +56,8 @@ final class OutgoingCall: @unchecked Sendable {
 
     /// Notes which task waits for the call, and inside which request.
     func isAwaited(in scope: CallScope?, through requester: Requester) {
-        task = RunningTask.address
-        guard let scope else { return }
-        self.scope = scope
-        place = CallPlace(of: scope, for: requester)
+        origin = CallOrigin(
+            task: RunningTask.address, scope: scope, place: scope.flatMap { CallPlace(of: $0, for: requester) })
     }
 
     /// Begins the message of the call.
@@ -114,15 +107,13 @@ final class OutgoingCall: @unchecked Sendable {
         message.removeAll()
         if given != nil { given = nil }
         if metadata != nil { metadata = nil }
-        isPost = false
         deadline = .distantFuture
         persistence = .waits
         mayHaveRun = false
         id = nil
         waiter = nil
         end = nil
-        task = 0
-        if scope != nil { (scope, place) = (nil, nil) }
+        if origin.task != 0 { origin = CallOrigin() }
         isCancelled = false
     }
 }

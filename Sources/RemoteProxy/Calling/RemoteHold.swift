@@ -58,7 +58,6 @@ struct RemoteHold: Right {
     /// Gives the hold back. A post, so that it does not overtake the posts made under the hold.
     func end() {
         let call = peer.newCall()
-        call.isPost = true
         MessageWriter.openRequest(method: SystemMethod.release, in: call.message)
         // Two strings cannot fail to encode.
         try? call.message.encode(ReleaseRequest(object: path, name: name))

@@ -40,7 +40,6 @@ struct RemoteSubject<Service: Sendable>: EndSubject {
 
     func post<Arguments>(_ post: Post<Service, Arguments>, _ arguments: Arguments, now: (Service) -> Void) {
         let call = newCall(post.signature, in: .current)
-        call.isPost = true
         do {
             var writer = _ArgumentWriter(call.message, in: CodingContext(of: peer))
             try post.coding.write(arguments, &writer)

@@ -74,7 +74,8 @@ extension Requester {
         state.withLock { state in
             state.half.call(numbered: number, sentOver: channel).flatMap { OutgoingCall.with($0) }?
                 ._withUnsafeGuaranteedRef {
-                    WaitingCall(requester: self, number: number, channel: channel, task: $0.task, scope: $0.scope)
+                    WaitingCall(
+                        requester: self, number: number, channel: channel, task: $0.origin.task, scope: $0.origin.scope)
                 }
         }
     }
@@ -313,7 +314,7 @@ extension Requester {
         if let metadata = call.metadata, channel.peerRunsLibrary {
             MessageWriter.write(channel.peerPassesAllOn ? metadata.passedOn : metadata, in: message)
         }
-        let inside = channel.peerRunsLibrary ? call.place?.number(over: channel.link) : nil
+        let inside = channel.peerRunsLibrary ? call.origin.place?.number(over: channel.link) : nil
         MessageWriter.closeRequest(
             id: id, timeout: timeLeft(for: call, over: channel, at: now), inside: inside, in: message)
         // The message is kept without its end: if the connection is lost, the call may be sent again.

@@ -70,6 +70,15 @@ enum RunningTask {
     }
 }
 
+/// Where a call comes from.
+struct CallOrigin {
+    /// The task that waits; 0 if none does.
+    var task = 0
+    var scope: CallScope?
+    /// The request inside which the call is made, if the other end must know.
+    var place: CallPlace?
+}
+
 /// What a call says of the request inside which it is made.
 struct CallPlace {
     /// The session in which the number counts; nil if the request is none of the other end's.

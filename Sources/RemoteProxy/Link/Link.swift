@@ -2,7 +2,6 @@
 // answers which that end has not acknowledged, and how far each end has come. Calls to the other end go through its requester.
 // Channels serve it one after another. It ends when either end says so, or when the other end has not come back in time.
 
-import JSONCodec
 package import RPCSockets
 package import RPCWire
 
@@ -388,14 +387,4 @@ extension Limits {
         limits.frameSize = maximumFrameSize
         return limits
     }
-}
-
-// MARK: what values learn while they are coded
-
-extension CodingContext {
-    /// The requester of the session whose message is written or read; nil for a value that belongs to no message.
-    var requester: Requester? { object as? Requester ?? link?.requester }
-
-    /// The session whose message is answered; nil for a message of a call that this end makes, which may leave in any session.
-    var link: Link? { object as? Link }
 }

@@ -3,7 +3,7 @@
 //
 // - The layers of a chain: `EndSubject`, `HoldableSubject`, `PassingSubject`, `layers`, `tellsProgress`.
 // - Methods: `isDeclared`.
-// - What calls inherit, and their callers: `CallScope`, `Right`, `Hold`, `sessionIdentifier`.
+// - What calls inherit, and their callers: `CallScope`, `Right`, `Hold`, `sessionIdentifier`, `served`, `RunningTask`.
 // - Errors, and what became of a call: `cannotBeHeld`, `thrownByProxy`, `progress`.
 // - The other end of a connection: `RemoteEnd`, `remoteEnd`, `nextRemoteEnd`, `onlyRemoteEnd`, `RemoteObject`, `retryBudget`,
 //   `RetryBudget`, `PeerUnreachable`.

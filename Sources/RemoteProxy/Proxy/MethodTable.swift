@@ -1,4 +1,6 @@
-// The method table of one protocol: all that the server, discovery and local proxies know about it.
+// The method table of one protocol: all that the server, discovery and local proxies know about it, with its types and without.
+
+import RPCSockets
 
 /// All methods of a service, in the order of declaration. Written by `@Service`.
 public struct _MethodTable<Service: Sendable>: Sendable {
@@ -34,6 +36,43 @@ public struct _MethodTable<Service: Sendable>: Sendable {
     public var service: _ServiceDescription { index.service }
     /// The names and shapes of all methods.
     public var signatures: [MethodSignature] { index.signatures }
+}
+
+/// What all objects of one service have in common, without its types. There is one for each service: an exported object is an index
+/// and the object.
+final class ServiceIndex: Sendable {
+    let service: _ServiceDescription
+    /// The service as a type: `any Greeter`.
+    let type: Any.Type
+    /// The names and shapes of all methods, in the order of their positions.
+    let signatures: [MethodSignature]
+    /// What each method is called on the wire when no object is named.
+    let wireNames: [String]
+    /// The position of each method, by its name without the service.
+    let positions: [String: Int]
+    /// A name that an inherited method and another method share although their declarations differ; nil if there is none.
+    let clash: String?
+    private let makeMethod: @Sendable (Int) -> ExportedMethod?
+    private let methods: Lock<[ExportedMethod?]>
+
+    init(
+        _ service: _ServiceDescription, _ type: Any.Type, _ signatures: [MethodSignature], positions: [String: Int],
+        clash: String?, makeMethod: @escaping @Sendable (Int) -> ExportedMethod?
+    ) {
+        (self.service, self.type, self.signatures, self.positions) = (service, type, signatures, positions)
+        (self.clash, self.makeMethod) = (clash, makeMethod)
+        wireNames = signatures.map(\.wireName)
+        methods = Lock(Array(repeating: nil, count: signatures.count))
+    }
+
+    /// The method at a position, which is made on its first use and is the same for all objects.
+    func method(at position: Int) -> ExportedMethod? {
+        methods.withLock { methods in
+            if let known = methods[position] { return known }
+            methods[position] = makeMethod(position)
+            return methods[position]
+        }
+    }
 }
 
 /// The methods of a service as those of another service that refines it. Opaque outside the library.
