@@ -36,15 +36,15 @@ private final class DecoderKeeper: Decodable {
     @Test func `reaches every value, however deep`() throws {
         Part.met = []
         let output = JSONOutput()
-        try output.encode(Whole(), in: CodingContext(of: session))
-        _ = try decodeJSON(Whole.self, from: output.bytes, in: CodingContext(of: session))
+        try output.encode(Whole(), in: .passUnretained(session))
+        _ = try decodeJSON(Whole.self, from: output.bytes, in: .passUnretained(session))
         #expect(Part.met.count == 4 && Part.met.allSatisfy { $0 === session })
     }
 
     @Test func `is of one message alone`() throws {
         Part.met = []
         let output = JSONOutput()
-        try output.encode(Whole(), in: CodingContext(of: session))
+        try output.encode(Whole(), in: .passUnretained(session))
         Part.met = []
         output.removeAll()
         try output.encode(Whole())
@@ -55,7 +55,7 @@ private final class DecoderKeeper: Decodable {
     @Test func `is not there in a decoder that was kept for too long`() throws {
         let output = JSONOutput()
         output.append("[1]")
-        let keeper = try decodeJSON(DecoderKeeper.self, from: output.bytes, in: CodingContext(of: session))
+        let keeper = try decodeJSON(DecoderKeeper.self, from: output.bytes, in: .passUnretained(session))
         #expect(keeper.decoder.contextObject == nil)
     }
 }

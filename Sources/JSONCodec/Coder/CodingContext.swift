@@ -1,29 +1,18 @@
 // What the values of one message can learn about it while they are written or read.
 
-/// One word, which the entry points of coding carry through to the `userInfo` of every encoder and decoder. This module does not know
-/// what it stands for.
-@usableFromInline
-package struct CodingContext {
-    // Not retained, because every call makes one. The caller of an entry point keeps the object until that returns.
-    private let reference: Unmanaged<AnyObject>?
-
-    /// For values that belong to no message.
-    package static var none: CodingContext { CodingContext(reference: nil) }
-
-    /// - Parameter object: has to live for as long as the value is written or read.
-    package init(of object: AnyObject) { reference = .passUnretained(object) }
-
-    private init(reference: Unmanaged<AnyObject>?) { self.reference = reference }
-
-    /// Nil if there is none.
-    package var object: AnyObject? { reference?.takeUnretainedValue() }
-
-    var userInfo: [CodingUserInfoKey: Any] { object.map { [.object: $0] } ?? [:] }
-}
+/// The object that a message belongs to, as one word. The entry points of coding carry it through to the `userInfo` of every encoder
+/// and decoder; this module does not know what it stands for. Nil for values that belong to no message.
+///
+/// Not retained, because every call makes one: the caller of an entry point keeps the object until that returns.
+package typealias CodingContext = Unmanaged<AnyObject>?
 
 extension CodingUserInfoKey {
     /// Finds the object of the context.
     static let object = CodingUserInfoKey(rawValue: "remoteproxy.context").unsafelyUnwrapped
+
+    static func userInfo(of context: CodingContext) -> [CodingUserInfoKey: Any] {
+        context.map { [.object: $0.takeUnretainedValue()] } ?? [:]
+    }
 }
 
 extension Encoder {

@@ -10,7 +10,7 @@ struct DecodingState {
     fileprivate static let maximumFrames = 1 << 16
 
     var reader: JSONReader
-    private(set) var context = CodingContext.none
+    private(set) var context: CodingContext
     fileprivate var frames: [DecodingFramePointer] = []
     fileprivate var top = -1
     private var lastSerial: UInt = 0
@@ -33,7 +33,7 @@ struct DecodingState {
     static func take(_ reader: JSONReader, _ context: CodingContext) -> DecodingStatePointer {
         let (state, slot) = pool.take {
             let made = DecodingStatePointer.allocate(capacity: 1)
-            made.initialize(to: DecodingState(reader: reader))
+            made.initialize(to: DecodingState(reader: reader, context: context))
             return made
         }
         state.pointee.reader = reader

@@ -6,7 +6,7 @@ struct ValueDecoder: Decoder, SingleValueDecodingContainer {
 
     var codingPath: [any CodingKey] { frame.pointee.serial == serial ? frame.codingPath : [] }
     var userInfo: [CodingUserInfoKey: Any] {
-        frame.pointee.serial == serial ? frame.pointee.state.pointee.context.userInfo : [:]
+        frame.pointee.serial == serial ? CodingUserInfoKey.userInfo(of: frame.pointee.state.pointee.context) : [:]
     }
 
     @inline(__always)

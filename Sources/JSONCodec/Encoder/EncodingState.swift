@@ -17,7 +17,7 @@ struct EncodingState {
     /// Unused frames for nested containers. Each has an output of its own.
     fileprivate var spare: [EncodingFramePointer] = []
     private var lastSerial: UInt = 0
-    private(set) var context = CodingContext.none
+    private(set) var context: CodingContext
     /// The first failure in a function that cannot throw.
     var failure: (any Error)?
     fileprivate var plans = TypeTable<CodingPlan<any DirectlyEncoded.Type>>()
@@ -30,7 +30,7 @@ struct EncodingState {
     ) throws {
         let (state, slot) = pool.take {
             let made = EncodingStatePointer.allocate(capacity: 1)
-            made.initialize(to: EncodingState(output: output))
+            made.initialize(to: EncodingState(output: output, context: context))
             return made
         }
         state.pointee.output = output

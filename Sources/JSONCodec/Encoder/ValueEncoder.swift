@@ -5,7 +5,9 @@ struct ValueEncoder: Encoder, SingleValueEncodingContainer {
     let serial: UInt
 
     var codingPath: [any CodingKey] { isLive ? frame.codingPath : [] }
-    var userInfo: [CodingUserInfoKey: Any] { isLive ? frame.pointee.state.pointee.context.userInfo : [:] }
+    var userInfo: [CodingUserInfoKey: Any] {
+        isLive ? CodingUserInfoKey.userInfo(of: frame.pointee.state.pointee.context) : [:]
+    }
 
     /// False if it got no frame or has outlived it. A container of it fails at first use.
     private var isLive: Bool {

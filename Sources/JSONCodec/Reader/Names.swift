@@ -12,6 +12,15 @@ package func equalBytes(_ left: UnsafePointer<UInt8>, _ right: UnsafePointer<UIn
     return EightBytes(left, at: length &- 8).word == EightBytes(right, at: length &- 8).word
 }
 
+extension UnsafeRawBufferPointer {
+    @inline(__always)
+    package func hasEqualBytes(_ other: Self) -> Bool {
+        guard count == other.count else { return false }
+        guard let one = baseAddress, let other = other.baseAddress else { return true }
+        return equalBytes(one.assumingMemoryBound(to: UInt8.self), other.assumingMemoryBound(to: UInt8.self), count)
+    }
+}
+
 @inline(__always)
 private func equalShort(_ left: UnsafePointer<UInt8>, _ right: UnsafePointer<UInt8>, _ length: Int) -> Bool {
     func fourBytes(_ base: UnsafePointer<UInt8>, _ offset: Int) -> UInt32 {

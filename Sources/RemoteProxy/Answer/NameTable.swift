@@ -118,11 +118,4 @@ extension UnsafeRawBufferPointer {
             && Self(rebasing: self[..<name.first.count]).hasEqualBytes(name.first)
             && Self(rebasing: self[name.first.count...]).hasEqualBytes(name.rest)
     }
-
-    @inline(__always)
-    func hasEqualBytes(_ other: Self) -> Bool {
-        guard count == other.count else { return false }
-        guard let one = baseAddress, let other = other.baseAddress else { return true }
-        return equalBytes(one.assumingMemoryBound(to: UInt8.self), other.assumingMemoryBound(to: UInt8.self), count)
-    }
 }

@@ -21,7 +21,7 @@ final class Worker: @unchecked Sendable {
     init(of runner: RequestRunner) { self.runner = runner }
 
     /// Of the session that the request in its place belongs to.
-    var context: CodingContext { place.isFree ? .none : CodingContext(of: place.request.link) }
+    var context: CodingContext { place.isFree ? .none : .passUnretained(place.request.link) }
 
     /// The request that runs, and its number, for code that its subject runs in the worker's own task. Nil in any other task, and
     /// for a request without a number.

@@ -100,6 +100,20 @@ struct FailoverAttempt: Sendable {
     }
 }
 
+/// The running task.
+enum RunningTask {
+    /// Tells tasks apart while they live; 0 outside of a task. One word and not the task's hash, which takes longer to find than a
+    /// lock.
+    static var address: Int {
+        withUnsafeCurrentTask { task in
+            guard let task else { return 0 }
+            // A task is one pointer. A runtime in which it is more than that has the hash.
+            return MemoryLayout<UnsafeCurrentTask>.size == MemoryLayout<Int>.size
+                ? unsafeBitCast(task, to: Int.self) : task.hashValue
+        }
+    }
+}
+
 // MARK: time limits
 
 /// Limits the time of all remote calls made in `body` together: each ends at the latest `duration` from now.

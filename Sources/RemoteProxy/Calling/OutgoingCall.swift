@@ -118,6 +118,15 @@ final class OutgoingCall: @unchecked Sendable {
     }
 }
 
+/// Where a call comes from.
+struct CallOrigin {
+    /// The task that waits; 0 if none does.
+    var task = 0
+    var scope: CallScope?
+    /// The request inside which the call is made, if the other end must know.
+    var place: CallPlace?
+}
+
 // MARK: as the table of calls knows it
 
 extension OutgoingCall {

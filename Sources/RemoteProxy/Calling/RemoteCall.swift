@@ -31,7 +31,7 @@ public struct _RemoteCall {
     }
 
     /// Of the message that the arguments are written into, and of the reply.
-    var context: CodingContext { requester._withUnsafeGuaranteedRef { CodingContext(of: $0) } }
+    var context: CodingContext { requester._withUnsafeGuaranteedRef { .passUnretained($0) } }
 
     func read<Result>(_ json: Bytes, _ results: ResultCoding<Result>, of signature: MethodSignature) throws -> Result {
         defer { extendLifetime(json) }

@@ -41,7 +41,7 @@ struct RemoteSubject<Service: Sendable>: EndSubject {
     func post<Arguments>(_ post: Post<Service, Arguments>, _ arguments: Arguments, now: (Service) -> Void) {
         let call = newCall(post.signature, in: .current)
         do {
-            var writer = _ArgumentWriter(call.message, in: CodingContext(of: peer))
+            var writer = _ArgumentWriter(call.message, in: .passUnretained(peer))
             try post.coding.write(arguments, &writer)
             writer.writeEnd()
         } catch {

@@ -56,29 +56,6 @@ struct WaitingCall: Sendable {
     var isWaiting: Bool { requester.waits(for: self) }
 }
 
-/// The running task.
-enum RunningTask {
-    /// Tells tasks apart while they live; 0 outside of a task. One word and not the task's hash, which takes longer to find than a
-    /// lock.
-    static var address: Int {
-        withUnsafeCurrentTask { task in
-            guard let task else { return 0 }
-            // A task is one pointer. A runtime in which it is more than that has the hash.
-            return MemoryLayout<UnsafeCurrentTask>.size == MemoryLayout<Int>.size
-                ? unsafeBitCast(task, to: Int.self) : task.hashValue
-        }
-    }
-}
-
-/// Where a call comes from.
-struct CallOrigin {
-    /// The task that waits; 0 if none does.
-    var task = 0
-    var scope: CallScope?
-    /// The request inside which the call is made, if the other end must know.
-    var place: CallPlace?
-}
-
 /// What a call says of the request inside which it is made.
 struct CallPlace {
     /// The session in which the number counts; nil if the request is none of the other end's.
