@@ -13,6 +13,7 @@ package func equalBytes(_ left: UnsafePointer<UInt8>, _ right: UnsafePointer<UIn
 }
 
 extension UnsafeRawBufferPointer {
+    /// Whether both have the same bytes, of any number.
     @inline(__always)
     package func hasEqualBytes(_ other: Self) -> Bool {
         guard count == other.count else { return false }

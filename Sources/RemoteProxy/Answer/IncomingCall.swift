@@ -18,14 +18,15 @@ struct IncomingCall {
         self.object = .passUnretained(object)
     }
 
-    // The caller of these two guarantees the type: a method is found in the index of its object.
+    // The caller of these two guarantees the type: a method is found in the index of its object, and an `Exported` has the index of
+    // its own service. The worker's request keeps the object.
 
     /// The object, as `Exported` has it.
     func service<Service: Sendable>(_ type: Service.Type) -> Service {
         object._withUnsafeGuaranteedRef { unsafeDowncast($0, to: Exported<Service>.self).service }
     }
 
-    /// The layers around the object; nil if there are none, or the method needs none.
+    /// The layers around the object; nil if there are none.
     func chain<Service: Sendable>(_ type: Service.Type) -> (any Subject<Service>)? {
         object._withUnsafeGuaranteedRef { unsafeDowncast($0, to: Exported<Service>.self).chain }
     }

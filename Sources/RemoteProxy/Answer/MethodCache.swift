@@ -1,5 +1,5 @@
 // The methods that one connection called lately, found by comparing bytes. Without it, each request would take the lock of all
-// exports and make two strings of its method's name.
+// exports and hash the names of its method and its object.
 
 import JSONCodec
 import RPCWire

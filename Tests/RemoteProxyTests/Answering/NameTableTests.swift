@@ -1,4 +1,4 @@
-// What is in a table of names is found, and nothing else, whatever was added and taken out before.
+// A table of names finds the names that were added and not removed, and no others.
 
 import TestSupport
 import Testing
