@@ -35,8 +35,9 @@ package final class Exports: Sendable {
         var lastNumber = 0
         /// The answer to `rpc.discover`; nil until it is asked for after a change.
         var discovery: Bytes?
-        /// The methods of which the log has been told that they block their thread.
-        var blocking: Set<ObjectIdentifier> = []
+        /// The methods of which the log has been told that they block their thread. By name: a method of a held object is made
+        /// anew for each call.
+        var blocking: Set<String> = []
         /// Why objects were not exported, with their paths. Removed when another object of the same path is exported.
         var refusals: [(path: String, why: String)] = []
     }
@@ -140,7 +141,7 @@ package final class Exports: Sendable {
 
     /// Notes that a method has blocked its thread. False if that is known.
     func isNew(blocking method: ExportedMethod) -> Bool {
-        state.withLock { $0.blocking.insert(ObjectIdentifier(method)).inserted }
+        state.withLock { [name = method.signature.wireName] in $0.blocking.insert(name).inserted }
     }
 
     // MARK: listing
