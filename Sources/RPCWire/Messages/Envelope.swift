@@ -34,6 +34,7 @@ struct Envelope: ~Copyable {
     private var timeout: Value?
     private var number: Value?
     private var inside: Value?
+    private var transfer: Value?
     private var metadata: Value?
     private var result: Value?
     private var error: Value?
@@ -60,6 +61,7 @@ struct Envelope: ~Copyable {
             case .timeout: timeout = try reader.skipValue()
             case .number: number = try reader.skipValue()
             case .inside: inside = try reader.skipValue()
+            case .transfer: transfer = try reader.skipValue()
             case .metadata: metadata = try flawedValue(&reader, levels: maximumDepth)
             // The list of arguments adds one level.
             case .params: params = try flawedValue(&reader, levels: maximumDepth + 1, isInParams: true)
@@ -131,6 +133,13 @@ struct Envelope: ~Copyable {
         return number
     }
 
+    /// Of several marks the first in this order counts; no end of this library writes more than one.
+    private var mark: RequestMark {
+        if let number = wholeNumber(transfer) { return .transfer(number) }
+        if let number = wholeNumber(number) { return .post(number) }
+        return wholeNumber(inside).map { .inside($0) } ?? .none
+    }
+
     /// Where the parameters are. Empty if there are none; nil for a value that cannot be parameters.
     private var arguments: Range<Int>? {
         guard let params, !isNull(params) else { return 0..<0 }
@@ -154,13 +163,13 @@ struct Envelope: ~Copyable {
             return invalid("id must be a string, a number or null, of \(RPCIdentifier.longest) bytes at most")
         }
         guard let arguments else { return invalid("params must be an array or an object") }
-        let (timeout, number, inside) = (wholeNumber(timeout), wholeNumber(number), wholeNumber(inside))
+        let timeout = wholeNumber(timeout)
         let metadata = metadata.flatMap { isNull($0) ? nil : $0 } ?? 0..<0
         // Without the quotes.
         let name = method.lowerBound + 1..<method.upperBound - 1
         if let flaw, flaw.isInParams {
             let request = Request(
-                id: identifier, in: frame, method: name, params: 0..<0, timeout: timeout, number: number)
+                id: identifier, in: frame, method: name, params: 0..<0, timeout: timeout, mark: mark)
             return .unreadable(request, flaw.object(code: ErrorCode.invalidParams, "the params cannot be read"))
         }
         if let flaw { return invalid("it cannot be read: \(flaw.explanation)") }
@@ -168,13 +177,13 @@ struct Envelope: ~Copyable {
             let params = arguments.isEmpty ? nil : frame[arguments]
             return .request(
                 Request(
-                    id: identifier, method: Bytes(plain), params: params, timeout: timeout, number: number,
-                    inside: inside, metadata: frame[metadata]))
+                    id: identifier, method: Bytes(plain), params: params, timeout: timeout, mark: mark,
+                    metadata: frame[metadata]))
         }
         return .request(
             Request(
-                id: identifier, in: frame, method: name, params: arguments, timeout: timeout, number: number,
-                inside: inside, metadata: metadata))
+                id: identifier, in: frame, method: name, params: arguments, timeout: timeout, mark: mark,
+                metadata: metadata))
     }
 
     /// Returns a reply. An invalid one still ends its call if it has an id, so that the caller need not wait until its
@@ -226,6 +235,7 @@ extension Envelope {
         case timeout = 0x74_756F_656D_6974
         case number = 0x7265_626D_756E
         case inside = 0x6564_6973_6E69
+        case transfer = 0x7265_6673_6E61_7274
         case metadata = 0x6174_6164_6174_656D
 
         /// Nil for any other name.

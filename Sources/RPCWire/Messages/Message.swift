@@ -29,6 +29,18 @@ package enum Message: Sendable {
     }
 }
 
+/// What a request of this library says of its place among others. It has one of these at most.
+package enum RequestMark: Sendable, Hashable {
+    case none
+    /// The number of a post, which has no id.
+    case post(Int64)
+    /// The number of the call inside which the request was made, of those that this end has made; 0 if it was made inside anything
+    /// else.
+    case inside(Int64)
+    /// The number of a transfer, which passes the requests that wait.
+    case transfer(Int64)
+}
+
 /// A request as a view of its frame. The frame is its only reference-counted member, unless the id is a text.
 @usableFromInline
 package struct Request: Sendable {
@@ -40,11 +52,8 @@ package struct Request: Sendable {
     @usableFromInline let arguments: Range<Int>
     /// How long the caller waits, in milliseconds. A member of this library, not of JSON-RPC.
     package let timeout: Int64?
-    /// The number of a post, which has no id. Also a member of this library.
-    package let number: Int64?
-    /// The number of the call inside which the request was made, of those that this end has made; 0 if it was made inside anything
-    /// else. Also a member of this library.
-    package let inside: Int64?
+    /// Also a member of this library.
+    package let mark: RequestMark
     /// Where the metadata is in the frame; empty when there is none. Also a member of this library.
     @usableFromInline let metadataRange: Range<Int>
 
@@ -54,28 +63,27 @@ package struct Request: Sendable {
     @inline(__always)
     init(
         id: RPCIdentifier?, in frame: consuming Bytes, method: Range<Int>, params: Range<Int>, timeout: Int64?,
-        number: Int64?, inside: Int64? = nil, metadata: Range<Int> = 0..<0
+        mark: RequestMark, metadata: Range<Int> = 0..<0
     ) {
         self.id = id
         self.frame = frame
         name = method
         arguments = params
         self.timeout = timeout
-        self.number = number
-        self.inside = inside
+        self.mark = mark
         metadataRange = metadata
     }
 
     /// Copies the method, the parameters and the metadata into a new frame.
     package init(
-        id: RPCIdentifier?, method: Bytes, params: Bytes?, timeout: Int64?, number: Int64? = nil, inside: Int64? = nil,
+        id: RPCIdentifier?, method: Bytes, params: Bytes?, timeout: Int64?, mark: RequestMark = .none,
         metadata: Bytes = .empty
     ) {
         let named = Bytes(joining: method, params ?? .empty)
         let frame = metadata.isEmpty ? named : Bytes(joining: named, metadata)
         self.init(
             id: id, in: frame, method: 0..<method.count, params: method.count..<named.count, timeout: timeout,
-            number: number, inside: inside, metadata: named.count..<frame.count)
+            mark: mark, metadata: named.count..<frame.count)
     }
 
     /// The name, in UTF-8 and without escapes.

@@ -25,11 +25,11 @@ package struct MessageReader: Sendable {
                     return .result(
                         number: number, value: Bytes(start: value.lowerBound, end: value.upperBound, of: frame))
                 }
-            } else if own.pass(#""method":""#), let (id, method, params, timeout, number, inside) = own.request() {
+            } else if own.pass(#""method":""#), let (id, method, params, timeout, mark) = own.request() {
                 return .request(
                     Request(
                         id: id.map { .integer($0) }, in: frame, method: method, params: params, timeout: timeout,
-                        number: number, inside: inside))
+                        mark: mark))
             }
         }
         return readAnySpelling(frame)

@@ -47,23 +47,25 @@ package enum MessageWriter {
     /// - Parameters:
     ///   - id: nil for a notification.
     ///   - timeout: in milliseconds. Only for a peer that is known to run this library.
-    ///   - number: the number of a post. Only for a peer that is known to run this library.
-    ///   - inside: the number of the peer's call inside which a call is made; 0 if it is inside something else. Only for a peer that
-    ///     is known to run this library.
+    ///   - mark: also only for such a peer.
     package static func closeRequest(
-        id: Int64?, timeout: Int64?, number: Int64? = nil, inside: Int64? = nil, in output: JSONOutput
+        id: Int64?, timeout: Int64?, _ mark: RequestMark = .none, in output: JSONOutput
     ) {
         if let timeout {
             output.append(#","timeout":"#)
             output.append(timeout)
         }
-        if let number {
+        switch mark {
+        case .none: break
+        case .post(let number):
             output.append(#","number":"#)
             output.append(number)
-        }
-        if let inside {
+        case .inside(let number):
             output.append(#","inside":"#)
-            output.append(inside)
+            output.append(number)
+        case .transfer(let number):
+            output.append(#","transfer":"#)
+            output.append(number)
         }
         if let id {
             output.append(#","id":"#)
@@ -83,13 +85,20 @@ package enum MessageWriter {
     package static let ping: StaticString = #"{"jsonrpc":"2.0","method":"rpc.ping","id":-1}"#
     package static let pong: StaticString = #"{"jsonrpc":"2.0","id":-1,"result":null}"#
 
-    /// Writes a whole notification that tells the peer how many requests and replies have been received.
-    package static func writeReceipts(_ method: String, requests: Int64, replies: Int64, in output: JSONOutput) {
+    /// Writes a whole notification that tells the peer how many requests, replies and transfers have been received.
+    /// - Parameter transfers: nil for a peer that knows none.
+    package static func writeReceipts(
+        _ method: String, requests: Int64, replies: Int64, transfers: Int64?, in output: JSONOutput
+    ) {
         openRequest(method: method, in: output)
         output.append(#"{"requests":"#)
         output.append(requests)
         output.append(#","replies":"#)
         output.append(replies)
+        if let transfers {
+            output.append(#","transfers":"#)
+            output.append(transfers)
+        }
         output.append("}}")
     }
 

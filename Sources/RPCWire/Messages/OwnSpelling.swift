@@ -6,7 +6,7 @@ internal import JSONCodec
 /// A cursor over one message. `MessageReader` passes the opening, and then asks for the parts behind it.
 struct OwnSpelling {
     typealias RequestParts = (
-        id: Int64?, method: Range<Int>, params: Range<Int>, timeout: Int64?, number: Int64?, inside: Int64?
+        id: Int64?, method: Range<Int>, params: Range<Int>, timeout: Int64?, mark: RequestMark
     )
 
     private let base: UnsafeRawPointer
@@ -31,24 +31,26 @@ struct OwnSpelling {
         guard passName() else { return nil }
         let method = range(from: start)
         guard pass(#"","params":"#), let params = passParams() else { return nil }
-        var (timeout, number, inside, id): (Int64?, Int64?, Int64?, Int64?) = (nil, nil, nil, nil)
+        var (timeout, id, mark): (Int64?, Int64?, RequestMark) = (nil, nil, .none)
         if pass(#","timeout":"#) {
             timeout = passInteger()
             if timeout == nil { return nil }
         }
         if pass(#","number":"#) {
-            number = passInteger()
-            if number == nil { return nil }
-        }
-        if pass(#","inside":"#) {
-            inside = passInteger()
-            if inside == nil { return nil }
+            guard let number = passInteger() else { return nil }
+            mark = .post(number)
+        } else if pass(#","inside":"#) {
+            guard let number = passInteger() else { return nil }
+            mark = .inside(number)
+        } else if pass(#","transfer":"#) {
+            guard let number = passInteger() else { return nil }
+            mark = .transfer(number)
         }
         if pass(#","id":"#) {
             id = passInteger()
             if id == nil { return nil }
         }
-        return isAtEnd ? (id, method, params, timeout, number, inside) : nil
+        return isAtEnd ? (id, method, params, timeout, mark) : nil
     }
 
     /// Returns the parts of a result. Nil for a message that `Envelope` must read.

@@ -26,7 +26,12 @@ package struct AnswererHalf: ~Copyable {
     @usableFromInline package var receipts = Receipts()
     /// The answers that the peer may not have yet.
     @usableFromInline package private(set) var replies = KeptMessages()
-    /// The part of `replies.byteCount` that is in the total of all sessions.
+    /// The transfers that the peer may not have yet, and the number of the last one that was sent.
+    @usableFromInline package private(set) var transfers = KeptMessages()
+    private var lastTransfer: Int64 = 0
+    /// Whether the peer knows transfers.
+    package var hasTransfers = false
+    /// The part of `keptBytes` that is in the total of all sessions.
     private var reportedReplyBytes = ReportedBytes()
     @usableFromInline package var life = Life()
     /// When the driver's timer is due next and calls `expire`.
@@ -141,34 +146,57 @@ extension AnswererHalf {
         return replies.count >= mostReplies ? .maximumKeptReplies : nil
     }
 
-    /// The peer has this many answers.
-    package mutating func acknowledged(replies number: Int64) { replies.release(through: number) }
+    /// The peer has this many answers, and this many transfers.
+    package mutating func acknowledged(replies number: Int64, transfers other: Int64 = 0) {
+        replies.release(through: number)
+        transfers.release(through: other)
+    }
+
+    /// How many bytes are kept for the peer.
+    package var keptBytes: Int { replies.byteCount + transfers.byteCount }
 
     /// Returns the change of the kept bytes that the total of all sessions must be told; nil if it need not be told yet.
-    package mutating func takeKeptBytesChange() -> Int? { reportedReplyBytes.change(to: replies.byteCount) }
+    package mutating func takeKeptBytesChange() -> Int? { reportedReplyBytes.change(to: keptBytes) }
 
     /// Whether these acknowledgements of the peer are possible. Answers are not checked in a session that keeps none.
     /// - Parameter last: the highest number of a call or a post to the peer.
-    package func canHave(requests: Int64, replies number: Int64, last: Int64) -> Bool {
-        requests <= last && (number <= replies.last || !life.isResumable)
+    package func canHave(requests: Int64, replies number: Int64, transfers other: Int64 = 0, last: Int64) -> Bool {
+        requests <= last && other <= lastTransfer && (number <= replies.last || !life.isResumable)
+    }
+}
+
+// MARK: transfers, which the driver bounds: each is sent at once
+
+extension AnswererHalf {
+    /// The number of the next transfer; nil if the peer knows none.
+    package mutating func takeTransferNumber() -> Int64? {
+        guard hasTransfers else { return nil }
+        lastTransfer += 1
+        return lastTransfer
+    }
+
+    /// Keeps a whole message that has the last number, until the peer has it, if the session can go on.
+    package mutating func keep(transfer message: UnsafeRawBufferPointer) {
+        if life.isResumable { transfers.keep(message, number: lastTransfer) }
     }
 }
 
 // MARK: how the session goes on and ends
 
 extension AnswererHalf {
-    /// The session goes on over another channel. The peer has this many answers.
-    /// - Returns: the answers that the peer lacks.
-    package mutating func resumed(replies number: Int64) -> [Bytes] {
+    /// The session goes on over another channel. The peer has this many answers, and this many transfers.
+    /// - Returns: the answers and the transfers that the peer lacks.
+    package mutating func resumed(replies number: Int64, transfers other: Int64 = 0) -> [Bytes] {
         life.resumed()
-        replies.release(through: number)
-        return replies.messages.map(\.message)
+        acknowledged(replies: number, transfers: other)
+        return replies.messages.map(\.message) + transfers.messages.map(\.message)
     }
 
     /// Nothing leads back to the session any more, so it will end with its channel. Drops all kept answers.
     package mutating func endsWithChannel() {
         life.endsWithChannel()
         replies.removeAll()
+        transfers.removeAll()
     }
 
     /// Ends the session, and drops all that was kept.
@@ -176,6 +204,7 @@ extension AnswererHalf {
     package mutating func close() -> [Int]? {
         guard life.end() else { return nil }
         replies.removeAll()
+        transfers.removeAll()
         calls.held.dropBatches()
         return stopAll()
     }

@@ -10,8 +10,11 @@ package struct Receipts: Sendable {
     @usableFromInline package private(set) var requests: Int64 = 0
     /// How many answers have come.
     @usableFromInline package private(set) var replies: Int64 = 0
+    /// How many transfers have come.
+    @usableFromInline package private(set) var transfers: Int64 = 0
     @usableFromInline var unreported = 0
     @usableFromInline var unreportedBytes = 0
+    /// Whether posts or transfers are among them, which no answer reports.
     @usableFromInline var hasUnreportedPosts = false
 
     /// When the peer must be told how much has arrived here.
@@ -38,6 +41,16 @@ package struct Receipts: Sendable {
             hasUnreportedPosts = true
             note(bytes)
         }
+        return true
+    }
+
+    /// A transfer has come. False if it has come before; nil if one before it is missing.
+    package mutating func transfer(_ number: Int64, bytes: Int) -> Bool? {
+        guard number > transfers else { return false }
+        guard number == transfers + 1 else { return nil }
+        transfers = number
+        hasUnreportedPosts = true
+        note(bytes)
         return true
     }
 

@@ -314,9 +314,9 @@ extension Requester {
         if let metadata = call.metadata, channel.peerRunsLibrary {
             MessageWriter.write(channel.peerPassesAllOn ? metadata.passedOn : metadata, in: message)
         }
-        let inside = channel.peerRunsLibrary ? call.origin.place?.number(over: channel.link) : nil
+        let inside = channel.peerHasTransfers ? call.origin.place?.number(over: channel.link) : nil
         MessageWriter.closeRequest(
-            id: id, timeout: timeLeft(for: call, over: channel, at: now), inside: inside, in: message)
+            id: id, timeout: timeLeft(for: call, over: channel, at: now), inside.map { .inside($0) } ?? .none, in: message)
         // The message is kept without its end: if the connection is lost, the call may be sent again.
         let offset: UInt64
         if let large = Bytes(takingLarge: message) {
@@ -331,7 +331,7 @@ extension Requester {
 
     private func dispatch(post message: JSONOutput, _ number: Int64, over channel: MessageChannel) {
         if channel.peerPassesAllOn { MessageWriter.keepPassedOnMetadata(in: message) }
-        MessageWriter.closeRequest(id: nil, timeout: nil, number: channel.peerRunsLibrary ? number : nil, in: message)
+        MessageWriter.closeRequest(id: nil, timeout: nil, channel.peerRunsLibrary ? .post(number) : .none, in: message)
         channel.append(message.bytes)
     }
 

@@ -32,9 +32,11 @@ struct Hello: Codable {
         var received: Progress
     }
 
-    /// The version that this end speaks of what ends agree on beyond JSON-RPC. Version 1 passes all metadata on. A later version
-    /// is welcome: it learns from the answer that this end speaks an earlier one.
-    static let newest = 2
+    /// The version that this end speaks of what ends agree on beyond JSON-RPC. Version 1 passes all metadata on. Version 3 has
+    /// transfers, and calls that say inside which call they are made. A later version is welcome: it learns from the answer that
+    /// this end speaks an earlier one.
+    static let newest = 3
+    static let withTransfers = 3
     static let oldest = 1
 
     /// The newest version that the sender speaks. Nil means the first one.
@@ -87,10 +89,12 @@ struct Progress: Codable {
     var requests: Int64
     /// How many answers have come.
     var replies: Int64
+    /// How many transfers have come; nil between ends of which one knows none.
+    var transfers: Int64?
 
-    init(_ receipts: Receipts) {
-        requests = receipts.requests
-        replies = receipts.replies
+    init(_ half: borrowing AnswererHalf) {
+        (requests, replies) = (half.receipts.requests, half.receipts.replies)
+        transfers = half.hasTransfers ? half.receipts.transfers : nil
     }
 }
 

@@ -79,7 +79,7 @@ extension Link {
     /// The request as one that was made inside a call of this end; nil for nearly all requests.
     @inline(__always)
     private func served(_ request: Request, _ channel: MessageChannel) -> ServedRequest? {
-        guard let inside = request.inside, channel.peerRunsLibrary else { return nil }
+        guard case .inside(let inside) = request.mark, channel.peerRunsLibrary else { return nil }
         return served(request, inside: inside, over: channel.number)
     }
 
@@ -183,9 +183,9 @@ extension Link {
 extension Request {
     /// The number of this request in its session: the id of a call, or the number that a post brings along.
     fileprivate var sessionNumber: Int64? {
-        switch id {
-        case nil: number
-        case .integer(let id): id
+        switch (id, mark) {
+        case (nil, .post(let number)): number
+        case (.integer(let id), _): id
         default: nil
         }
     }
@@ -434,9 +434,9 @@ extension Link {
         if let change = half.takeKeptBytesChange() { requester.account.owes(change) }
     }
 
-    /// Called when the other end has acknowledged its first `number` answers.
-    func acknowledged(replies number: Int64) {
-        half.acknowledged(replies: number)
+    /// Called when the other end has acknowledged answers and transfers.
+    func acknowledged(_ progress: Progress) {
+        half.acknowledged(replies: progress.replies, transfers: progress.transfers ?? 0)
         reportKeptBytes()
         releaseHeldBack()
         // The other end may never report the answers that were kept since by itself, so it is asked to.

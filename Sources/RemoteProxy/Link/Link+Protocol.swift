@@ -32,6 +32,9 @@ extension Link {
         switch consume message {
         case .request(let request):
             if batch == nil, request.isPing { return channel.answerPing() }
+            if case .transfer(let number) = request.mark, channel.peerHasTransfers {
+                return accept(transfer: request, number, over: channel)
+            }
             let isAnswered = request.id != nil
             accept(request, from: channel, in: batch)
             // The answer to a call reports that the call has come; a post has no answer.
@@ -87,6 +90,33 @@ extension Link {
         }
     }
 
+    /// Hands a transfer on, unless it has come before.
+    @inline(never)
+    private func accept(transfer: Request, _ number: Int64, over channel: MessageChannel) {
+        // One before it is missing: the other end counts wrong.
+        guard let isNew = half.receipts.transfer(number, bytes: transfer.paramsCount) else {
+            return endMiscounted(over: channel)
+        }
+        if isNew { onTransfer?(transfer) }
+        reportReceipts(over: channel)
+    }
+
+    /// Sends a transfer. If the session has no channel, the transfer is kept for the next one. On the loop.
+    /// - Parameter write: appends the parameters, as an array or an object.
+    /// - Returns: false if the other end knows no transfers: then nothing is sent or kept.
+    func transfer(_ method: String, _ write: (JSONOutput) -> Void) -> Bool {
+        guard let number = half.takeTransferNumber() else { return false }
+        let output = JSONOutput()
+        MessageWriter.openRequest(method: method, in: output)
+        write(output)
+        MessageWriter.closeRequest(id: nil, timeout: nil, .transfer(number), in: output)
+        half.keep(transfer: output.bytes)
+        reportKeptBytes()
+        channel?.append(output.bytes)
+        channel?.stream.flush()
+        return true
+    }
+
     /// How long what has come may stay unreported: the other end keeps it, and would not know what became of it.
     private static let longestUnreported = Duration.seconds(1)
 
@@ -109,7 +139,8 @@ extension Link {
         half.receipts.reported()
         channel.append {
             MessageWriter.writeReceipts(
-                SystemMethod.received, requests: half.receipts.requests, replies: half.receipts.replies, in: $0)
+                SystemMethod.received, requests: half.receipts.requests, replies: half.receipts.replies,
+                transfers: half.hasTransfers ? half.receipts.transfers : nil, in: $0)
         }
         if flush { channel.stream.flush() }
     }
@@ -127,7 +158,7 @@ extension Link {
 
     func sayHello(over channel: MessageChannel) {
         let resumption = Link.resumable(by: requester).map {
-            Hello.Resumption(session: $0.id, received: Progress($0.half.receipts))
+            Hello.Resumption(session: $0.id, received: Progress($0.half))
         }
         let hello = Hello(
             timeout: settings.timeout.nanoseconds / 1_000_000, token: settings.token?.text,
@@ -157,7 +188,7 @@ extension Link {
             requester.attach(channel, .anew)
             return channel.tellOwner(channel, .ready(isResumed: false))
         }
-        channel.peerProtocol = welcome.protocol
+        speaks(welcome.protocol, over: channel)
         channel.keepAlive()
         adopt(welcome.maximumFrameSize, welcome.maximumRequestsInFlight, welcome.maximumBytesInFlight)
         if let progress = welcome.resumed {
@@ -194,8 +225,14 @@ extension Link {
         answer(request.id, in: batch) { try? $0.encode(welcome(nil)) }
         guard !channel.peerRunsLibrary else { return }
         channel.keepAlive()
-        channel.peerProtocol = hello.spoken
+        speaks(hello.spoken, over: channel)
         outlive(as: nil, grace: nil)
+    }
+
+    /// The other end runs this library, and speaks this version.
+    private func speaks(_ version: Int, over channel: MessageChannel) {
+        channel.peerProtocol = version
+        half.hasTransfers = channel.peerHasTransfers
     }
 
     /// Keeps to the limits of the other end; nil for those that it has not named.
@@ -242,11 +279,11 @@ extension Link {
         entry = channel.gate.login.entry
         guard canHave(received) else { return endMiscounted(over: channel) }
         channel.keepAlive()
-        channel.peerProtocol = hello.spoken
+        speaks(hello.spoken, over: channel)
         half.assume(timeout: hello.timeout)
         channel.append { output in
             MessageWriter.openResult(id: request.id ?? .null, in: output)
-            try? output.encode(welcome(Progress(half.receipts)))
+            try? output.encode(welcome(Progress(half)))
             MessageWriter.closeResult(in: output)
         }
         resume(over: channel, from: received)
@@ -256,7 +293,9 @@ extension Link {
 
     /// Whether the other end can have come so far, given what this end has sent.
     private func canHave(_ progress: Progress) -> Bool {
-        half.canHave(requests: progress.requests, replies: progress.replies, last: requester.ask { $0.lastNumber })
+        half.canHave(
+            requests: progress.requests, replies: progress.replies, transfers: progress.transfers ?? 0,
+            last: requester.ask { $0.lastNumber })
     }
 }
 
@@ -272,7 +311,7 @@ extension Link {
         case SystemMethod.received where isNotice:
             guard let params = request.params, let progress = try? Progress(json: params) else { return }
             guard canHave(progress) else { return endMiscounted(over: channel) }
-            acknowledged(replies: progress.replies)
+            acknowledged(progress)
             requester.acknowledged(posts: progress.requests, over: channel)
         case SystemMethod.report where isNotice:
             report(over: channel)

@@ -57,6 +57,8 @@ package final class Link: @unchecked Sendable {
     @exclusivity(unchecked) var posts = PostLines()
     /// Admitted requests that wait until the other end has acknowledged answers.
     @exclusivity(unchecked) var heldBack = RequestQueue()
+    /// Gets the transfers of the other end as they come, before requests that wait.
+    package var onTransfer: (@Sendable (Request) -> Void)?
     /// Due at the next deadline of a request.
     @exclusivity(unchecked) var deadlineTimer: (any LoopTimer)?
     private var graceTimer: (any LoopTimer)?
@@ -154,8 +156,10 @@ extension Link {
     func resume(over channel: MessageChannel, from progress: Progress) {
         self.channel?.replaced()
         served(by: channel)
-        acknowledged(replies: progress.replies)
-        for reply in half.resumed(replies: progress.replies) { reply.withUnsafeBytes { _ = channel.append($0) } }
+        acknowledged(progress)
+        for message in half.resumed(replies: progress.replies, transfers: progress.transfers ?? 0) {
+            message.withUnsafeBytes { _ = channel.append($0) }
+        }
         requester.attach(channel, .resumed(received: progress.requests))
         tellState()
     }

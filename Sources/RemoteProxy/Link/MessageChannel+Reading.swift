@@ -208,6 +208,7 @@ extension MessageChannel {
     }
 
     private func passesWaiting(_ request: Request) -> Bool {
+        if case .transfer = request.mark { return peerHasTransfers }
         guard request.isSystem else { return false }
         switch request.shortName {
         case SystemMethod.hello, SystemMethod.authenticate, SystemMethod.ping: return true

@@ -120,6 +120,9 @@ extension MessageChannel {
     /// Whether the other end runs a version of this library that passes all metadata on.
     var peerPassesAllOn: Bool { peerProtocol == Hello.oldest }
 
+    /// Whether the other end knows transfers, and calls inside others.
+    var peerHasTransfers: Bool { peerProtocol >= Hello.withTransfers }
+
     /// The version of `Hello.protocol` that the other end speaks; 0 if it does not run this library.
     var peerProtocol: Int {
         get { Int(protocolNumber.load(ordering: .relaxed)) }

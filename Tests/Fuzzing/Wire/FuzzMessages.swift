@@ -17,7 +17,7 @@ private func isSame(_ one: Message, _ other: Message) -> Bool {
     case (.request(let one), .request(let other)):
         one.id == other.id && one.method.description == other.method.description
             && one.params?.description == other.params?.description && one.timeout == other.timeout
-            && one.number == other.number
+            && one.mark == other.mark
     case (.result(let number, let value), .result(let otherNumber, let otherValue)):
         number == otherNumber && value.description == otherValue.description
     case (.request, _), (.result, _), (_, .request), (_, .result): false

@@ -46,7 +46,7 @@ private func fuzzKept(_ dice: inout Dice) {
 
 private func fuzzReceipts(_ dice: inout Dice) {
     var receipts = Receipts()
-    var (highest, replies): (Int64, Int64) = (0, 0)
+    var (highest, replies, transfers): (Int64, Int64, Int64) = (0, 0, 0)
     var (unreported, unreportedBytes, hasPosts) = (0, 0, false)
     while !dice.isEmpty {
         let bytes = dice.roll() * dice.roll(8) * dice.roll(8)
@@ -59,14 +59,21 @@ private func fuzzReceipts(_ dice: inout Dice) {
             guard isNew else { break }
             highest = number
             if isPost { (unreported, unreportedBytes, hasPosts) = (unreported + 1, unreportedBytes + bytes, true) }
-        case 3, 4, 5, 6:
+        case 3:
+            let number = transfers &+ Int64(dice.roll(4)) &- 1
+            let isNew = number <= transfers ? false : number == transfers + 1 ? true : nil
+            require(receipts.transfer(number, bytes: bytes) == isNew, "transfer \(number)")
+            guard isNew == true else { break }
+            transfers = number
+            (unreported, unreportedBytes, hasPosts) = (unreported + 1, unreportedBytes + bytes, true)
+        case 4, 5, 6:
             receipts.reply(bytes: bytes)
             (replies, unreported, unreportedBytes) = (replies + 1, unreported + 1, unreportedBytes + bytes)
         default:
             receipts.reported()
             (unreported, unreportedBytes, hasPosts) = (0, 0, false)
         }
-        require(receipts.requests == highest && receipts.replies == replies, "how far it has come")
+        require(receipts.requests == highest && receipts.replies == replies && receipts.transfers == transfers, "how far it has come")
         let isMuch = unreportedBytes >= Receipts.byteInterval
         let isDue = isMuch || unreported >= Receipts.interval
         let expected: Receipts.Report = isDue ? (isMuch || hasPosts ? .atOnce : .along) : .notYet

@@ -198,7 +198,7 @@ private final class SelfishJournal: Journal {
     @Test func `use a counted object until they have run`() async throws {
         let object = SlowJournal()
         let isLetGo = Flag()
-        let counted = JournalProxy.counted {
+        let counted = JournalProxy.counted(timeout: .seconds(300)) {
             object
         } whenLast: { _ in
             isLetGo.raise()

@@ -21,7 +21,7 @@ private func text(_ message: Message) -> String {
         [
             request.id.map { "call \(text($0))" } ?? "notification", request.method.description,
             request.params?.description, request.timeout.map { "within \($0)" },
-            request.number.map { "number \($0)" },
+            text(request.mark),
         ].compactMap { $0 }.joined(separator: " ")
     case .result(let number, let value): "result \(text(number)) \(value)"
     case .failure(let number, let error):
@@ -32,6 +32,15 @@ private func text(_ message: Message) -> String {
     case .invalid(let id, let error): "invalid \(text(id)) \(error.code)"
     case .refused(let error): "refused \(error.code)"
     case .ignored: "ignored"
+    }
+}
+
+private func text(_ mark: RequestMark) -> String? {
+    switch mark {
+    case .none: nil
+    case .post(let number): "number \(number)"
+    case .inside(let number): "inside \(number)"
+    case .transfer(let number): "transfer \(number)"
     }
 }
 

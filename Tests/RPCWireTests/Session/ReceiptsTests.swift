@@ -57,4 +57,12 @@ import Testing
         big.reported()
         #expect(big.report == .notYet)
     }
+
+    @Test func `transfers come one after another, and each is reported though no answer does it`() {
+        var receipts = Receipts()
+        let answers = [2, 1, 1, 0, 3].map { receipts.transfer($0, bytes: 1) }
+        #expect(answers == [nil, true, false, false, nil])
+        for number in 2...Int64(Receipts.interval) { #expect(receipts.transfer(number, bytes: 1) == true) }
+        #expect(receipts.report == .atOnce && receipts.transfers == Int64(Receipts.interval) && receipts.requests == 0)
+    }
 }

@@ -1,5 +1,5 @@
 // One network, one client, a few calls, and chance: reply, error, deadline, cancellation, loss, delay, half-open
-// connections, slow readers, partial writes, claims by others, resumption, restart, drain and close, over a simulated
+// connections, slow readers, partial writes, claims by others, transfers, resumption, restart, drain and close, over a simulated
 // network on a manual clock. After every step it is looked at what must always hold, and at the end what must hold then.
 
 import RPCSockets
@@ -19,6 +19,7 @@ final class InterleavingStory {
     private let client: RPCClient
     private let history: CallHistory
     private let watch: InterleavingWatch
+    private let transfers: InterleavedTransfers
     private var calls: [Task<Void, Never>] = []
     /// The posts that were lost, as the client has said, or the server that had received them.
     private let toldPosts = Lock(ToldPosts())
@@ -48,7 +49,11 @@ final class InterleavingStory {
         watch = InterleavingWatch(network, probe, history, client.peer) { [events, loop = network.loop] number in
             Self.note("post \(number) has come", in: events, loop)
         }
-        network.loop.afterEachStep { [watch] in watch.look() }
+        transfers = InterleavedTransfers(network, client)
+        network.loop.afterEachStep { [watch, transfers] in
+            watch.look()
+            transfers.look()
+        }
         // In every other story some subjects return to find that the loop has gone on without them.
         guard seed % 4 >= 2 else { return }
         let chance = Lock(SeededGenerator(seed: ~seed))
@@ -77,7 +82,7 @@ final class InterleavingStory {
         network.giveUpSilentConnections()
         // Past every deadline: whoever has not ended by then never will.
         network.loop.advance(by: .seconds(60))
-        var faults = watch.faults + audit()
+        var faults = watch.faults + transfers.audit() + audit()
         // What led there: most faults are known only some steps after their cause.
         if !faults.isEmpty { faults.append("after\n" + trace.suffix(Self.eventsTold).joined(separator: "\n")) }
         client.close()
@@ -87,8 +92,9 @@ final class InterleavingStory {
     }
 
     private func happen() {
-        switch Int.random(in: 0..<20, using: &random) {
+        switch Int.random(in: 0..<22, using: &random) {
         case 0...5: call()
+        case 19, 20: transfer()
         case 6:
             note("a call is cancelled")
             calls.randomElement(using: &random)?.cancel()
@@ -177,6 +183,11 @@ final class InterleavingStory {
         note("post \(watch.posts)")
         if isClosed { refusedPosts += 1 }
         ProbeProxy(client).note(watch.posted())
+    }
+
+    private func transfer() {
+        let isFromClient = Bool.random(using: &random)
+        if transfers.send(fromClient: isFromClient) { note("a transfer \(isFromClient ? "to" : "from") the server") }
     }
 
     /// Another end claims the client's session, as the client itself does that has connected twice, and then says nothing.
