@@ -316,7 +316,8 @@ extension Requester {
         }
         let inside = channel.peerHasTransfers ? call.origin.place?.number(over: channel.link) : nil
         MessageWriter.closeRequest(
-            id: id, timeout: timeLeft(for: call, over: channel, at: now), inside.map { .inside($0) } ?? .none, in: message)
+            id: id, timeout: timeLeft(for: call, over: channel, at: now), inside.map { .inside($0) } ?? .none,
+            in: message)
         // The message is kept without its end: if the connection is lost, the call may be sent again.
         let offset: UInt64
         if let large = Bytes(takingLarge: message) {

@@ -73,7 +73,8 @@ private func fuzzReceipts(_ dice: inout Dice) {
             receipts.reported()
             (unreported, unreportedBytes, hasPosts) = (0, 0, false)
         }
-        require(receipts.requests == highest && receipts.replies == replies && receipts.transfers == transfers, "how far it has come")
+        let isRight = receipts.requests == highest && receipts.replies == replies && receipts.transfers == transfers
+        require(isRight, "how far it has come")
         let isMuch = unreportedBytes >= Receipts.byteInterval
         let isDue = isMuch || unreported >= Receipts.interval
         let expected: Receipts.Report = isDue ? (isMuch || hasPosts ? .atOnce : .along) : .notYet

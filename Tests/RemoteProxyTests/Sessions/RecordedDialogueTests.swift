@@ -67,7 +67,11 @@ import Testing
             case .said(byClient: true, let connection, let message):
                 if streams[connection] == nil {
                     let stream = try network.rawStream()
-                    stream.open(Part { message in heard.withLock { $0.append("\(connection)< \(Self.asThen(message))") } })
+                    let part = Part { message in
+                        let line = "\(connection)< \(Self.asThen(message))"
+                        heard.withLock { $0.append(line) }
+                    }
+                    stream.open(part)
                     streams[connection] = stream
                 }
                 let named = message.replacing(Self.session, with: session)
