@@ -1,6 +1,7 @@
 // The public interface of the end that listens. `ServerDriver` does the work.
 
-import RPCWire
+package import RPCSockets
+package import RPCWire
 public import RemoteProxy
 
 /// Hosts objects and serves calls to them on any number of addresses.
@@ -23,6 +24,12 @@ public final class RPCServer: Sendable {
     public init(_ configuration: Configuration = Configuration()) {
         exports = Exports(of: Program(title: configuration.programName, version: configuration.programVersion))
         driver = ServerDriver(configuration, exports: exports)
+    }
+
+    /// A server whose connections run through channels around those of their sockets.
+    package init(_ configuration: Configuration, wrap: @escaping @Sendable (SocketChannel) -> any ByteChannel) {
+        exports = Exports(of: Program(title: configuration.programName, version: configuration.programVersion))
+        driver = ServerDriver(configuration, exports: exports, wrap: wrap)
     }
 
     deinit { driver.abort() }

@@ -59,7 +59,7 @@ import Testing
             stream.open(receiver)
             stream.send("who am I")
             try await receiver.wait { !$0.bytes.isEmpty }
-            #expect(server.accepted.map(\.peerUser) == [getuid()])
+            #expect(server.accepted.map(\.peer) == [.user(getuid())])
             server.close()
             try await loop.perform {}
             #expect(lstat(path, &status) == -1)

@@ -5,18 +5,21 @@ import Testing
 @testable import RPCSockets
 
 @Suite(.waitsForOthers) struct WriterTests {
-    @Test(arguments: [nil, 4_096])
-    func `many threads write whole messages, each in its own order`(bufferSize: Int?) async throws {
+    @Test(arguments: [nil, 4_096], ChannelKind.allCases)
+    func `many threads write whole messages, each in its own order`(
+        bufferSize: Int?, kind: ChannelKind
+    ) async throws {
         try await withLoop { loop in
             let (near, far) = try Socket.pair()
             if let bufferSize { near.setSendBufferSize(bufferSize) }
-            let sender = SocketChannel(near, on: loop, remoteAddress: "far")
-            let reader = SocketChannel(far, on: loop, remoteAddress: "near")
+            let sender = kind.channel(near, on: loop, remoteAddress: "far")
+            let reader = kind.channel(far, on: loop, remoteAddress: "near")
             let receiver = RecordingReceiver(on: loop)
             let senderReceiver = RecordingReceiver(on: loop)
             sender.open(senderReceiver)
             reader.open(receiver)
-            let (writers, messages) = (4, 1_000)
+            // Sealed, each message comes alone.
+            let (writers, messages) = (4, kind == .plain ? 1_000 : 100)
             for writer in 0..<writers {
                 try SystemThread.start(name: "writer") {
                     for number in 0..<messages { sender.send("\(writer) \(number)") }
@@ -38,12 +41,13 @@ import Testing
         }
     }
 
-    @Test func `an abort among writers tells exactly what has left`() async throws {
+    @Test(arguments: ChannelKind.allCases)
+    func `an abort among writers tells exactly what has left`(kind: ChannelKind) async throws {
         try await withLoop { loop in
             for round in 0..<50 {
                 let (near, far) = try Socket.pair()
-                let sender = SocketChannel(near, on: loop, remoteAddress: "far")
-                let reader = SocketChannel(far, on: loop, remoteAddress: "near")
+                let sender = kind.channel(near, on: loop, remoteAddress: "far")
+                let reader = kind.channel(far, on: loop, remoteAddress: "near")
                 let sent = RecordingReceiver(on: loop)
                 let received = RecordingReceiver(on: loop)
                 sender.open(sent)
@@ -62,18 +66,20 @@ import Testing
         }
     }
 
-    @Test func `what is queued in one turn of the loop leaves in one piece`() async throws {
+    @Test(arguments: ChannelKind.allCases)
+    func `what is queued in one turn of the loop leaves in one piece`(kind: ChannelKind) async throws {
         try await withLoop { loop in
             let (near, far) = try Socket.pair()
-            let sender = SocketChannel(near, on: loop, remoteAddress: "far")
-            let reader = SocketChannel(far, on: loop, remoteAddress: "near")
+            let sender = kind.channel(near, on: loop, remoteAddress: "far")
+            let reader = kind.channel(far, on: loop, remoteAddress: "near")
             let pieces = Lock<[Int]>([])
             let receiver = RecordingReceiver(on: loop) { bytes in pieces.withLock { $0.append(bytes.count) } }
             sender.open(RecordingReceiver(on: loop))
             reader.open(receiver)
             try await loop.perform { for _ in 0..<100 { sender.send("0123456789") } }
             try await receiver.wait { $0.bytes.count == 1_100 }
-            #expect(pieces.withLock { $0 } == [1_100])
+            // Each write is a piece of its own where pieces are sealed.
+            #expect(pieces.withLock { $0 } == (kind == .plain ? [1_100] : [352, 704, 44]))
         }
     }
 
@@ -137,15 +143,16 @@ import Testing
         }
     }
 
-    @Test func `append answers where in the stream a message begins`() async throws {
+    @Test(arguments: ChannelKind.allCases)
+    func `append answers where in the stream a message begins`(kind: ChannelKind) async throws {
         try await withLoop { loop in
             let (near, far) = try Socket.pair()
-            let stream = SocketChannel(near, on: loop, remoteAddress: "far")
+            let stream = kind.channel(near, on: loop, remoteAddress: "far")
             #expect(stream.append("four", framing: .lengthPrefixed) == 0)
             #expect(stream.append("four", framing: .lines) == 8)
             #expect(stream.append("four", framing: .headers) == 13)
             #expect(stream.append("end") == 13 + UInt64("Content-Length: 4\r\n\r\nfour".utf8.count))
-            let reader = SocketChannel(far, on: loop, remoteAddress: "near")
+            let reader = kind.channel(far, on: loop, remoteAddress: "near")
             let receiver = RecordingReceiver(on: loop)
             reader.open(receiver)
             stream.flush()
@@ -154,13 +161,15 @@ import Testing
         }
     }
 
-    @Test(arguments: [nil, 4_096])
-    func `large messages that others have too arrive whole and in their order`(bufferSize: Int?) async throws {
+    @Test(arguments: [nil, 4_096], ChannelKind.allCases)
+    func `large messages that others have too arrive whole and in their order`(
+        bufferSize: Int?, kind: ChannelKind
+    ) async throws {
         try await withLoop { loop in
             let (near, far) = try Socket.pair()
             if let bufferSize { near.setSendBufferSize(bufferSize) }
-            let sender = SocketChannel(near, on: loop, remoteAddress: "far")
-            let reader = SocketChannel(far, on: loop, remoteAddress: "near")
+            let sender = kind.channel(near, on: loop, remoteAddress: "far")
+            let reader = kind.channel(far, on: loop, remoteAddress: "near")
             let receiver = RecordingReceiver(on: loop)
             sender.open(RecordingReceiver(on: loop))
             reader.open(receiver)

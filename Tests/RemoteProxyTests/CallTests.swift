@@ -303,6 +303,7 @@ private final class InterruptedLoop: Loop {
     var now: Instant { loop.now }
     var isCurrent: Bool { loop.isCurrent }
     func submit(_ work: @escaping @Sendable () -> Void) { loop.submit(work) }
+    func atEndOfTurn(_ work: any TurnEndWork, _ hint: FlushHint) { loop.atEndOfTurn(work, hint) }
     func enqueue(_ job: consuming ExecutorJob) { loop.enqueue(job) }
 
     func schedule(at instant: Instant, _ work: @escaping @Sendable () -> Void) -> any LoopTimer {

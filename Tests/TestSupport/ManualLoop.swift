@@ -63,6 +63,9 @@ package final class ManualLoop: Loop, Handoff {
 
     package func submit(_ work: @escaping @Sendable () -> Void) { state.withLock { $0.queue.append(.work(work)) } }
 
+    /// Behind all that is to be done already.
+    package func atEndOfTurn(_ work: any TurnEndWork, _: FlushHint) { submit { work.turnEnds() } }
+
     package func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         state.withLock { $0.queue.append(.job(job)) }

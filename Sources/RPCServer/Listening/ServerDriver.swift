@@ -30,10 +30,16 @@ final class ServerDriver: Sendable {
     /// The tokens that are accepted now. `reload` replaces those of the configuration.
     private let tokens: Lock<TokenList?>
     let state: Lock<State>
+    /// Makes the channel of an accepted connection from that of its socket.
+    private let wrap: @Sendable (SocketChannel) -> any ByteChannel
     /// The sessions of all clients, also of those that have lost their connection.
     let sessions: SessionTable
 
-    init(_ configuration: RPCServer.Configuration, exports: Exports) {
+    init(
+        _ configuration: RPCServer.Configuration, exports: Exports,
+        wrap: @escaping @Sendable (SocketChannel) -> any ByteChannel = { $0 }
+    ) {
+        self.wrap = wrap
         self.configuration = configuration
         self.exports = exports
         sessions = SessionTable(grace: configuration.limits.sessionGrace, limit: configuration.limits.maximumSessions)
@@ -188,7 +194,7 @@ final class ServerDriver: Sendable {
         let stream = SocketChannel(
             socket, on: loops[number % loops.count], remoteAddress: "\(address)", limits: configuration.limits.output,
             pausesReading: true)
-        serve(stream, number: number, from: neighbourhood, runner: runner)
+        serve(wrap(stream), number: number, from: neighbourhood, runner: runner)
     }
 
     private func refuse(_ address: SocketAddress, _ limit: Limit) {

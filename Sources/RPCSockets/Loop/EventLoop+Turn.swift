@@ -1,7 +1,7 @@
 // Runs the turns of the loop's thread. A turn waits for events and delivers them, fires timers, and runs the queue. At its end
 // each channel sends in one write what is still queued.
 
-import RPCWire
+package import RPCWire
 import Synchronization
 
 extension EventLoop {
@@ -31,12 +31,17 @@ extension EventLoop {
         receive()
         fireTimers()
         guard runQueue() else { return false }
-        flushChannels()
+        endTurn()
         return true
     }
 
-    /// Whether the present piece of work is the last of this turn, and no channel waits for the end of the turn.
-    var isAtEndOfTurn: Bool { state.queue.isEmpty && state.channelsToFlush.isEmpty && !mailbox.hasMail }
+    package func atEndOfTurn(_ work: any TurnEndWork, _ hint: FlushHint) {
+        // By pattern: `==` on another module's enum goes through a table.
+        if case .last = hint, state.queue.isEmpty, state.turnEndWork.isEmpty, !mailbox.hasMail {
+            return work.turnEnds()
+        }
+        state.turnEndWork.append(work)
+    }
 
     private func fireTimers() {
         guard let next = state.timers.nextDeadline, next <= now else { return }
@@ -74,18 +79,18 @@ extension EventLoop {
         return true
     }
 
-    func flushChannels() {
-        guard !state.channelsToFlush.isEmpty else { return }
-        // Channels that are added from here on belong to the next turn.
-        var channels = exchange(&state.channelsToFlush, with: exchange(&state.spareChannelList, with: []))
-        for channel in channels { channel.turnEnds() }
-        channels.removeAll(keepingCapacity: true)
-        state.spareChannelList = channels
+    func endTurn() {
+        guard !state.turnEndWork.isEmpty else { return }
+        // What is added from here on belongs to the next turn.
+        var ending = exchange(&state.turnEndWork, with: exchange(&state.spareWorkList, with: []))
+        for work in ending { work.turnEnds() }
+        ending.removeAll(keepingCapacity: true)
+        state.spareWorkList = ending
     }
 
     /// Whether the thread can end. Only after `shutdown`, when nothing is left to do.
     private func isDone() -> Bool {
-        guard state.isEnding, state.queue.isEmpty, state.registrations.count == 0, state.channelsToFlush.isEmpty else {
+        guard state.isEnding, state.queue.isEmpty, state.registrations.count == 0, state.turnEndWork.isEmpty else {
             return false
         }
         return mailbox.leave { ownership.end() }
@@ -157,12 +162,12 @@ extension EventLoop {
             deliverReady(count)
             if count > 0 { return true }
         }
-        return mailbox.hasMail || !state.queue.isEmpty || !state.channelsToFlush.isEmpty
+        return mailbox.hasMail || !state.queue.isEmpty || !state.turnEndWork.isEmpty
     }
 
     /// How many nanoseconds the loop may sleep; nil if it may sleep until it is woken.
     private func timeToSleep(from now: Instant) -> Int64? {
-        guard state.queue.isEmpty, state.channelsToFlush.isEmpty, !mailbox.hasMail else { return 0 }
+        guard state.queue.isEmpty, state.turnEndWork.isEmpty, !mailbox.hasMail else { return 0 }
         state.timers.dropCancelledFirst()
         let until = state.timers.nextDeadline ?? .distantFuture
         guard mailbox.fallAsleep(until: until) else { return 0 }

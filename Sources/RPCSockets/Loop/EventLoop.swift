@@ -13,9 +13,9 @@ package final class EventLoop: Loop, @unchecked Sendable {
         var registrations = Registrations()
         var spin = SpinPolicy()
         var hosting: Hosting
-        /// Channels that have queued output in this turn; and an empty list, which has the memory for those of the next turn.
-        var channelsToFlush: ContiguousArray<any TurnEndWork> = []
-        var spareChannelList: ContiguousArray<any TurnEndWork> = []
+        /// What is to be called at the end of this turn; and an empty list, which has the memory for that of the next turn.
+        var turnEndWork: ContiguousArray<any TurnEndWork> = []
+        var spareWorkList: ContiguousArray<any TurnEndWork> = []
         let readBuffer = ReadBuffer()
         /// The handler that has read last, if no other had an event at the same time and if it is registered still.
         var lastRead: (any Selectable)?

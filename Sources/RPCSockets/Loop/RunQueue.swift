@@ -3,12 +3,6 @@
 import RPCWire
 import Synchronization
 
-/// An object that has work to do at the end of the present turn of a loop.
-protocol TurnEndWork: AnyObject, Sendable {
-    /// Called on the loop, once for each time that the object was listed.
-    func turnEnds()
-}
-
 /// An item of a loop's queue. Task jobs and submitted work share the queue. A timer that another thread has set reaches the
 /// loop in it.
 enum LoopItem {

@@ -103,7 +103,7 @@ extension SocketChannel: Selectable {
             _ = outgoing.finish(.remote)
             return outgoing.isIdle
         }
-        if isIdle || state.lingering != nil { end(.remote) } else { flushLater() }
+        if isIdle || state.lingering != nil { end(.remote) } else { writeLater(.more) }
     }
 
     /// Tells the peer that all has been sent, and waits until the peer ends too. Otherwise the kernel could answer the peer's

@@ -3,39 +3,13 @@
 import RPCWire
 import Synchronization
 
-/// Splits the messages that one turn of the loop queues into few writes, each of twice as many messages as the last. A single
-/// write would leave the peer idle until the end of the turn. With many writes both ends would do little but write and read.
-struct WriteBatch {
-    /// How many messages are sent in the first write: half of those that usually wait if there are many.
-    static let firstWrite = 32
-
-    /// Whether the channel is on the loop's list of channels to flush at the end of the turn.
-    private(set) var isListed = false
-    private var messages = 0
-    private var nextWrite = 0
-
-    mutating func begin() { (isListed, messages, nextWrite) = (true, 0, Self.firstWrite) }
-    mutating func end() { isListed = false }
-
-    /// Counts a message. Returns whether the messages so far must be written now.
-    mutating func add() -> Bool {
-        messages += 1
-        guard messages >= nextWrite else { return false }
-        (messages, nextWrite) = (0, nextWrite * 2)
-        return true
-    }
-}
-
 extension SocketChannel: TurnEndWork {
     /// How many times a writer other than the loop sends what other threads have queued meanwhile.
     private static let turnsForOthers = 16
 
     /// Leaves the queued bytes to the end of the turn, or to a write before it. Called on the loop.
-    func flushLater() {
-        if !state.batch.isListed {
-            state.batch.begin()
-            eventLoop.state.channelsToFlush.append(self)
-        }
+    func writeLater(_ hint: FlushHint) {
+        if state.batch.begin() { eventLoop.atEndOfTurn(self, hint) }
         if state.batch.add() { writeQueued() }
     }
 

@@ -7,8 +7,7 @@ import Synchronization
 /// `@unchecked Sendable`: only `sending` needs it. It belongs to the thread that is the writer according to `outgoing`.
 package final class SocketChannel: ByteChannel, @unchecked Sendable {
     package let remoteAddress: String
-    /// The user who runs the peer; nil except for Unix-domain sockets.
-    package let peerUser: UInt32?
+    package let peer: PeerProof?
     package var loop: any Loop { eventLoop }
 
     let eventLoop: EventLoop
@@ -53,7 +52,7 @@ package final class SocketChannel: ByteChannel, @unchecked Sendable {
         self.pausesReading = pausesReading
         outgoing = Lock(OutputQueue())
         bound = LoopBound(State(), of: loop)
-        peerUser = socket.peerUser
+        peer = socket.peerUser.map { .user($0) }
         socket.prepareForMessages(limits)
     }
 
@@ -81,9 +80,9 @@ package final class SocketChannel: ByteChannel, @unchecked Sendable {
     package var isCrowded: Bool { crowded.load(ordering: .relaxed) }
 
     package func flush(_ hint: FlushHint) {
-        guard eventLoop.isCurrent else { return writeQueued() }
         // By pattern: `==` on another module's enum goes through a table.
-        if case .last = hint, eventLoop.isAtEndOfTurn { writeQueued() } else { flushLater() }
+        if case .now = hint { return writeQueued() }
+        if eventLoop.isCurrent { writeLater(hint) } else { writeQueued() }
     }
 
     package func close() {
@@ -94,6 +93,8 @@ package final class SocketChannel: ByteChannel, @unchecked Sendable {
     package func abort() { end(.local) }
 
     package func moved(to loop: any Loop) -> (any ByteChannel)? {
+        // The answer to a login may have been queued in this turn.
+        writeQueued()
         // Ends at once. A channel that only finishes would read on, and take bytes that belong to the new channel.
         guard let other = loop as? EventLoop, !state.hasReadEnd,
             outgoing.withLock({ $0.phase == .open && $0.isIdle && $0.end(.local) })

@@ -9,8 +9,9 @@ package protocol ByteChannel: AnyObject, Sendable {
     /// The address of the peer, for logs and for `Caller`.
     var remoteAddress: String { get }
 
-    /// The user who runs the peer; nil where the system does not know.
-    var peerUser: UInt32? { get }
+    /// What is known for certain of who the peer is; nil if nothing is. Asked for on the loop when the first bytes have come, so
+    /// a channel may find it out in a handshake.
+    var peer: PeerProof? { get }
 
     /// Whether arriving bytes would be delivered now. Called on the loop.
     var isReading: Bool { get }
@@ -33,7 +34,8 @@ package protocol ByteChannel: AnyObject, Sendable {
     /// this has become false. Callable from any thread, also under a lock.
     var isCrowded: Bool { get }
 
-    /// Sends the queued bytes: on the loop at the end of the turn, elsewhere at once unless another thread is sending already.
+    /// Sends the queued bytes: on the loop at the end of the turn, elsewhere at once unless another thread is sending already. The
+    /// hint may make it sooner.
     func flush(_ hint: FlushHint)
 
     /// Continues to read after the receiver's `wantsMore` was false. Called on the loop.
@@ -46,13 +48,13 @@ package protocol ByteChannel: AnyObject, Sendable {
     func abort()
 
     /// Gives the connection to a new channel on another loop. The new channel waits to be opened. This channel neither receives
-    /// nor sends any more, and tells its receiver nothing. Called on the loop, before anything has been written.
-    /// - Returns: nil when the connection has ended, or cannot move to that loop.
+    /// nor sends any more, and tells its receiver nothing. The offsets of the new channel begin at 0. Called on the loop.
+    /// - Returns: nil when the connection has ended, or when written bytes wait that the system does not take.
     func moved(to loop: any Loop) -> (any ByteChannel)?
 }
 
 extension ByteChannel {
-    package var peerUser: UInt32? { nil }
+    package var peer: PeerProof? { nil }
     package var isReading: Bool { true }
     package var waiting: Int { 0 }
     package var isCrowded: Bool { false }
@@ -61,8 +63,12 @@ extension ByteChannel {
     /// Puts these bytes at the end of the outgoing queue, as `write(_:)` with a closure does.
     @discardableResult
     package func write(_ bytes: UnsafeRawBufferPointer) -> UInt64 { write { queue, _ in queue.append(bytes) } }
+}
 
-    package func moved(to loop: any Loop) -> (any ByteChannel)? { nil }
+/// What is known for certain of the program at the other end of a channel.
+package enum PeerProof: Sendable, Equatable {
+    /// The system says which user runs it.
+    case user(UInt32)
 }
 
 /// What the code that flushes knows about further output. A channel may ignore it.
@@ -72,6 +78,8 @@ package enum FlushHint: Sendable {
     /// The calling code does nothing more in this turn. If no other work is left, the channel can send at once, and the rest of
     /// the turn runs while the bytes travel.
     case last
+    /// The turn is over: a channel that wraps another one has sealed what the turn has queued.
+    case now
 }
 
 package protocol ByteReceiver: AnyObject, Sendable {

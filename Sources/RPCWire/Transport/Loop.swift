@@ -23,6 +23,16 @@ package protocol Loop: LoopThread, TaskExecutor, SerialExecutor {
     /// call it. A call from elsewhere wakes the loop only if this timer is the next one due.
     @discardableResult
     func schedule(at instant: Instant, _ work: @escaping @Sendable () -> Void) -> any LoopTimer
+
+    /// Calls `work.turnEnds()` once, when the loop has done what is left of the present turn. Called on the loop.
+    /// - Parameter hint: with `.last` the call comes at once if nothing else is left of the turn.
+    func atEndOfTurn(_ work: any TurnEndWork, _ hint: FlushHint)
+}
+
+/// An object that has work to do at the end of a turn of its loop.
+package protocol TurnEndWork: AnyObject, Sendable {
+    /// Called on the loop, once for each time that it was asked for.
+    func turnEnds()
 }
 
 package protocol LoopTimer: AnyObject, Sendable {

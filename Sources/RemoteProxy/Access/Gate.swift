@@ -13,6 +13,8 @@ package struct Gate {
     var settings: LinkSettings { shared.value }
     private var limits: Limits { shared.value.limits }
     var login: Login
+    /// Whether the peer has sent anything: then it is known whether its channel lets it in.
+    var hasMetPeer = false
     /// Whether the connection ended because the other end stopped answering or reading.
     var isSilent = false
     var frameTimeout: FrameTimeout
@@ -29,12 +31,11 @@ package struct Gate {
     var lockedInput = 0
 
     /// - Parameter isAccepted: whether the other end dialled; only then must it prove its identity.
-    init(_ shared: Shared<LinkSettings>, isAccepted: Bool, user: UInt32?, at now: Instant) {
+    init(_ shared: Shared<LinkSettings>, isAccepted: Bool, at now: Instant) {
         let (settings, limits) = (shared.value, shared.value.limits)
         self.shared = shared
         login = Login(
             needsProof: isAccepted && settings.tokens.withLock { $0 } != nil,
-            identity: isAccepted ? user.map { Identity(name: "uid:\($0)") } : nil,
             maximumInput: limits.loginInput, maximumOutput: limits.loginOutput)
         frameTimeout = FrameTimeout(
             firstByteTime: isAccepted ? limits.firstByteTime : .zero, frameTime: limits.frameTime,

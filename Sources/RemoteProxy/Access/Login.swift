@@ -1,5 +1,7 @@
 // Whether the other end of a connection may call, and as whom. Pure: tokens and byte counts go in, decisions come out.
 
+package import RPCWire
+
 /// Keeps a peer out until it has shown a token, and counts every byte to and from it until then.
 package struct Login: Sendable {
     private let maximumInput: Int
@@ -15,12 +17,18 @@ package struct Login: Sendable {
 
     /// - Parameters:
     ///   - needsProof: whether the server has a list of tokens.
-    ///   - identity: the identity that the system knows of the peer; nil if none.
-    package init(needsProof: Bool, identity: Identity?, maximumInput: Int, maximumOutput: Int) {
-        isLocked = needsProof && identity == nil
-        self.identity = identity
+    package init(needsProof: Bool, maximumInput: Int, maximumOutput: Int) {
+        isLocked = needsProof
         self.maximumInput = maximumInput
         self.maximumOutput = maximumOutput
+    }
+
+    /// Lets a peer in that has proved who it is without a token.
+    package mutating func prove(_ proof: PeerProof) {
+        switch proof {
+        case .user(let user): identity = Identity(name: "uid:\(user)")
+        }
+        isLocked = false
     }
 
     /// Judges a token that the peer has shown. A peer that is known by one token cannot become another with a second.

@@ -9,9 +9,17 @@ extension MessageChannel {
     // MARK: coming in
 
     func openGate() {
-        if let identity = gate.login.identity { link.identity = identity }
         if gate.login.isLocked { frames.limits.maximumFrameSize = gate.settings.limits.loginInput }
         bookGate()
+    }
+
+    /// Called when the first bytes have come: lets a peer in that the channel knows.
+    func meetPeer() {
+        gate.hasMetPeer = true
+        guard !isDialled, let proof = stream.peer else { return }
+        gate.login.prove(proof)
+        link.identity = gate.login.identity
+        frames.limits = link.settings.limits.frames
     }
 
     /// Handles a message of a peer that has not proved its identity. All that such a peer may do is log in.

@@ -75,7 +75,7 @@ package final class MessageChannel: @unchecked Sendable {
         frames = FrameReader(limits: settings.limits.frames, framing: framing)
         messages = MessageReader(
             maximumDepth: settings.limits.maximumDepth, maximumBatch: settings.limits.maximumBatch)
-        gate = Gate(link.context.settings, isAccepted: framing == nil, user: stream.peerUser, at: stream.loop.now)
+        gate = Gate(link.context.settings, isAccepted: framing == nil, at: stream.loop.now)
     }
 
     /// Goes on where another channel has read a hello that asks for a session of another link.
@@ -295,6 +295,7 @@ extension MessageChannel {
 extension MessageChannel: ByteReceiver {
     package func received(_ bytes: Bytes) {
         guard !isClosed else { return }
+        if !gate.hasMetPeer { meetPeer() }
         frames.append(bytes)
         noteReceived(bytes.count)
         if input.isReading { readFrames() }

@@ -17,8 +17,10 @@ import Testing
         private let report: AsyncStream<Void>.Continuation
         private let streams = Lock<[any ByteChannel]>([])
         private let endpoint: SocketEndpoint
+        private let wrap: @Sendable (any ByteChannel) -> any ByteChannel
 
-        init(_ url: Endpoint) throws {
+        init(_ url: Endpoint, wrap: @escaping @Sendable (any ByteChannel) -> any ByteChannel = { $0 }) throws {
+            self.wrap = wrap
             endpoint = try url.socket()
             (connections, report) = AsyncStream.makeStream()
         }
@@ -28,11 +30,12 @@ import Testing
         var dialer: Dialer {
             Dialer(loop: EventLoop.shared) { [self] done in
                 let connector = Connector.connect(to: endpoint, on: .shared, timeout: .seconds(60)) { [self] result in
+                    let result = result.map(wrap)
                     if case .success(let stream) = result {
                         streams.withLock { $0.append(stream) }
                         report.yield()
                     }
-                    done(result.map { $0 })
+                    done(result)
                 }
                 return { connector.cancel() }
             }
@@ -41,13 +44,20 @@ import Testing
         func cut() { streams.withLock { $0.last }?.abort() }
     }
 
-    @Test func `a call goes on while its connection moves from thread to thread`() async throws {
+    private static func channel(_ inside: any ByteChannel, isSealed: Bool) -> any ByteChannel {
+        isSealed ? SealedChannel(inside) : inside
+    }
+
+    @Test(arguments: [false, true])
+    func `a call goes on while its connection moves from thread to thread`(isSealed: Bool) async throws {
         let held = HeldGreeter()
         var configuration = RPCServer.Configuration()
-        configuration.threads = 3
-        let server = RPCServer(configuration)
+        configuration.threads = 4
+        let server = RPCServer(configuration) { Self.channel($0, isSealed: isSealed) }
         server.export(GreeterProxy(held))
-        let network = try BreakingDialer(try await server.listen(on: "tcp://127.0.0.1:0"))
+        let network = try BreakingDialer(try await server.listen(on: "tcp://127.0.0.1:0")) {
+            Self.channel($0, isSealed: isSealed)
+        }
         let client = RPCClient(network.dialer, .patient)
         var (events, connections) = (held.events.makeAsyncIterator(), network.connections.makeAsyncIterator())
         for number in 1...9 {
@@ -68,13 +78,16 @@ import Testing
         await server.stop()
     }
 
-    @Test func `under many callers a connection that breaks again and again loses nothing`() async throws {
+    @Test(arguments: [false, true])
+    func `under many callers a connection that breaks again and again loses nothing`(isSealed: Bool) async throws {
         var configuration = RPCServer.Configuration()
-        configuration.threads = 2
-        let server = RPCServer(configuration)
+        configuration.threads = 4
+        let server = RPCServer(configuration) { Self.channel($0, isSealed: isSealed) }
         let counter = SharedCounter()
         server.export(CounterProxy(counter))
-        let network = try BreakingDialer(try await server.listen(on: "tcp://127.0.0.1:0"))
+        let network = try BreakingDialer(try await server.listen(on: "tcp://127.0.0.1:0")) {
+            Self.channel($0, isSealed: isSealed)
+        }
         var patient = RPCClient.Configuration.patient
         patient.reconnect.maximum = .milliseconds(10)
         let client = RPCClient(network.dialer, patient)

@@ -155,8 +155,8 @@ private func at(_ milliseconds: Int64) -> Instant { Instant(nanoseconds: millise
     private static let aliceAgain = tokens?.entry(for: "fedcba9876543210")
     private static let bob = tokens?.entry(for: "0123456789fedcba")
 
-    private static func machine(needsProof: Bool = true, identity: Identity? = nil) -> Login {
-        Login(needsProof: needsProof, identity: identity, maximumInput: 100, maximumOutput: 10)
+    private static func machine(needsProof: Bool = true) -> Login {
+        Login(needsProof: needsProof, maximumInput: 100, maximumOutput: 10)
     }
 
     @Test func `without tokens nobody is kept out and nothing is counted`() {
@@ -191,7 +191,8 @@ private func at(_ milliseconds: Int64) -> Instant { Instant(nanoseconds: millise
     }
 
     @Test func `who is known to the system is in, and may be more by a token`() {
-        var machine = Self.machine(identity: Identity(name: "uid:7"))
+        var machine = Self.machine()
+        machine.prove(.user(7))
         #expect(!machine.isLocked && machine.identity?.name == "uid:7")
         #expect(machine.show(Self.bob) == true)
         #expect(machine.identity == Self.bob?.identity)
@@ -222,7 +223,7 @@ private func at(_ milliseconds: Int64) -> Instant { Instant(nanoseconds: millise
     @Test func `a cancellation for each request that has ended is no flood`() {
         var settings = LinkSettings()
         settings.limits.maximumUnknownCancels = 2
-        var gate = Gate(Shared(settings), isAccepted: true, user: nil, at: at(0))
+        var gate = Gate(Shared(settings), isAccepted: true, at: at(0))
         for _ in 0..<3 { gate.requestEnded() }
         let cancels = (0..<6).map { _ in gate.admitsUnknownCancel(at: at(0)) }
         #expect(cancels == [true, true, true, true, true, false])
@@ -294,7 +295,7 @@ private func at(_ milliseconds: Int64) -> Instant { Instant(nanoseconds: millise
         settings.limits.firstByteTime = .seconds(16)
         settings.limits.keepalive.timeout = .seconds(16)
         settings.limits.frameTime = .seconds(16)
-        let due = (0..<1_000).map { Gate(Shared(settings), isAccepted: true, user: nil, at: at($0 * 10)).due }
+        let due = (0..<1_000).map { Gate(Shared(settings), isAccepted: true, at: at($0 * 10)).due }
         // Ten seconds' worth of connections come up in eleven moments, none early, none a second late.
         #expect(Set(due).count == 11)
         for (index, due) in due.enumerated() {

@@ -1,14 +1,16 @@
 // Two ends of a wire without a system in between: what one end writes and flushes, the other receives on its loop. It works
 // over any loop and breaks when told to, byte by byte, so that a conversation on a manual loop replays exactly.
 
+import RPCSockets
 package import RPCWire
 
 /// One end. The other is reached through the `Wire` that both hold.
-package final class MemoryChannel: ByteChannel {
+package final class MemoryChannel: ByteChannel, TurnEndWork {
     package let loop: any Loop
     package let remoteAddress: String
     private let wire: Wire
     private let side: Wire.Side
+    private let batch = Lock(WriteBatch())
 
     /// - Parameter otherLoop: where the second end lives, if not on the same loop as the first.
     package static func pair(
@@ -33,9 +35,16 @@ package final class MemoryChannel: ByteChannel {
     package var waiting: Int { wire.waiting(side) }
     package var isCrowded: Bool { wire.isCrowded(side) }
 
-    package func flush(_: FlushHint) {
-        // On the loop what is queued leaves behind all that is to be done there already, as it does on a socket.
-        if loop.isCurrent { loop.submit { [wire, side] in wire.send(side) } } else { wire.send(side) }
+    package func flush(_ hint: FlushHint) {
+        if case .now = hint { return wire.send(side) }
+        guard loop.isCurrent else { return wire.send(side) }
+        if batch.withLock({ $0.begin() }) { loop.atEndOfTurn(self, hint) }
+        if batch.withLock({ $0.add() }) { wire.send(side) }
+    }
+
+    package func turnEnds() {
+        batch.withLock { $0.end() }
+        wire.send(side)
     }
 
     /// Delivery in memory never pauses: the receiver's queue is as good as the wire's.
