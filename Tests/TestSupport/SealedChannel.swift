@@ -1,5 +1,5 @@
-// A channel around another one that changes each byte and puts a length in front of each piece, as a cipher does: what was
-// written here and what the system sends have different offsets, and what comes must be whole before it can be read.
+// A channel around another one, such as one with a cipher: it changes each byte, and puts a length in front of each piece. So a
+// byte has other offsets inside than here. The receiver gets a piece when the whole piece has come.
 
 import RPCSockets
 package import RPCWire

@@ -93,7 +93,7 @@ package final class SocketChannel: ByteChannel, @unchecked Sendable {
     package func abort() { end(.local) }
 
     package func moved(to loop: any Loop) -> (any ByteChannel)? {
-        // The answer to a login may have been queued in this turn.
+        // What was queued in this turn, such as the end of a handshake.
         writeQueued()
         // Ends at once. A channel that only finishes would read on, and take bytes that belong to the new channel.
         guard let other = loop as? EventLoop, !state.hasReadEnd,

@@ -192,7 +192,7 @@ extension AnswererHalf {
         return replies.messages.map(\.message) + transfers.messages.map(\.message)
     }
 
-    /// Nothing leads back to the session any more, so it will end with its channel. Drops all kept answers.
+    /// Nothing leads back to the session any more, so it will end with its channel. Drops all that was kept.
     package mutating func endsWithChannel() {
         life.endsWithChannel()
         replies.removeAll()

@@ -49,7 +49,8 @@ package protocol ByteChannel: AnyObject, Sendable {
 
     /// Gives the connection to a new channel on another loop. The new channel waits to be opened. This channel neither receives
     /// nor sends any more, and tells its receiver nothing. The offsets of the new channel begin at 0. Called on the loop.
-    /// - Returns: nil when the connection has ended, or when written bytes wait that the system does not take.
+    /// - Returns: nil when the connection has ended or the peer sends no more, when written bytes wait that the system does not
+    ///   take, or when the loop is of another kind.
     func moved(to loop: any Loop) -> (any ByteChannel)?
 }
 
