@@ -21,7 +21,9 @@ package final class SimulatedNetwork: Sendable {
     private struct Way {
         let number: Int
         let client: MemoryChannel
-        var channel: MessageChannel
+        var channel: any MessageChannel
+
+        var server: MemoryChannel? { (channel as? FramedChannel)?.stream as? MemoryChannel }
     }
 
     package let loop: ManualLoop
@@ -82,7 +84,7 @@ package final class SimulatedNetwork: Sendable {
     /// What goes wrong on the way from the server, on the connections there are.
     package func injectFromServer(_ faults: WireFaults) {
         for link in state.withLock({ $0.links }) {
-            if let stream = link.channel.stream as? MemoryChannel { stream.faults = faults }
+            link.server?.faults = faults
         }
     }
 
@@ -91,7 +93,7 @@ package final class SimulatedNetwork: Sendable {
         let link = state.withLock { $0.links.indices.contains(link) ? $0.links[link] : nil }
         guard let link else { return }
         link.client.faults.isHeld = isHeld
-        if let stream = link.channel.stream as? MemoryChannel { stream.faults.isHeld = isHeld }
+        link.server?.faults.isHeld = isHeld
     }
 
     /// What goes wrong on the way to the server, or from it, on the next connection and on no other.
@@ -124,7 +126,7 @@ package final class SimulatedNetwork: Sendable {
 
     /// The server gives up the connections it has; those that have fallen silent do not tell the clients.
     package func giveUpByServer() {
-        for link in state.withLock({ $0.links }) { link.channel.stream.abort() }
+        for link in state.withLock({ $0.links }) { link.channel.abort() }
     }
 
     /// The server's process ends, and another one is there at once that knows nothing.
@@ -183,17 +185,7 @@ package final class SimulatedNetwork: Sendable {
         let context = LinkContext(
             runner: runner, exports: exports, settings: Shared(settings), sessions: sessions, log: log)
         let link = Link(context)
-        let channel = MessageChannel(server, number: number, link: link, framing: nil) { [self] _, event in
-            guard case .replaced(let successor) = event else { return }
-            let action = state.withLock { state in
-                state.watched.add(successor)
-                if let place = state.links.firstIndex(where: { $0.number == number }) {
-                    state.links[place].channel = successor
-                }
-                return state.onHandOver
-            }
-            action?()
-        }
+        let channel = FramedChannel(server, for: link)
         state.withLock { state in
             let once = state.faultsOnce.take()
             if once?.fromServer == true { server.faults = once?.0 ?? WireFaults() }
@@ -201,7 +193,19 @@ package final class SimulatedNetwork: Sendable {
             state.links.append(Way(number: number, client: client, channel: channel))
             state.watched.add(client, channel, link, link.requester)
         }
-        loop.submit { channel.open() }
+        loop.submit {
+            link.open(channel, number: number) { [self] _, event in
+                guard case .replaced(let successor) = event else { return }
+                let action = state.withLock { state in
+                    state.watched.add(successor)
+                    if let place = state.links.firstIndex(where: { $0.number == number }) {
+                        state.links[place].channel = successor
+                    }
+                    return state.onHandOver
+                }
+                action?()
+            }
+        }
         return .success(client)
     }
 

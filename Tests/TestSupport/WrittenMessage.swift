@@ -15,3 +15,11 @@ extension ByteChannel {
         write { queue, _ in framing.write(.shared(message), into: &queue) }
     }
 }
+
+extension Framing {
+    /// Appends one message to the buffer, in a frame.
+    package func write(_ message: OutgoingMessage, into buffer: inout SendBuffer, isFirst: Bool = false) {
+        var framer = framer
+        framer.write(message, into: &buffer, isFirst: isFirst)
+    }
+}

@@ -11,7 +11,7 @@ final class ServerDriver: Sendable {
 
         var phase = Phase.serving
         var listeners: [Listener] = []
-        var channels: [Int: MessageChannel] = [:]
+        var channels: [Int: any MessageChannel] = [:]
         var accepted = 0
         var count: ConnectionCount
         var loops: [EventLoop] = []
@@ -206,14 +206,8 @@ final class ServerDriver: Sendable {
     private func serve(_ stream: any ByteChannel, number: Int, from neighbourhood: String?, runner: RequestRunner) {
         let context = LinkContext(
             runner: runner, exports: exports, settings: linkSettings, sessions: sessions, log: logLimiter.log)
-        let channel = MessageChannel(stream, number: number, link: Link(context), framing: nil) {
-            [self] channel, event in
-            switch event {
-            case .ready, .rejected, .leaving: break
-            case .replaced(let successor): replace(channel.number, by: successor)
-            case .ended: ended(channel.number, from: neighbourhood)
-            }
-        }
+        let link = Link(context)
+        let channel = FramedChannel(stream, for: link)
         let isServing = state.withLock { state in
             guard state.phase == .serving else { return false }
             state.channels[number] = channel
@@ -223,16 +217,24 @@ final class ServerDriver: Sendable {
             state.withLock { $0.count.leave(from: neighbourhood) }
             return stream.abort()
         }
-        stream.loop.submit { channel.open() }
+        stream.loop.submit {
+            link.open(channel, number: number) { [self] _, event in
+                switch event {
+                case .ready, .rejected, .leaving: break
+                case .replaced(let successor): replace(number, by: successor)
+                case .ended: ended(number, from: neighbourhood)
+                }
+            }
+        }
     }
 
     /// A new channel has taken over the connection, perhaps on another loop.
-    private func replace(_ number: Int, by successor: MessageChannel) {
+    private func replace(_ number: Int, by successor: any MessageChannel) {
         let isServing = state.withLock { state in
             state.channels[number] = successor
             return state.phase == .serving
         }
-        if !isServing { successor.stream.abort() }
+        if !isServing { successor.abort() }
     }
 
     private func ended(_ number: Int, from neighbourhood: String?) {

@@ -3,27 +3,31 @@
 package struct FrameReader: Sendable {
     /// May be raised while the stream goes on, for instance when a peer has logged in.
     package var limits: FrameLimits
-    /// Nil until the first byte has told it, unless the framing was given.
+    /// The framing that the first byte has told.
     package private(set) var framing: Framing?
     /// Whether a frame has begun that is not complete yet. As of the last call of `next`.
     package private(set) var isInsideFrame = false
     private var hasEnded = false
+    package private(set) var isLengthPrefixed = false
     /// Whether white space came before the first other byte.
     private var hasLeadingBlanks = false
     /// How many whole frames have been returned.
     package private(set) var count = 0
 
     private var unread = UnreadBytes()
-    /// Asked only when the framing is known.
-    private var framer: any Framer
+    /// Nil until the first byte has told it, unless it was given.
+    private var framer: (any Framer)?
     private var failure: FramingError?
 
-    /// - Parameter framing: the framing of the stream, if it is known; nil to learn it from the first byte.
-    package init(limits: FrameLimits = .init(), framing: Framing? = nil) {
+    /// - Parameter framer: reads the stream; nil to learn its framing from the first byte.
+    package init(limits: FrameLimits = .init(), _ framer: (any Framer)? = nil) {
         self.limits = limits
-        self.framing = framing
-        framer = (framing ?? .lines).framer
+        self.framer = framer
+        isLengthPrefixed = framer is LengthFramer
     }
+
+    /// Whether it is known how the stream is cut into frames.
+    package var isTold: Bool { framer != nil }
 
     /// The first of the bytes that could not be read, as a text for people; after an error.
     package var beginning: String { Bytes(copying: unread.front).beginning }
@@ -39,17 +43,16 @@ package struct FrameReader: Sendable {
     package mutating func end() {
         hasEnded = true
         // An error is thrown again by `next`.
-        if framing == nil { try? detectFraming() }
-        // The last line may lack its line feed.
-        if framing == .lines { append(Bytes("\n")) }
+        if framer == nil { try? detectFraming() }
+        if failure == nil { framer?.end(&unread) }
     }
 
-    /// Returns the next whole frame, or nil when more bytes are needed. Some peers send empty frames to keep a connection open.
-    /// The caller skips and counts those. After an error the reader is finished, and throws the same error at each call.
-    package mutating func next() throws(FramingError) -> Bytes? {
+    /// Returns the next whole frame, or nil when more bytes are needed. The caller skips and counts empty messages. After an error
+    /// the reader is finished, and throws the same error at each call.
+    package mutating func next() throws(FramingError) -> Frame? {
         if let failure { throw failure }
         do throws(FramingError) {
-            if framing == nil { try detectFraming() }
+            if framer == nil { try detectFraming() }
             if !unread.isEmpty, let frame = try nextFrame() {
                 count &+= 1
                 isInsideFrame = false
@@ -68,15 +71,16 @@ package struct FrameReader: Sendable {
         }
     }
 
-    private mutating func nextFrame() throws(FramingError) -> Bytes? {
-        guard case .lengthPrefixed = framing else { return try framer.next(in: &unread, limits: limits) }
+    @inline(__always)
+    private mutating func nextFrame() throws(FramingError) -> Frame? {
+        guard isLengthPrefixed else { return try framer?.next(in: &unread, limits: limits) }
         // The same, but without finding the framer's function and memory at run time for each message.
         var framer = LengthFramer()
         return try framer.next(in: &unread, limits: limits)
     }
 
     private mutating func detectFraming() throws(FramingError) {
-        while framing == nil, !unread.isEmpty {
+        while framer == nil, !unread.isEmpty {
             let blanks = leadingBlanks(in: unread.front)
             hasLeadingBlanks = hasLeadingBlanks || blanks > 0
             let isBlank = blanks == unread.count
@@ -84,6 +88,7 @@ package struct FrameReader: Sendable {
             guard !isBlank, let first = unread.front.first else { continue }
             let framing = try Framing.detect(firstByte: first, isFirst: !hasLeadingBlanks)
             (self.framing, framer) = (framing, framing.framer)
+            isLengthPrefixed = framing == .lengthPrefixed
         }
     }
 }

@@ -1,22 +1,58 @@
 // Framings: how messages are separated in a stream of bytes, and how large they may be. To add one, add a case to `Framing` and a
 // conformer of `Framer`. Each conformer is one file, which holds both its reading and its writing.
 
-/// Cuts the bytes of one connection into frames, and puts sent messages into frames. Knows neither JSON nor sockets.
+/// Cuts the bytes of one connection into frames, or puts sent messages into frames. Knows neither JSON nor sockets. A connection
+/// has two: one reads, and one writes.
 ///
 /// A framing that needs state, such as WebSocket with its mask and control frames, keeps it in its conformer. HTTP is not a
 /// framing but another kind of connection: its messages have a method, a path and one answer each.
-protocol Framer: Sendable {
+package protocol Framer: Sendable {
     /// Takes the next whole frame from the front of the unread bytes, as a view. Leaves the bytes of an incomplete frame there.
     /// - Parameter unread: not empty.
-    /// - Returns: nil when more bytes are needed; an empty view for an empty frame.
+    /// - Returns: nil when more bytes are needed.
     /// - Throws: when the start of the next frame cannot be known. The framer is not called again then.
-    mutating func next(in unread: inout UnreadBytes, limits: FrameLimits) throws(FramingError) -> Bytes?
+    mutating func next(in unread: inout UnreadBytes, limits: FrameLimits) throws(FramingError) -> Frame?
+
+    /// Makes the last frame whole when no more bytes come, if its end may be left out.
+    mutating func end(_ unread: inout UnreadBytes)
 
     /// Appends one whole frame to the buffer.
     /// - Parameters:
     ///   - message: is copied, unless it is large: then it is held until it has been sent (`SendBuffer.append`).
     ///   - isFirst: whether the frame begins a connection that this end has dialled, and so tells the peer the framing.
-    static func write(_ message: OutgoingMessage, into buffer: inout SendBuffer, isFirst: Bool)
+    mutating func write(_ message: OutgoingMessage, into buffer: inout SendBuffer, isFirst: Bool)
+}
+
+extension Framer {
+    package mutating func end(_ unread: inout UnreadBytes) {}
+}
+
+/// What a framer has found in the bytes of its connection.
+package enum Frame: Sendable {
+    /// An empty message is none: some peers send such frames to keep a connection open.
+    case message(Bytes)
+    /// The peer is to get these bytes as they are, in answer to a frame of the framing's own.
+    case reply(Bytes)
+    /// The peer ends the connection, and gets these bytes before. No frame follows.
+    case end(reply: Bytes)
+}
+
+/// Puts the messages of one connection into frames.
+package struct FrameWriter: Sendable {
+    private var framer: any Framer
+    private let isLengthPrefixed: Bool
+
+    package init(_ framer: any Framer) {
+        self.framer = framer
+        isLengthPrefixed = framer is LengthFramer
+    }
+
+    @inline(__always)
+    package mutating func write(_ message: OutgoingMessage, into buffer: inout SendBuffer, isFirst: Bool) {
+        guard isLengthPrefixed else { return framer.write(message, into: &buffer, isFirst: isFirst) }
+        // The same, but without finding the framer's function and memory at run time for each message.
+        LengthFramer().write(message, into: &buffer, isFirst: isFirst)
+    }
 }
 
 /// How much a peer may send before a frame is complete. The error for a limit contains the limit's name and value.
@@ -46,29 +82,17 @@ package struct FrameLimits: Sendable, Hashable {
 package enum Framing: UInt8, Sendable, Hashable, CaseIterable {
     /// A 4-byte big-endian length, then JSON. Peers that run this library use it.
     case lengthPrefixed
-    /// One JSON text per line.
+    /// One JSON text per line. JSON text that this library writes has no line feed.
     case lines
     /// `Content-Length` headers, a blank line, then JSON. Language servers use it.
     case headers
 
     /// A new framer, for the beginning of a connection.
-    var framer: any Framer {
+    package var framer: any Framer {
         switch self {
         case .lengthPrefixed: LengthFramer()
         case .lines: LineFramer()
         case .headers: HeaderFramer()
-        }
-    }
-
-    /// Appends one whole frame to the buffer.
-    /// - Parameters:
-    ///   - message: must not contain a line feed if the framing is `lines`. JSON text that this library writes never does.
-    ///   - isFirst: whether the frame begins a connection that this end has dialled, and so tells the peer the framing.
-    package func write(_ message: OutgoingMessage, into buffer: inout SendBuffer, isFirst: Bool = false) {
-        switch self {
-        case .lengthPrefixed: LengthFramer.write(message, into: &buffer, isFirst: isFirst)
-        case .lines: LineFramer.write(message, into: &buffer, isFirst: isFirst)
-        case .headers: HeaderFramer.write(message, into: &buffer, isFirst: isFirst)
         }
     }
 

@@ -10,14 +10,14 @@ struct HeaderFramer: Framer {
     /// Nil until the headers are complete.
     private var bodyLength: Int?
 
-    mutating func next(in unread: inout UnreadBytes, limits: FrameLimits) throws(FramingError) -> Bytes? {
+    mutating func next(in unread: inout UnreadBytes, limits: FrameLimits) throws(FramingError) -> Frame? {
         while bodyLength == nil {
             guard try readLine(of: &unread, limits) else { return nil }
         }
         guard let bodyLength, unread.has(lineStart + bodyLength) else { return nil }
         let header = lineStart
         self = HeaderFramer()
-        return unread.take(bodyLength, behind: header)
+        return .message(unread.take(bodyLength, behind: header))
     }
 
     /// Reads one header line.
@@ -45,7 +45,7 @@ struct HeaderFramer: Framer {
         return true
     }
 
-    static func write(_ message: OutgoingMessage, into buffer: inout SendBuffer, isFirst: Bool) {
+    func write(_ message: OutgoingMessage, into buffer: inout SendBuffer, isFirst: Bool) {
         var header = "Content-Length: \(message.count)\r\n\r\n"
         header.withUTF8 { buffer.append(UnsafeRawBufferPointer($0)) }
         switch message {

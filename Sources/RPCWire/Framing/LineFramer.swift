@@ -4,7 +4,7 @@ struct LineFramer: Framer {
     /// The first `known` bytes of the next line have been searched for a line feed.
     private var known = 0
 
-    mutating func next(in unread: inout UnreadBytes, limits: FrameLimits) throws(FramingError) -> Bytes? {
+    mutating func next(in unread: inout UnreadBytes, limits: FrameLimits) throws(FramingError) -> Frame? {
         let limit = limits.maximumFrameSize
         let end = unread.lineFeed(from: known, of: limit)
         // The last byte before the line feed may be a CR, which does not count.
@@ -20,10 +20,13 @@ struct LineFramer: Framer {
         let isBlank = leadingBlanks(in: bytes) == bytes.count
         let line = unread.take(end)
         unread.skip(1)
-        return isBlank ? .empty : line[0..<length]
+        return .message(isBlank ? .empty : line[0..<length])
     }
 
-    static func write(_ message: OutgoingMessage, into buffer: inout SendBuffer, isFirst: Bool) {
+    /// The last line may lack its line feed.
+    mutating func end(_ unread: inout UnreadBytes) { unread.append(Bytes("\n")) }
+
+    func write(_ message: OutgoingMessage, into buffer: inout SendBuffer, isFirst: Bool) {
         // Always copied, because the line feed stands behind it.
         buffer.append(message.memory)
         buffer.append(UInt8(ascii: "\n"))

@@ -5,7 +5,7 @@ internal import JSONCodec
 /// Received chunks. The first one is the front: framers read it, and take frames from it as views. A frame that came in several
 /// chunks is copied into one chunk, once. The memory for it grows with the bytes that came, not with the length that was
 /// announced.
-struct UnreadBytes: Sendable {
+package struct UnreadBytes: Sendable {
     /// How much room is made for an announced frame, as a multiple of the bytes that have come. With reads of 64 KiB, one of
     /// the first two reads makes the room for any frame up to the usual limit.
     private static let mostAhead = 32

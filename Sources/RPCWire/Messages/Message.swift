@@ -29,6 +29,35 @@ package enum Message: Sendable {
     }
 }
 
+extension Message {
+    /// The same message, copied if it is a small part of what was read at once: otherwise it would keep all of that.
+    package var inOwnMemory: Message {
+        guard let frame = smallPart else { return self }
+        return moved(from: frame.chunk, to: Bytes(copying: frame.memory))
+    }
+
+    /// The frame, if it is a small part of its chunk.
+    private var smallPart: Bytes? {
+        switch self {
+        case .request(let request), .unreadable(let request, _):
+            request.frame.count < request.frame.chunk.memory.count / 4 ? request.frame : nil
+        // Its members have the same frame, but for those whose names have escapes.
+        case .batch(let messages): messages.lazy.compactMap(\.smallPart).first
+        case .result, .failure, .invalid, .refused, .ignored: nil
+        }
+    }
+
+    private func moved(from chunk: ByteChunk, to frame: Bytes) -> Message {
+        switch self {
+        case .request(let request) where request.frame.chunk === chunk: .request(Request(request, in: frame))
+        case .unreadable(let request, let error) where request.frame.chunk === chunk:
+            .unreadable(Request(request, in: frame), error)
+        case .batch(let messages): .batch(messages.map { $0.moved(from: chunk, to: frame) })
+        default: self
+        }
+    }
+}
+
 /// What a request of this library says of its place among others. It has one of these at most.
 package enum RequestMark: Sendable, Hashable {
     case none
@@ -84,6 +113,14 @@ package struct Request: Sendable {
         self.init(
             id: id, in: frame, method: 0..<method.count, params: method.count..<named.count, timeout: timeout,
             mark: mark, metadata: named.count..<frame.count)
+    }
+
+    /// The same request in another copy of its frame.
+    fileprivate init(_ other: Request, in frame: Bytes) {
+        self.init(
+            id: other.id, in: frame, method: other.name, params: other.arguments, timeout: other.timeout,
+            mark: other.mark,
+            metadata: other.metadataRange)
     }
 
     /// The name, in UTF-8 and without escapes.

@@ -82,8 +82,12 @@ package enum MessageWriter {
     }
 
     /// A ping, which asks the peer for a sign of life, and the answer to it.
-    package static let ping: StaticString = #"{"jsonrpc":"2.0","method":"rpc.ping","id":-1}"#
-    package static let pong: StaticString = #"{"jsonrpc":"2.0","id":-1,"result":null}"#
+    package static var ping: UnsafeRawBufferPointer { bytes(of: #"{"jsonrpc":"2.0","method":"rpc.ping","id":-1}"#) }
+    package static var pong: UnsafeRawBufferPointer { bytes(of: #"{"jsonrpc":"2.0","id":-1,"result":null}"#) }
+
+    private static func bytes(of text: StaticString) -> UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount)
+    }
 
     /// Writes a whole notification that tells the peer how many requests, replies and transfers have been received.
     /// - Parameter transfers: nil for a peer that knows none.

@@ -168,15 +168,12 @@ extension AnswererHalf {
 // MARK: transfers, which the driver bounds: each is sent at once
 
 extension AnswererHalf {
-    /// The number of the next transfer; nil if the peer knows none.
-    package mutating func takeTransferNumber() -> Int64? {
-        guard hasTransfers else { return nil }
-        lastTransfer += 1
-        return lastTransfer
-    }
+    /// The number of the next transfer; nil if the peer knows none, or the session is over.
+    package var nextTransfer: Int64? { hasTransfers && !life.isOver ? lastTransfer + 1 : nil }
 
-    /// Keeps a whole message that has the last number, until the peer has it, if the session can go on.
-    package mutating func keep(transfer message: UnsafeRawBufferPointer) {
+    /// A whole message with that number is sent. It is kept until the peer has it, if the session can go on.
+    package mutating func sent(transfer message: UnsafeRawBufferPointer) {
+        lastTransfer += 1
         if life.isResumable { transfers.keep(message, number: lastTransfer) }
     }
 }

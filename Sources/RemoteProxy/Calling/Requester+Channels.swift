@@ -5,51 +5,60 @@ import RPCSockets
 import RPCWire
 
 extension Requester {
-    /// Called when a channel is ready: what waited goes out over it, in the order in which the calls were made. On the loop.
-    func attach(_ channel: MessageChannel, _ beginning: CallerHalf.Beginning) {
+    /// Called when a connection is ready: what waited goes out over it, in the order in which the calls were made. On the loop.
+    func attach(_ route: Route, of link: Link, _ beginning: CallerHalf.Beginning) {
         let now = loop.now
-        let link = channel.link
         var former: Link?
         let isOpen = feed { state in
-            guard let effects = state.half.attach(channel.number, beginning, at: now) else { return nil }
-            state.channel = channel
+            guard let effects = state.half.attach(route.number, beginning, at: now) else { return nil }
+            state.route = route
             if state.link !== link { former = state.link }
             state.link = link
             return effects
         }
         former?.end("the other end does not know it any more")
         // Also sends messages that the channel has queued on its own.
-        if isOpen { channel.stream.flush() } else { channel.stream.abort() }
+        if isOpen { route.channel.flush() } else { route.channel.abort() }
+    }
+
+    /// The other end has said what it speaks.
+    func learn(_ version: Int, of channel: any MessageChannel) {
+        state.withLock { state in if state.route?.channel === channel { state.route?.version = version } }
     }
 
     /// Called when the other end takes no new calls over this channel. The channel ends once nothing is awaited from it any
     /// more.
     /// - Returns: false when another channel had replaced it before.
-    func leave(_ channel: MessageChannel, why: String) -> Bool {
+    func leave(_ channel: any MessageChannel, why: String) -> Bool {
         feed { state in
-            guard state.channel === channel else { return nil }
-            (state.channel, state.link) = (nil, nil)
-            state.leaving.append(channel)
-            return state.half.leave(channel.number, because: why)
+            guard let route = state.route, route.channel === channel else { return nil }
+            (state.route, state.link) = (nil, nil)
+            state.leaving.append(route)
+            return state.half.leave(route.number, because: why)
         }
     }
 
     /// Called when the channel has ended. If its session goes on, its calls wait for the next connection. If not, calls of
     /// which a byte had left fail, unless they may be run twice. All others wait.
-    func ended(_ channel: MessageChannel, sent: UInt64, why: String, sessionGoesOn: Bool) {
+    func ended(_ channel: any MessageChannel, _ number: Int, sent: UInt64, why: String, sessionGoesOn: Bool) {
         feed { state in
-            if state.channel === channel { state.channel = nil }
-            state.leaving.removeAll { $0 === channel }
-            return state.half.lost(
-                channel.number, sent: sent, because: why, sessionGoesOn: sessionGoesOn)
+            if state.route?.channel === channel { state.route = nil }
+            state.leaving.removeAll { $0.channel === channel }
+            return state.half.lost(number, sent: sent, because: why, sessionGoesOn: sessionGoesOn)
         }
+    }
+
+    /// Tells the other end that this one will not come back, if it is known to run this library. From any thread.
+    func sayGoodbye(over channel: any MessageChannel) {
+        state.withLock { $0.route(over: channel) }?.sayGoodbye()
+        channel.flush()
     }
 
     /// Called when there is no way back to the session of a link. Its calls that may have arrived get no answer any more. On
     /// the loop.
     func linkEnded(_ link: Link, _ why: String) {
         feed { state in
-            guard state.link === link, state.channel == nil else { return nil }
+            guard state.link === link, state.route == nil else { return nil }
             state.link = nil
             return state.half.sessionEnded(why)
         }
@@ -76,7 +85,7 @@ extension Requester {
     package var pendingPosts: Int { state.withLock { $0.half.pendingPosts } }
     /// Whether there is a connection now, and whether the last attempt at one has failed.
     var reach: (isConnected: Bool, isUnreachable: Bool) {
-        state.withLock { ($0.channel != nil && $0.closed == nil, $0.half.isUnreachable) }
+        state.withLock { ($0.route != nil && $0.closed == nil, $0.half.isUnreachable) }
     }
 }
 
@@ -115,21 +124,26 @@ extension Requester {
     }
 
     /// Ends the link, and gives up all posts that are still pending, which the log is told.
+    /// - Parameter last: a channel that ends now, with a goodbye.
     /// - Returns: how many posts were lost since the requester closed.
     @discardableResult
-    func end(because why: String) -> Int {
+    func end(because why: String, with last: (any MessageChannel)? = nil) -> Int {
         var lost = 0
         var link: Link?
-        var leaving: [MessageChannel] = []
+        var ending: [Route] = []
         feed { state in
             let effects = state.half.end(because: why)
             lost = state.half.lostPosts
-            leaving = state.leaving
+            ending = state.leaving
+            if let last { ending.append(state.route(over: last) ?? Route(last, 0, 0)) }
             swap(&link, &state.link)
-            (state.channel, state.leaving, state.onSettled) = (nil, [], nil)
+            (state.route, state.leaving, state.onSettled) = (nil, [], nil)
             return effects
         }
-        for channel in leaving { channel.sayGoodbye() }
+        for route in ending {
+            route.sayGoodbye()
+            route.channel.close()
+        }
         if let link { loop.submit { link.end("closed at this end") } }
         return lost
     }

@@ -5,14 +5,36 @@ import JSONCodec
 import RPCSockets
 package import RPCWire
 
+/// A connection, as a requester uses it.
+struct Route: Sendable {
+    let channel: any MessageChannel
+    /// Tells it from the others that serve the same requester.
+    let number: Int
+    /// The version of `Hello.protocol` that the other end speaks; 0 if it does not run this library.
+    var version: Int
+
+    init(_ channel: any MessageChannel, _ number: Int, _ version: Int) {
+        (self.channel, self.number, self.version) = (channel, number, version)
+    }
+
+    var peerRunsLibrary: Bool { version > 0 }
+    /// Whether the other end passes all metadata on.
+    var peerPassesAllOn: Bool { version == Hello.oldest }
+
+    /// Tells the other end that this one will not come back. The caller flushes.
+    func sayGoodbye() {
+        if peerRunsLibrary { channel.append { MessageWriter.writeNotification(SystemMethod.goodbye, in: $0) } }
+    }
+}
+
 /// Makes calls and posts to the other end, whichever end dialled.
 package final class Requester: Sendable {
     struct State: ~Copyable {
         var half: CallerHalf
         /// Where new calls go; nil while there is no connection.
-        var channel: MessageChannel?
-        /// Channels that take no new calls. They end once nothing is awaited from them any more.
-        var leaving: [MessageChannel] = []
+        var route: Route?
+        /// Connections that take no new calls. They end once nothing is awaited from them any more.
+        var leaving: [Route] = []
         /// The link that new calls belong to; it may have no channel now.
         var link: Link?
         /// Why no call may be made any more; nil while calls may be made.
@@ -127,7 +149,7 @@ extension Requester {
         let begun: CallerHalf.Begun
         switch state.half.call(
             .init(call.handle, length: call.count, deadline: call.deadline, call.persistence),
-            isCrowded: state.channel?.stream.isCrowded == true, at: now)
+            isCrowded: state.route?.channel.isCrowded == true, at: now)
         {
         case .success(let value): begun = value
         case .failure(let reason):
@@ -138,23 +160,24 @@ extension Requester {
         }
         call.id = begun.id
         var after = AfterSending(wantsConnection: true)
-        if begun.isSent, let channel = state.channel {
-            dispatch(call, begun.id, over: channel, at: now, &state.half)
-            after = flushing(channel, atOnce: isOnLoop || state.half.pendingCalls == 1, &state)
+        if begun.isSent, let route = state.route {
+            dispatch(call, begun.id, over: route, at: now, state.link, &state.half)
+            after = flushing(route, atOnce: isOnLoop || state.half.pendingCalls == 1, &state)
         }
         if begun.isNextDue { after.wakeAt = call.deadline }
         return after
     }
 
     /// Takes the calls that these replies answer out of the table and resumes their callers. On the loop.
-    func replied(_ replies: inout [CallReply], over channel: MessageChannel) {
+    /// - Returns: how many calls were answered, and the number of a call that was never made and answered all the same.
+    func replied(_ replies: inout [CallReply], over channel: Int) -> (answers: Int, stray: Int64?) {
         var isOnlyOne = false
         var answers = 0
-        var toFlush: MessageChannel?
+        var toFlush: (any MessageChannel)?
         var stray: Int64?
-        let finished = state.withLock { state -> [MessageChannel] in
+        let finished = state.withLock { state -> [Route] in
             for index in replies.indices {
-                if let handle = state.half.replied(to: replies[index].number, over: channel.number),
+                if let handle = state.half.replied(to: replies[index].number, over: channel),
                     let call = OutgoingCall.with(handle)
                 {
                     answers += 1
@@ -164,19 +187,22 @@ extension Requester {
                 }
             }
             isOnlyOne = replies.count == 1 && state.half.pendingCalls == 0
-            if state.half.messagesWait, sendWaiting(at: loop.now, &state) { toFlush = state.channel }
+            if state.half.messagesWait, sendWaiting(at: loop.now, &state) { toFlush = state.route?.channel }
             tellBytes(&state)
             return state.leaving.isEmpty ? [] : state.take(state.half.takeFinished())
         }
-        channel.noteAnswers(answers)
-        if let stray { channel.link.noteStray(stray) }
         if let handoff {
             handoff.answer(onlyOf: isOnlyOne ? ObjectIdentifier(self) : nil) { resume(replies) }
         } else {
             resume(replies)
         }
-        toFlush?.stream.flush()
-        for channel in finished { channel.finishWhenIdle() }
+        toFlush?.flush()
+        finish(finished)
+        return (answers, stray)
+    }
+
+    private func finish(_ routes: [Route]) {
+        for route in routes { loop.submit { route.channel.link.finishWhenIdle() } }
     }
 
     @inline(__always)
@@ -185,8 +211,8 @@ extension Requester {
     }
 
     /// Called when the other end refused a call before any work because it is going away. The call tries the next connection.
-    func refused(_ number: Int64, over channel: MessageChannel) {
-        feed { $0.half.refused(number, over: channel.number) }
+    func refused(_ number: Int64, over channel: Int) {
+        feed { $0.half.refused(number, over: channel) }
     }
 
     /// Called when the caller's task is cancelled, before the call has begun or later.
@@ -255,21 +281,21 @@ extension Requester {
         var refusal: CallFailure?
         var untoldRefusals = 0
         let after = state.withLock { state -> AfterSending in
-            let channel = state.channel
+            let route = state.route
             defer { tellBytes(&state) }
             switch account.isOverdrawn
                 ? .failure(.noRoomInAll)
                 : state.half.post(
                     message.bytes, ownBytes: message.count - open, until: call.deadline,
-                    isCrowded: channel?.stream.isCrowded == true, peerRunsLibrary: channel?.peerRunsLibrary == true)
+                    isCrowded: route?.channel.isCrowded == true, peerRunsLibrary: route?.peerRunsLibrary == true)
             {
             case .success((let number, let isSent)):
                 untoldRefusals = state.half.takeUntoldRefusals()
-                guard let channel else { return AfterSending(wantsConnection: true) }
+                guard let route else { return AfterSending(wantsConnection: true) }
                 guard isSent else { return AfterSending() }
-                if !channel.peerRunsLibrary { message.truncate(to: open) }
-                dispatch(post: message, number, over: channel)
-                return flushing(channel, atOnce: isOnLoop, &state)
+                if !route.peerRunsLibrary { message.truncate(to: open) }
+                dispatch(post: message, number, over: route)
+                return flushing(route, atOnce: isOnLoop, &state)
             case .failure(let failure):
                 if method != nil, state.half.noteRefusal(failure) { refusal = failure }
                 return AfterSending()
@@ -284,8 +310,8 @@ extension Requester {
     }
 
     /// Called when the other end has all posts up to this number that it was given over this channel.
-    func acknowledged(posts number: Int64, over channel: MessageChannel) {
-        feed { $0.half.acknowledged(posts: number, over: channel.number) }
+    func acknowledged(posts number: Int64, over channel: Int) {
+        feed { $0.half.acknowledged(posts: number, over: channel) }
     }
 
     private func tell(untoldRefusals count: Int) {
@@ -306,40 +332,41 @@ extension Requester {
 extension Requester {
     /// Ends the message of a call and puts it into the outgoing queue.
     private func dispatch(
-        _ call: OutgoingCall, _ id: Int64, over channel: MessageChannel, at now: Instant, _ half: inout CallerHalf
+        _ call: OutgoingCall, _ id: Int64, over route: borrowing Route, at now: Instant, _ link: Link?,
+        _ half: inout CallerHalf
     ) {
         call.writeAgain()
         let message = call.message
         let open = message.count
-        if let metadata = call.metadata, channel.peerRunsLibrary {
-            MessageWriter.write(channel.peerPassesAllOn ? metadata.passedOn : metadata, in: message)
+        if let metadata = call.metadata, route.peerRunsLibrary {
+            MessageWriter.write(route.peerPassesAllOn ? metadata.passedOn : metadata, in: message)
         }
-        let inside = channel.peerHasTransfers ? call.origin.place?.number(over: channel.link) : nil
+        let inside = route.version >= Hello.withTransfers ? call.origin.place?.number(over: link) : nil
         MessageWriter.closeRequest(
-            id: id, timeout: timeLeft(for: call, over: channel, at: now), inside.map { .inside($0) } ?? .none,
+            id: id, timeout: timeLeft(for: call, over: route, at: now), inside.map { .inside($0) } ?? .none,
             in: message)
         // The message is kept without its end: if the connection is lost, the call may be sent again.
         let offset: UInt64
         if let large = Bytes(takingLarge: message) {
-            offset = channel.append(shared: large)
+            offset = route.channel.append(.shared(large))
             call.given = large[0..<open]
         } else {
-            offset = channel.append(message.bytes)
+            offset = route.channel.append(.copied(message.bytes))
             message.truncate(to: open)
         }
-        call.mayHaveRun = half.sent(id, at: StreamOffset(stream: channel.number, offset: offset))
+        call.mayHaveRun = half.sent(id, at: StreamOffset(stream: route.number, offset: offset))
     }
 
-    private func dispatch(post message: JSONOutput, _ number: Int64, over channel: MessageChannel) {
-        if channel.peerPassesAllOn { MessageWriter.keepPassedOnMetadata(in: message) }
-        MessageWriter.closeRequest(id: nil, timeout: nil, channel.peerRunsLibrary ? .post(number) : .none, in: message)
-        channel.append(message.bytes)
+    private func dispatch(post message: JSONOutput, _ number: Int64, over route: Route) {
+        if route.peerPassesAllOn { MessageWriter.keepPassedOnMetadata(in: message) }
+        MessageWriter.closeRequest(id: nil, timeout: nil, route.peerRunsLibrary ? .post(number) : .none, in: message)
+        route.channel.append(.copied(message.bytes))
     }
 
     /// The time left for a call, in milliseconds. Nil for a foreign peer, and when the time is the one that the other end
     /// assumes.
-    private func timeLeft(for call: OutgoingCall, over channel: MessageChannel, at now: Instant) -> Int64? {
-        guard channel.peerRunsLibrary, call.deadline < .distantFuture else { return nil }
+    private func timeLeft(for call: OutgoingCall, over route: borrowing Route, at now: Instant) -> Int64? {
+        guard route.version > 0, call.deadline < .distantFuture else { return nil }
         // A call just made under the default timeout has all of it left, except for the microseconds since.
         guard call.deadline < now.advanced(byNanoseconds: timeout - 1_000_000) else { return nil }
         // Rounded up: the caller goes by its own clock, and the other end need not stop before.
@@ -348,8 +375,8 @@ extension Requester {
 
     /// Says how a message just queued is sent. On the loop the stream flushes, at the end of the turn or before. Elsewhere a
     /// lone caller flushes at once, and several callers share one flush.
-    private func flushing(_ channel: MessageChannel, atOnce: Bool, _ state: inout State) -> AfterSending {
-        if atOnce { return AfterSending(flush: channel) }
+    private func flushing(_ route: borrowing Route, atOnce: Bool, _ state: inout State) -> AfterSending {
+        if atOnce { return AfterSending(flush: route.channel) }
         defer { state.isFlushPromised = true }
         return AfterSending(flushesForAll: !state.isFlushPromised)
     }
@@ -358,7 +385,7 @@ extension Requester {
 /// What is to be done for a call or post after the lock is released: code called under the lock could need the lock again.
 private struct AfterSending {
     /// The channel to flush now.
-    var flush: MessageChannel?
+    var flush: (any MessageChannel)?
     /// Whether to flush later, together with what others queue meanwhile.
     var flushesForAll = false
     var wantsConnection = false
@@ -370,7 +397,7 @@ extension Requester {
     /// - Parameter isLast: whether the calling code does nothing more in this turn of the loop.
     @inline(__always)
     private func perform(_ after: AfterSending, isLast: Bool = false) {
-        after.flush?.stream.flush(isLast ? .last : .more)
+        after.flush?.flush(isLast ? .last : .more)
         if after.flushesForAll { flushForAll() }
         if let wakeAt = after.wakeAt { wake(at: wakeAt) }
         if after.wantsConnection { connectionWanted() }
@@ -382,7 +409,7 @@ extension Requester {
         Task.detached(priority: Task.currentPriority) { [self] in
             state.withLock { state in
                 state.isFlushPromised = false
-                return state.channel?.stream
+                return state.route?.channel
             }?.flush()
         }
     }
@@ -397,8 +424,8 @@ extension Requester {
     func feed(_ event: (inout State) -> CallerEffects?) -> Bool {
         let now = loop.now
         var callers: [Waiter] = []
-        var touched: [MessageChannel] = []
-        var finished: [MessageChannel] = []
+        var touched: [any MessageChannel] = []
+        var finished: [Route] = []
         var onSettled: (@Sendable () -> Void)?
         let effects = state.withLock { state -> CallerEffects? in
             guard let effects = event(&state) else { return nil }
@@ -420,31 +447,31 @@ extension Requester {
                 "too late for their deadline (timeout), or longer than a message to the other end may be (maximumFrameSize)"
         )
         tell(untoldRefusals: effects.untoldRefusals)
-        for channel in touched { channel.stream.flush() }
+        for channel in touched { channel.flush() }
         if let wakeAt = effects.wakeAt { wake(at: wakeAt) }
         if effects.wantsConnection { connectionWanted() }
-        for channel in finished { channel.finishWhenIdle() }
+        finish(finished)
         onSettled?()
         return true
     }
 
     /// Queues the messages that an event has to send. Returns the channels to flush.
-    private func send(_ effects: CallerEffects, at now: Instant, _ state: inout State) -> [MessageChannel] {
-        var touched: [MessageChannel] = []
-        func touch(_ channel: MessageChannel) {
+    private func send(_ effects: CallerEffects, at now: Instant, _ state: inout State) -> [any MessageChannel] {
+        var touched: [any MessageChannel] = []
+        func touch(_ channel: any MessageChannel) {
             if !touched.contains(where: { $0 === channel }) { touched.append(channel) }
         }
         renumber(effects)
         for (id, stream) in effects.cancels {
-            guard let channel = state.channel(numbered: stream) else { continue }
+            guard let channel = state.route(numbered: stream)?.channel else { continue }
             channel.append { MessageWriter.writeCancel(of: id, in: $0) }
             touch(channel)
         }
-        if state.half.messagesWait, sendWaiting(at: now, &state), let channel = state.channel { touch(channel) }
+        if state.half.messagesWait, sendWaiting(at: now, &state), let route = state.route { touch(route.channel) }
         // Behind the posts that it is about.
-        if let stream = effects.reportOver, let channel = state.channel(numbered: stream), channel.peerRunsLibrary {
-            channel.append { MessageWriter.writeNotification(SystemMethod.report, in: $0) }
-            touch(channel)
+        if let stream = effects.reportOver, let route = state.route(numbered: stream), route.peerRunsLibrary {
+            route.channel.append { MessageWriter.writeNotification(SystemMethod.report, in: $0) }
+            touch(route.channel)
         }
         return touched
     }
@@ -457,11 +484,11 @@ extension Requester {
     /// - Returns: whether the channel is to be flushed.
     @inline(never)
     private func sendWaiting(at now: Instant, _ state: inout State) -> Bool {
-        guard let channel = state.channel else { return false }
+        guard let route = state.route else { return false }
         let output = JSONOutput()
         var hasSent = false
-        while !channel.stream.isCrowded {
-            let effects = state.half.takeWaiting(peerRunsLibrary: channel.peerRunsLibrary)
+        while !route.channel.isCrowded {
+            let effects = state.half.takeWaiting(peerRunsLibrary: route.peerRunsLibrary)
             if effects.sends.isEmpty { break }
             hasSent = true
             renumber(effects)
@@ -469,11 +496,11 @@ extension Requester {
                 switch sent {
                 case .call(let handle, let id):
                     guard let call = OutgoingCall.with(handle)?.takeUnretainedValue() else { continue }
-                    dispatch(call, id, over: channel, at: now, &state.half)
+                    dispatch(call, id, over: route, at: now, state.link, &state.half)
                 case .post(let message, let number):
                     output.removeAll()
                     message.withUnsafeBytes { output.append($0) }
-                    dispatch(post: output, number, over: channel)
+                    dispatch(post: output, number, over: route)
                 }
             }
         }
@@ -494,16 +521,22 @@ extension Requester {
 }
 
 extension Requester.State {
-    fileprivate func channel(numbered number: Int) -> MessageChannel? {
-        if let channel, channel.number == number { return channel }
+    fileprivate func route(numbered number: Int) -> Route? {
+        if let route, route.number == number { return route }
         return leaving.first { $0.number == number }
     }
 
-    /// Takes out the leaving channels with these numbers, from which nothing is awaited any more.
-    fileprivate mutating func take(_ finished: [Int]) -> [MessageChannel] {
+    /// The route over this channel; nil if nothing goes over it any more.
+    func route(over channel: any MessageChannel) -> Route? {
+        if let route, route.channel === channel { return route }
+        return leaving.first { $0.channel === channel }
+    }
+
+    /// Takes out the leaving connections with these numbers, from which nothing is awaited any more.
+    fileprivate mutating func take(_ finished: [Int]) -> [Route] {
         guard !finished.isEmpty else { return [] }
-        let channels = leaving.filter { finished.contains($0.number) }
+        let routes = leaving.filter { finished.contains($0.number) }
         leaving.removeAll { finished.contains($0.number) }
-        return channels
+        return routes
     }
 }

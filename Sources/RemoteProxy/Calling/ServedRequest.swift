@@ -85,5 +85,5 @@ struct CallPlace {
     private init(_ link: Link?, _ number: Int64) { (self.link, self.number) = (link, number) }
 
     /// What the call says over this link.
-    func number(over link: Link) -> Int64 { link === self.link ? number : 0 }
+    func number(over link: Link?) -> Int64 { link === self.link ? number : 0 }
 }

@@ -22,7 +22,7 @@ extension Requester {
         return answer
     }
 
-    private var connectionNumber: Int? { state.withLock { $0.channel?.number } }
+    private var connectionNumber: Int? { state.withLock { $0.route?.number } }
 
     private func asked(_ method: String) async throws -> Bool {
         let call = newCall()

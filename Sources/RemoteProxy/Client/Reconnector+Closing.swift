@@ -69,8 +69,8 @@ extension Reconnector {
         old.timer?.cancel()
         old.graceTimer?.cancel()
         old.giveUp?()
-        let lostPosts = peer.end(because: "the client was closed, and \(grace) of grace were not enough")
-        old.channel?.sayGoodbye()
+        let lostPosts = peer.end(
+            because: "the client was closed, and \(grace) of grace were not enough", with: old.channel)
         context.runner.stop()
         let isOver = state.withLock { state in
             state.lostPosts = lostPosts
@@ -80,7 +80,7 @@ extension Reconnector {
     }
 
     /// Called when a channel has ended.
-    func ended(_ channel: MessageChannel) {
+    func ended(_ channel: any MessageChannel) {
         let isLast = state.withLock { state in
             guard state.last === channel else { return false }
             state.last = nil

@@ -12,7 +12,7 @@ final class Reconnector: Sendable {
         var machine: Reconnection
         /// The number of the present attempt, and of its channel. Reports of earlier attempts come too late and are ignored.
         var attempt = 0
-        var channel: MessageChannel?
+        var channel: (any MessageChannel)?
         var giveUp: (@Sendable () -> Void)?
         var timer: (any LoopTimer)?
         /// The callers of `connect`.
@@ -30,7 +30,7 @@ final class Reconnector: Sendable {
         /// How many posts were lost; nil until the client has closed for good.
         var lostPosts: Int?
         /// The channel that was in use at closing; nil once it has ended.
-        var last: MessageChannel?
+        var last: (any MessageChannel)?
         var finishing: [CheckedContinuation<Int, Never>] = []
         /// Whether `finish` no longer waits for the last connection.
         var isGraceOver = false
@@ -131,16 +131,16 @@ final class Reconnector: Sendable {
         if isLate, !isReady { giveUp() }
     }
 
-    private func told(_ event: MessageChannel.Event, by channel: MessageChannel, of attempt: Int) {
+    private func told(_ event: ChannelEvent, by channel: any MessageChannel, of attempt: Int) {
         switch event {
         case .ready(let isResumed): ready(attempt, isResumed)
         case .rejected(let code, let why): rejected(attempt, code, because: why)
         case .replaced: break
-        case .leaving(let why):
-            lost(attempt, because: why, wasOfUse: channel.answers > 0, isLeaving: saysHello)
-        case .ended(let why):
+        case .leaving(let why, let wasOfUse):
+            lost(attempt, because: why, wasOfUse: wasOfUse, isLeaving: saysHello)
+        case .ended(let why, let wasOfUse):
             ended(channel)
-            lost(attempt, because: why, wasOfUse: channel.answers > 0)
+            lost(attempt, because: why, wasOfUse: wasOfUse)
         }
     }
 
@@ -149,9 +149,8 @@ final class Reconnector: Sendable {
         case .failure(let error):
             lost(attempt, because: error.description, isLasting: error.isLasting)
         case .success(let stream):
-            let channel = MessageChannel(
-                stream, number: attempt, link: Link(context, peer), framing: framing
-            ) { [weak self] channel, event in self?.told(event, by: channel, of: attempt) }
+            let link = Link(context, peer)
+            let channel = FramedChannel(stream, for: link, framing.framer)
             let isCurrent = state.withLock { state in
                 guard state.attempt == attempt, state.machine.phase == .connecting else { return false }
                 state.channel = channel
@@ -162,7 +161,9 @@ final class Reconnector: Sendable {
                 let why = "\(stream.remoteAddress) has taken the connection and not answered the greeting"
                 peer.ask { $0.waitsForGreeting(why) }
             }
-            channel.open()
+            link.open(channel, number: attempt) { [weak self] channel, event in
+                self?.told(event, by: channel, of: attempt)
+            }
         }
     }
 
@@ -202,13 +203,13 @@ final class Reconnector: Sendable {
     }
 
     private func timedOut(_ attempt: Int) {
-        let (channel, giveUp) = state.withLock { state -> (MessageChannel?, (@Sendable () -> Void)?) in
+        let (channel, giveUp) = state.withLock { state -> ((any MessageChannel)?, (@Sendable () -> Void)?) in
             guard state.attempt == attempt, state.machine.phase == .connecting else { return (nil, nil) }
             return (state.channel, state.giveUp)
         }
         giveUp?()
-        channel?.stream.abort()
-        let what = channel.map { "\($0.stream.remoteAddress): no greeting" } ?? "no connection"
+        channel?.abort()
+        let what = channel.map { "\($0.remoteAddress): no greeting" } ?? "no connection"
         lost(attempt, because: "\(what) within \(connectTimeout) (connectTimeout)")
     }
 

@@ -14,39 +14,39 @@ extension Link {
     }
 
     /// Finds the method that a request names and starts it, unless the request has come before.
-    func accept(_ request: Request, from channel: MessageChannel, in batch: BatchReply?) {
-        guard isNew(request, from: channel) else { return refuseRepeated(request, in: batch) }
+    func accept(_ request: Request, in batch: BatchReply?) {
+        guard isNew(request) else { return refuseRepeated(request, in: batch) }
         // The name is a view of the request's memory, and the request is still used below.
         guard let (object, method) = methods.method(named: request.methodName, in: context.exports) else {
-            return acceptOther(request, from: channel, in: batch)
+            return acceptOther(request, in: batch)
         }
-        start(method, of: object, for: request, from: channel, in: batch)
+        start(method, of: object, for: request, in: batch)
     }
 
     /// Answers a request that cannot be read. It counts as received, so that the other end does not send it again.
-    func refuse(_ request: Request, with error: ErrorObject, from channel: MessageChannel, in batch: BatchReply?) {
+    func refuse(_ request: Request, with error: ErrorObject, in batch: BatchReply?) {
         overran(error.limit)
-        guard isNew(request, from: channel) else { return refuseRepeated(request, in: batch) }
+        guard isNew(request) else { return refuseRepeated(request, in: batch) }
         answer(request.id, with: error, in: batch)
     }
 
     /// Accepts a request that names no export: it is for a held object, or for the protocol itself.
-    private func acceptOther(_ request: Request, from channel: MessageChannel, in batch: BatchReply?) {
+    private func acceptOther(_ request: Request, in batch: BatchReply?) {
         let name = request.method
         if name.count <= String.longestCompared {
             // The check comes first, so that `held`, which is lazy, is not made where no holds are asked for.
             if HeldObjects.mayHold(name), let (object, method) = held.method(named: name, for: request.params) {
-                return start(method, of: object, for: request, from: channel, in: batch)
+                return start(method, of: object, for: request, in: batch)
             }
-            if request.isSystem { return accept(system: request, in: batch, over: channel) }
+            if request.isSystem { return accept(system: request, in: batch) }
         }
-        answer(request.id, with: .unknown(name, exports, isOwnEnd: channel.peerRunsLibrary), in: batch)
+        answer(request.id, with: .unknown(name, exports, isOwnEnd: peerRunsLibrary), in: batch)
     }
 
     /// Judges a request. Then begins it, holds it back, or refuses it.
     func start(
         _ method: consuming ExportedMethod, of object: consuming ExportedObject, for request: Request,
-        from channel: MessageChannel, in batch: BatchReply?
+        in batch: BatchReply?
     ) {
         let id = request.id
         var metadata: CallMetadata?
@@ -58,18 +58,18 @@ extension Link {
         // No caller waits for the end of a post.
         let deadline =
             id == nil
-            ? .distantFuture : half.deadline(after: request.timeout, peerRunsLibrary: channel.peerRunsLibrary, at: now)
+            ? .distantFuture : half.deadline(after: request.timeout, peerRunsLibrary: peerRunsLibrary, at: now)
         let isPost = id == nil && method.isPost
         switch admission.judge(
             id, isPost: isPost, bytes: request.paramsCount + request.metadataCount, deadline: deadline, in: &half,
             runner: runner, at: now)
         {
         case .begins(let slot, let limit):
-            channel.noteAsked()
+            _ = connection?.channel.admits(.asked)
             if half.isNextDue(deadline) { setDeadlineTimer() }
             let incoming = IncomingRequest(
                 request, id: id, object: object, method: method, link: self, slot: slot, deadline: deadline,
-                metadata: metadata, served: method.isPost ? nil : served(request, channel), batch: batch, arrived: now)
+                metadata: metadata, served: method.isPost ? nil : served(request), batch: batch, arrived: now)
             if let limit { holdBack(incoming, limit) } else { begin(incoming) }
         case .busy(let limit): answer(id, with: .busy(limit, of: settings.limits), in: batch)
         case .draining: answer(id, with: .draining, in: batch)
@@ -78,9 +78,9 @@ extension Link {
 
     /// The request as one that was made inside a call of this end; nil for nearly all requests.
     @inline(__always)
-    private func served(_ request: Request, _ channel: MessageChannel) -> ServedRequest? {
-        guard case .inside(let inside) = request.mark, channel.peerRunsLibrary else { return nil }
-        return served(request, inside: inside, over: channel.number)
+    private func served(_ request: Request) -> ServedRequest? {
+        guard case .inside(let inside) = request.mark, let connection, connection.version > 0 else { return nil }
+        return served(request, inside: inside, over: connection.number)
     }
 
     @inline(never)
@@ -164,8 +164,8 @@ extension Link {
 
     /// Whether a request has not come before. Each request of a peer that runs this library has a number, higher than those
     /// before it.
-    private func isNew(_ request: Request, from channel: MessageChannel) -> Bool {
-        guard channel.peerRunsLibrary, let number = request.sessionNumber else { return true }
+    private func isNew(_ request: Request) -> Bool {
+        guard peerRunsLibrary, let number = request.sessionNumber else { return true }
         return half.receipts.request(
             number, isPost: request.id == nil, bytes: request.paramsCount + request.metadataCount)
     }
@@ -199,7 +199,7 @@ extension Link {
     func prepare(_ request: borrowing IncomingRequest, on worker: Worker) -> Bool {
         worker.output.removeAll()
         leaveLine()
-        channel?.retryWaitingRequests()
+        retryWaitingRequests()
         guard half.calls.begin(slot: request.slot, by: .passUnretained(worker)) else { return false }
         if let id = request.id { MessageWriter.openResult(id: id, in: worker.output) }
         runner.lend()
@@ -210,37 +210,22 @@ extension Link {
     /// Once in memory, not in each of its callers: what runs for every call is to fit into a processor's first cache.
     @inline(never)
     func finish(_ request: borrowing IncomingRequest, _ failure: (any Error)?, on worker: Worker) {
-        withChannel { finish(request, failure, on: worker, over: $0) }
-    }
-
-    /// Runs the body with the channel that serves the link now, without retaining it. That is safe: even if the answer closes
-    /// the channel, its stream ends in a later turn of the loop, so the link keeps the channel until then.
-    @inline(__always)
-    private func withChannel(_ body: (MessageChannel?) -> Void) {
-        guard let channel = channel.map({ Unmanaged.passUnretained($0) }) else { return body(nil) }
-        channel._withUnsafeGuaranteedRef { body($0) }
-    }
-
-    @inline(__always)
-    private func finish(
-        _ request: borrowing IncomingRequest, _ failure: (any Error)?, on worker: Worker, over channel: MessageChannel?
-    ) {
         let output = worker.output
         let stop = half.calls.finish(slot: request.slot)
         if let served = request.served { served.end() }
         admission.ended(&half)
         if half.life.isOver, half.calls.count == 0 { allRequestsHaveRun() }
-        channel?.answered()
+        answered()
         if let failure { write(failure, stop, to: request, in: output) } else { MessageWriter.closeResult(in: output) }
         guard let id = request.id else { return }
         if output.count > half.frameLimit { writeTooLarge(request, in: output) }
         if output.count > LargeBlocks.smallestKept {
-            sendLarge(output, to: id, in: request.batch, over: channel)
+            sendLarge(output, to: id, in: request.batch)
         } else {
             // After a call this may be the last message of the turn: requests that wait run in later turns. Posts that wait
             // behind a post run in this one.
             let isLast = !request.method.isPost
-            send(output.bytes, to: id, in: request.batch, over: channel, isLast: isLast)
+            send(output.bytes, to: id, in: request.batch, isLast: isLast)
         }
     }
 
@@ -302,7 +287,7 @@ extension Link {
     }
 
     func cancelRequest(_ id: RPCIdentifier) {
-        guard let slot = half.calls.cancel(id) else { return channel?.cancelledNothing() ?? () }
+        guard let slot = half.calls.cancel(id) else { return _ = channel?.admits(.cancelledNothing) }
         stopWorkers(in: [slot])
     }
 
@@ -334,7 +319,7 @@ extension Link {
         guard let id else { return log(LogRecord(.warning, "refused a post from \(address): \(error.message)")) }
         let output = JSONOutput()
         MessageWriter.writeFailure(id: id, error: error, in: output)
-        send(output.bytes, to: id, in: batch, over: channel, hasBegun: false)
+        send(output.bytes, to: id, in: batch, hasBegun: false)
     }
 
     func answer(_ id: RPCIdentifier?, in batch: BatchReply?, result write: (JSONOutput) -> Void) {
@@ -343,7 +328,7 @@ extension Link {
         MessageWriter.openResult(id: id, in: output)
         write(output)
         MessageWriter.closeResult(in: output)
-        send(output.bytes, to: id, in: batch, over: channel, hasBegun: false)
+        send(output.bytes, to: id, in: batch, hasBegun: false)
     }
 
     /// Sends one answer, alone or as part of its batch, over the channel that serves the link now. Without a channel, a session
@@ -352,19 +337,28 @@ extension Link {
     ///   - isLast: whether the calling code does nothing more in this turn of the loop.
     ///   - hasBegun: whether the answer is the outcome of a request that has begun.
     private func send(
-        _ answer: UnsafeRawBufferPointer, to id: RPCIdentifier, in batch: BatchReply?, over channel: MessageChannel?,
-        isLast: Bool = false, hasBegun: Bool = true
+        _ answer: UnsafeRawBufferPointer, to id: RPCIdentifier, in batch: BatchReply?, isLast: Bool = false,
+        hasBegun: Bool = true
     ) {
-        guard channel?.mayAnswer(answer.count) != false else { return }
+        let channel = channel
+        guard channel?.admits(.isAnswered(bytes: answer.count, hasRun: hasBegun)) != false else { return }
         if let batch { return add(answer, to: batch, over: channel, isLast: isLast) }
         if half.life.isResumable { if hasBegun { keep(answer, to: id) } else { keepAnswerWithoutPlace(answer) } }
-        channel?.send(answer, isLast: isLast)
+        send(.copied(answer), over: channel, isLast: isLast)
+    }
+
+    @inline(__always)
+    private func send(_ answer: OutgoingMessage, over channel: (any MessageChannel)?, isLast: Bool) {
+        guard let channel else { return }
+        channel.append(answer)
+        channel.flush(isLast ? .last : .more)
+        noteAnswer()
     }
 
     /// Collects an answer, and sends the batch when it is complete.
     @inline(never)
     private func add(
-        _ answer: UnsafeRawBufferPointer, to batch: BatchReply, over channel: MessageChannel?, isLast: Bool
+        _ answer: UnsafeRawBufferPointer, to batch: BatchReply, over channel: (any MessageChannel)?, isLast: Bool
     ) {
         // After the end of the session no code would free what the batch keeps.
         guard !half.life.isOver else { return }
@@ -376,27 +370,23 @@ extension Link {
         reply.withUnsafeBytes { reply in
             // A single error stands for the whole batch, and the other end counts it as one answer.
             if collected.isTooLarge, half.life.isResumable { keep(reply, to: .null) }
-            channel?.send(reply, isLast: isLast)
+            send(.copied(reply), over: channel, isLast: isLast)
         }
     }
 
     /// Sends a large answer. If the answer fills the memory that it was written in, that memory is kept and sent without a
     /// copy.
     @inline(never)
-    private func sendLarge(
-        _ output: JSONOutput, to id: RPCIdentifier, in batch: BatchReply?, over channel: MessageChannel?
-    ) {
+    private func sendLarge(_ output: JSONOutput, to id: RPCIdentifier, in batch: BatchReply?) {
         guard batch == nil, let answer = Bytes(takingLarge: output) else {
-            send(output.bytes, to: id, in: batch, over: channel)
+            send(output.bytes, to: id, in: batch)
             // Lets go of the large memory until this worker has a large answer again.
             return output.removeAll()
         }
-        guard channel?.mayAnswer(answer.count) != false else { return }
+        let channel = channel
+        guard channel?.admits(.isAnswered(bytes: answer.count, hasRun: true)) != false else { return }
         if half.life.isResumable { keep(answer.memory, as: answer, to: id) }
-        guard let channel else { return }
-        channel.append(shared: answer)
-        channel.stream.flush()
-        channel.noteAnswer()
+        send(.shared(answer), over: channel, isLast: false)
     }
 
     /// - Parameter shared: the same answer in memory of its own, which is then kept without a copy.
@@ -440,13 +430,13 @@ extension Link {
         reportKeptBytes()
         releaseHeldBack()
         // The other end may never report the answers that were kept since by itself, so it is asked to.
-        if !heldBack.isEmpty, !half.replies.isEmpty { channel?.notify(SystemMethod.report) }
+        if !heldBack.isEmpty, !half.replies.isEmpty { notify(SystemMethod.report) }
     }
 
     /// Lets a request wait until answers have been acknowledged, and asks the other end to acknowledge them now.
     private func holdBack(_ request: consuming IncomingRequest, _ limit: Limit) {
         overran(limit)
-        if heldBack.isEmpty { channel?.notify(SystemMethod.report) }
+        if heldBack.isEmpty { notify(SystemMethod.report) }
         var request = request
         request.waitsForLong()
         heldBack.append(request)

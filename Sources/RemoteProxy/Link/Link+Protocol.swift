@@ -5,115 +5,138 @@
 // to time how far it has come, and says when it is going away.
 
 import JSONCodec
+import RPCSockets
 import RPCWire
 
 // MARK: messages
 
 extension Link {
-    /// Handles a message, or a batch, that came over a channel.
-    /// - Parameter size: how many bytes its frame has.
+    /// Handles a message, or a batch.
+    /// - Parameters:
+    ///   - batch: takes the answer, if the message is a member of a batch.
+    ///   - size: how many bytes the message has; nil for a member of a batch.
     @inline(__always)
-    func accept(_ message: consuming Message, size: Int, over channel: MessageChannel) {
-        if channel.gate.login.isLocked { return channel.acceptLocked(message) }
-        accept(message, in: nil, size: size, over: channel)
-    }
-
-    private func accept(_ messages: [Message], over channel: MessageChannel) {
-        let answered = messages.count { $0.isAnswered }
-        let batch = answered == 0 ? nil : BatchReply(count: answered, limit: settings.limits.maximumFrameSize)
-        for message in messages { accept(message, in: batch, over: channel) }
-    }
-
-    /// - Parameter size: the bytes of the message's frame; nil for a member of a batch.
-    @inline(__always)
-    private func accept(
-        _ message: consuming Message, in batch: BatchReply?, size: Int? = nil, over channel: MessageChannel
-    ) {
+    func accept(_ message: consuming Message, in batch: BatchReply? = nil, size: Int? = nil) {
         switch consume message {
         case .request(let request):
-            if batch == nil, request.isPing { return channel.answerPing() }
-            if case .transfer(let number) = request.mark, channel.peerHasTransfers {
-                return accept(transfer: request, number, over: channel)
+            if batch == nil, request.isPing { return answerPing() }
+            if case .transfer(let number) = request.mark, half.hasTransfers {
+                return accept(transfer: request, number, in: batch)
             }
             let isAnswered = request.id != nil
-            accept(request, from: channel, in: batch)
+            accept(request, in: batch)
             // The answer to a call reports that the call has come; a post has no answer.
-            if !isAnswered { reportReceipts(over: channel) }
+            if !isAnswered { reportReceipts() }
         case .result(let number, let value):
-            noteReply(size, isPong: number == RPCIdentifier.ofPing, over: channel)
-            guard !isHello(number, channel) else { return welcomed(value, over: channel) }
-            note(.result(value), to: number, channel)
+            noteReply(size, isPong: number == RPCIdentifier.ofPing)
+            guard !isHello(number) else { return welcomed(value) }
+            note(.result(value), to: number)
         case .failure(let number, let error):
-            noteReply(size, isPong: false, over: channel)
+            noteReply(size, isPong: false)
             overran(error.limit)
-            guard !isHello(number, channel) else {
-                return error.code == ErrorCode.unauthenticated ? channel.turnBack() : welcomed(nil, over: channel)
+            guard !isHello(number) else {
+                return error.code == ErrorCode.unauthenticated ? turnBack() : welcomed(nil)
             }
-            if channel.peerRunsLibrary, error.isDraining {
+            if peerRunsLibrary, error.isDraining {
                 leave(because: error.message)
-                if let number { requester.refused(number, over: channel) }
+                if let number, let connection { requester.refused(number, over: connection.number) }
             } else {
-                note(.failure(error), to: number, channel)
+                note(.failure(error), to: number)
             }
         case .unreadable(let request, let error):
-            refuse(request, with: error, from: channel, in: batch)
-            if request.id == nil { reportReceipts(over: channel) }
+            if request.isTransfer, half.hasTransfers {
+                return endBroken("has sent a transfer that cannot be read: \(error.message)")
+            }
+            refuse(request, with: error, in: batch)
+            if request.id == nil { reportReceipts() }
         case .invalid(let id, let error):
             overran(error.limit)
             answer(id, with: error, in: batch)
-        case .batch(let messages): accept(messages, over: channel)
-        case .refused(let error): channel.refuseText(error)
-        case .ignored(let why):
-            log(LogRecord(.warning, "ignored a message from \(channel.stream.remoteAddress): \(why)"))
+        case .batch(let messages): accept(messages)
+        case .refused(let error): refuseText(error)
+        case .ignored(let why): log(LogRecord(.warning, "ignored a message from \(address): \(why)"))
         }
     }
 
-    private func note(_ end: CallEnd, to number: Int64?, _ channel: MessageChannel) {
+    private func accept(_ messages: [Message]) {
+        let answered = messages.count { $0.isAnswered }
+        let batch = answered == 0 ? nil : BatchReply(count: answered, limit: settings.limits.maximumFrameSize)
+        for message in messages { accept(message, in: batch) }
+    }
+
+    /// Refuses a frame that holds no message.
+    private func refuseText(_ error: ErrorObject) {
+        overran(error.limit)
+        answer(.null, with: error, in: nil)
+        // A first frame that is not JSON is not a caller's typing error: it belongs to another protocol.
+        guard isAccepted, half.life.isGreeting, error.code == ErrorCode.parseError, let channel, !channel.isOver else {
+            return
+        }
+        channel.stopReading(because: "closed at this end")
+        channel.close()
+    }
+
+    private func note(_ end: CallEnd, to number: Int64?) {
         // The answer to a ping has no call.
         guard let number, number != RPCIdentifier.ofPing else { return }
-        channel.replies.append(CallReply(number: number, end: end))
+        replies.append(CallReply(number: number, end: end))
     }
 
     /// Counts an answer. The other end keeps each answer that is not part of a batch until this end reports that it has come.
-    private func noteReply(_ bytes: Int?, isPong: Bool, over channel: MessageChannel) {
-        guard let bytes, channel.peerRunsLibrary, !isPong else { return }
+    private func noteReply(_ bytes: Int?, isPong: Bool) {
+        guard let bytes, peerRunsLibrary, !isPong else { return }
         half.receipts.reply(bytes: bytes)
-        reportReceipts(over: channel)
+        reportReceipts()
     }
 
-    private func reportReceipts(over channel: MessageChannel) {
+    private func reportReceipts() {
         switch half.receipts.report {
-        case .notYet: if !channel.input.isReportDue { reportLater(over: channel) }
-        case .along where channel.peerRunsLibrary: report(over: channel, flush: false)
-        case .atOnce where channel.peerRunsLibrary: report(over: channel)
+        case .notYet: if connection?.isReportDue == false { reportLater() }
+        case .along where peerRunsLibrary: report(flush: false)
+        case .atOnce where peerRunsLibrary: report()
         case .along, .atOnce: break
         }
     }
 
+    /// Answers a ping of a peer that runs this library. A ping is no call: its answer has no number of the session and is not
+    /// kept.
+    private func answerPing() {
+        guard let channel, channel.admits(.pinged) else { return }
+        channel.append(.copied(MessageWriter.pong))
+        channel.flush()
+    }
+
     /// Hands a transfer on, unless it has come before.
     @inline(never)
-    private func accept(transfer: Request, _ number: Int64, over channel: MessageChannel) {
-        // One before it is missing: the other end counts wrong.
-        guard let isNew = half.receipts.transfer(number, bytes: transfer.paramsCount) else {
-            return endMiscounted(over: channel)
+    private func accept(transfer: Request, _ number: Int64, in batch: BatchReply?) {
+        if let id = transfer.id {
+            let text = "this is not a request: a transfer has no id"
+            return answer(id, with: ErrorObject(code: ErrorCode.invalidRequest, message: text), in: batch)
         }
+        // The rest of a batch may come after one that has ended the session.
+        guard let channel else { return }
+        guard let isNew = half.receipts.transfer(number, bytes: transfer.paramsCount) else {
+            return endBroken("has sent transfer \(number) and not the one before")
+        }
+        _ = channel.admits(.asked)
         if isNew { onTransfer?(transfer) }
-        reportReceipts(over: channel)
+        reportReceipts()
     }
 
     /// Sends a transfer. If the session has no channel, the transfer is kept for the next one. On the loop.
     /// - Parameter write: appends the parameters, as an array or an object.
-    /// - Returns: false if the other end knows no transfers: then nothing is sent or kept.
+    /// - Returns: false if the other end knows no transfers, takes no message that long, or is gone: then nothing is sent or kept.
     func transfer(_ method: String, _ write: (JSONOutput) -> Void) -> Bool {
-        guard let number = half.takeTransferNumber() else { return false }
+        guard let number = half.nextTransfer else { return false }
         let output = JSONOutput()
         MessageWriter.openRequest(method: method, in: output)
         write(output)
         MessageWriter.closeRequest(id: nil, timeout: nil, .transfer(number), in: output)
-        half.keep(transfer: output.bytes)
+        guard output.count <= half.frameLimit else { return false }
+        half.sent(transfer: output.bytes)
         reportKeptBytes()
-        channel?.append(output.bytes)
-        channel?.stream.flush()
+        channel?.append(.copied(output.bytes))
+        channel?.flush()
         return true
     }
 
@@ -122,27 +145,28 @@ extension Link {
 
     /// Has what has come reported soon, even if nothing else comes.
     @inline(never)
-    private func reportLater(over channel: MessageChannel) {
-        guard channel.peerRunsLibrary, half.receipts.hasUnreported else { return }
-        channel.input.isReportDue = true
+    private func reportLater() {
+        guard peerRunsLibrary, half.receipts.hasUnreported, let channel else { return }
+        connection?.isReportDue = true
         // Not cancelled: it keeps the channel for a moment only, and sends nothing over one that has ended.
         loop.schedule(at: loop.now.advanced(by: Self.longestUnreported)) { [self] in
-            channel.input.isReportDue = false
             guard self.channel === channel else { return }
+            connection?.isReportDue = false
             // A report that was to go along with the next message may still wait for one.
-            if half.receipts.hasUnreported { report(over: channel) } else { channel.stream.flush() }
+            if half.receipts.hasUnreported { report() } else { channel.flush() }
         }
     }
 
     /// Tells the other end how far this end has come.
-    func report(over channel: MessageChannel, flush: Bool = true) {
+    func report(flush: Bool = true) {
+        guard let channel else { return }
         half.receipts.reported()
         channel.append {
             MessageWriter.writeReceipts(
                 SystemMethod.received, requests: half.receipts.requests, replies: half.receipts.replies,
                 transfers: half.hasTransfers ? half.receipts.transfers : nil, in: $0)
         }
-        if flush { channel.stream.flush() }
+        if flush { channel.flush() }
     }
 }
 
@@ -152,11 +176,9 @@ extension Link {
     /// The number of the hello. The numbers of calls begin at 1.
     static let helloID: Int64 = 0
 
-    private func isHello(_ number: Int64?, _ channel: MessageChannel) -> Bool {
-        channel.saysHello && number == Self.helloID
-    }
+    private func isHello(_ number: Int64?) -> Bool { number == Self.helloID && saysHello }
 
-    func sayHello(over channel: MessageChannel) {
+    func sayHello() {
         let resumption = Link.resumable(by: requester).map {
             Hello.Resumption(session: $0.id, received: Progress($0.half))
         }
@@ -165,74 +187,68 @@ extension Link {
             maximumFrameSize: settings.limits.maximumFrameSize,
             maximumRequestsInFlight: settings.limits.maximumRequestsInFlight,
             maximumBytesInFlight: settings.limits.maximumBytesInFlight, resume: resumption)
-        channel.append { output in
+        channel?.append { output in
             MessageWriter.openRequest(method: SystemMethod.hello, in: output)
             // Integers and a plain text cannot fail to encode.
             try? output.encode(hello)
             MessageWriter.closeRequest(id: Self.helloID, timeout: nil, in: output)
-            // A server of another protocol reads lines, and says what it is when it has one.
-            if channel.framing == .lengthPrefixed { output.append(UInt8(ascii: "\n")) }
         }
-        channel.stream.flush()
+        channel?.flush()
     }
 
     /// Handles the answer to this end's hello. A peer that refuses it does not run this library, and gets plain JSON-RPC from
     /// then on.
-    private func welcomed(_ answer: Bytes?, over channel: MessageChannel) {
+    private func welcomed(_ answer: Bytes?) {
         // A second answer is ignored. With it a peer could put a channel that was left in place of its successor.
-        guard !channel.isClosed, half.life.greeted() else { return }
+        guard let channel, !channel.isOver, half.life.greeted() else { return }
         // These replies came before any call was sent, so they must not meet a call that is sent now.
-        channel.handOnReplies()
+        handOnReplies()
         guard let welcome = answer.flatMap({ try? Welcome(json: $0) }), welcome.protocol >= Hello.oldest else {
             requester.ask { $0.limitPlaces(to: nil, bytes: nil) }
-            requester.attach(channel, .anew)
-            return channel.tellOwner(channel, .ready(isResumed: false))
+            return isReady(.anew)
         }
-        speaks(welcome.protocol, over: channel)
-        channel.keepAlive()
+        speaks(welcome.protocol)
         adopt(welcome.maximumFrameSize, welcome.maximumRequestsInFlight, welcome.maximumBytesInFlight)
-        if let progress = welcome.resumed {
-            // This end may have given the session up while the answer was on its way. Then its next hello does not name it.
-            guard let known = Link.resumable(by: requester), known.id == welcome.session else {
-                channel.close(because: "\(channel.stream.remoteAddress) goes on with a session that is over here")
-                return channel.stream.abort()
-            }
-            channel.link = known
-            guard known.canHave(progress) else { return known.endMiscounted(over: channel) }
-            known.resume(over: channel, from: progress)
-        } else {
+        guard let progress = welcome.resumed else {
             outlive(as: welcome.session, grace: welcome.grace.map { .milliseconds($0) })
-            requester.attach(channel, .anew)
+            return isReady(.anew)
         }
-        channel.tellOwner(channel, .ready(isResumed: welcome.resumed != nil))
+        // This end may have given the session up while the answer was on its way. Then its next hello does not name it.
+        guard let known = Link.resumable(by: requester), known.id == welcome.session, let connection else {
+            channel.stopReading(because: "\(channel.remoteAddress) goes on with a session that is over here")
+            return channel.abort()
+        }
+        self.connection = nil
+        known.resume(over: connection, from: progress) {}
     }
 
-    private func accept(hello request: Request, in batch: BatchReply?, over channel: MessageChannel) {
+    private func accept(hello request: Request, in batch: BatchReply?) {
         let hello: Hello
         do {
             hello = try Hello(of: SystemMethod.hello, request).checked()
         } catch {
             return answer(request.id, with: ErrorObject(error), in: batch)
         }
-        guard channel.admitsLogin(of: request, showing: hello.token) else { return }
+        guard admitsLogin(of: request, showing: hello.token) else { return }
         if half.life.isGreeting, batch == nil, let resumption = hello.resume,
             let known = context.sessions?.claim(resumption.session, by: identity)
         {
-            return handOver(channel, to: known) { known.goOn(over: $0, answering: request, hello, resumption.received) }
+            return handOver(to: known) { known.goOn(over: $0, answering: request, hello, resumption.received) }
         }
         half.assume(timeout: hello.timeout)
         adopt(hello.maximumFrameSize, hello.maximumRequestsInFlight, hello.maximumBytesInFlight)
         answer(request.id, in: batch) { try? $0.encode(welcome(nil)) }
-        guard !channel.peerRunsLibrary else { return }
-        channel.keepAlive()
-        speaks(hello.spoken, over: channel)
+        guard let channel, !peerRunsLibrary else { return }
+        speaks(hello.spoken)
+        requester.learn(hello.spoken, of: channel)
         outlive(as: nil, grace: nil)
     }
 
     /// The other end runs this library, and speaks this version.
-    private func speaks(_ version: Int, over channel: MessageChannel) {
-        channel.peerProtocol = version
-        half.hasTransfers = channel.peerHasTransfers
+    private func speaks(_ version: Int) {
+        connection?.version = version
+        half.hasTransfers = version >= Hello.withTransfers
+        _ = connection?.channel.admits(.greeted)
     }
 
     /// Keeps to the limits of the other end; nil for those that it has not named.
@@ -253,88 +269,155 @@ extension Link {
             grace: context.sessions.map { $0.grace.nanoseconds / 1_000_000 }, resumed: resumed)
     }
 
-    /// Moves the connection to the link that has its session, and ends this fresh link. The other link may live on another
-    /// loop: the stream moves there, under a new channel.
-    private func handOver(
-        _ channel: MessageChannel, to known: Link, _ next: @escaping @Sendable (MessageChannel) -> Void
-    ) {
-        guard channel.close(), let stream = channel.stream.moved(to: known.loop) else {
-            return channel.stream.abort()
-        }
-        channel.closeGate(.local)
-        channel.tellBytes()
-        let successor = MessageChannel(stream, after: channel, for: known)
-        channel.tellOwner(channel, .replaced(by: successor))
+    /// Moves the connection to the link that has its session, and ends this fresh link. The other link may live on another loop.
+    private func handOver(to known: Link, _ next: @escaping @Sendable (Connection) -> Void) {
+        guard let connection = moveConnection(to: known) else { return connection?.channel.abort() ?? () }
         end("the client goes on with another session")
-        known.loop.submit { next(successor) }
+        known.loop.submit { next(connection) }
     }
 
     /// Answers a hello that asks to go on with the session of this link.
-    private func goOn(over channel: MessageChannel, answering request: Request, _ hello: Hello, _ received: Progress) {
+    private func goOn(over new: Connection, answering request: Request, _ hello: Hello, _ received: Progress) {
+        let channel = new.channel
         // The session may have ended while the channel was on its way here. Then the client learns of it at its next hello.
-        channel.stream.open(channel)
-        guard mayBeTakenOver(by: channel), half.life.isResumable, !channel.isClosed else {
-            return channel.stream.abort()
+        channel.open()
+        guard mayBeTakenOver(by: channel), half.life.isResumable, !channel.isOver else {
+            channel.abort()
+            return new.owner(channel, .ended(why: "its session is over", wasOfUse: false))
         }
-        entry = channel.gate.login.entry
-        guard canHave(received) else { return endMiscounted(over: channel) }
-        channel.keepAlive()
-        speaks(hello.spoken, over: channel)
-        half.assume(timeout: hello.timeout)
-        channel.append { output in
-            MessageWriter.openResult(id: request.id ?? .null, in: output)
-            try? output.encode(welcome(Progress(half)))
-            MessageWriter.closeResult(in: output)
+        entry = channel.login.entry
+        resume(over: new, from: received) {
+            speaks(hello.spoken)
+            half.assume(timeout: hello.timeout)
+            channel.append { output in
+                MessageWriter.openResult(id: request.id ?? .null, in: output)
+                try? output.encode(welcome(Progress(half)))
+                MessageWriter.closeResult(in: output)
+            }
         }
-        resume(over: channel, from: received)
-        channel.tellOwner(channel, .ready(isResumed: true))
-        channel.readFrames()
+        channel.readOn()
     }
 
     /// Whether the other end can have come so far, given what this end has sent.
-    private func canHave(_ progress: Progress) -> Bool {
+    func canHave(_ progress: Progress) -> Bool {
         half.canHave(
             requests: progress.requests, replies: progress.replies, transfers: progress.transfers ?? 0,
             last: requester.ask { $0.lastNumber })
     }
 }
 
+// MARK: logging in
+
+extension Link {
+    /// A message of a peer that has not proved its identity. All that such a peer may do is log in.
+    func receivedLocked(_ message: Message) {
+        switch message {
+        case .request(let request):
+            switch request.shortName {
+            case SystemMethod.hello, SystemMethod.authenticate: accept(system: request, in: nil)
+            // A peer without a login must not be able to write into the log either.
+            default: if request.id != nil { answer(request.id, with: .unauthenticated, in: nil) }
+            }
+        case .unreadable(let request, let error):
+            overran(error.limit)
+            if request.id != nil { answer(request.id, with: .unauthenticated, in: nil) }
+        case .invalid(let id, let error): answer(id, with: error, in: nil)
+        case .result, .failure, .ignored: break
+        case .batch: answer(.null, with: .unauthenticated, in: nil)
+        case .refused(let error): refuseText(error)
+        }
+        if half.life.isGreeting { _ = half.life.greeted() }
+    }
+
+    /// Judges the token of a hello or a login. False when its sender is not let in: the request is then answered here.
+    private func admitsLogin(of request: Request, showing token: String?) -> Bool {
+        guard let channel, let tokens = settings.tokens.withLock({ $0 }) else { return true }
+        var login = channel.login
+        guard let token else {
+            if login.isLocked { answer(request.id, with: .unauthenticated, in: nil) }
+            return !login.isLocked
+        }
+        guard login.show(tokens.entry(for: token)) else {
+            turnAway(request)
+            return false
+        }
+        channel.login = login
+        (identity, entry) = (login.identity, login.entry)
+        settings.traffic?.count { $0.loggedIn += 1 }
+        return true
+    }
+
+    /// Refuses a wrong token, slowly: a peer that guesses waits for the answer, and connects again for its next guess.
+    private func turnAway(_ request: Request) {
+        guard let channel else { return }
+        channel.stopReading(because: "closed at this end")
+        settings.traffic?.count { $0.failedLogins += 1 }
+        log(LogRecord(.warning, "refused \(address): it has shown an unknown token"))
+        loop.schedule(at: loop.now.advanced(by: settings.limits.loginDelay)) { [self] in
+            answer(request.id, with: .unknownToken, in: nil)
+            channel.close()
+        }
+    }
+
+    /// Handles `rpc.authenticate`, the login of foreign clients.
+    private func authenticate(_ request: Request, in batch: BatchReply?) {
+        let shown: ShownToken
+        do {
+            shown = try ShownToken(of: SystemMethod.authenticate, request)
+        } catch {
+            let isLocked = connection?.channel.login.isLocked == true
+            return answer(request.id, with: isLocked ? .unauthenticated : ErrorObject(error), in: batch)
+        }
+        guard admitsLogin(of: request, showing: shown.token) else { return }
+        answer(request.id, in: batch) { output in
+            output.append(#"{"name":"#)
+            if let name = identity?.name { output.append(quoted: name) } else { output.append("null") }
+            output.append("}")
+        }
+    }
+}
+
+/// The parameters of `rpc.authenticate`.
+private struct ShownToken: Decodable {
+    var token: String
+}
+
 // MARK: the other names of the protocol
 
 extension Link {
-    func accept(system request: Request, in batch: BatchReply?, over channel: MessageChannel) {
-        let isNotice = request.id == nil && channel.peerRunsLibrary
+    func accept(system request: Request, in batch: BatchReply?) {
+        let isNotice = request.id == nil && peerRunsLibrary
         switch request.shortName {
         case SystemMethod.cancel:
             if let id = request.params.flatMap(MessageReader.identifier) { cancelRequest(id) }
             answer(request.id, in: batch) { $0.append("null") }
         case SystemMethod.received where isNotice:
             guard let params = request.params, let progress = try? Progress(json: params) else { return }
-            guard canHave(progress) else { return endMiscounted(over: channel) }
+            guard canHave(progress) else { return endMiscounted() }
             acknowledged(progress)
-            requester.acknowledged(posts: progress.requests, over: channel)
+            if let connection { requester.acknowledged(posts: progress.requests, over: connection.number) }
         case SystemMethod.report where isNotice:
-            report(over: channel)
-            channel.input.owesReport = !channel.input.waiting.isEmpty
+            report()
+            connection?.owesReport = hasWaiting
         case SystemMethod.hello:
-            accept(hello: request, in: batch, over: channel)
+            accept(hello: request, in: batch)
         case SystemMethod.discover:
             discover(request, in: batch)
         case SystemMethod.supports:
-            start(.supports(in: exports), of: .ofProtocol, for: request, from: channel, in: batch)
+            start(.supports(in: exports), of: .ofProtocol, for: request, in: batch)
         case SystemMethod.authenticate:
-            channel.authenticate(request, in: batch)
+            authenticate(request, in: batch)
         case SystemMethod.ping:
-            channel.acceptPing(request, in: batch)
+            if channel?.admits(.pinged) == true { answer(request.id, in: batch) { $0.append("null") } }
         case SystemMethod.drain where isNotice:
-            leave(because: "\(channel.stream.remoteAddress) is stopping")
+            leave(because: "\(address) is stopping")
         case SystemMethod.goodbye where isNotice:
             saidGoodbye()
         default:
             // By convention a peer ignores unknown notifications under `$/`: no answer, no log line. Unknown requests are
             // answered.
             if request.id == nil, request.isOptional { return }
-            answer(request.id, with: .unknown(request.method, exports, isOwnEnd: channel.peerRunsLibrary), in: batch)
+            answer(request.id, with: .unknown(request.method, exports, isOwnEnd: peerRunsLibrary), in: batch)
         }
     }
 

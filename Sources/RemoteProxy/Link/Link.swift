@@ -34,6 +34,8 @@ package final class Link: @unchecked Sendable {
         var address = ""
         /// The identity that the other end has proved. Set before any call of that end runs.
         var identity: Identity?
+        /// The line of the token list whose token let the caller in; nil if no token did.
+        var entry: TokenList.Entry?
         /// Nil until it is asked for.
         var watch: SessionWatch?
     }
@@ -47,8 +49,10 @@ package final class Link: @unchecked Sendable {
 
     // On the loop. Checks of exclusive access would cost a tenth of a call, so they are off. That is safe: a single thread can
     // overlap two accesses only if it calls itself, and no code here calls out before it has finished a change.
-    /// The channel that serves the link now.
-    @exclusivity(unchecked) private(set) var channel: MessageChannel?
+    /// The connection that serves the link now.
+    @exclusivity(unchecked) var connection: Connection?
+    /// Replies that have come over it and are not handed on yet.
+    @exclusivity(unchecked) var replies: [CallReply] = []
     @exclusivity(unchecked) package internal(set) var half: AnswererHalf
     @exclusivity(unchecked) var admission: Admission
     @exclusivity(unchecked) var methods = MethodCache()
@@ -62,8 +66,6 @@ package final class Link: @unchecked Sendable {
     /// Due at the next deadline of a request.
     @exclusivity(unchecked) var deadlineTimer: (any LoopTimer)?
     private var graceTimer: (any LoopTimer)?
-    /// The line of the token list whose token let the caller in; nil if no token did.
-    var entry: TokenList.Entry?
 
     /// - Parameter requester: the requester of a client, which its links use one after another; nil makes one for this link
     ///   alone.
@@ -88,7 +90,8 @@ extension Link {
     var exports: Exports { context.exports }
     var settings: LinkSettings { context.settings.value }
     /// Whether the other end dialled.
-    private var isAccepted: Bool { context.sessions != nil }
+    @inline(__always)
+    var isAccepted: Bool { context.sessions != nil }
 
     /// Names the session. The listening end makes it and tells the other end. An end that knows it can take the session over,
     /// so it must not be guessable.
@@ -100,6 +103,13 @@ extension Link {
         get { shared.withLock { $0.identity } }
         set { shared.withLock { $0.identity = newValue } }
     }
+
+    var entry: TokenList.Entry? {
+        get { shared.withLock { $0.entry } }
+        set { shared.withLock { $0.entry = newValue } }
+    }
+
+    func setAddress(_ address: String) { shared.withLock { $0.address = address } }
 
     static let lengthOfID = 32
 
@@ -133,35 +143,12 @@ extension Link {
     }
 }
 
-// MARK: changing channels; on the loop
+// MARK: outliving channels; on the loop
 
 extension Link {
     /// The requester's link, if a new channel may go on with its session; nil otherwise.
     package static func resumable(by requester: Requester) -> Link? {
         requester.link.flatMap { $0.half.life.isResumable ? $0 : nil }
-    }
-
-    /// Makes this channel the one that serves the link.
-    func served(by channel: MessageChannel) {
-        self.channel = channel
-        // If the former channel was lost after this one claimed the session, it has marked the session as unclaimed.
-        context.sessions?.claimed(self)
-        half.limitFrames(to: requester.ask { $0.frameLimit })
-        shared.withLock { $0.address = channel.stream.remoteAddress }
-        graceTimer?.cancel()
-        graceTimer = nil
-    }
-
-    /// Replaces the channel that served the link before, and sends again what the other end lacks by its `progress`.
-    func resume(over channel: MessageChannel, from progress: Progress) {
-        self.channel?.replaced()
-        served(by: channel)
-        acknowledged(progress)
-        for message in half.resumed(replies: progress.replies, transfers: progress.transfers ?? 0) {
-            message.withUnsafeBytes { _ = channel.append($0) }
-        }
-        requester.attach(channel, .resumed(received: progress.requests))
-        tellState()
     }
 
     /// Lets the session outlive its channel, if there is room for it. Called when both ends run this library.
@@ -174,12 +161,8 @@ extension Link {
         half.life.goesOn(for: context.sessions?.grace ?? grace ?? Life.forEver)
     }
 
-    /// Called when a channel has ended. A session that can go on waits for another channel, within its grace; any other ends.
-    func lost(_ channel: MessageChannel, sent: UInt64, why: String) {
-        requester.ended(channel, sent: sent, why: why, sessionGoesOn: half.life.isResumable)
-        // Another channel may serve the link by now.
-        guard self.channel === channel else { return }
-        self.channel = nil
+    /// Called when the connection has ended. A session that can go on waits for another one, within its grace; any other ends.
+    func lost(because why: String) {
         guard half.life.lost(at: loop.now) else { return end(why) }
         // An end that listens cannot dial. Only the other end can make the next connection, so nothing is awaited soon.
         if isAccepted { requester.feed { $0.half.unreachable(because: why) } }
@@ -193,28 +176,16 @@ extension Link {
             end("the connection was not made again within \(grace) (sessionGrace): \(why)")
         }
     }
+
+    func cancelGrace() {
+        graceTimer?.cancel()
+        graceTimer = nil
+    }
 }
 
 // MARK: ending; on the loop, unless a comment says otherwise
 
 extension Link {
-    /// Called when the other end is going away: new calls wait for the next channel, and the link ends with this one.
-    func leave(because why: String) {
-        guard let channel, requester.leave(channel, why: why) else { return }
-        endWithChannel()
-        // Without this report the other end could not tell which of its posts have arrived.
-        if channel.peerRunsLibrary { report(over: channel, flush: false) }
-        // Callers may have queued messages here and promised a flush, but that flush will go to a later channel.
-        channel.stream.flush()
-        channel.tellOwner(channel, .leaving(why: why))
-    }
-
-    /// Begins no new call from now on. The channel ends when all calls that run have been answered.
-    func drain(over channel: MessageChannel) {
-        half.calls.drain()
-        if channel.peerRunsLibrary { channel.notify(SystemMethod.drain) } else { channel.finishIfAnswered() }
-    }
-
     /// Called when the other end has said goodbye. Its calls are stopped; its posts still run, because it was told that they
     /// arrived.
     func saidGoodbye() {
@@ -230,7 +201,7 @@ extension Link {
         context.sessions?.remove(self)
         reportKeptBytes()
         releaseHeldBack()
-        if channel == nil { end("there is no way back to the session") }
+        if connection == nil { end("there is no way back to the session") }
     }
 
     /// Ends the link: stops its requests, except the posts of an end that has said goodbye, and drops what was kept for that
@@ -238,8 +209,7 @@ extension Link {
     package func end(_ why: String) {
         guard let stops = half.close() else { return }
         context.sessions?.remove(self)
-        graceTimer?.cancel()
-        graceTimer = nil
+        cancelGrace()
         deadlineTimer?.cancel()
         stopWorkers(in: stops)
         // These requests find that they are stopped, and are counted off like all others.
@@ -254,7 +224,6 @@ extension Link {
                 stopPosts(because: "they had not run \(sessions.grace) after their sender had left (sessionGrace)")
             }
         }
-        channel = nil
         if isAccepted { requester.close(.gone(why)) } else { requester.linkEnded(self, why) }
         watch.end()
     }
@@ -266,8 +235,7 @@ extension Link {
     }
 
     private func finished() {
-        graceTimer?.cancel()
-        graceTimer = nil
+        cancelGrace()
         context.sessions?.finished(self)
     }
 
@@ -286,14 +254,17 @@ extension Link {
         if count > 0 { log(LogRecord(.warning, "\(LostPosts.text(count)) received and not run: \(why)")) }
     }
 
-    /// Ends the session and every channel that serves it, because the other end says that it has more than this one has sent.
-    /// That end counts wrong, or a byte has changed on the way. Which calls it would still run and answer cannot be known.
-    func endMiscounted(over channel: MessageChannel) {
-        let why = "\(channel.stream.remoteAddress) says that it has more of the session than it was sent"
+    /// Ends the session and its connection, because the other end says that it has more than this one has sent. That end counts
+    /// wrong, or a byte has changed on the way. Which calls it would still run and answer cannot be known.
+    func endMiscounted() { endBroken("says that it has more of the session than it was sent") }
+
+    /// Ends the session and its connection, because nobody can know any more what the other end has and has not.
+    /// - Parameter fault: what that end has done.
+    func endBroken(_ fault: String) {
+        let why = "\(address) \(fault)"
         settings.traffic?.count { $0.strays += 1 }
         log(LogRecord(.error, "closed the connection: \(why)"))
-        if self.channel !== channel { self.channel?.replaced() }
-        end(with: channel, because: why)
+        endAtOnce(because: why)
     }
 
     /// Ends the session with its connection, because of all sessions it owes most of what the server may keep.
@@ -306,18 +277,16 @@ extension Link {
         overran(.maximumBytesInAll)
         log(LogRecord(.warning, "ended the session of \(address): \(why)"))
         if half.life.isOver { return stopPosts(because: why) }
-        end(with: channel, because: why)
+        endAtOnce(because: why)
     }
 
-    /// Ends the session because the server has no room for it.
-    func evict(because why: String) { end(with: channel, because: why) }
-
     /// Ends the session and the channel that serves it, with all posts of the other end.
-    private func end(with channel: MessageChannel?, because why: String) {
+    func endAtOnce(because why: String) {
         half.life.hasLeft = false
-        channel?.close(because: why)
+        let channel = connection?.channel
+        channel?.stopReading(because: why)
         end(why)
-        channel?.stream.abort()
+        channel?.abort()
     }
 
     /// Logs that the other end has answered a call that it was never sent. Once for each session; all are counted.
@@ -343,7 +312,7 @@ extension Link {
         return watch.states.subscribe()
     }
 
-    private func tellState() { shared.withLock { $0.watch }?.tell(state, isNews: true) }
+    func tellState() { shared.withLock { $0.watch }?.tell(state, isNews: true) }
 
     private var state: Caller.State {
         guard case .lost(let until) = half.life.phase, let grace = half.life.grace else {
@@ -366,19 +335,20 @@ extension Link {
     @discardableResult
     func endIfRevoked() -> Bool {
         guard isAccepted, let tokens = settings.tokens.withLock({ $0 }) else { return false }
-        guard channel?.gate.login.isLocked != true, !tokens.keeps(identity, by: entry) else { return false }
+        guard connection?.channel.login.isLocked != true, !tokens.keeps(identity, by: entry) else { return false }
         let name = identity.map { "'\($0.name)'" } ?? "a caller without a token"
         let why = "the list of tokens has changed and does not let in \(name) as before"
-        if let channel { log(LogRecord(.notice, "closed \(channel.stream.remoteAddress): \(why)")) }
-        end(with: channel, because: why)
+        if connection != nil { log(LogRecord(.notice, "closed \(address): \(why)")) }
+        endAtOnce(because: why)
         return true
     }
 
     /// Whether the channel may take the link over: neither its own login nor that of the link was revoked. Ends the link if the
     /// login of the link was.
-    func mayBeTakenOver(by channel: MessageChannel) -> Bool {
+    func mayBeTakenOver(by channel: any MessageChannel) -> Bool {
         guard let tokens = settings.tokens.withLock({ $0 }) else { return true }
-        return tokens.keeps(channel.gate.login.identity, by: channel.gate.login.entry) && !endIfRevoked()
+        let login = channel.login
+        return tokens.keeps(login.identity, by: login.entry) && !endIfRevoked()
     }
 }
 

@@ -68,7 +68,7 @@ package final class SessionTable: Sendable {
             return (true, isFull, old)
         }
         if isFull { link.overran(.maximumSessions) }
-        old?.loop.submit { old?.evict(because: "more than \(self.limit) sessions (maximumSessions)") }
+        old?.loop.submit { old?.endAtOnce(because: "more than \(self.limit) sessions (maximumSessions)") }
         return isAdded
     }
 

@@ -22,7 +22,7 @@ private func frames(
     of text: UnsafeRawBufferPointer, _ framing: Framing?, pieces: () -> Int
 ) -> (frames: [[UInt8]], error: FramingError?, isInside: Bool) {
     var decoder = FrameReader(
-        limits: FrameLimits(maximumFrameSize: 300, maximumHeaderBlock: 200, maximumHeaderLines: 4), framing: framing)
+        limits: FrameLimits(maximumFrameSize: 300, maximumHeaderBlock: 200, maximumHeaderLines: 4), framing?.framer)
     var frames: [[UInt8]] = []
     var rest = text[...]
     do throws(FramingError) {
@@ -30,7 +30,7 @@ private func frames(
             let piece = rest.prefix(pieces())
             rest = rest.dropFirst(piece.count)
             decoder.append(Bytes(copying: UnsafeRawBufferPointer(rebasing: piece)))
-            while let frame = try decoder.next() { frames.append(frame.withUnsafeBytes { Array($0) }) }
+            while case .message(let frame) = try decoder.next() { frames.append(frame.withUnsafeBytes { Array($0) }) }
         }
         return (frames, nil, decoder.isInsideFrame)
     } catch {

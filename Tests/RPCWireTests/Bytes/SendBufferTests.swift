@@ -1,4 +1,5 @@
 import RPCWire
+import TestSupport
 import Testing
 
 struct SendBufferTests {

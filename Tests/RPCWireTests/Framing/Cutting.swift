@@ -1,6 +1,7 @@
 // What the framing tests share: bytes cut into pieces, fed one after the other, and what came out.
 
 import RPCWire
+import TestSupport
 
 struct Cut: Equatable, CustomStringConvertible {
     var frames: [String] = []
@@ -12,12 +13,12 @@ struct Cut: Equatable, CustomStringConvertible {
 /// Feeds the pieces to a decoder and takes every frame as soon as it is whole, but for those in which nothing stands.
 func cut(_ pieces: some Sequence<some Collection<UInt8>>, limits: FrameLimits = .init(), framing: Framing? = nil) -> Cut
 {
-    var decoder = FrameReader(limits: limits, framing: framing)
+    var decoder = FrameReader(limits: limits, framing?.framer)
     var cut = Cut()
     for piece in pieces {
         decoder.append(bytes(piece))
         do {
-            while let frame = try decoder.next() { if !frame.isEmpty { cut.frames.append(frame.description) } }
+            while let frame = try decoder.nextMessage() { if !frame.isEmpty { cut.frames.append(frame.description) } }
         } catch {
             cut.error = error
         }
@@ -48,3 +49,11 @@ func framed(_ texts: some Sequence<String>, _ framing: Framing) -> [UInt8] {
 }
 
 let allFramings: [Framing] = [.lengthPrefixed, .lines, .headers]
+
+extension FrameReader {
+    /// The next message, of a framing that has no other frames.
+    mutating func nextMessage() throws(FramingError) -> Bytes? {
+        guard case .message(let message) = try next() else { return nil }
+        return message
+    }
+}

@@ -19,7 +19,7 @@ struct FirstByteTests {
             decoder.append(bytes([byte]))
             let (framing, error) = Self.expected(byte)
             do throws(FramingError) {
-                #expect(try decoder.next() == nil)
+                #expect(try decoder.nextMessage() == nil)
                 #expect(error == nil)
             } catch let thrown {
                 #expect(thrown == error)

@@ -69,9 +69,9 @@ struct FrameLimitTests {
     @Test func `a limit may be raised while the stream goes on`() throws {
         var decoder = FrameReader(limits: FrameLimits(maximumFrameSize: 2))
         decoder.append(bytes("{}\n{ }\n".utf8))
-        #expect(try decoder.next()?.description == "{}")
+        #expect(try decoder.nextMessage()?.description == "{}")
         decoder.limits.maximumFrameSize = 3
-        #expect(try decoder.next()?.description == "{ }")
+        #expect(try decoder.nextMessage()?.description == "{ }")
     }
 
     @Test(arguments: allFramings, [0, -1, Int.max])
@@ -86,7 +86,7 @@ struct FrameLimitTests {
         var decoder = FrameReader()
         decoder.append(bytes("GET".utf8))
         for _ in 1...3 {
-            #expect(throws: FramingError.http) { try decoder.next() }
+            #expect(throws: FramingError.http) { try decoder.nextMessage() }
             decoder.append(bytes("{}\n".utf8))
         }
     }

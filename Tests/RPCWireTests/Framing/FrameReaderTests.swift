@@ -30,8 +30,8 @@ import Testing
     func `pieces may wait in the decoder until someone asks`(framing: Framing) throws {
         var decoder = FrameReader()
         for piece in framed(Self.messages, framing).pieces(of: 5) { decoder.append(bytes(piece)) }
-        for message in Self.messages { #expect(try decoder.next()?.description == message) }
-        #expect(try decoder.next() == nil)
+        for message in Self.messages { #expect(try decoder.nextMessage()?.description == message) }
+        #expect(try decoder.nextMessage() == nil)
     }
 
     @Test(arguments: allFramings)
@@ -39,7 +39,7 @@ import Testing
         var decoder = FrameReader()
         decoder.append(bytes(framed(repeatElement("{}", count: 100_000), framing)))
         var count = 0
-        while let frame = try decoder.next(), frame.count == 2 { count += 1 }
+        while let frame = try decoder.nextMessage(), frame.count == 2 { count += 1 }
         #expect(count == 100_000)
     }
 
@@ -49,7 +49,7 @@ import Testing
         let chunk = bytes(framed(["[1]", "[2]"], framing))
         decoder.append(chunk)
         for _ in 1...2 {
-            let frame = try #require(try decoder.next())
+            let frame = try #require(try decoder.nextMessage())
             let isView = chunk.withUnsafeBytes { chunk in
                 frame.withUnsafeBytes { frame in
                     guard let start = frame.baseAddress, let from = chunk.baseAddress else { return false }
@@ -63,14 +63,14 @@ import Testing
     @Test(arguments: allFramings)
     func `a copy of a decoder goes its own way`(framing: Framing) throws {
         let stream = framed(["[11111]"], framing)
-        var first = FrameReader(framing: framing)
+        var first = FrameReader(framing.framer)
         first.append(bytes(stream[..<(stream.count - 4)]))
-        #expect(try first.next() == nil)
+        #expect(try first.nextMessage() == nil)
         var second = first
         first.append(bytes(stream[(stream.count - 4)...]))
         second.append(bytes(framed(["[22222]"], framing)[(stream.count - 4)...]))
-        #expect(try first.next()?.description == "[11111]")
-        #expect(try second.next()?.description == (framing == .lines ? "[11122]" : "[11222]"))
+        #expect(try first.nextMessage()?.description == "[11111]")
+        #expect(try second.nextMessage()?.description == (framing == .lines ? "[11122]" : "[11222]"))
     }
 
     @Test(arguments: [
@@ -80,10 +80,10 @@ import Testing
     func `a frame in which nothing stands comes out empty, so that it can be counted`(
         framing: Framing, text: String
     ) throws {
-        var decoder = FrameReader(framing: framing)
+        var decoder = FrameReader(framing.framer)
         decoder.append(bytes(Array(String(repeating: text, count: 3).utf8)))
-        for _ in 0..<3 { #expect(try decoder.next()?.isEmpty == true) }
-        #expect(try decoder.next() == nil)
+        for _ in 0..<3 { #expect(try decoder.nextMessage()?.isEmpty == true) }
+        #expect(try decoder.nextMessage() == nil)
         #expect(decoder.count == 3)
     }
 
@@ -105,19 +105,19 @@ import Testing
     @Test func `a later frame of 16 MiB may begin with any byte`() throws {
         var decoder = FrameReader(limits: FrameLimits(maximumFrameSize: 1 << 25))
         decoder.append(bytes([0, 0, 0, 2, 0x7B, 0x7D, 1, 0, 0, 0]))
-        #expect(try decoder.next()?.description == "{}")
+        #expect(try decoder.nextMessage()?.description == "{}")
         let half = Bytes(ByteChunk(capacity: 1 << 23), 0..<1 << 23)
         decoder.append(half)
-        #expect(try decoder.next() == nil)
+        #expect(try decoder.nextMessage() == nil)
         decoder.append(half)
-        #expect(try decoder.next()?.count == 1 << 24)
+        #expect(try decoder.nextMessage()?.count == 1 << 24)
     }
 
     @Test func `the end of the stream completes a last line that was not asked for before`() throws {
         var decoder = FrameReader()
         decoder.append(bytes(" {}".utf8))
         decoder.end()
-        #expect(try decoder.next()?.description == "{}")
-        #expect(try decoder.next() == nil)
+        #expect(try decoder.nextMessage()?.description == "{}")
+        #expect(try decoder.nextMessage() == nil)
     }
 }

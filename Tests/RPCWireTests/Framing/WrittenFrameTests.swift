@@ -1,4 +1,5 @@
 import RPCWire
+import TestSupport
 import Testing
 
 struct WrittenFrameTests {
@@ -21,7 +22,7 @@ struct WrittenFrameTests {
         var decoder = FrameReader(limits: limits)
         decoder.append(bytes.withUnsafeBytes { Bytes(copying: $0) })
         var counts: [Int] = []
-        while let frame = try decoder.next() { counts.append(frame.count) }
+        while let frame = try decoder.nextMessage() { counts.append(frame.count) }
         return counts
     }
 

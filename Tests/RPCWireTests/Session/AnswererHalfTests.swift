@@ -87,13 +87,13 @@ import Testing
 
     @Test func `transfers have numbers of their own, and go again to an end that comes back without them`() {
         var half = half()
-        expect(half.takeTransferNumber(), nil)
+        expect(half.nextTransfer, nil)
         half.hasTransfers = true
         _ = keep(1, in: &half)
         for length in 2...4 {
-            expect(half.takeTransferNumber(), Int64(length - 1))
+            expect(half.nextTransfer, Int64(length - 1))
             let message = [UInt8](repeating: 0, count: length)
-            message.withUnsafeBytes { half.keep(transfer: $0) }
+            message.withUnsafeBytes { half.sent(transfer: $0) }
         }
         expect(half.keptBytes, 10)
         expect(half.life.lost(at: Instant(nanoseconds: 0)), true)
@@ -102,7 +102,7 @@ import Testing
         expect(half.resumed(replies: 0, transfers: 1).map(\.count), [1, 3, 4])
         half.acknowledged(replies: 1, transfers: 3)
         expect(half.keptBytes, 0)
-        expect(half.takeTransferNumber(), 4)
+        expect(half.nextTransfer, 4)
     }
 
     @Test func `at the end all stops once, but posts of an end that has left in good order`() {

@@ -22,9 +22,8 @@ import Testing
             let (near, far) = MemoryChannel.pair(on: loop)
             let context = LinkContext(
                 runner: runner, exports: Exports(), settings: Shared(settings), sessions: SessionTable())
-            let channel = MessageChannel(
-                near, number: number, link: Link(context), framing: nil)
-            loop.submit { channel.open() }
+            let link = Link(context)
+            loop.submit { link.open(FramedChannel(near, for: link), number: number) }
             return far
         }
         loop.run()

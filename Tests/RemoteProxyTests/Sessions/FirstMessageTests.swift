@@ -13,18 +13,23 @@ struct FirstMessageTests {
 
     @Test func `an end that has dialled tells the framing before a long message, once`() {
         let (near, _) = MemoryChannel.pair(on: loop)
-        let channel = MessageChannel(near, number: 1, link: link, framing: .lengthPrefixed)
-        #expect(channel.append(shared: long) == 0)
+        let channel = FramedChannel(near, for: link, Framing.lengthPrefixed.framer)
+        #expect(channel.append(.shared(long)) == 0)
         let frame = UInt64(4 + long.count)
-        #expect(channel.append(long.memory) == 4 + frame)
-        #expect(channel.append(long.memory) == 4 + 2 * frame)
+        #expect(channel.append(.copied(long.memory)) == 4 + frame)
+        #expect(channel.append(.copied(long.memory)) == 4 + 2 * frame)
     }
 
     @Test func `an end that was dialled has been told the framing`() {
         let (near, _) = MemoryChannel.pair(on: loop)
-        let channel = MessageChannel(near, number: 1, link: link, framing: nil)
-        channel.framing = .lengthPrefixed
-        #expect(channel.append(shared: long) == 0)
-        #expect(channel.append(long.memory) == UInt64(4 + long.count))
+        let link = link
+        let channel = FramedChannel(near, for: link)
+        loop.pretend {
+            link.open(channel, number: 1)
+            channel.received(Bytes("\0\0\0\u{02}[]"))
+        }
+        // The refusal of the empty batch.
+        let sent = channel.append(.copied(long.memory))
+        #expect(channel.append(.shared(long)) == sent + UInt64(4 + long.count))
     }
 }

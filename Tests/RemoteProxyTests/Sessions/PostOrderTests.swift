@@ -39,17 +39,15 @@ private final class SlowDesk: Desk {
 
 @Suite struct `Posts behind one another` {
     private let loop = ManualLoop()
-    private let channel: MessageChannel
-    private var link: Link { channel.link }
+    private let link: Link
     private let log = Lock<[String]>([])
     private let object: ExportedObject
 
     init() {
         object = Exported(ProbeProxy(RecordingProbe(loop)), named: nil, number: 1)
         let context = LinkContext(runner: RequestRunner(loop: loop), exports: Exports(), sessions: SessionTable())
-        channel = MessageChannel(
-            MemoryChannel.pair(on: loop).0, number: 1, link: Link(context), framing: nil)
-        loop.submit { [channel] in channel.open() }
+        link = Link(context)
+        loop.submit { [link, loop] in link.open(FramedChannel(MemoryChannel.pair(on: loop).0, for: link), number: 1) }
         loop.run()
     }
 
@@ -65,7 +63,7 @@ private final class SlowDesk: Desk {
         }
         guard let method = post.exported() else { return }
         let request = Request(id: id, method: Bytes("Notes.\(name)"), params: nil, timeout: nil)
-        loop.pretend { link.start(method, of: other ?? object, for: request, from: channel, in: nil) }
+        loop.pretend { link.start(method, of: other ?? object, for: request, in: nil) }
     }
 
     /// A post can be cancelled by a peer that has called it with an id, while it is on its way to an actor, say.

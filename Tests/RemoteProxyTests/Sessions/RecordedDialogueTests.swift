@@ -31,14 +31,14 @@ import Testing
 
     /// One end of a stream as the record plays it.
     private final class Part: ByteReceiver {
-        private let frames = Lock(FrameReader(framing: .lengthPrefixed))
+        private let frames = Lock(FrameReader(Framing.lengthPrefixed.framer))
         private let hear: @Sendable (String) -> Void
 
         init(_ hear: @escaping @Sendable (String) -> Void) { self.hear = hear }
 
         func received(_ bytes: Bytes) {
             frames.withLock { $0.append(bytes) }
-            while let frame = frames.withLock({ try? $0.next() }) { hear(frame.description) }
+            while case .message(let frame) = frames.withLock({ try? $0.next() }) { hear(frame.description) }
         }
 
         func ended(_ end: ChannelEnd, sentUpTo sent: UInt64) {}

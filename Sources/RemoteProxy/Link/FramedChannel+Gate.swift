@@ -1,0 +1,146 @@
+// The driver of `Gate`. Tells the gate what the channel hears and when time has passed, and does what the gate decides: lets a
+// peer in, sends a ping, or ends the connection. On the loop.
+
+import RPCWire
+
+extension FramedChannel {
+    // MARK: who the peer is
+
+    func openGate() {
+        if !gate.hasMetPeer { prove() }
+        login = gate.login
+        bookGate()
+    }
+
+    /// Called when the first bytes have come: a handshake may have proved who sends them.
+    func meetPeer() {
+        gate.hasMetPeer = true
+        if gate.login.identity == nil { prove() }
+    }
+
+    private func prove() {
+        guard !isDialled, let proof = stream.peer else { return }
+        login.prove(proof)
+        link.identity = login.identity
+    }
+
+    package var login: Login {
+        get { gate.login }
+        set {
+            gate.login = newValue
+            frames.limits = gate.settings.limits.frames
+            if newValue.isLocked { frames.limits.maximumFrameSize = gate.settings.limits.loginInput }
+        }
+    }
+
+    // MARK: bytes and pings of the peer
+
+    func noteReceived(_ count: Int) {
+        if gate.keepalive.noteReceived(at: stream.loop.now) { bookGate() }
+        gate.frameTimeout.received(count)
+        if gate.login.isLocked { gate.lockedInput += count }
+    }
+
+    /// Called when all bytes that have come have been looked at.
+    func noteAllRead() {
+        if gate.login.isLocked, !gate.login.received(gate.lockedInput) { return endGate(.loginInput) }
+        gate.lockedInput = 0
+        let isInside = frames.isInsideFrame
+        if isInside { tellBytes() } else { tellWholeMessage() }
+        guard isInside || !gate.frameTimeout.isAtRest else { return }
+        gate.frameTimeout.looked(
+            frames: frames.count, isInside: isInside, isTold: frames.isTold, at: stream.loop.now)
+        if isInside { bookGate() }
+    }
+
+    package func admits(_ act: PeerAct) -> Bool {
+        switch act {
+        case .asked: gate.noteUse(at: gate.keepalive.heard)
+        case .isAnswered(let bytes, let hasRun):
+            if hasRun { gate.requestEnded() }
+            // A peer without a login gets few bytes; beyond them its connection ends.
+            guard gate.login.isLocked, !gate.login.answers(bytes) else { return true }
+            endGate(.loginOutput)
+            return false
+        case .greeted:
+            gate.keepalive.begin(at: stream.loop.now)
+            bookGate()
+        case .pinged:
+            guard gate.admitsPing(at: stream.loop.now) else { return flooded(.maximumPings) }
+            // A peer that pings in time, each time, is not pinged by this end.
+            bookGate()
+        case .cancelledNothing:
+            guard gate.admitsUnknownCancel(at: stream.loop.now) else { return flooded(.maximumUnknownCancels) }
+        }
+        return true
+    }
+
+    /// Returns false.
+    private func flooded(_ limit: Limit) -> Bool {
+        guard !isOver else { return false }
+        let why = gate.explanation(of: limit)
+        link.answer(.null, with: ErrorObject(RPCError(.busy, why, outcome: .notExecuted)), in: nil)
+        endGate(limit)
+        return false
+    }
+
+    // MARK: time
+
+    /// Sets the timer for the gate's next check. Incoming bytes usually move the due moment on, so the timer is not set anew
+    /// for each of them: a timer that fires too early books the next one.
+    private func bookGate() {
+        let due = gate.due
+        guard !isOver, due < gateTimer?.due ?? .distantFuture else { return }
+        gateTimer?.timer.cancel()
+        // A strong reference, cancelled with the channel: weak references to the channel would make all others slow.
+        gateTimer = (due, stream.loop.schedule(at: due) { [self] in gateDue() })
+    }
+
+    /// Called when the booked time has come.
+    private func gateDue() {
+        gateTimer = nil
+        guard !isOver else { return }
+        let now = stream.loop.now
+        if !reading.isNow || !stream.isReading {
+            gate.keepalive.noteReceived(at: now)
+            gate.frameTimeout.excuse(at: now)
+        }
+        if link.isInUse { gate.noteUse(at: now) }
+        switch gate.check(at: now) {
+        case .wait: break
+        case .ask:
+            append(.copied(MessageWriter.ping))
+            stream.flush()
+        case .end(.idleTime):
+            gate.settings.traffic?.overran(.idleTime)
+            link.log(LogRecord(.notice, "drained \(stream.remoteAddress): \(gate.explanation(of: .idleTime))"))
+            link.drain()
+        case .end(let limit):
+            endGate(limit)
+        }
+        bookGate()
+    }
+
+    // MARK: the end
+
+    /// Ends the connection because of a limit: nothing more is read from it.
+    func endGate(_ limit: Limit) {
+        let why = gate.explanation(of: limit)
+        guard stopReading(because: why) else { return }
+        gate.isSilent = limit == .keepaliveTimeout
+        gate.settings.traffic?.overran(limit)
+        link.log(LogRecord(.warning, "closed \(stream.remoteAddress): \(why)"))
+        // A peer that does not answer would not close its end either.
+        if limit == .keepaliveTimeout { stream.abort() } else { stream.close() }
+    }
+
+    /// Called when the stream has ended.
+    func closeGate(_ end: ChannelEnd) {
+        gateTimer?.timer.cancel()
+        gateTimer = nil
+        guard case .overrun(let limit, let why) = end else { return }
+        gate.isSilent = limit == .keepaliveTimeout || limit == .patience
+        gate.settings.traffic?.overran(limit)
+        link.log(LogRecord(.warning, "closed \(stream.remoteAddress): \(why)"))
+    }
+}

@@ -1,0 +1,139 @@
+// The reading side of a framed channel: turns bytes into frames and frames into messages, and hands each message to the link. On
+// the loop.
+
+import RPCWire
+
+extension FramedChannel {
+    /// When the next frame is read.
+    enum Reading {
+        case now
+        /// In the loop's next turn.
+        case later
+        /// When the link wants more.
+        case paused
+        /// Never again.
+        case over(_ why: String)
+
+        @inline(__always)
+        var isNow: Bool { if case .now = self { true } else { false } }
+        var whyOver: String { if case .over(let why) = self { why } else { "" } }
+    }
+
+    /// How many frames are read in one turn of the loop. The rest is read in the next turn.
+    private static let framesPerTurn = 256
+
+    /// Reads the frames that have come, some in each turn. Called when bytes came, and when reading may go on.
+    func readFrames() {
+        guard !isOver else { return }
+        reading = .now
+        let isAllRead = readSome()
+        link.hasRead(all: isAllRead)
+    }
+
+    /// Returns whether all frames have been read that have come.
+    @inline(__always)
+    private func readSome() -> Bool {
+        var budget = Self.framesPerTurn
+        // One reference for the whole loop, instead of a retain for each message. A hello may give the channel another link.
+        var link = link
+        while !isOver {
+            if link !== self.link { link = self.link }
+            guard link.wantsMore else {
+                reading = .paused
+                return false
+            }
+            guard budget > 0 else {
+                readLater()
+                return false
+            }
+            budget -= 1
+            do {
+                switch try frames.next() {
+                case .message(let message):
+                    if !hasLearntFraming { learnFraming() }
+                    // It counts against the budget all the same.
+                    if !message.isEmpty { take(message, by: link) }
+                case .reply(let bytes):
+                    stream.write(bytes.memory)
+                    stream.flush()
+                case .end(let reply):
+                    stream.write(reply.memory)
+                    stopReading(because: "closed by \(stream.remoteAddress)")
+                    stream.close()
+                case nil:
+                    noteAllRead()
+                    stream.resumeReading()
+                    return true
+                }
+            } catch {
+                if link.hasWaiting {
+                    // The requests that came before the broken frame run first. The reader throws the same error again later.
+                    link.pauseReading()
+                    reading = .paused
+                } else {
+                    refuse(error)
+                }
+                return false
+            }
+        }
+        return false
+    }
+
+    /// Hands the message in a frame to the link.
+    @inline(__always)
+    private func take(_ frame: consuming Bytes, by link: Link) {
+        let size = frame.count
+        traceReceived(frame)
+        tellWholeMessage()
+        if link.isGreetingServer || gate.login.isLocked { return takeFirst(frame, by: link) }
+        link.received(messages.read(consume frame), size: size)
+    }
+
+    /// Takes a message of an end of which nothing is known.
+    @inline(never)
+    private func takeFirst(_ frame: Bytes, by link: Link) {
+        let message = messages.read(frame)
+        if isDialled, case .refused(let error) = message, error.code == ErrorCode.parseError {
+            return link.leaveForeigner("\(frame.beginning), and \(error.message)")
+        }
+        if gate.login.isLocked { link.receivedLocked(message) } else { link.received(message, size: frame.count) }
+    }
+
+    private func readLater() {
+        reading = .later
+        stream.loop.submit { [self] in readFrames() }
+    }
+
+    package func readOn() {
+        if case .paused = reading { readLater() }
+    }
+
+    /// Ends the connection because the framing is broken: where the next message begins cannot be known.
+    private func refuse(_ error: FramingError) {
+        if gate.login.isLocked, error.limit == .maximumFrameSize { return endGate(.loginInput) }
+        if error == .cutOff {
+            // The peer sends no more, and still gets the answers to its other messages.
+            link.answer(.null, with: ErrorObject(error), in: nil)
+            link.log(LogRecord(.warning, "ignored the last message of \(stream.remoteAddress): \(error)"))
+            return link.finishIfAnswered()
+        }
+        link.overran(error.limit)
+        if link.isGreetingServer {
+            let isNoLength = frames.isLengthPrefixed && error.limit == .maximumFrameSize
+            let fault = isNoLength ? "which is no length of a message (RPCClient.Configuration.peer)" : "and \(error)"
+            return link.leaveForeigner("\(frames.beginning), \(fault)")
+        }
+        if let text = error.plainAnswer {
+            text.withUnsafeBytes { _ = append(.copied($0)) }
+            stream.flush()
+        } else {
+            if !hasLearntFraming { learnFraming() }
+            link.answer(.null, with: ErrorObject(error), in: nil)
+        }
+        link.log(LogRecord(.warning, "closed \(stream.remoteAddress): \(error)"))
+        // If the session went on, the other end would send the same bytes again.
+        link.endWithChannel()
+        stopReading(because: "what \(stream.remoteAddress) sent cannot be read: \(error)")
+        stream.close()
+    }
+}

@@ -1,0 +1,242 @@
+// The messages of a connection as they come. Requests that may not begin yet wait and begin in their order. All other messages pass
+// them. Reading pauses only when the waiting requests take more memory than they may. On the loop.
+
+import RPCWire
+
+extension Link {
+    /// Why no more is read.
+    enum Pause {
+        case none
+        /// The requests before the first that waits may be over in a moment. After one turn the rest is read in any case, since there
+        /// may be replies among it.
+        case forOneTurn
+        /// The requests that wait take too much memory, or what follows them cannot be read.
+        case untilFewerWait
+    }
+
+    /// How many waiting requests begin in one turn of the loop.
+    private static let requestsPerTurn = 256
+
+    /// Whether the channel is to hand on more messages.
+    @inline(__always)
+    var wantsMore: Bool { if case .none? = connection?.pause { true } else { false } }
+
+    var hasWaiting: Bool { connection?.waiting.isEmpty == false }
+
+    /// A message has come over the channel.
+    /// - Parameter size: how many bytes it has.
+    @inline(__always)
+    func received(_ message: consuming Message, size: Int) {
+        switch message {
+        case .request, .batch, .unreadable:
+            guard mayBegin || passesWaiting(message) else { return keepWaiting(message, size: size) }
+        case .result, .failure, .invalid, .refused, .ignored: break
+        }
+        accept(message, size: size)
+        if half.life.isGreeting, !saysHello { _ = half.life.greeted() }
+    }
+
+    /// Called when the channel has stopped reading for now.
+    /// - Parameter all: whether everything has been read that has come.
+    func hasRead(all: Bool) {
+        connection?.isAllRead = all
+        if all { finishIfAnswered() }
+        handOnReplies()
+    }
+
+    /// Hands all collected replies to their callers at once. Callers that are resumed earlier would compete with the reading.
+    func handOnReplies() {
+        guard !replies.isEmpty else { return }
+        let (answers, stray) = requester.replied(&replies, over: connection?.number ?? 0)
+        connection?.answers &+= answers
+        // Removed one by one: there are few of them, and removing a range takes longer.
+        while !replies.isEmpty { replies.removeLast() }
+        if let stray { noteStray(stray) }
+    }
+
+    // MARK: requests that wait
+
+    /// Whether a request that comes now may begin.
+    @inline(__always)
+    private var mayBegin: Bool {
+        guard !hasWaiting, !isOutputCrowded, nextRequest == .now else { return false }
+        connection?.hasPaused = false
+        return true
+    }
+
+    @inline(never)
+    private func keepWaiting(_ message: Message, size: Int) {
+        let isFirst = !hasWaiting
+        connection?.waiting.append(message, size: size)
+        tellBytes()
+        if let limit = overrunByWaiting { pauseReading(limit) }
+        guard isFirst else { return }
+        beginLater()
+        guard connection?.hasPaused == false, wantsMore else { return }
+        connection?.hasPaused = true
+        connection?.pause = .forOneTurn
+    }
+
+    /// Whether a message may overtake the requests that wait: any message but a request. Requests of the protocol may if their
+    /// order does not matter.
+    private func passesWaiting(_ message: Message) -> Bool {
+        switch message {
+        case .request(let request): passesWaiting(request)
+        case .batch(let messages): messages.allSatisfy { passesWaiting($0) }
+        // An unreadable request is counted by its number, in its order.
+        case .unreadable(let request, _): request.isTransfer
+        case .result, .failure, .invalid, .refused, .ignored: true
+        }
+    }
+
+    private func passesWaiting(_ request: Request) -> Bool {
+        if request.isTransfer { return half.hasTransfers }
+        guard request.isSystem else { return false }
+        switch request.shortName {
+        case SystemMethod.hello, SystemMethod.authenticate, SystemMethod.ping: return true
+        case SystemMethod.received, SystemMethod.report, SystemMethod.drain: return request.id == nil
+        // The cancellation of a call that waits here must follow that call.
+        case SystemMethod.cancel: return runs(canceledBy: request)
+        default: return false
+        }
+    }
+
+    /// Begins waiting requests, in order, for as long as they may begin.
+    private func beginWaiting() {
+        connection?.isBeginning = false
+        defer { handOnReplies() }
+        var budget = Self.requestsPerTurn
+        while hasWaiting, connection?.channel.isOver == false {
+            switch isOutputCrowded ? .stalled : nextRequest {
+            case .now where budget > 0: budget -= 1
+            // `retryWaitingRequests` comes back here when a request has begun or ended.
+            case .stalled: return readOn()
+            default:
+                beginLater()
+                return readOn()
+            }
+            let first = connection?.waiting.popFirst()
+            tellBytes()
+            if let first { accept(first.message, size: first.size) }
+        }
+        readOn()
+        guard !hasWaiting else { return }
+        if connection?.owesReport == true { report() }
+        connection?.owesReport = false
+        allHaveBegun()
+    }
+
+    private func beginLater() {
+        guard connection?.isBeginning == false else { return }
+        connection?.isBeginning = true
+        loop.submit { [self] in beginWaiting() }
+    }
+
+    /// Called when a request has begun or ended: a waiting request may have its turn now.
+    @inline(__always)
+    func retryWaitingRequests() {
+        if hasWaiting { beginLater() }
+    }
+
+    /// Whether answers wait for a peer that has dialled, so many that no further request of it begins. A dialling end begins
+    /// the requests of its server in any case: if both ends waited, two ends that send much would wait for ever.
+    @inline(__always)
+    private var isOutputCrowded: Bool {
+        guard let output = connection?.output, output > 0 else { return false }
+        return isAccepted && output > settings.limits.pauseReading
+    }
+
+    // MARK: pauses
+
+    /// The limit that the waiting requests have reached; nil if none.
+    private var overrunByWaiting: Limit? {
+        guard let bytes = connection?.waiting.bytes else { return nil }
+        if bytes >= settings.limits.maximumBytesInFlight { return .maximumBytesInFlight }
+        return bytes >= SessionAccount.share && admission.isFullInAll ? .maximumBytesInAll : nil
+    }
+
+    /// Stops reading until fewer requests wait.
+    func pauseReading() { connection?.pause = .untilFewerWait }
+
+    private func pauseReading(_ limit: Limit) {
+        pauseReading()
+        overran(limit)
+        guard let connection, !connection.hasToldOfPause else { return }
+        self.connection?.hasToldOfPause = true
+        let text =
+            "paused reading from \(connection.channel.remoteAddress), replies too: its requests that wait for their turn have "
+            + "\(connection.waiting.bytes) bytes (\(limit)). Logged once for each connection"
+        log(LogRecord(.warning, text))
+    }
+
+    /// Reads on after a pause: after a long one, once at most half of the permitted bytes wait.
+    private func readOn() {
+        guard let connection, overrunByWaiting == nil else { return }
+        switch connection.pause {
+        case .none: return
+        case .forOneTurn: break
+        case .untilFewerWait:
+            guard connection.waiting.isEmpty || connection.waiting.bytes <= settings.limits.maximumBytesInFlight / 2
+            else {
+                return
+            }
+        }
+        self.connection?.pause = .none
+        connection.channel.readOn()
+    }
+
+    /// Drops what waits when the connection has ended. If the session goes on, the other end sends the requests again; otherwise
+    /// they never run, and the log says so.
+    func dropWaiting() {
+        guard let connection else { return }
+        if hasWaiting, !half.life.isResumable {
+            let count = connection.waiting.count == 1 ? "1 request" : "\(connection.waiting.count) requests"
+            let text =
+                "\(count) of \(connection.channel.remoteAddress) had not begun when the connection ended, and never will"
+            log(LogRecord(.warning, text))
+        }
+        self.connection?.waiting.removeAll()
+        self.connection?.output = 0
+        tellBytes()
+    }
+}
+
+extension Request {
+    var isTransfer: Bool { if case .transfer = mark { true } else { false } }
+}
+
+/// Messages in the order in which they came, with a count of the memory that they take.
+struct WaitingMessages {
+    /// The memory that a message takes besides its bytes.
+    private static let overhead = 128
+
+    private var messages: [(message: Message, size: Int)?] = []
+    private var first = 0
+    /// About how much memory the messages take.
+    private(set) var bytes = 0
+
+    @inline(__always)
+    var isEmpty: Bool { first == messages.count }
+    var count: Int { messages.count - first }
+
+    /// Adds a message at the end. Copies one that is a small part of what was read at once, so as not to keep the rest.
+    mutating func append(_ message: Message, size: Int) {
+        messages.append((message.inOwnMemory, size))
+        bytes += size + Self.overhead
+    }
+
+    mutating func popFirst() -> (message: Message, size: Int)? {
+        guard first < messages.count else { return nil }
+        let next = messages[first]
+        messages[first] = nil
+        first += 1
+        bytes -= (next?.size ?? 0) + Self.overhead
+        if first == messages.count || first >= 256 {
+            messages.removeFirst(first)
+            first = 0
+        }
+        return next
+    }
+
+    mutating func removeAll() { self = WaitingMessages() }
+}
