@@ -1,5 +1,5 @@
 // Everything that one connection is watched for, in one place: its identity, whether it sends fast enough, whether it still
-// answers, and whether it asks for too much. Values only; `MessageChannel+Gate` feeds them and does what they decide.
+// answers, and whether it asks for too much. Values only; `FramedChannel+Gate` feeds them and does what they decide.
 
 import RPCSockets
 import RPCWire
