@@ -256,25 +256,3 @@ final class Diary<Entry: Sendable>: Sendable {
         #expect(registrations[.max] == nil)
     }
 }
-
-@Suite(.waitsForOthers) struct RunQueueTests {
-    @Test func `the ring keeps the order while it grows around its end`() {
-        var queue = RunQueue()
-        let diary = Diary<Int>()
-        var (next, done) = (0, 0)
-        for round in 0..<200 {
-            for _ in 0..<(round % 7 + 1) {
-                let number = next
-                queue.append(.work { diary.note(number) })
-                next += 1
-            }
-            for _ in 0..<(round % 5) where !queue.isEmpty {
-                if case .work(let work)? = queue.popFirst() { work() }
-                done += 1
-            }
-        }
-        while case .work(let work)? = queue.popFirst() { work() }
-        #expect(diary.all == Array(0..<next))
-        #expect(queue.isEmpty)
-    }
-}

@@ -7,8 +7,8 @@ import Synchronization
 /// `@unchecked Sendable`: only `epoll` needs it. Any thread may wake it; everything else of it is called on the loop.
 package final class EventLoop: Loop, @unchecked Sendable {
     /// The state that only the loop's thread touches.
-    struct State {
-        var queue = RunQueue()
+    struct State: ~Copyable {
+        var queue = Queue<LoopItem>()
         var timers = TimerHeap()
         var registrations = Registrations()
         var spin = SpinPolicy()

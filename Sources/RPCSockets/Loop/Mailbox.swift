@@ -1,4 +1,4 @@
-// The work of a loop: its own queue, and the mailbox to which other threads post.
+// The work of a loop, and the mailbox to which other threads post it.
 
 import RPCWire
 import Synchronization
@@ -13,33 +13,6 @@ enum LoopItem {
     case timer(ScheduledTimer)
 
     var isHosted: Bool { if case .hosted = self { true } else { false } }
-}
-
-/// The items in the order in which they were added.
-struct RunQueue {
-    /// How many taken places at the front are removed at a time, at least. All are removed when the queue is empty.
-    private static let mostFree = 1_024
-
-    /// Items that have been taken are nil.
-    private var items: ContiguousArray<LoopItem?> = []
-    private var first = 0
-
-    var isEmpty: Bool { first == items.count }
-
-    mutating func append(_ item: consuming LoopItem) { items.append(item) }
-
-    mutating func popFirst() -> LoopItem? {
-        guard first < items.count else { return nil }
-        let item = items[first].take()
-        first += 1
-        if first == items.count || first >= max(Self.mostFree, items.count / 2) { removeFree() }
-        return item
-    }
-
-    private mutating func removeFree() {
-        items.removeFirst(first)
-        first = 0
-    }
 }
 
 /// Items that other threads have posted and the loop has not fetched. Tells a posting thread whether it must start or wake the
@@ -78,14 +51,14 @@ struct Mailbox: ~Copyable {
         }
     }
 
-    func fetch(into queue: inout RunQueue) {
+    func fetch(into queue: inout Queue<LoopItem>) {
         if hasMail { take(into: &queue, isAwake: false) }
     }
 
     /// Fetches after a sleep: from here on posts need not wake the loop.
-    func wakeUp(into queue: inout RunQueue) { take(into: &queue, isAwake: true) }
+    func wakeUp(into queue: inout Queue<LoopItem>) { take(into: &queue, isAwake: true) }
 
-    private func take(into queue: inout RunQueue, isAwake: Bool) {
+    private func take(into queue: inout Queue<LoopItem>, isAwake: Bool) {
         state.withLock { state in
             if isAwake { state.sleepsUntil = nil }
             guard !state.items.isEmpty else { return }

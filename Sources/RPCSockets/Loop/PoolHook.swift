@@ -4,6 +4,7 @@
 
 #if KNOWN_RUNTIME
     import CSystem
+    import RPCWire
 
     enum PoolHook {
         /// False if other code has taken the hook.

@@ -6,7 +6,7 @@ package import RPCWire
 /// at the same time. Release builds check neither, because each check costs more than most uses of such values.
 ///
 /// `@unchecked Sendable`: only the loop's thread reaches the value. Debug builds check that.
-package struct LoopBound<Value>: @unchecked Sendable {
+package struct LoopBound<Value: ~Copyable>: @unchecked Sendable {
     private final class Place {
         #if DEBUG
             var value: Value
@@ -14,7 +14,7 @@ package struct LoopBound<Value>: @unchecked Sendable {
             @exclusivity(unchecked) var value: Value
         #endif
 
-        init(_ value: Value) { self.value = value }
+        init(_ value: consuming Value) { self.value = value }
     }
 
     private let place: Place
@@ -22,7 +22,7 @@ package struct LoopBound<Value>: @unchecked Sendable {
         private let thread: any LoopThread
     #endif
 
-    package init(_ value: Value, of thread: any LoopThread) {
+    package init(_ value: consuming Value, of thread: any LoopThread) {
         place = Place(value)
         #if DEBUG
             self.thread = thread

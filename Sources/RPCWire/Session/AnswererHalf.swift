@@ -5,17 +5,6 @@
 
 @usableFromInline
 package struct AnswererHalf: ~Copyable {
-    package struct Limits: Sendable {
-        package var requests = Int.max
-        package var requestBytes = Int.max
-        package var keptReplies = Int.max
-        package var keptReplyBytes = Int.max
-        /// The most bytes that a message may have, in either direction.
-        package var frameSize = Int.max
-
-        package init() {}
-    }
-
     // What is asked for each call is inlinable. Another module would copy this whole value to call it, which costs as much as
     // the rest of the question.
     @usableFromInline let mostReplies: Int
@@ -41,10 +30,13 @@ package struct AnswererHalf: ~Copyable {
     /// The most bytes that a message to the peer may have.
     package private(set) var frameLimit: Int
 
-    package init(_ limits: Limits) {
-        (mostReplies, mostReplyBytes) = (limits.keptReplies, limits.keptReplyBytes)
-        calls = IncomingCalls(limit: limits.requests, byteLimit: limits.requestBytes)
-        frameLimit = limits.frameSize
+    /// - Parameters:
+    ///   - calls: says how many requests may run at a time.
+    ///   - keptReplies: how many answers may be kept that the peer has not acknowledged, and how many bytes these may have.
+    ///   - frameSize: the most bytes that a message may have, as long as the peer has not said what it takes.
+    package init(_ calls: consuming IncomingCalls, keptReplies: Int, keptReplyBytes: Int, frameSize: Int) {
+        self.calls = calls
+        (mostReplies, mostReplyBytes, frameLimit) = (keptReplies, keptReplyBytes, frameSize)
     }
 
     /// Sets the timeout of the peer's calls that name none, in milliseconds.

@@ -7,18 +7,8 @@
 
 @usableFromInline
 package struct CallerHalf: ~Copyable, Sendable {
-    package struct Limits: Sendable {
-        package let pendingCallBytes: Int
-        package let pendingPostBytes: Int
-        package let frameSize: Int
-
-        package init(pendingCallBytes: Int, pendingPostBytes: Int, frameSize: Int) {
-            self.pendingCallBytes = pendingCallBytes
-            (self.pendingPostBytes, self.frameSize) = (pendingPostBytes, frameSize)
-        }
-    }
-
-    private let limits: Limits
+    private let mostCallBytes: Int
+    private let mostFrameBytes: Int
     @usableFromInline var calls = OutgoingCalls()
     var posts: PendingPosts
     /// The stream for new calls; nil while there is no connection.
@@ -53,11 +43,14 @@ package struct CallerHalf: ~Copyable, Sendable {
     /// When the driver's timer is due next and calls `expire`.
     package private(set) var wakesAt = Instant.distantFuture
 
-    package init(_ limits: Limits, waitsForConnection: Bool = true) {
-        self.limits = limits
+    /// - Parameters:
+    ///   - callBytes: how many bytes the calls may have that have not ended.
+    ///   - postBytes: how many bytes the posts may have that the peer may not have.
+    ///   - frameSize: the most bytes that a message may have, whatever the peer takes.
+    package init(callBytes: Int, postBytes: Int, frameSize: Int, waitsForConnection: Bool = true) {
+        (mostCallBytes, mostFrameBytes, frameLimit) = (callBytes, frameSize, frameSize)
         self.waitsForConnection = waitsForConnection
-        posts = PendingPosts(byteLimit: limits.pendingPostBytes)
-        frameLimit = limits.frameSize
+        posts = PendingPosts(byteLimit: postBytes)
     }
 
     // MARK: queries
@@ -81,7 +74,7 @@ package struct CallerHalf: ~Copyable, Sendable {
 
     /// Sets the most bytes that the peer takes in a message; nil if it has named no limit.
     package mutating func limitFrames(to size: Int?) {
-        frameLimit = min(limits.frameSize, max(64, size ?? .max))
+        frameLimit = min(mostFrameBytes, max(64, size ?? .max))
     }
 
     /// Sets how many calls the peer runs at a time, and how many bytes these may have; nil if it has named no limit.
@@ -93,25 +86,16 @@ package struct CallerHalf: ~Copyable, Sendable {
 // MARK: calls
 
 extension CallerHalf {
-    /// A call that has begun.
-    package struct Begun {
-        package let id: Int64
-        /// Whether the driver gives it to the stream now. Otherwise it waits.
-        package let isSent: Bool
-        /// Whether its deadline is now the next one. If so, the driver sets its timer to it.
-        package let isNextDue: Bool
-    }
-
     /// Begins a call, which then waits until the driver reports it by `sent`. Returns failures and never throws: debuggers and
-    /// test libraries look at each thrown error, and cannot walk some frames of the caller's stack.
+    /// test libraries look at each thrown error, and cannot walk some frames of the caller's stack. `wakesAt` may be earlier
+    /// afterwards: then the driver sets its timer to it.
     /// - Parameter isCrowded: whether the stream should get no more messages for now.
+    /// - Returns: the number of the call, and whether the driver gives it to the stream now.
     package mutating func call(
         _ call: OutgoingCalls.Call, isCrowded: Bool = false, at now: Instant
-    ) -> Result<Begun, CallFailure> {
+    ) -> Result<(id: Int64, isSent: Bool), CallFailure> {
         if isClosed { return .failure(.closed(wasSent: false)) }
-        guard calls.byteCount < limits.pendingCallBytes else {
-            return .failure(.tooManyPending(mostBytes: limits.pendingCallBytes))
-        }
+        guard calls.byteCount < mostCallBytes else { return .failure(.tooManyPending(mostBytes: mostCallBytes)) }
         if isUnreachable,
             Self.isEnded(call.persistence, mayHaveArrived: false, waitsForConnection: waitsForConnection)
         {
@@ -122,9 +106,8 @@ extension CallerHalf {
         let id = calls.start(call)
         let isSent = stream != nil && !isCrowded && line.isEmpty && !posts.wait && hasPlace(after: calls.sent)
         if !isSent, stream != nil { line.append(id) }
-        guard call.deadline < wakesAt else { return .success(Begun(id: id, isSent: isSent, isNextDue: false)) }
-        wakesAt = call.deadline
-        return .success(Begun(id: id, isSent: isSent, isNextDue: true))
+        wakesAt = min(wakesAt, call.deadline)
+        return .success((id, isSent))
     }
 
     /// Whether the peer has a place for one more call, of any length, if it runs these.
@@ -347,7 +330,7 @@ extension CallerHalf {
         peerRunsLibrary: Bool
     ) -> Result<(number: Int64, isSent: Bool), CallFailure> {
         if isClosed { return .failure(.closed(wasSent: false)) }
-        guard !posts.isFull else { return .failure(.tooManyPosts(mostBytes: limits.pendingPostBytes)) }
+        guard !posts.isFull else { return .failure(.tooManyPosts(mostBytes: posts.byteLimit)) }
         guard message.count <= longest else { return .failure(.tooLarge(message.count, most: frameLimit)) }
         let number = calls.takeNumber()
         if stream == nil || isCrowded || posts.wait {

@@ -3,7 +3,8 @@
 
 @usableFromInline
 package struct KeptMessages: ~Copyable, Sendable {
-    private struct Entry {
+    @usableFromInline
+    struct Entry: Sendable {
         let number: Int64
         /// Where its bytes end, counted from the first byte that was ever kept in `bytes`.
         let end: Int
@@ -19,12 +20,11 @@ package struct KeptMessages: ~Copyable, Sendable {
 
     /// All messages but the large ones, one after the other. So memory is taken once and used again, not once per message.
     private var bytes = SendBuffer(keptCapacity: 64 << 10)
-    private var entries: [Entry] = []
+    private var entries = Queue<Entry>()
     /// The large messages by their numbers. They are not in the entries, so that an entry has no reference to count.
     private var shared: [Int64: Bytes] = [:]
-    /// How many bytes have been released, and how many released entries are still in the list.
+    /// How many bytes have been released.
     private var firstByte = 0
-    private var firstEntry = 0
     /// The highest number that was kept.
     package private(set) var last: Int64 = 0
 
@@ -76,9 +76,9 @@ package struct KeptMessages: ~Copyable, Sendable {
     /// bytes, so the `deinit` of the old value never runs.
     package mutating func removeAll() {
         bytes.letGo()
-        entries = []
+        entries.removeAll()
         shared = [:]
-        (firstByte, firstEntry, count, byteCount, last) = (0, 0, 0, 0, 0)
+        (firstByte, count, byteCount, last) = (0, 0, 0, 0)
     }
 
     /// The peer has all messages up to this number.
@@ -88,19 +88,17 @@ package struct KeptMessages: ~Copyable, Sendable {
         let before = count
         var end = firstByte
         // Dropped ones go with those before them: no acknowledgement will name them.
-        while firstEntry < entries.count, entries[firstEntry].number <= number || entries[firstEntry].isDropped {
-            let entry = entries[firstEntry]
+        while !entries.isEmpty, entries[0].number <= number || entries[0].isDropped, let entry = entries.popFirst() {
             end = entry.end
             if entry.isShared, let message = shared.removeValue(forKey: entry.number) {
                 byteCount -= message.count
             }
-            firstEntry += 1
             if !entry.isDropped { count -= 1 }
         }
         byteCount -= end - firstByte
         bytes.removeFirst(end - firstByte)
         firstByte = end
-        closeUp()
+        entries.letGo(beyond: 1_024)
         return before - count
     }
 
@@ -109,7 +107,7 @@ package struct KeptMessages: ~Copyable, Sendable {
     package mutating func drop(where isUnwanted: (_ number: Int64, _ length: Int, _ deadline: Instant) -> Bool) -> Int {
         let before = count
         var start = firstByte
-        for index in entries.indices[firstEntry...] {
+        for index in 0..<entries.count {
             let entry = entries[index]
             let length = shared[entry.number]?.count ?? entry.end - start
             start = entry.end
@@ -123,7 +121,11 @@ package struct KeptMessages: ~Copyable, Sendable {
 
     /// The numbers of the kept messages, up to this one.
     package func numbers(through number: Int64) -> [Int64] {
-        entries[firstEntry...].prefix { $0.number <= number }.filter { !$0.isDropped }.map(\.number)
+        var numbers: [Int64] = []
+        for index in 0..<entries.count where entries[index].number <= number && !entries[index].isDropped {
+            numbers.append(entries[index].number)
+        }
+        return numbers
     }
 
     /// A kept message.
@@ -139,27 +141,17 @@ package struct KeptMessages: ~Copyable, Sendable {
 
     /// The first kept message with a higher number; nil if there is none.
     package func message(after number: Int64) -> Kept? {
-        var (low, high) = (firstEntry, entries.count)
+        var (low, high) = (0, entries.count)
         while low < high {
             let middle = (low + high) / 2
             if entries[middle].number > number { high = middle } else { low = middle + 1 }
         }
-        guard let index = entries[low...].firstIndex(where: { !$0.isDropped }) else { return nil }
-        let entry = entries[index]
+        while low < entries.count, entries[low].isDropped { low += 1 }
+        guard low < entries.count else { return nil }
+        let entry = entries[low]
         if let message = shared[entry.number] { return (entry.number, message, 0) }
-        let start = index > firstEntry ? entries[index - 1].end : firstByte
+        let start = low > 0 ? entries[low - 1].end : firstByte
         let message = UnsafeRawBufferPointer(rebasing: bytes.bytes[start - firstByte..<entry.end - firstByte])
         return (entry.number, Bytes(copying: message), Int(entry.ownBytes))
-    }
-
-    /// Removes the released entries from the list once they are most of it. So each entry is moved at most once on average.
-    private mutating func closeUp() {
-        if firstEntry == entries.count {
-            entries.removeAll(keepingCapacity: entries.capacity <= 1_024)
-            firstEntry = 0
-        } else if firstEntry >= 64, firstEntry * 2 >= entries.count {
-            entries.removeFirst(firstEntry)
-            firstEntry = 0
-        }
     }
 }

@@ -2,7 +2,7 @@
 // Pure: events in, decisions out, time passed in.
 
 package struct PendingPosts: ~Copyable {
-    private let byteLimit: Int
+    let byteLimit: Int
     private var kept = KeptMessages()
     /// The posts up to this number were given to the present stream, or may have arrived over a former one.
     private var lastGiven: Int64 = 0

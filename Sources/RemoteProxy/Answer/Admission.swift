@@ -4,7 +4,7 @@
 import RPCSockets
 import RPCWire
 
-struct Admission {
+struct Admission: ~Copyable {
     /// When the next request may begin, judged before anything is known of it.
     enum Turn {
         case now
@@ -41,6 +41,8 @@ struct Admission {
     var waiting = 0
     /// How many admitted requests wait for posts before them. No worker could begin these yet.
     var behindPosts = 0
+    /// Admitted requests that wait until the other end has acknowledged answers.
+    var heldBack = RequestQueue()
     /// Whether the log has been told of a stray reply.
     var hasToldOfStray = false
 

@@ -2,77 +2,29 @@
 
 import RPCWire
 
-/// First in, first out. A ring in memory of its own; requests are moved into it and out of it, never copied.
-///
-/// `@unchecked Sendable`: the memory belongs to one queue, and a queue to one owner.
-struct RequestQueue: ~Copyable, @unchecked Sendable {
-    private var ring = UnsafeMutableBufferPointer<IncomingRequest>(start: nil, count: 0)
-    private var head = 0
-    private(set) var count = 0
+typealias RequestQueue = Queue<IncomingRequest>
 
-    deinit {
-        for index in 0..<count { (ring.baseAddress.unsafelyUnwrapped + place(index)).deinitialize(count: 1) }
-        ring.deallocate()
-    }
-
-    var isEmpty: Bool { count == 0 }
+extension RequestQueue {
     /// Since when the first request has been waiting; nil if there is none.
-    var oldest: Instant? { count > 0 ? ring[head].arrived : nil }
+    var oldest: Instant? { count > 0 ? self[0].arrived : nil }
 
     /// Whether the first request is for the same method of the same object as this one, and has the same scope.
     func isFirst(like request: borrowing IncomingRequest) -> Bool {
-        count > 0 && ring[head].method === request.method && ring[head].object === request.object
-            && ring[head].link === request.link
-            && ring[head].deadline == request.deadline && ring[head].metadata === request.metadata
-            && ring[head].served == nil && request.served == nil
+        count > 0 && self[0].method === request.method && self[0].object === request.object
+            && self[0].link === request.link
+            && self[0].deadline == request.deadline && self[0].metadata === request.metadata
+            && self[0].served == nil && request.served == nil
     }
 
     /// Whether the first request is to be run in this scope.
     func isFirst(in scope: CallScope) -> Bool {
-        count > 0 && scope.caller?.isAt(ring[head].link, with: ring[head].metadata) == true
-            && scope.deadline == ring[head].inheritedDeadline && ring[head].served == nil && scope.served == nil
-    }
-
-    @inline(__always)
-    mutating func append(_ request: consuming IncomingRequest) {
-        if count == ring.count { grow() }
-        ring.initializeElement(at: place(count), to: request)
-        count += 1
-    }
-
-    mutating func popFirst() -> IncomingRequest? {
-        guard count > 0 else { return nil }
-        defer { forgetFirst() }
-        return ring.moveElement(from: head)
+        count > 0 && scope.caller?.isAt(self[0].link, with: self[0].metadata) == true
+            && scope.deadline == self[0].inheritedDeadline && self[0].served == nil && scope.served == nil
     }
 
     /// Moves the first request into that place. False when there is none.
     @inline(__always)
-    mutating func moveFirst(to place: inout RequestPlace) -> Bool {
-        guard count > 0 else { return false }
-        place.put(movedFrom: ring.baseAddress.unsafelyUnwrapped + head)
-        forgetFirst()
-        return true
-    }
-
-    /// Called when the first request has been moved elsewhere.
-    @inline(__always)
-    private mutating func forgetFirst() {
-        head = place(1)
-        count -= 1
-    }
-
-    /// The position in the ring. The capacity is a power of two, so the mask gives the remainder.
-    private func place(_ index: Int) -> Int { (head + index) & (ring.count - 1) }
-
-    @inline(never)
-    private mutating func grow() {
-        let larger = UnsafeMutableBufferPointer<IncomingRequest>.allocate(capacity: max(8, ring.count * 2))
-        for index in 0..<count { larger.initializeElement(at: index, to: ring.moveElement(from: place(index))) }
-        ring.deallocate()
-        ring = larger
-        head = 0
-    }
+    mutating func moveFirst(to place: inout RequestPlace) -> Bool { moveFirst { place.put(movedFrom: $0) } }
 }
 
 /// The place of the request that a worker runs. Requests are moved in and out. An optional would have to find out each time

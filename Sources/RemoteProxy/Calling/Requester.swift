@@ -69,10 +69,10 @@ package final class Requester: Sendable {
         loop = context.runner.loop
         handoff = context.runner.handoff
         let settings = context.settings.value
-        let limits = CallerHalf.Limits(
-            pendingCallBytes: settings.limits.maximumPendingCallBytes,
-            pendingPostBytes: settings.limits.maximumPendingPostBytes, frameSize: settings.limits.maximumFrameSize)
-        state = Lock(State(half: CallerHalf(limits, waitsForConnection: settings.waitsForConnection)))
+        let half = CallerHalf(
+            callBytes: settings.limits.maximumPendingCallBytes, postBytes: settings.limits.maximumPendingPostBytes,
+            frameSize: settings.limits.maximumFrameSize, waitsForConnection: settings.waitsForConnection)
+        state = Lock(State(half: half))
         timeout = settings.timeout.nanoseconds
         log = context.log
         account = SessionAccount(settings.traffic, mostKept: settings.limits.maximumBytesInFlight)
@@ -146,25 +146,26 @@ extension Requester {
     private func enter(
         _ call: OutgoingCall, at now: Instant, isOnLoop: Bool, _ failure: inout CallFailure?, _ state: inout State
     ) -> AfterSending {
-        let begun: CallerHalf.Begun
+        let (id, isSent): (Int64, Bool)
+        let due = state.half.wakesAt
         switch state.half.call(
             .init(call.handle, length: call.count, deadline: call.deadline, call.persistence),
             isCrowded: state.route?.channel.isCrowded == true, at: now)
         {
-        case .success(let value): begun = value
+        case .success(let begun): (id, isSent) = begun
         case .failure(let reason):
             failure = reason
             // The next call may find a connection.
             if case .unreachable = reason { return AfterSending(wantsConnection: true) }
             return AfterSending()
         }
-        call.id = begun.id
+        call.id = id
         var after = AfterSending(wantsConnection: true)
-        if begun.isSent, let route = state.route {
-            dispatch(call, begun.id, over: route, at: now, state.link, &state.half)
+        if isSent, let route = state.route {
+            dispatch(call, id, over: route, at: now, state.link, &state.half)
             after = flushing(route, atOnce: isOnLoop || state.half.pendingCalls == 1, &state)
         }
-        if begun.isNextDue { after.wakeAt = call.deadline }
+        if state.half.wakesAt < due { after.wakeAt = call.deadline }
         return after
     }
 

@@ -430,20 +430,20 @@ extension Link {
         reportKeptBytes()
         releaseHeldBack()
         // The other end may never report the answers that were kept since by itself, so it is asked to.
-        if !heldBack.isEmpty, !half.replies.isEmpty { notify(SystemMethod.report) }
+        if !admission.heldBack.isEmpty, !half.replies.isEmpty { notify(SystemMethod.report) }
     }
 
     /// Lets a request wait until answers have been acknowledged, and asks the other end to acknowledge them now.
     private func holdBack(_ request: consuming IncomingRequest, _ limit: Limit) {
         overran(limit)
-        if heldBack.isEmpty { notify(SystemMethod.report) }
+        if admission.heldBack.isEmpty { notify(SystemMethod.report) }
         var request = request
         request.waitsForLong()
-        heldBack.append(request)
+        admission.heldBack.append(request)
     }
 
     func releaseHeldBack() {
-        while admission.overrunByReplies(of: half) == nil, var request = heldBack.popFirst() {
+        while admission.overrunByReplies(of: half) == nil, var request = admission.heldBack.popFirst() {
             request.arrived = loop.now
             begin(request)
         }

@@ -15,8 +15,6 @@ extension Link {
         var version = 0
         /// How many calls have been answered.
         var answers = 0
-        /// Requests that may not begin yet.
-        var waiting = WaitingMessages()
         var pause = Pause.none
         /// Whether reading has paused for one turn since a request could not begin.
         var hasPaused = false
@@ -209,7 +207,7 @@ extension Link {
 
     @inline(never)
     private func finish() {
-        guard let connection, connection.waiting.isEmpty, isEnding || !peerRunsLibrary && half.calls.isDrained else {
+        guard let connection, !hasWaiting, isEnding || !peerRunsLibrary && half.calls.isDrained else {
             return
         }
         let channel = connection.channel
@@ -315,9 +313,8 @@ extension Link {
 
     /// Tells the account what the connection keeps: requests that wait, and output that waits.
     func tellBytes() {
-        guard let kept = connection.map({ $0.channel.isOver ? 0 : $0.waiting.bytes + $0.output }),
-            let change = connection?.reported.change(to: kept)
-        else { return }
-        requester.account.owes(change)
+        guard let channel = connection?.channel else { return }
+        let kept = channel.isOver ? 0 : waiting.bytes + (connection?.output ?? 0)
+        if let change = connection?.reported.change(to: kept) { requester.account.owes(change) }
     }
 }

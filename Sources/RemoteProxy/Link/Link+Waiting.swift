@@ -21,7 +21,7 @@ extension Link {
     @inline(__always)
     var wantsMore: Bool { if case .none? = connection?.pause { true } else { false } }
 
-    var hasWaiting: Bool { connection?.waiting.isEmpty == false }
+    var hasWaiting: Bool { !waiting.isEmpty }
 
     /// A message has come over the channel.
     /// - Parameter size: how many bytes it has.
@@ -67,7 +67,7 @@ extension Link {
     @inline(never)
     private func keepWaiting(_ message: Message, size: Int) {
         let isFirst = !hasWaiting
-        connection?.waiting.append(message, size: size)
+        waiting.append(message, size: size)
         tellBytes()
         if let limit = overrunByWaiting { pauseReading(limit) }
         guard isFirst else { return }
@@ -115,7 +115,7 @@ extension Link {
                 beginLater()
                 return readOn()
             }
-            let first = connection?.waiting.popFirst()
+            let first = waiting.popFirst()
             tellBytes()
             if let first { accept(first.message, size: first.size) }
         }
@@ -150,7 +150,7 @@ extension Link {
 
     /// The limit that the waiting requests have reached; nil if none.
     private var overrunByWaiting: Limit? {
-        guard let bytes = connection?.waiting.bytes else { return nil }
+        let bytes = waiting.bytes
         if bytes >= settings.limits.maximumBytesInFlight { return .maximumBytesInFlight }
         return bytes >= SessionAccount.share && admission.isFullInAll ? .maximumBytesInAll : nil
     }
@@ -165,7 +165,7 @@ extension Link {
         self.connection?.hasToldOfPause = true
         let text =
             "paused reading from \(connection.channel.remoteAddress), replies too: its requests that wait for their turn have "
-            + "\(connection.waiting.bytes) bytes (\(limit)). Logged once for each connection"
+            + "\(waiting.bytes) bytes (\(limit)). Logged once for each connection"
         log(LogRecord(.warning, text))
     }
 
@@ -176,7 +176,7 @@ extension Link {
         case .none: return
         case .forOneTurn: break
         case .untilFewerWait:
-            guard connection.waiting.isEmpty || connection.waiting.bytes <= settings.limits.maximumBytesInFlight / 2
+            guard waiting.isEmpty || waiting.bytes <= settings.limits.maximumBytesInFlight / 2
             else {
                 return
             }
@@ -190,12 +190,12 @@ extension Link {
     func dropWaiting() {
         guard let connection else { return }
         if hasWaiting, !half.life.isResumable {
-            let count = connection.waiting.count == 1 ? "1 request" : "\(connection.waiting.count) requests"
+            let count = waiting.count == 1 ? "1 request" : "\(waiting.count) requests"
             let text =
                 "\(count) of \(connection.channel.remoteAddress) had not begun when the connection ended, and never will"
             log(LogRecord(.warning, text))
         }
-        self.connection?.waiting.removeAll()
+        waiting.removeAll()
         self.connection?.output = 0
         tellBytes()
     }
@@ -206,18 +206,17 @@ extension Request {
 }
 
 /// Messages in the order in which they came, with a count of the memory that they take.
-struct WaitingMessages {
+struct WaitingMessages: ~Copyable {
     /// The memory that a message takes besides its bytes.
     private static let overhead = 128
 
-    private var messages: [(message: Message, size: Int)?] = []
-    private var first = 0
+    private var messages = Queue<(message: Message, size: Int)>()
     /// About how much memory the messages take.
     private(set) var bytes = 0
 
     @inline(__always)
-    var isEmpty: Bool { first == messages.count }
-    var count: Int { messages.count - first }
+    var isEmpty: Bool { messages.isEmpty }
+    var count: Int { messages.count }
 
     /// Adds a message at the end. Copies one that is a small part of what was read at once, so as not to keep the rest.
     mutating func append(_ message: Message, size: Int) {
@@ -226,17 +225,13 @@ struct WaitingMessages {
     }
 
     mutating func popFirst() -> (message: Message, size: Int)? {
-        guard first < messages.count else { return nil }
-        let next = messages[first]
-        messages[first] = nil
-        first += 1
-        bytes -= (next?.size ?? 0) + Self.overhead
-        if first == messages.count || first >= 256 {
-            messages.removeFirst(first)
-            first = 0
-        }
-        return next
+        guard let first = messages.popFirst() else { return nil }
+        bytes -= first.size + Self.overhead
+        return first
     }
 
-    mutating func removeAll() { self = WaitingMessages() }
+    mutating func removeAll() {
+        messages.removeAll()
+        bytes = 0
+    }
 }

@@ -59,8 +59,8 @@ package final class Link: @unchecked Sendable {
     /// The objects that the other end holds.
     private(set) lazy var held = HeldObjects(context.exports, limit: settings.limits.maximumHolds)
     @exclusivity(unchecked) var posts = PostLines()
-    /// Admitted requests that wait until the other end has acknowledged answers.
-    @exclusivity(unchecked) var heldBack = RequestQueue()
+    /// Messages of the connection whose turn has not come.
+    @exclusivity(unchecked) var waiting = WaitingMessages()
     /// Gets the transfers of the other end as they come, before requests that wait.
     package var onTransfer: (@Sendable (Request) -> Void)?
     /// Due at the next deadline of a request.
@@ -74,7 +74,11 @@ package final class Link: @unchecked Sendable {
         self.requester = requester ?? Requester(context)
         loop = context.runner.loop
         shared = Lock(Shared(id: Self.makeID()))
-        half = AnswererHalf(context.settings.value.limits.answering)
+        let limits = context.settings.value.limits
+        half = AnswererHalf(
+            IncomingCalls(limit: limits.maximumRequestsInFlight, byteLimit: limits.maximumBytesInFlight),
+            keptReplies: limits.maximumKeptReplies, keptReplyBytes: limits.maximumKeptReplyBytes,
+            frameSize: limits.maximumFrameSize)
         admission = Admission(context)
     }
 
@@ -349,16 +353,5 @@ extension Link {
         guard let tokens = settings.tokens.withLock({ $0 }) else { return true }
         let login = channel.login
         return tokens.keeps(login.identity, by: login.entry) && !endIfRevoked()
-    }
-}
-
-extension Limits {
-    /// The limits for the requests of the other end, and for the answers that are kept for it.
-    fileprivate var answering: AnswererHalf.Limits {
-        var limits = AnswererHalf.Limits()
-        (limits.requests, limits.requestBytes) = (maximumRequestsInFlight, maximumBytesInFlight)
-        (limits.keptReplies, limits.keptReplyBytes) = (maximumKeptReplies, maximumKeptReplyBytes)
-        limits.frameSize = maximumFrameSize
-        return limits
     }
 }

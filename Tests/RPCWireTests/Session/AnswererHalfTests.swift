@@ -5,9 +5,8 @@ import Testing
 
 @Suite struct `Answering half` {
     private func half(keptReplies: Int = 10, keptReplyBytes: Int = 10_000) -> AnswererHalf {
-        var limits = AnswererHalf.Limits()
-        (limits.requests, limits.keptReplies, limits.keptReplyBytes) = (4, keptReplies, keptReplyBytes)
-        var half = AnswererHalf(limits)
+        var half = AnswererHalf(
+            IncomingCalls(limit: 4), keptReplies: keptReplies, keptReplyBytes: keptReplyBytes, frameSize: .max)
         half.life.goesOn(for: .seconds(60))
         return half
     }
