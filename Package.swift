@@ -13,9 +13,10 @@ let settings: [SwiftSetting] = [
 ]
 
 /// Whether the library may rely on how the runtime lays out what tasks wait with, which the runtime does not promise
-/// (`CSystem/Suspension.c`, `Tasks.c`, `Cancellation.h`): on the compilers and processors where that has been tested. Elsewhere, and
-/// with `REMOTEPROXY_PORTABLE=1` in the environment, calls wait by the standard library's functions alone.
-#if compiler(>=6.3) && compiler(<6.4) && os(Linux) && arch(x86_64)
+/// (`CSystem/Suspension.c`, `Tasks.c`, `Cancellation.h`): with the compilers with which that has been tested. The sources ask in
+/// addition for which system and processor they are compiled; this file does not know. Elsewhere, and with
+/// `REMOTEPROXY_PORTABLE=1` in the environment, calls wait by the standard library's functions alone.
+#if compiler(>=6.3) && compiler(<6.4)
     let isRuntimeKnown = Context.environment["REMOTEPROXY_PORTABLE"] != "1"
 #else
     let isRuntimeKnown = false

@@ -6,9 +6,10 @@
 // other Swift code can. So this is written in C: it does what the compiler would make of such a function.
 //
 // The layout of frames, continuations and executors here is that of the runtime's own headers. The runtime does not promise it.
-// So this is compiled only for runtimes with which it has been tested, which Package.swift lists.
+// So this is compiled only for runtimes with which it has been tested: of the compilers that Package.swift lists, on this system
+// and processor.
 
-#ifdef KNOWN_RUNTIME
+#if defined(KNOWN_RUNTIME) && defined(__x86_64__) && defined(__linux__)
 
 #include <stddef.h>
 

@@ -1,7 +1,7 @@
 // The runtime's hook for tasks that become ready to run: a variable of the runtime that Swift code cannot name. The runtime
 // does not promise it, and other code may use it too.
 
-#ifdef KNOWN_RUNTIME
+#if defined(KNOWN_RUNTIME) && defined(__x86_64__) && defined(__linux__)
 
 #include "CSystem/Tasks.h"
 

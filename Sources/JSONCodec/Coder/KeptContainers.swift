@@ -77,7 +77,7 @@ struct KeptContainers {
     /// libraries of some compilers; with others nothing is kept.
     @inline(never)
     mutating func keep<Container>(_ container: Container) {
-        #if KNOWN_RUNTIME
+        #if KNOWN_RUNTIME && arch(x86_64) && canImport(Glibc)
             guard MemoryLayout<Container>.size == MemoryLayout<AnyObject>.size else {
                 madeUntracked = true
                 return

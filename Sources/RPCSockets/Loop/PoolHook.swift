@@ -2,7 +2,7 @@
 // runtime's hook and on the memory layout of jobs and executors. So it is compiled only for runtimes that are known to have
 // them (Package.swift). On other runtimes all such tasks go to the pool, which costs more.
 
-#if KNOWN_RUNTIME
+#if KNOWN_RUNTIME && arch(x86_64) && canImport(Glibc)
     import CSystem
     import RPCWire
 

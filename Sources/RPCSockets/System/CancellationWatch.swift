@@ -2,7 +2,7 @@
 // question. The frame and closures of that function cost a call more than its way through the socket. So this uses the two
 // halves of it, and only with a runtime that is known to have them (Package.swift).
 
-#if KNOWN_RUNTIME
+#if KNOWN_RUNTIME && arch(x86_64) && canImport(Glibc)
     import CSystem
 
     /// Calls a function when the task that began the watch is cancelled. The same task must end the watch. The record is on the

@@ -37,7 +37,7 @@ final class OutgoingCall: @unchecked Sendable {
     /// Whether the call was cancelled before it was started.
     var isCancelled = false
 
-    #if KNOWN_RUNTIME
+    #if KNOWN_RUNTIME && arch(x86_64) && canImport(Glibc)
         /// Tells the requester when the caller's task is cancelled.
         let cancellation = OutgoingCall.cancellationWatch()
     #endif
@@ -139,7 +139,7 @@ extension OutgoingCall {
     }
 }
 
-#if KNOWN_RUNTIME
+#if KNOWN_RUNTIME && arch(x86_64) && canImport(Glibc)
     extension OutgoingCall {
         /// Makes the watch that tells a requester when the task of a call's caller is cancelled.
         fileprivate static func cancellationWatch() -> CancellationWatch {

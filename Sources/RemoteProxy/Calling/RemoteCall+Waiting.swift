@@ -6,7 +6,7 @@
 import RPCSockets
 import RPCWire
 
-#if KNOWN_RUNTIME
+#if KNOWN_RUNTIME && arch(x86_64) && canImport(Glibc)
     extension _RemoteCall {
         /// Sends the call and waits for its end. Inlined, since an async function that need not be called costs nothing.
         @inlinable @inline(__always)

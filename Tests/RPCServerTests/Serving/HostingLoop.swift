@@ -11,7 +11,7 @@ import Testing
 
 /// Whether the library was built for a runtime whose pool it can hook into (Package.swift). Elsewhere no caller is hosted.
 var canHost: Bool {
-    #if KNOWN_RUNTIME
+    #if KNOWN_RUNTIME && arch(x86_64) && canImport(Glibc)
         true
     #else
         false
