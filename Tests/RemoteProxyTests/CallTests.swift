@@ -21,6 +21,7 @@ import Testing
         #expect(probe.executed == [7])
     }
 
+    /// Row C22 of "What became of my call".
     @Test func `a declared error arrives as itself`() throws {
         let proxy = ProbeProxy(network.client())
         #expect(throws: ProbeFailure.asAsked(3)) { try network.loop.complete { try await proxy.fail(3) } }
@@ -34,6 +35,7 @@ import Testing
         #expect(error.outcome == .notExecuted)
     }
 
+    /// Row C23 of "What became of my call".
     @Test func `an object says of itself that it has done nothing, which is no sign that the server leaves`() throws {
         let proxy = ProbeProxy(network.client())
         let error = try #require(throws: RPCError.self) { try network.loop.complete { try await proxy.refuse(1) } }
@@ -45,6 +47,7 @@ import Testing
         #expect(network.dials == 1)
     }
 
+    /// Row C23 of "What became of my call".
     @Test func `what an object could not reach in turn was executed all the same`() throws {
         let upstream = SimulatedNetwork(loop: network.loop)
         upstream.exports.add(ProbeProxy(RecordingProbe(network.loop)), named: nil)
@@ -91,6 +94,7 @@ import Testing
         #expect(loop.now == Instant(nanoseconds: 30_000_000_000))
     }
 
+    /// Row C10 of "What became of my call".
     @Test func `a call whose deadline is over does not run`() throws {
         let (proxy, loop) = (ProbeProxy(network.client()), network.loop)
         loop.pass(.milliseconds(10))
@@ -105,6 +109,7 @@ import Testing
         #expect(probe.executed.isEmpty)
     }
 
+    /// Row C9 of "What became of my call".
     @Test func `a call that takes too long ends at its deadline and stops the subject`() throws {
         let proxy = ProbeProxy(network.client())
         let error = try #require(throws: RPCError.self) {
@@ -117,6 +122,7 @@ import Testing
         #expect(probe.cancelled == [1])
     }
 
+    /// Row C1 of "What became of my call".
     @Test func `a call without a connection waits until its deadline`() throws {
         network.isServing = false
         let proxy = ProbeProxy(network.client())
@@ -127,6 +133,7 @@ import Testing
         #expect(network.loop.now == Instant(nanoseconds: 30_000_000_000))
     }
 
+    /// Row C12 of "What became of my call".
     @Test func `cancelling the task ends the call at once and stops the subject`() throws {
         let proxy = ProbeProxy(network.client())
         let loop = network.loop
@@ -162,6 +169,7 @@ import Testing
         #expect(network.dials == 2)
     }
 
+    /// Row C6 of "What became of my call".
     @Test func `a call in flight when the server dies fails as soon as another is there, and says it may have run`()
         throws
     {
@@ -179,6 +187,7 @@ import Testing
         #expect(try loop.complete { try await proxy.echo(2) } == 2)
     }
 
+    /// Row C4 of "What became of my call".
     @Test func `a call that had not left when the connection broke goes out on the next`() throws {
         let client = network.client()
         let proxy = ProbeProxy(client)
@@ -195,6 +204,7 @@ import Testing
         #expect(probe.executed == [1, 2])
     }
 
+    /// Row C26 of "What became of my call".
     @Test func `closing ends everything pending, sent or not`() throws {
         let client = network.client()
         let proxy = ProbeProxy(client)
@@ -274,6 +284,7 @@ import Testing
         }
     }
 
+    /// Row C16 of "What became of my call".
     @Test func `a draining server finishes what runs, and the rest waits for the next`() throws {
         let proxy = ProbeProxy(network.client())
         let loop = network.loop

@@ -148,7 +148,12 @@ extension SealedChannel: ByteReceiver {
 
     package func outputChanged() { state.withLock { $0.receiver }?.outputChanged() }
     package func pausedReading() { state.withLock { $0.receiver }?.pausedReading() }
-    package func peerFinished() -> Bool { state.withLock { $0.receiver }?.peerFinished() ?? false }
+    package func peerFinished() -> Bool {
+        if state.withLock({ $0.receiver })?.peerFinished() == true { return true }
+        // The channel inside ends now, when its queue has been sent.
+        seal()
+        return false
+    }
 
     package func ended(_ end: ChannelEnd, sentUpTo sent: UInt64) {
         let (receiver, here) = state.withLock { state in

@@ -57,7 +57,7 @@ package struct Queue<Element: ~Copyable>: ~Copyable, @unchecked Sendable {
     @inlinable
     package mutating func removeAll() {
         while let element = popFirst() { _ = consume element }
-        move(to: 0)
+        letGo(beyond: 0)
     }
 
     /// Gives memory back, if the queue is empty and has room for more than this.

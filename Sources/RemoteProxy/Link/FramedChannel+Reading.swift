@@ -70,10 +70,9 @@ extension FramedChannel {
                     // The requests that came before the broken frame run first. The reader throws the same error again later.
                     link.pauseReading()
                     reading = .paused
-                } else {
-                    refuse(error)
+                    return false
                 }
-                return false
+                return refuse(error)
             }
         }
         return false
@@ -108,15 +107,20 @@ extension FramedChannel {
         if case .paused = reading { readLater() }
     }
 
-    /// Ends the connection because the framing is broken: where the next message begins cannot be known.
-    private func refuse(_ error: FramingError) {
-        if gate.login.isLocked, error.limit == .maximumFrameSize { return endGate(.loginInput) }
-        if error == .cutOff {
-            // The peer sends no more, and still gets the answers to its other messages.
-            link.answer(.null, with: ErrorObject(error), in: nil)
-            link.log(LogRecord(.warning, "ignored the last message of \(stream.remoteAddress): \(error)"))
-            return link.finishIfAnswered()
+    /// Ends the connection because the framing is broken: where the next message begins cannot be known. Returns whether all has
+    /// been read all the same: if the peer has sent half a message as its last, it still gets the answers to its others.
+    private func refuse(_ error: FramingError) -> Bool {
+        guard error == .cutOff else {
+            endBroken(error)
+            return false
         }
+        link.answer(.null, with: ErrorObject(error), in: nil)
+        link.log(LogRecord(.warning, "ignored the last message of \(stream.remoteAddress): \(error)"))
+        return true
+    }
+
+    private func endBroken(_ error: FramingError) {
+        if gate.login.isLocked, error.limit == .maximumFrameSize { return endGate(.loginInput) }
         link.overran(error.limit)
         if link.isGreetingServer {
             let isNoLength = frames.isLengthPrefixed && error.limit == .maximumFrameSize

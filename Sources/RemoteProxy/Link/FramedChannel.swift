@@ -26,7 +26,7 @@ package final class FramedChannel: MessageChannel, @unchecked Sendable {
     /// Watches the identity, the speed and the life of the connection.
     @exclusivity(unchecked) var gate: Gate
     /// When the loop will next look at the gate.
-    @exclusivity(unchecked) var gateTimer: (due: Instant, timer: any LoopTimer)?
+    var gateTimer: (due: Instant, timer: any LoopTimer)?
     /// What the link's account has been told of the bytes that are not read yet.
     @exclusivity(unchecked) private var reported = ReportedBytes()
 

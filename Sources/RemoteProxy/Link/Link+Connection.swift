@@ -41,7 +41,7 @@ extension Link {
         }
     }
 
-    /// The channel that serves the link now.
+    /// The channel that serves the link now. Nil when the session is over, although its connection may have to end yet.
     @inline(__always)
     var channel: (any MessageChannel)? { half.life.isOver ? nil : connection?.channel }
 
@@ -73,15 +73,17 @@ extension Link {
         channel.open()
         if saysHello { return sayHello() }
         isReady(.anew)
-        // The list of tokens may have been replaced since the channel was made.
+        // The list of tokens may have been replaced since the channel was made, or the server may have begun to stop.
         endIfRevoked()
+        finishIfAnswered()
     }
 
     /// Makes this connection the one that serves the link.
     private func serve(over new: Connection) {
         replaceConnection()
         connection = new
-        new.channel.link = self
+        // Other threads may read the link of a channel that has it already.
+        if new.channel.link !== self { new.channel.link = self }
         // If the former channel was lost after this one claimed the session, it has marked the session as unclaimed.
         context.sessions?.claimed(self)
         half.limitFrames(to: requester.ask { $0.frameLimit })
@@ -95,6 +97,7 @@ extension Link {
         let why = "another connection has taken its place"
         old.channel.stopReading(because: why)
         dropWaiting()
+        handOnReplies()
         connection = nil
         requester.ended(old.channel, old.number, sent: .max, why: why, sessionGoesOn: true)
         old.channel.abort()
@@ -124,13 +127,23 @@ extension Link {
         tellState()
     }
 
-    /// Gives the connection up, to another link.
-    func handedOver() { connection = nil }
+    /// Gives the connection up, to another link at this end.
+    func takeConnection() -> Connection? {
+        guard let old = connection else { return nil }
+        dropWaiting()
+        connection = nil
+        var new = Connection(old.channel, number: old.number, owner: old.owner)
+        (new.version, new.answers) = (old.version, old.answers)
+        return new
+    }
 
-    /// The connection goes to another link. Returns its new channel, which is to be opened on that link's loop; nil if it cannot go
-    /// there now.
+    /// The connection goes to another link. Returns its new channel, which is to be opened on that link's loop. Nil if it cannot go
+    /// there now: then it ends.
     func moveConnection(to other: Link) -> Connection? {
-        guard let old = connection, !old.channel.isOver, let successor = old.channel.moved(to: other) else {
+        guard let old = connection, !old.channel.isOver else { return nil }
+        guard let successor = old.channel.moved(to: other) else {
+            old.channel.stopReading(because: "cannot go on with its session now")
+            old.channel.abort()
             return nil
         }
         tellOwner(.replaced(by: successor))
@@ -214,7 +227,9 @@ extension Link {
         // In the next turn, so that the last answer is in the queue by then.
         loop.submit { [self] in
             // Without a goodbye the other end would stop the posts that it has not run yet.
-            if !isAccepted, !channel.isOver, half.life.isDraining { requester.sayGoodbye(over: channel) }
+            if !isAccepted, !channel.isOver, half.life.isDraining, self.channel === channel, peerRunsLibrary {
+                notify(SystemMethod.goodbye)
+            }
             channel.close()
         }
     }
@@ -235,7 +250,9 @@ extension Link {
     /// `halfCloseGrace` from now.
     func allHaveBegun() {
         finishIfAnswered()
-        guard connection?.hasEnded == true, !hasWaiting, let channel, !channel.isOver else { return }
+        guard let channel = connection?.channel, connection?.hasEnded == true, !hasWaiting, !channel.isOver else {
+            return
+        }
         connection?.hasEnded = false
         loop.schedule(at: loop.now.advanced(by: settings.limits.halfCloseGrace)) { [self] in
             guard !half.life.isResumable, self.channel === channel else { return channel.close() }

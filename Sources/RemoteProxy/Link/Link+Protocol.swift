@@ -214,11 +214,12 @@ extension Link {
             return isReady(.anew)
         }
         // This end may have given the session up while the answer was on its way. Then its next hello does not name it.
-        guard let known = Link.resumable(by: requester), known.id == welcome.session, let connection else {
+        guard let known = Link.resumable(by: requester), known.id == welcome.session,
+            let connection = takeConnection()
+        else {
             channel.stopReading(because: "\(channel.remoteAddress) goes on with a session that is over here")
             return channel.abort()
         }
-        self.connection = nil
         known.resume(over: connection, from: progress) {}
     }
 
@@ -271,7 +272,7 @@ extension Link {
 
     /// Moves the connection to the link that has its session, and ends this fresh link. The other link may live on another loop.
     private func handOver(to known: Link, _ next: @escaping @Sendable (Connection) -> Void) {
-        guard let connection = moveConnection(to: known) else { return connection?.channel.abort() ?? () }
+        guard let connection = moveConnection(to: known) else { return }
         end("the client goes on with another session")
         known.loop.submit { next(connection) }
     }

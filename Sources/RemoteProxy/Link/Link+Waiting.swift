@@ -29,10 +29,19 @@ extension Link {
     func received(_ message: consuming Message, size: Int) {
         switch message {
         case .request, .batch, .unreadable:
-            guard mayBegin || passesWaiting(message) else { return keepWaiting(message, size: size) }
+            guard mayBegin || passesWaiting(message) else {
+                keepWaiting(message, size: size)
+                return noteGreeted()
+            }
         case .result, .failure, .invalid, .refused, .ignored: break
         }
         accept(message, size: size)
+        noteGreeted()
+    }
+
+    /// The first message tells an end that says no hello what the other one is.
+    @inline(__always)
+    private func noteGreeted() {
         if half.life.isGreeting, !saysHello { _ = half.life.greeted() }
     }
 

@@ -46,7 +46,7 @@ package protocol MessageChannel: AnyObject, Sendable {
     /// Whether the other end may call, and as whom. The link shows it the tokens.
     var login: Login { get set }
 
-    /// Begins to hand messages to the link. Called once.
+    /// Begins to hand messages to the link. Called once. Before it returns it calls the link with nothing but `ended`.
     func open()
 
     /// Goes on reading after `Link.wantsMore` was false.
@@ -78,7 +78,7 @@ package enum PeerAct: Sendable {
     /// A request of it has begun.
     case asked
     /// It is about to get an answer of this length.
-    /// - Parameter hasRun: whether the answer is the outcome of a request that has begun. A cancellation may have crossed it.
+    /// - Parameter hasRun: whether the answer is the outcome of a call that has begun. A cancellation may have crossed it.
     case isAnswered(bytes: Int, hasRun: Bool)
     /// It has cancelled a call that does not run.
     case cancelledNothing

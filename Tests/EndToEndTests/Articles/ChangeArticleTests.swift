@@ -25,6 +25,7 @@ import Testing
         #expect(row[2].hasPrefix(old), "the new client and the old server")
     }
 
+    /// Row C21 of "What became of my call".
     @Test func `a value for which the old type has no place is refused`() async throws {
         for call in NewVersion.refused {
             #expect(try await end(of: call, on: OldVersion.proxies()) == "`.invalidArguments`, not executed")

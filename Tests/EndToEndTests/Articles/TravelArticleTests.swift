@@ -33,6 +33,7 @@ import Testing
         }
     }
 
+    /// Row C21 of "What became of my call".
     @Test func `a number that JSON cannot write is refused at the end that would write it`() async throws {
         try await withServer(exporting: [ScalesProxy(BathroomScales())]) { url in
             let client = RPCClient(url, .patient)

@@ -83,6 +83,7 @@ import Testing
         }
     }
 
+    /// Row C12 of "What became of my call".
     @Test func `who is cancelled learns of it although others leave its loop no rest`() async throws {
         try await withServer { url in
             let client = RPCClient(url, .patient)

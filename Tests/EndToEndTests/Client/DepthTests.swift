@@ -104,6 +104,7 @@ private final class PlainNester: Nester {
         }
     }
 
+    /// Row C21 of "What became of my call".
     @Test func `of more levels than the server takes are refused under the id of their call`() async throws {
         var configuration = RPCServer.Configuration.quiet
         configuration.limits.maximumDepth = 20

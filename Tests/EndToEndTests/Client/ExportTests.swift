@@ -64,6 +64,7 @@ private struct Noting: Echo {
         #expect(lines.withLock { $0 }.filter { $0.contains("have the same name on the wire") }.count == 1)
     }
 
+    /// Row C20 of "What became of my call".
     @Test func `an error says which end has not exported an object, and where that end is`() async throws {
         let server = server
         let noted = Lock<(error: RPCError?, address: String)>((nil, ""))

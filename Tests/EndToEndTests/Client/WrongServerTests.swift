@@ -24,6 +24,7 @@ import Testing
         return try #require(error)
     }
 
+    /// Row C3 of "What became of my call".
     @Test(
         arguments: [
             ("SSH-2.0-OpenSSH_9.6\r\n", #""SSH-2.0-OpenSSH_9.6\r\n""#),
@@ -79,6 +80,7 @@ import Testing
         client.close()
     }
 
+    /// Row C3 of "What became of my call".
     @Test func `a name that does not exist is told to calls that wait`() async throws {
         let client = RPCClient("tcp://no..name:70", .patient)
         let error = await #expect(throws: RPCError.self) { try await CalculatorProxy(client).add(1, 2) }

@@ -44,6 +44,7 @@ extension FaultRuns {
         entries.compactMap { if case .cancelled(let at) = $0 { at } else { nil } }
     }
 
+    /// Row C12 of "What became of my call".
     @Test func `a call that is cancelled at the root is cancelled at the leaf, three servers away`() async throws {
         let chain = try Chain()
         try await chain.first.pass(waitingMilliseconds: 0)
@@ -60,6 +61,7 @@ extension FaultRuns {
         #expect(last < Self.slack + lateness.stop() * 6, "three servers, which are all as late as the machine")
     }
 
+    /// Row C9 of "What became of my call".
     @Test func `the time given at the root holds for each server on the way`() async throws {
         let chain = try Chain()
         try await chain.first.pass(waitingMilliseconds: 0)

@@ -48,6 +48,7 @@ import Testing
         #"{"jsonrpc":"2.0","method":"Echo.text","params":["x"],"id":\#(id)}"#
     }
 
+    /// Row C15 of "What became of my call".
     @Test func `what waits too long is refused before any work, and only of those who ask for much`() async throws {
         try await withGate(exporting: [EchoProxy(BusyEcho())]) {
             $0.limits.maximumWait = .milliseconds(5)

@@ -176,6 +176,7 @@ import Testing
         await server.server.stop(grace: .zero)
     }
 
+    /// Row C17 of "What became of my call".
     @Test(arguments: [nil, Token("wrong-0123456789abcdef")])
     func `a client of ours without one learns it at its first call, and nothing runs`(token: Token?) async throws {
         let server = try await Self.greeterServer()

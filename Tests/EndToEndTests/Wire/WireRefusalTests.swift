@@ -140,6 +140,7 @@ import Testing
         }
     }
 
+    /// Row C20 of "What became of my call".
     @Test func `of a post that nobody takes the log is told, and what there is`() async throws {
         let log = LoggedLines()
         var configuration = RPCServer.Configuration()

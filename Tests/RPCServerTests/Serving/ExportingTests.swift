@@ -164,6 +164,7 @@ import Testing
         await server.stop()
     }
 
+    /// Row C25 of "What became of my call".
     @Test func `an undeclared error stays at the server, and a number ties its log to the answer`() async throws {
         struct Failure: Error { let path = "/etc/private", password = "hunter2" }
         let log = LogLines()

@@ -16,6 +16,7 @@ import Testing
         return (server, try await server.listen(on: "tcp://127.0.0.1:0"))
     }
 
+    /// Row C16 of "What became of my call".
     @Test func `stop lets the running call finish`() async throws {
         let held = HeldGreeter()
         let (server, url) = try await serve(held)

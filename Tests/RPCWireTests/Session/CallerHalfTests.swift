@@ -80,6 +80,7 @@ import Testing
 
     // MARK: what may begin
 
+    /// Row C15 of "What became of my call".
     @Test func `what may not begin is told why`() {
         var half = half(callBytes: 1)
         #expect(failure(&half, length: 101) == .tooLarge(101, most: 164))
@@ -203,6 +204,7 @@ import Testing
         #expect(effects?.dropped == 1)
     }
 
+    /// Row C5 of "What became of my call".
     @Test func `a resumed session is sent what has not arrived, and nothing else`() {
         var half = half()
         attach(1, to: &half)
@@ -420,6 +422,7 @@ import Testing
         return words(effects)
     }
 
+    /// Row C13 of "What became of my call".
     @Test func `while a stream is crowded messages wait in order, and none passes another`() throws {
         var half = half()
         attach(1, to: &half)
@@ -571,6 +574,7 @@ import Testing
         #expect(begun.isSent || words(half.takeWaiting(peerRunsLibrary: true)) == ["call 2 as \(begun.id)"])
     }
 
+    /// Row C13 of "What became of my call".
     @Test func `a call whose time is over while it waits says what it has waited for`() {
         var half = half()
         attach(1, to: &half)

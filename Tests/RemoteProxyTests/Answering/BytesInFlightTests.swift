@@ -120,6 +120,7 @@ private struct Returned: Parcels {
         network.shutDown()
     }
 
+    /// Row C15 of "What became of my call".
     @Test func `of all connections together have a limit too`() throws {
         let network = network()
         let loop = network.loop

@@ -116,6 +116,7 @@ private final class KeptTill: BankTill {
         #expect(names.suffix(1) == ["bank.Till[a.b].add"])
     }
 
+    /// Row C20 of "What became of my call".
     @Test(arguments: [
         ("bank.Till.take", "bank.Till has count(), count(from:), add"),
         ("bank.Till[x].add", "there is no object bank.Till[x]"),

@@ -62,6 +62,7 @@ import Testing
 
     private var neverCalled: Bool { office.log.withLock { !$0.contains(2) } }
 
+    /// Row C11 of "What became of my call".
     @Test(arguments: Hindrance.allCases)
     func `at its deadline was not executed`(_ hindrance: Hindrance) throws {
         let end = try export(hindrance)
@@ -118,6 +119,7 @@ import Testing
         #expect(answer.contains(#""error":{"code":-32052"#) && answer.contains(#""outcome":"unknown""#), "\(answer)")
     }
 
+    /// Row C11 of "What became of my call".
     @Test func `was not executed when the server behind the gateway cannot be reached`() throws {
         let far = SimulatedNetwork(loop: network.loop)
         far.isServing = false

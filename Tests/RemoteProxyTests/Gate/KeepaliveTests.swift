@@ -26,6 +26,7 @@ import Testing
         return client
     }
 
+    /// Row C18 of "What became of my call".
     @Test func `a client finds it in twenty seconds and dials again`() throws {
         let client = try client(.seconds(15))
         network.cut(.silence)

@@ -28,6 +28,7 @@ private struct ClosedShop: Shop {
         "Shop", errors: ["Login.Failure": Login.Failure.self, "Payment.Failure": Payment.Failure.self])
     private let payment = _ServiceDescription("Shop", errors: ["Payment.Failure": Payment.Failure.self])
 
+    /// Row C22 of "What became of my call".
     @Test func `of two types with the same name each arrives as itself`() throws {
         let network = SimulatedNetwork()
         network.exports.add(ShopProxy(ClosedShop()), named: nil)

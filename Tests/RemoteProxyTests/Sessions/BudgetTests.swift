@@ -234,6 +234,7 @@ private final class SlowVat: Vat {
         network.shutDown()
     }
 
+    /// Row C14 of "What became of my call".
     @Test func `the session that owes most loses its way back when all is used up, and others go on`() throws {
         let (network, traffic) = network(inAll: 2_000_000)
         network.exports.add(VatProxy(SlowVat(loop)), named: nil)

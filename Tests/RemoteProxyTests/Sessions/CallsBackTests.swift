@@ -85,6 +85,7 @@ import Testing
         return call.rpcError
     }
 
+    /// Row C24 of "What became of my call".
     @Test func `to a caller without a connection fail at once if that is wanted, and posts wait`() throws {
         let (_, caller, far) = try meet()
         let device = ProbeProxy(caller)
@@ -99,6 +100,7 @@ import Testing
         #expect(far.executed == [1, 3] && far.noted == [2])
     }
 
+    /// Row C24 of "What became of my call".
     @Test func `that were sent wait for their answer`() throws {
         let (_, caller, far) = try meet()
         let device = ProbeProxy(caller)
@@ -110,6 +112,7 @@ import Testing
         #expect(call.value == 4)
     }
 
+    /// Row C24 of "What became of my call".
     @Test func `wait by default`() throws {
         let network = SimulatedNetwork(loop: loop)
         network.exports.add(ProbeProxy(hub), named: nil)
@@ -151,6 +154,7 @@ import Testing
         #expect(far.executed.count == gateways.count)
     }
 
+    /// Row C23 of "What became of my call".
     @Test func `that cannot be sent count as executed for the caller of an object that made them, unless it says more`()
         throws
     {

@@ -37,6 +37,7 @@ import Testing
         #"{"jsonrpc":"2.0","method":"Probe.echo","params":[\#(number)],"id":\#(id)}"#
     }
 
+    /// Row C5 of "What became of my call".
     @Test func `a call runs once, whether it comes again over the same connection or the next`() throws {
         let (first, session) = try begin()
         first.say(echo(7, id: 1))
@@ -67,6 +68,7 @@ import Testing
         #expect(probe.noted == [5])
     }
 
+    /// Row C5 of "What became of my call".
     @Test func `what has been acknowledged does not come again`() throws {
         let (first, session) = try begin()
         for id in 1...3 { first.say(echo(id, id: id)) }
@@ -138,6 +140,7 @@ import Testing
         #expect(!end.hasEnded)
     }
 
+    /// Row C8 of "What became of my call".
     @Test func `a client whose server has more than it was sent begins anew, and its call ends`() throws {
         let client = network.client()
         let proxy = ProbeProxy(client)

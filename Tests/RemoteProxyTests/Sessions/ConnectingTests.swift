@@ -174,6 +174,7 @@ import Testing
 
     // MARK: calls that do not wait
 
+    /// Row C2 of "What became of my call".
     @Test func `a call that does not wait ends with the first failed attempt, a later one at once`() throws {
         network.isServing = false
         let client = client { $0.waitsForConnection = false }
@@ -234,6 +235,7 @@ import Testing
         }
     }
 
+    /// Row C3 of "What became of my call".
     @Test(arguments: [false, true])
     func `a call that was sent outlives a while with no such host, or with another server`(_ hasServer: Bool) throws {
         let isAway = Lock(false)

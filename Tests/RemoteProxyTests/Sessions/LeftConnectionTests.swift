@@ -8,6 +8,30 @@ import Testing
 
 @testable import RemoteProxy
 
+@Service
+private protocol Diary: Sendable {
+    func write(_ number: Int) async
+}
+
+/// Takes ten seconds for each entry.
+private final class SlowDiary: Diary {
+    let entries = Lock<[Int]>([])
+    private let loop: ManualLoop
+    init(_ loop: ManualLoop) { self.loop = loop }
+
+    func write(_ number: Int) async {
+        guard (try? await loop.sleep(for: .seconds(10))) != nil else { return }
+        entries.withLock { $0.append(number) }
+    }
+}
+
+/// Counts how often its channel has ended.
+private final class EndCounter: ByteReceiver {
+    let count = Lock(0)
+    func received(_ bytes: Bytes) {}
+    func ended(_ end: ChannelEnd, sentUpTo sent: UInt64) { count.withLock { $0 += 1 } }
+}
+
 @Suite struct `A connection that was left` {
     private let log = Lock<[String]>([])
     private let network: SimulatedNetwork
@@ -101,5 +125,27 @@ import Testing
         loop.advance(by: .seconds(1))
         #expect(call.isOver)
         #expect(log.withLock { $0.filter { $0.contains("may or may not") } } == [])
+    }
+
+    @Test func `its end is a goodbye, so posts that the server has still to run are run`() throws {
+        let diary = SlowDiary(loop)
+        network.exports.add(DiaryProxy(diary), named: nil)
+        let client = network.client()
+        let proxy = DiaryProxy(client)
+        try loop.complete { for number in 1...3 { await proxy.write(number) } }
+        loop.advance(by: .seconds(1))
+        network.drain()
+        loop.advance(by: .seconds(60))
+        #expect(diary.entries.withLock { $0 } == [1, 2, 3])
+    }
+
+    @Test func `a peer that has left inside a message is not waited for`() throws {
+        let stream = try network.rawStream()
+        let counter = EndCounter()
+        loop.pretend { stream.open(counter) }
+        stream.write(Bytes("\0\0\0\u{09}{").memory)
+        stream.close()
+        loop.run()
+        #expect(counter.count.withLock { $0 } == 1)
     }
 }

@@ -87,6 +87,7 @@ private final class NotingDepot: Depot {
         #expect(network.dials == 2)
     }
 
+    /// Row C13 of "What became of my call".
     @Test(arguments: [1, 16, 1_024])
     func `more calls than the server runs at a time wait for a place, and each is answered`(places: Int) throws {
         var settings = LinkSettings()

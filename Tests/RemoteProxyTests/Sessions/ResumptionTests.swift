@@ -31,6 +31,7 @@ import Testing
 
     // MARK: the server lives
 
+    /// Row C5 of "What became of my call".
     @Test func `a call that was answered while the client was away gets its answer when it is back`() throws {
         let proxy = ProbeProxy(network.client())
         let answered = call { try await proxy.wait(1, milliseconds: 100) }
@@ -43,6 +44,7 @@ import Testing
         #expect(probe.executed == [1])
     }
 
+    /// Row C9 of "What became of my call".
     @Test func `a call whose time is over before the client is back is told that the connection is lost`() throws {
         var configuration = RPCClient.Configuration()
         configuration.timeout = .seconds(5)
@@ -55,6 +57,7 @@ import Testing
         #expect(error.message.contains("; the connection is lost and was not made again: "))
     }
 
+    /// Row C5 of "What became of my call".
     @Test func `of a hundred calls none is lost or run twice, however often the connection breaks`() throws {
         let proxy = ProbeProxy(network.client())
         let calls = (0..<100).map { number in
@@ -123,6 +126,7 @@ import Testing
 
     // MARK: the server does not, or does not wait
 
+    /// Row C6 of "What became of my call".
     @Test func `when the server has restarted only what may run twice is sent again`() throws {
         let client = network.client()
         let proxy = ProbeProxy(client)
@@ -143,6 +147,7 @@ import Testing
         #expect(probe.executed == [1, 2, 2, 3])
     }
 
+    /// Row C6 of "What became of my call".
     @Test func `a client that stays away for the grace time leaves nothing behind`() throws {
         let proxy = ProbeProxy(network.client())
         let log = Lock<[String]>([])

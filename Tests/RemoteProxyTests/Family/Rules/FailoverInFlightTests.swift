@@ -50,6 +50,7 @@ import Testing
 
     private func failure(_ call: Task<Int, any Error>) -> RPCError? { loop.failure { try await call.value } }
 
+    /// Row C7 of "What became of my call".
     @Test func `as soon as an attempt is refused those that may be repeated are asked of the next`() throws {
         let calls = [try inFlight { try await $0.balance() }, try inFlight { try await $0.set(7) }]
         isGone(networks[0])
@@ -60,6 +61,7 @@ import Testing
         #expect(elapsed < .seconds(1))
     }
 
+    /// Row C7 of "What became of my call".
     @Test func `as soon as an attempt is refused the others end, and what they did is unknown`() throws {
         let call = try inFlight { try await $0.add(1) }
         isGone(networks[0])
@@ -89,6 +91,7 @@ import Testing
         #expect(accounts.map(\.begun) == [[], ["add"]])
     }
 
+    /// Row C7 of "What became of my call".
     @Test func `one of which no byte has left is asked of the next`() throws {
         let proxy = proxy
         #expect(try loop.complete { try await proxy.balance() } == 0)
@@ -114,6 +117,7 @@ import Testing
         #expect(accounts.map(\.begun) == [["add"], []])
     }
 
+    /// Row C7 of "What became of my call".
     @Test func `a server that was started anew has them no more`() throws {
         let (read, change) = (try inFlight { try await $0.balance() }, try inFlight { try await $0.add(1) })
         networks[0].restart()
@@ -123,6 +127,7 @@ import Testing
         #expect(elapsed < .seconds(1))
     }
 
+    /// Row C7 of "What became of my call".
     @Test func `a server that falls silent is left after the keepalive time, and not waited for any longer`() throws {
         let (read, change) = (try inFlight { try await $0.balance() }, try inFlight { try await $0.add(1) })
         networks[0].cut(.silence)

@@ -17,6 +17,7 @@ import Testing
         AccountProxy(account).guarded(by: policy, clock: loop)
     }
 
+    /// Row C19 of "What became of my call".
     @Test func `what is allowed goes on and what is denied does not`() throws {
         let policy = AccessPolicy { $0.method.name == "add" ? .deny("ask the bank") : .allow }
         let proxy = guarded(policy)
@@ -279,6 +280,7 @@ import Testing
     private let network = SimulatedNetwork()
     private let account = PlainAccount()
 
+    /// Row C19 of "What became of my call".
     @Test func `an exported guard judges what comes over the wire`() throws {
         network.exports.add(AccountProxy(account).guarded(by: .readOnly, except: [.note]), named: nil)
         let proxy = AccountProxy(network.client())

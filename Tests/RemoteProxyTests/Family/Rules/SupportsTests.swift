@@ -33,6 +33,7 @@ private struct PlainFeed: Feed {
         try loop.complete { try await feed.supports(method) }
     }
 
+    /// Row C20 of "What became of my call".
     @Test func `a method that the server has not throws, and nothing was executed`() throws {
         let feed = feed
         #expect(try loop.complete { try await feed.load() } == ["old"])
