@@ -27,6 +27,20 @@ import Testing
         #expect(throws: ProbeFailure.asAsked(3)) { try network.loop.complete { try await proxy.fail(3) } }
     }
 
+    /// Row C15 of "What became of my call".
+    @Test func `a call for which its own end has no room was not executed, and names the limit`() throws {
+        var configuration = RPCClient.Configuration()
+        configuration.limits.maximumPendingCallBytes = 1
+        let proxy = ProbeProxy(network.client(configuration))
+        let first = StartedCall(on: network.loop) { try await proxy.wait(1, milliseconds: 1_000) }
+        network.loop.run()
+        let error = try #require(throws: RPCError.self) { try network.loop.complete { try await proxy.echo(2) } }
+        #expect(error.code == .busy && error.outcome == .notExecuted)
+        #expect(error.message.contains("maximumPendingCallBytes"))
+        network.loop.advance(by: .seconds(1))
+        #expect(first.value == 1 && probe.executed == [1])
+    }
+
     @Test func `a method that the server does not have was not executed`() throws {
         let bare = SimulatedNetwork()
         let proxy = ProbeProxy(bare.client())

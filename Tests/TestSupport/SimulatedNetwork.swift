@@ -1,4 +1,4 @@
-// A client's way to a server without sockets, threads or real time: streams in memory on one manual loop, with a
+// A client's way to a server without sockets, threads or real time: channels in memory on one manual loop, with a
 // server at the other end that can go away and come back. What a test does to it, it does between two steps.
 
 import RPCSockets
@@ -23,7 +23,7 @@ package final class SimulatedNetwork: Sendable {
         let client: MemoryChannel
         var channel: any MessageChannel
 
-        var server: MemoryChannel? { (channel as? FramedChannel)?.stream as? MemoryChannel }
+        var server: MemoryChannel? { (channel as? FramedChannel)?.carrier as? MemoryChannel }
     }
 
     package let loop: ManualLoop

@@ -191,10 +191,10 @@ final class ServerDriver: Sendable {
         if let refusal { refuse(address, refusal) }
         guard let (number, loops, runner) = place else { return socket.close() }
         traffic.count { $0.accepted += 1 }
-        let stream = SocketChannel(
+        let carrier = SocketChannel(
             socket, on: loops[number % loops.count], remoteAddress: "\(address)", limits: configuration.limits.output,
             pausesReading: true)
-        serve(wrap(stream), number: number, from: neighbourhood, runner: runner)
+        serve(wrap(carrier), number: number, from: neighbourhood, runner: runner)
     }
 
     private func refuse(_ address: SocketAddress, _ limit: Limit) {
@@ -203,11 +203,11 @@ final class ServerDriver: Sendable {
         logLimiter.log(LogRecord(.warning, text, peer: "\(address)"))
     }
 
-    private func serve(_ stream: any ByteChannel, number: Int, from neighbourhood: String?, runner: RequestRunner) {
+    private func serve(_ carrier: any ByteChannel, number: Int, from neighbourhood: String?, runner: RequestRunner) {
         let context = LinkContext(
             runner: runner, exports: exports, settings: linkSettings, sessions: sessions, log: logLimiter.log)
         let link = Link(context)
-        let channel = FramedChannel(stream, for: link)
+        let channel = FramedChannel(carrier, for: link)
         let isServing = state.withLock { state in
             guard state.phase == .serving else { return false }
             state.channels[number] = channel
@@ -215,9 +215,9 @@ final class ServerDriver: Sendable {
         }
         guard isServing else {
             state.withLock { $0.count.leave(from: neighbourhood) }
-            return stream.abort()
+            return carrier.abort()
         }
-        stream.loop.submit {
+        carrier.loop.submit {
             link.open(channel, number: number) { [self] _, event in
                 switch event {
                 case .ready, .rejected, .leaving: break

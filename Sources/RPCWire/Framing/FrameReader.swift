@@ -1,7 +1,7 @@
-// Takes bytes as they come from a stream and returns whole frames. The first byte tells the framing.
+// Takes bytes as they come over a connection and returns whole frames. The first byte tells the framing.
 
 package struct FrameReader: Sendable {
-    /// May be raised while the stream goes on, for instance when a peer has logged in.
+    /// May be raised while the connection goes on, for instance when a peer has logged in.
     package var limits: FrameLimits
     /// The framing that the first byte has told.
     package private(set) var framing: Framing?
@@ -19,14 +19,14 @@ package struct FrameReader: Sendable {
     private var framer: (any Framer)?
     private var failure: FramingError?
 
-    /// - Parameter framer: reads the stream; nil to learn its framing from the first byte.
+    /// - Parameter framer: reads the connection; nil to learn its framing from the first byte.
     package init(limits: FrameLimits = .init(), _ framer: (any Framer)? = nil) {
         self.limits = limits
         self.framer = framer
         isLengthPrefixed = framer is LengthFramer
     }
 
-    /// Whether it is known how the stream is cut into frames.
+    /// Whether it is known how the connection is cut into frames.
     package var isTold: Bool { framer != nil }
 
     /// The first of the bytes that could not be read, as a text for people; after an error.

@@ -1,4 +1,4 @@
-// Framings: how messages are separated in a stream of bytes, and how large they may be. To add one, add a case to `Framing` and a
+// Framings: how messages are separated in the bytes of a connection, and how large they may be. To add one, add a case to `Framing` and a
 // conformer of `Framer`. Each conformer is one file, which holds both its reading and its writing.
 
 /// Cuts the bytes of one connection into frames, or puts sent messages into frames. Knows neither JSON nor sockets. A connection
@@ -78,7 +78,7 @@ package struct FrameLimits: Sendable, Hashable {
     }
 }
 
-/// A way to separate messages in a stream of bytes.
+/// A way to separate messages in the bytes of a connection.
 package enum Framing: UInt8, Sendable, Hashable, CaseIterable {
     /// A 4-byte big-endian length, then JSON. Peers that run this library use it.
     case lengthPrefixed

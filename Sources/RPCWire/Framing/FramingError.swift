@@ -1,4 +1,4 @@
-// The reasons why a stream of bytes cannot be cut into frames any more.
+// The reasons why the bytes of a connection cannot be cut into frames any more.
 
 /// Thrown by a framer. After any of these errors the start of the next frame is unknown, so nothing can be skipped. The peer is
 /// told the reason, and the connection is closed.
@@ -12,7 +12,7 @@ package enum FramingError: Error, Sendable, Hashable {
     case headerBlockTooLarge(limit: Int)
     case tooManyHeaderLines(limit: Int)
     case header(HeaderFault)
-    /// The stream has ended inside a frame.
+    /// The connection has ended inside a frame.
     case cutOff
 
     /// What is wrong with a header block.

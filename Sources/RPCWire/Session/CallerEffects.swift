@@ -16,18 +16,18 @@ package struct CallerEffects {
 
     /// Calls that have new numbers.
     package var renumbered: [(id: Int64, handle: CallHandle)] = []
-    /// Calls that the peer must be told to stop, each with the stream to use.
+    /// Calls that the peer must be told to stop, each with the channel to use.
     package var cancels: [(id: Int64, over: Int)] = []
-    /// Messages to send over the current stream; from `CallerHalf.takeWaiting` only.
+    /// Messages to send over the current channel; from `CallerHalf.takeWaiting` only.
     package var sends: [Sent] = []
-    /// The peer must be asked over this stream which posts it has.
+    /// The peer must be asked over this channel which posts it has.
     package var reportOver: Int?
 
     // To be done after the lock is released.
 
     /// Calls that have left the table. Their callers must be told.
     package var ended: [Ended] = []
-    /// Streams that take no new calls, and from which nothing is awaited any more.
+    /// Channels that take no new calls, and from which nothing is awaited any more.
     package var finished: [Int] = []
     package var lost = LostPosts()
     package var lossReason = ""

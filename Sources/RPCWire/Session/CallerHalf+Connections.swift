@@ -8,12 +8,12 @@ extension CallerHalf {
         case resumed(received: Int64)
     }
 
-    /// A stream is ready. `takeWaiting` returns what has waited for it, in the order in which it was called.
+    /// A channel is ready. `takeWaiting` returns what has waited for it, in the order in which it was called.
     /// - Returns: nil if the half is closed and has nothing to send any more.
-    package mutating func attach(_ stream: Int, _ beginning: Beginning, at now: Instant) -> CallerEffects? {
+    package mutating func attach(_ channel: Int, _ beginning: Beginning, at now: Instant) -> CallerEffects? {
         guard !isClosed || posts.isSettling else { return nil }
         var effects = CallerEffects()
-        self.stream = stream
+        self.channel = channel
         isUnreachable = false
         hasSession = true
         var peerHas: Int64 = 0
@@ -23,9 +23,9 @@ extension CallerHalf {
         case .resumed(let received):
             peerHas = received
             posts.resumed(received: received)
-            calls.resumed(over: stream, received: received)
+            calls.resumed(over: channel, received: received)
             forgetAbandoned { $0 > received }
-            effects.cancels = abandoned.keys.map { ($0, over: stream) }
+            effects.cancels = abandoned.keys.map { ($0, over: channel) }
         }
         // These calls began before the limit of the peer was known.
         let (longest, limit, why) = (longest, frameLimit, unavailableReason)
@@ -35,7 +35,7 @@ extension CallerHalf {
         }
         effects.dropped = posts.dropUnwanted(at: now, longest: longest)
         beginLine(received: peerHas)
-        if posts.isSettling { effects.reportOver = stream }
+        if posts.isSettling { effects.reportOver = channel }
         effects.isSettled = posts.takeSettled()
         return effects
     }
@@ -49,36 +49,36 @@ extension CallerHalf {
         return effects
     }
 
-    /// The peer takes no new calls over this stream. Nil if another stream had replaced it before.
-    package mutating func leave(_ stream: Int, because why: String) -> CallerEffects? {
-        guard detach(stream, because: why) else { return nil }
+    /// The peer takes no new calls over this channel. Nil if another channel had replaced it before.
+    package mutating func leave(_ channel: Int, because why: String) -> CallerEffects? {
+        guard detach(channel, because: why) else { return nil }
         var effects = CallerEffects()
         hasSession = false
         forgetAbandoned { _ in true }
-        leaving.append(stream)
-        if posts.leave(stream) { effects.reportOver = stream }
+        leaving.append(channel)
+        if posts.leave(channel) { effects.reportOver = channel }
         effects.finished = takeFinished()
         return effects
     }
 
-    /// A stream has ended. If its session goes on, its calls wait for the next connection. If not, the calls of which a byte
+    /// A channel has ended. If its session goes on, its calls wait for the next connection. If not, the calls of which a byte
     /// had left fail, except those that may run twice. All others wait.
     /// - Parameters:
-    ///   - sent: how many bytes of the stream had left.
+    ///   - sent: how many bytes of the channel had left.
     package mutating func lost(
-        _ stream: Int, sent: UInt64, because why: String, sessionGoesOn: Bool
+        _ channel: Int, sent: UInt64, because why: String, sessionGoesOn: Bool
     ) -> CallerEffects {
         var effects = CallerEffects()
-        detach(stream, because: why)
-        leaving.removeAll { $0 == stream }
-        (effects.lost, effects.lossReason) = (posts.ended(stream), why)
+        detach(channel, because: why)
+        leaving.removeAll { $0 == channel }
+        (effects.lost, effects.lossReason) = (posts.ended(channel), why)
         if sessionGoesOn {
-            calls.interrupted(stream: stream, sent: sent)
+            calls.interrupted(channel: channel, sent: sent)
         } else {
-            let (removed, renumbered) = calls.lost(stream: stream, sent: sent)
+            let (removed, renumbered) = calls.lost(channel: channel, sent: sent)
             effects.end(removed) { _ in .connectionLost(why) }
             effects.renumbered = renumbered
-            if self.stream == nil {
+            if self.channel == nil {
                 endUnreachable(&effects)
             } else {
                 for call in renumbered { joinLine(call.id) }
@@ -88,12 +88,12 @@ extension CallerHalf {
         return effects
     }
 
-    /// New calls stop using this stream; replies to earlier calls may still come over it. False if the stream had been
+    /// New calls stop using this channel; replies to earlier calls may still come over it. False if the channel had been
     /// replaced.
     @discardableResult
-    package mutating func detach(_ stream: Int, because why: String) -> Bool {
-        guard self.stream == stream else { return false }
-        self.stream = nil
+    package mutating func detach(_ channel: Int, because why: String) -> Bool {
+        guard self.channel == channel else { return false }
+        self.channel = nil
         beginLine()
         reason = why
         return true
@@ -115,7 +115,7 @@ extension CallerHalf {
     ///   the answers of the others may still come, since the session may go on.
     package mutating func unreachable(because why: String, isLasting: Bool = false) -> CallerEffects {
         var effects = CallerEffects()
-        guard stream == nil else { return effects }
+        guard channel == nil else { return effects }
         reason = why
         isUnreachable = true
         endUnreachable(&effects, isLasting: isLasting)
@@ -153,19 +153,19 @@ extension CallerHalf {
         // Without pending posts the session ends now, and that cancels the calls.
         guard posts.isSettling else { return effects }
         abandon(removed, &effects)
-        effects.reportOver = stream
+        effects.reportOver = channel
         return effects
     }
 
-    /// Forgets all streams, and gives up the posts that are still pending.
+    /// Forgets all channels, and gives up the posts that are still pending.
     package mutating func end(because why: String) -> CallerEffects {
         var effects = CallerEffects()
         let reason = unavailableReason
-        effects.lossReason = stream == nil && !why.contains(reason) ? "\(why); \(reason)" : why
+        effects.lossReason = channel == nil && !why.contains(reason) ? "\(why); \(reason)" : why
         effects.lost = posts.loseAll()
         forgetAbandoned { _ in true }
         leaving = []
-        stream = nil
+        channel = nil
         beginLine()
         hasSession = false
         return effects

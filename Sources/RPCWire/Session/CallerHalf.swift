@@ -2,7 +2,7 @@
 // connection, and how each call ends. Pure: events in, effects out, time passed in. `AnswererHalf` is its counterpart.
 //
 // The driver feeds one event at a time, under its lock. Still under the lock it appends the messages of the effects to their
-// streams, so that messages leave in the order of their numbers. Then it frees the lock and does the rest. A stream is named by
+// channels, so that messages leave in the order of their numbers. Then it frees the lock and does the rest. A channel is named by
 // its number here, a call by its handle.
 
 @usableFromInline
@@ -11,16 +11,16 @@ package struct CallerHalf: ~Copyable, Sendable {
     private let mostFrameBytes: Int
     @usableFromInline var calls = OutgoingCalls()
     var posts: PendingPosts
-    /// The stream for new calls; nil while there is no connection.
-    package internal(set) var stream: Int?
-    /// Streams that take no new calls, but over which replies or acknowledgements may still come.
+    /// The channel for new calls; nil while there is no connection.
+    package internal(set) var channel: Int?
+    /// Channels that take no new calls, but over which replies or acknowledgements may still come.
     var leaving: [Int] = []
-    /// The calls that wait although there is a stream, in order: for room in the stream, or for a place at the peer. A number whose
+    /// The calls that wait although there is a channel, in order: for room in the channel, or for a place at the peer. A number whose
     /// call has ended may stand here too.
     private var line: ArraySlice<Int64> = []
-    /// The highest number that was given to the stream, or that has arrived before.
+    /// The highest number that was given to the channel, or that has arrived before.
     private var lastSent: Int64 = 0
-    /// The highest number of a call or post that was ever given to a stream.
+    /// The highest number of a call or post that was ever given to a channel.
     package private(set) var lastNumber: Int64 = 0
     /// How many calls the peer runs at a time, and how many bytes these may have; what is beyond waits here.
     package private(set) var places = Amount(count: .max, bytes: .max)
@@ -89,8 +89,8 @@ extension CallerHalf {
     /// Begins a call, which then waits until the driver reports it by `sent`. Returns failures and never throws: debuggers and
     /// test libraries look at each thrown error, and cannot walk some frames of the caller's stack. `wakesAt` may be earlier
     /// afterwards: then the driver sets its timer to it.
-    /// - Parameter isCrowded: whether the stream should get no more messages for now.
-    /// - Returns: the number of the call, and whether the driver gives it to the stream now.
+    /// - Parameter isCrowded: whether the channel should get no more messages for now.
+    /// - Returns: the number of the call, and whether the driver gives it to the channel now.
     package mutating func call(
         _ call: OutgoingCalls.Call, isCrowded: Bool = false, at now: Instant
     ) -> Result<(id: Int64, isSent: Bool), CallFailure> {
@@ -104,8 +104,8 @@ extension CallerHalf {
         guard call.length <= longest else { return .failure(.tooLarge(call.length, most: frameLimit)) }
         guard call.deadline > now else { return .failure(.noTimeLeft) }
         let id = calls.start(call)
-        let isSent = stream != nil && !isCrowded && line.isEmpty && !posts.wait && hasPlace(after: calls.sent)
-        if !isSent, stream != nil { line.append(id) }
+        let isSent = channel != nil && !isCrowded && line.isEmpty && !posts.wait && hasPlace(after: calls.sent)
+        if !isSent, channel != nil { line.append(id) }
         wakesAt = min(wakesAt, call.deadline)
         return .success((id, isSent))
     }
@@ -115,8 +115,8 @@ extension CallerHalf {
         sent.count &+ abandoned.count < places.count && sent.bytes &+ abandonedBytes < places.bytes
     }
 
-    /// The driver has given the call to a stream. Returns whether it may also have run in a session that is lost.
-    package mutating func sent(_ id: Int64, at place: StreamOffset) -> Bool {
+    /// The driver has given the call to a channel. Returns whether it may also have run in a session that is lost.
+    package mutating func sent(_ id: Int64, at place: ChannelOffset) -> Bool {
         noteSent(id)
         return calls.sent(id, at: place)
     }
@@ -126,25 +126,25 @@ extension CallerHalf {
         lastNumber = max(lastNumber, number)
     }
 
-    /// A reply has come. Nil if no call waits for it over this stream.
-    package mutating func replied(to id: Int64, over stream: Int) -> CallHandle? {
+    /// A reply has come. Nil if no call waits for it over this channel.
+    package mutating func replied(to id: Int64, over channel: Int) -> CallHandle? {
         // The answer to a call shows that all posts before it have arrived.
-        if !posts.isEmpty, stream == self.stream { posts.release(through: id) }
-        if let call = calls.replied(to: id, over: stream) { return call }
-        if !abandoned.isEmpty, stream == self.stream { forgetAbandoned(id) }
+        if !posts.isEmpty, channel == self.channel { posts.release(through: id) }
+        if let call = calls.replied(to: id, over: channel) { return call }
+        if !abandoned.isEmpty, channel == self.channel { forgetAbandoned(id) }
         return nil
     }
 
-    /// The call of that number; nil if it has ended, or was not sent over that stream.
-    /// - Parameter stream: nil for any, and for a call that waits.
-    package func call(numbered id: Int64, sentOver stream: Int?) -> CallHandle? {
-        calls.handle(of: id, sentOver: stream)
+    /// The call of that number; nil if it has ended, or was not sent over that channel.
+    /// - Parameter channel: nil for any, and for a call that waits.
+    package func call(numbered id: Int64, sentOver channel: Int?) -> CallHandle? {
+        calls.handle(of: id, sentOver: channel)
     }
 
-    /// Whether messages wait for the stream. Asked after replies.
-    package var messagesWait: Bool { stream != nil && (!line.isEmpty || posts.wait) }
+    /// Whether messages wait for the channel. Asked after replies.
+    package var messagesWait: Bool { channel != nil && (!line.isEmpty || posts.wait) }
 
-    /// Returns, once each, the streams that take no new calls and from which nothing is awaited any more. Called after replies.
+    /// Returns, once each, the channels that take no new calls and from which nothing is awaited any more. Called after replies.
     package mutating func takeFinished() -> [Int] {
         guard !leaving.isEmpty else { return [] }
         let finished = leaving.filter { !posts.isPending(on: $0) && !calls.isWaiting(on: $0) }
@@ -153,12 +153,12 @@ extension CallerHalf {
     }
 
     /// The peer refused a call before any work because it is going away. The call waits for the next connection.
-    package mutating func refused(_ id: Int64, over stream: Int) -> CallerEffects {
+    package mutating func refused(_ id: Int64, over channel: Int) -> CallerEffects {
         var effects = CallerEffects()
-        guard let call = calls.refused(id, over: stream) else { return effects }
+        guard let call = calls.refused(id, over: channel) else { return effects }
         effects.renumbered = [call]
         effects.finished = takeFinished()
-        if self.stream != nil {
+        if self.channel != nil {
             joinLine(call.id)
         } else {
             effects.wantsConnection = true
@@ -180,8 +180,8 @@ extension CallerHalf {
     package mutating func expire(at now: Instant) -> CallerEffects {
         var effects = CallerEffects()
         let why = unavailableReason
-        let isLost = stream == nil && leaving.isEmpty
-        let whyHeldBack = stream == nil ? nil : self.whyHeldBack
+        let isLost = channel == nil && leaving.isEmpty
+        let whyHeldBack = channel == nil ? nil : self.whyHeldBack
         let removed = calls.expire(at: now)
         effects.end(removed) { wasSent in
             if wasSent { return .deadlineExceeded(isLost ? why : nil) }
@@ -197,14 +197,14 @@ extension CallerHalf {
     mutating func abandon(_ removed: [OutgoingCalls.Removed], _ effects: inout CallerEffects) {
         for call in removed where call.wasSent {
             var isOver = true
-            if let stream = call.stream, stream == self.stream || leaving.contains(stream) {
-                effects.cancels.append((call.id, over: stream))
-                isOver = stream == self.stream
+            if let channel = call.channel, channel == self.channel || leaving.contains(channel) {
+                effects.cancels.append((call.id, over: channel))
+                isOver = channel == self.channel
             }
             // Kept until it is answered: if the connection is lost first, the peer is told again over the next one.
             if isOver, call.isInSession { rememberAbandoned(call) }
         }
-        // Last, because a call of a finished stream would be taken for one of the session.
+        // Last, because a call of a finished channel would be taken for one of the session.
         effects.finished = takeFinished()
     }
 
@@ -254,17 +254,17 @@ extension CallerHalf {
     }
 }
 
-// MARK: what waits for the stream
+// MARK: what waits for the channel
 
 extension CallerHalf {
     /// About how many bytes are taken at once.
     private static let mostTaken = 256 << 10
 
-    /// The stream is ready, so all calls that are not sent wait for it; or there is none any more.
+    /// The channel is ready, so all calls that are not sent wait for it; or there is none any more.
     /// - Parameter received: the highest number that the peer has.
     mutating func beginLine(received: Int64 = 0) {
-        calls.count(over: stream)
-        line = stream == nil ? [] : calls.waiting.map(\.id)[...]
+        calls.count(over: channel)
+        line = channel == nil ? [] : calls.waiting.map(\.id)[...]
         lastSent = received
     }
 
@@ -276,7 +276,7 @@ extension CallerHalf {
     package mutating func takeWaiting(peerRunsLibrary: Bool) -> CallerEffects {
         var effects = CallerEffects()
         var (sent, room) = (calls.sent, Self.mostTaken)
-        while stream != nil, room > 0 {
+        while channel != nil, room > 0 {
             let call = nextInLine
             let mayCall = call != nil && hasPlace(after: sent)
             // First: the new number is higher than those of all posts that wait, which go before it.
@@ -318,13 +318,13 @@ extension CallerHalf {
 // MARK: posts
 
 extension CallerHalf {
-    /// Begins a post. The driver gives it to the stream, or it is kept until there is a stream with room for it.
+    /// Begins a post. The driver gives it to the channel, or it is kept until there is a channel with room for it.
     /// - Parameters:
     ///   - message: the message without its end, which has the number.
     ///   - ownBytes: how many of its last bytes are for peers that run this library only: its metadata.
-    ///   - isCrowded: whether the stream should get no more messages for now.
+    ///   - isCrowded: whether the channel should get no more messages for now.
     ///   - peerRunsLibrary: whether the peer runs this library, and so acknowledges posts.
-    /// - Returns: its number, and whether the driver gives it to the stream now.
+    /// - Returns: its number, and whether the driver gives it to the channel now.
     package mutating func post(
         _ message: UnsafeRawBufferPointer, ownBytes: Int = 0, until deadline: Instant, isCrowded: Bool = false,
         peerRunsLibrary: Bool
@@ -333,9 +333,9 @@ extension CallerHalf {
         guard !posts.isFull else { return .failure(.tooManyPosts(mostBytes: posts.byteLimit)) }
         guard message.count <= longest else { return .failure(.tooLarge(message.count, most: frameLimit)) }
         let number = calls.takeNumber()
-        if stream == nil || isCrowded || posts.wait {
-            // Where only the stream is crowded, the post belongs to the session already.
-            let end = stream == nil ? deadline : .distantFuture
+        if channel == nil || isCrowded || posts.wait {
+            // Where only the channel is crowded, the post belongs to the session already.
+            let end = channel == nil ? deadline : .distantFuture
             posts.keep(message, ownBytes: ownBytes, number: number, until: end)
             return .success((number, false))
         }
@@ -355,10 +355,10 @@ extension CallerHalf {
     /// that, posts could be refused again at once.
     package mutating func takeUntoldRefusals() -> Int { posts.hasRoom ? posts.takeUntoldRefusals() : 0 }
 
-    /// The peer has all posts up to this number that it was given over this stream.
-    package mutating func acknowledged(posts number: Int64, over stream: Int) -> CallerEffects {
+    /// The peer has all posts up to this number that it was given over this channel.
+    package mutating func acknowledged(posts number: Int64, over channel: Int) -> CallerEffects {
         var effects = CallerEffects()
-        posts.acknowledged(number, over: stream)
+        posts.acknowledged(number, over: channel)
         effects.isSettled = posts.takeSettled()
         effects.finished = takeFinished()
         return effects

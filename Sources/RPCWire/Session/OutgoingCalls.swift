@@ -1,6 +1,6 @@
 // The table of the calls that this end has made and that have not ended. Pure: events in, decisions out, time passed in.
 //
-// A call is *waiting* for a connection, or *sent*: its bytes are in the outgoing queue of a known stream, from a known offset.
+// A call is *waiting* for a connection, or *sent*: its bytes are in the outgoing queue of a known channel, from a known offset.
 // It leaves the table exactly once: by its reply, its deadline, its caller's cancellation or the loss of its session. Only the
 // event that removes a call may tell its caller; each later event finds no call and does nothing. If a connection is lost and
 // its session is not, the calls wait again under the same numbers. Then the table remembers which of them may have arrived.
@@ -13,13 +13,13 @@ package struct CallHandle: Sendable, Hashable {
     @inlinable package init(word: UInt) { self.word = word }
 }
 
-/// An offset in one of the streams that serve this end one after the other.
-package struct StreamOffset: Sendable, Hashable {
-    package let stream: Int
+/// An offset in one of the channels that serve this end one after the other.
+package struct ChannelOffset: Sendable, Hashable {
+    package let channel: Int
     package let offset: UInt64
 
-    @inlinable package init(stream: Int, offset: UInt64) {
-        self.stream = stream
+    @inlinable package init(channel: Int, offset: UInt64) {
+        self.channel = channel
         self.offset = offset
     }
 }
@@ -68,21 +68,21 @@ package struct OutgoingCalls: Sendable {
     package struct Removed {
         package let id: Int64
         package let handle: CallHandle
-        /// Whether its bytes were given to a stream. If so, this end cannot know what became of the call.
+        /// Whether its bytes were given to a channel. If so, this end cannot know what became of the call.
         package let wasSent: Bool
-        /// Whether they were given to a stream of this session, so that the peer may have the call and answer it.
+        /// Whether they were given to a channel of this session, so that the peer may have the call and answer it.
         package let isInSession: Bool
-        /// The stream over which its reply was awaited; nil if the call waited for a connection.
-        package let stream: Int?
+        /// The channel over which its reply was awaited; nil if the call waited for a connection.
+        package let channel: Int?
         package let length: Int
     }
 
     private struct Entry {
         var id: Int64
         let call: Call
-        /// Where the call begins in its stream; nil while it waits for one.
-        var place: StreamOffset?
-        /// Whether a byte of it may have left over a stream that is gone, and its session may go on.
+        /// Where the call begins in its channel; nil while it waits for one.
+        var place: ChannelOffset?
+        /// Whether a byte of it may have left over a channel that is gone, and its session may go on.
         var mayHaveArrived = false
         /// The same, and the session is lost. The call may run twice, and has begun anew.
         var mayHaveRun = false
@@ -92,7 +92,7 @@ package struct OutgoingCalls: Sendable {
             Removed(
                 id: id, handle: call.handle, wasSent: place != nil || mayHaveArrived || mayHaveRun,
                 isInSession: place != nil || mayHaveArrived,
-                stream: place?.stream,
+                channel: place?.channel,
                 length: call.length)
         }
 
@@ -111,9 +111,9 @@ package struct OutgoingCalls: Sendable {
     @usableFromInline package private(set) var count = 0
     /// About how much memory the calls take.
     private(set) var byteCount = 0
-    /// The calls that were given to the counted stream and are not answered, and the lengths of their messages.
+    /// The calls that were given to the counted channel and are not answered, and the lengths of their messages.
     @usableFromInline private(set) var sent = Amount()
-    private var countedStream: Int?
+    private var countedChannel: Int?
 
     /// About how much memory a call takes besides its message, here and in its caller.
     static let overhead = 1_024
@@ -139,30 +139,30 @@ package struct OutgoingCalls: Sendable {
         return id
     }
 
-    /// The call was given to a stream. Returns whether it may also have arrived over another stream, which is gone.
+    /// The call was given to a channel. Returns whether it may also have arrived over another channel, which is gone.
     @discardableResult
-    package mutating func sent(_ id: Int64, at place: StreamOffset) -> Bool {
+    package mutating func sent(_ id: Int64, at place: ChannelOffset) -> Bool {
         guard let index = index(of: id) else { return false }
         entries[index]?.place = place
-        if place.stream == countedStream { sent.add(entries[index]?.call.length ?? 0) }
+        if place.channel == countedChannel { sent.add(entries[index]?.call.length ?? 0) }
         return entries[index].map { $0.mayHaveArrived || $0.mayHaveRun } == true
     }
 
-    /// A reply has arrived. Nil if no call waits for it over this stream: the reply is late, or the peer is at fault.
-    package mutating func replied(to id: Int64, over stream: Int) -> CallHandle? {
-        index(of: id, sentOver: stream).flatMap { take($0)?.call.handle }
+    /// A reply has arrived. Nil if no call waits for it over this channel: the reply is late, or the peer is at fault.
+    package mutating func replied(to id: Int64, over channel: Int) -> CallHandle? {
+        index(of: id, sentOver: channel).flatMap { take($0)?.call.handle }
     }
 
     /// The peer refused the call before any work because it is going away. The call waits for another connection, under a new
     /// number, because higher numbers may have gone there already. Nil if no such call was sent.
-    package mutating func refused(_ id: Int64, over stream: Int) -> (id: Int64, handle: CallHandle)? {
-        index(of: id, sentOver: stream).flatMap { renumber($0) }
+    package mutating func refused(_ id: Int64, over channel: Int) -> (id: Int64, handle: CallHandle)? {
+        index(of: id, sentOver: channel).flatMap { renumber($0) }
     }
 
     /// The caller has given up. Nil if the call has already ended.
     package mutating func withdraw(_ id: Int64) -> Removed? { index(of: id).flatMap { take($0)?.removed } }
 
-    /// Removes those of the calls without a place in a stream for which `matches` is true.
+    /// Removes those of the calls without a place in a channel for which `matches` is true.
     package mutating func withdrawWaiting(
         where matches: (_ call: Call, _ mayHaveArrived: Bool) -> Bool
     ) -> [Removed] {
@@ -175,13 +175,13 @@ package struct OutgoingCalls: Sendable {
         return removeAll { $0.call.deadline <= now }
     }
 
-    /// A stream is gone after `sent` bytes, and its session is lost. Removes the calls of which a byte had left, except those
+    /// A channel is gone after `sent` bytes, and its session is lost. Removes the calls of which a byte had left, except those
     /// that may run twice. The others wait again under new numbers, as if they had been refused.
     package mutating func lost(
-        stream: Int, sent: UInt64
+        channel: Int, sent: UInt64
     ) -> (removed: [Removed], renumbered: [(id: Int64, handle: CallHandle)]) {
-        let concerned = numbers { $0.place?.stream == stream }
-        interrupted(stream: stream, sent: sent)
+        let concerned = numbers { $0.place?.channel == channel }
+        interrupted(channel: channel, sent: sent)
         var (removed, renumbered) = ([Removed](), [(id: Int64, handle: CallHandle)]())
         for id in concerned {
             let index = home(id)
@@ -195,21 +195,21 @@ package struct OutgoingCalls: Sendable {
         return (removed, renumbered)
     }
 
-    /// A stream is gone after `sent` bytes, but its session may go on. Its calls wait again; `waiting` lists them.
-    package mutating func interrupted(stream: Int, sent: UInt64) {
+    /// A channel is gone after `sent` bytes, but its session may go on. Its calls wait again; `waiting` lists them.
+    package mutating func interrupted(channel: Int, sent: UInt64) {
         for index in entries.indices {
-            guard let place = entries[index]?.place, place.stream == stream else { continue }
+            guard let place = entries[index]?.place, place.channel == channel else { continue }
             entries[index]?.place = nil
             if place.offset < sent { entries[index]?.mayHaveArrived = true }
         }
     }
 
-    /// The session goes on over another stream. The peer has all calls up to the number `received`, and answers them there.
-    package mutating func resumed(over stream: Int, received: Int64) {
+    /// The session goes on over another channel. The peer has all calls up to the number `received`, and answers them there.
+    package mutating func resumed(over channel: Int, received: Int64) {
         for index in entries.indices {
             guard let entry = entries[index], entry.place == nil, entry.mayHaveArrived else { continue }
             entries[index]?.mayHaveArrived = false
-            if entry.id <= received { entries[index]?.place = StreamOffset(stream: stream, offset: 0) }
+            if entry.id <= received { entries[index]?.place = ChannelOffset(channel: channel, offset: 0) }
         }
     }
 
@@ -228,10 +228,10 @@ package struct OutgoingCalls: Sendable {
         numbers { $0.place == nil }.compactMap { id in entries[home(id)].map { (id, $0.call.handle) } }
     }
 
-    /// The call of that number; nil if it has ended, or was not sent over that stream.
-    /// - Parameter stream: nil for any, and for a call that waits.
-    func handle(of id: Int64, sentOver stream: Int?) -> CallHandle? {
-        let index = if let stream { index(of: id, sentOver: stream) } else { index(of: id) }
+    /// The call of that number; nil if it has ended, or was not sent over that channel.
+    /// - Parameter channel: nil for any, and for a call that waits.
+    func handle(of id: Int64, sentOver channel: Int?) -> CallHandle? {
+        let index = if let channel { index(of: id, sentOver: channel) } else { index(of: id) }
         return index.flatMap { entries[$0]?.call.handle }
     }
 
@@ -245,11 +245,11 @@ package struct OutgoingCalls: Sendable {
         waiting(id) == nil ? nil : index(of: id).flatMap { renumber($0) }
     }
 
-    /// From now on `sent` counts the calls of this stream.
-    mutating func count(over stream: Int?) {
-        countedStream = stream
+    /// From now on `sent` counts the calls of this channel.
+    mutating func count(over channel: Int?) {
+        countedChannel = channel
         sent = Amount()
-        for case let entry? in entries where stream != nil && entry.place?.stream == stream {
+        for case let entry? in entries where channel != nil && entry.place?.channel == channel {
             sent.add(entry.call.length)
         }
     }
@@ -257,9 +257,9 @@ package struct OutgoingCalls: Sendable {
     /// Whether one of the calls may have left this end.
     var mayHaveSent: Bool { entries.contains { $0?.removed.wasSent == true } }
 
-    /// Whether a reply may still come over a stream.
-    package func isWaiting(on stream: Int) -> Bool {
-        entries.contains { $0?.place?.stream == stream }
+    /// Whether a reply may still come over a channel.
+    package func isWaiting(on channel: Int) -> Bool {
+        entries.contains { $0?.place?.channel == channel }
     }
 
     /// The earliest deadline in the table.
@@ -280,8 +280,8 @@ extension OutgoingCalls {
         return entries[index]?.id == id ? index : nil
     }
 
-    private func index(of id: Int64, sentOver stream: Int) -> Int? {
-        index(of: id).flatMap { entries[$0]?.place?.stream == stream ? $0 : nil }
+    private func index(of id: Int64, sentOver channel: Int) -> Int? {
+        index(of: id).flatMap { entries[$0]?.place?.channel == channel ? $0 : nil }
     }
 
     /// Returns the next number whose place is free.
@@ -301,7 +301,7 @@ extension OutgoingCalls {
         guard let entry = entries[index].take() else { return nil }
         count -= 1
         byteCount -= entry.call.length + Self.overhead
-        if let place = entry.place, place.stream == countedStream { sent.remove(entry.call.length) }
+        if let place = entry.place, place.channel == countedChannel { sent.remove(entry.call.length) }
         return entry
     }
 

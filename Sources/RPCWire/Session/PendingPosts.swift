@@ -4,11 +4,11 @@
 package struct PendingPosts: ~Copyable {
     let byteLimit: Int
     private var kept = KeptMessages()
-    /// The posts up to this number were given to the present stream, or may have arrived over a former one.
+    /// The posts up to this number were given to the present channel, or may have arrived over a former one.
     private var lastGiven: Int64 = 0
-    /// The highest number of a post that was ever given to a stream.
+    /// The highest number of a post that was ever given to a channel.
     private var lastInTime: Int64 = 0
-    /// By stream: the posts that were sent over a stream which takes no new calls, and are not acknowledged. They are never
+    /// By channel: the posts that were sent over a channel which takes no new calls, and are not acknowledged. They are never
     /// sent again.
     private var unsettled: [Int: [Int64]] = [:]
     /// How many posts were refused since the log was last told of one. Includes that one.
@@ -24,12 +24,12 @@ package struct PendingPosts: ~Copyable {
     var count: Int { kept.count + unsettled.values.reduce(0) { $0 + $1.count } }
     var byteCount: Int { kept.byteCount }
     var isFull: Bool { kept.byteCount >= byteLimit }
-    /// Whether posts wait to be given to the present stream.
+    /// Whether posts wait to be given to the present channel.
     var wait: Bool { kept.last > lastGiven }
-    /// Whether an acknowledgement over the current stream would release no post.
+    /// Whether an acknowledgement over the current channel would release no post.
     var isEmpty: Bool { kept.isEmpty }
 
-    /// Keeps a post until it can be given to a stream, or, if there is none, until its deadline.
+    /// Keeps a post until it can be given to a channel, or, if there is none, until its deadline.
     mutating func keep(_ message: UnsafeRawBufferPointer, ownBytes: Int, number: Int64, until deadline: Instant) {
         kept.keep(message, number: number, deadline: deadline, ownBytes: ownBytes)
     }
@@ -46,13 +46,13 @@ package struct PendingPosts: ~Copyable {
         lastInTime = max(lastInTime, number)
     }
 
-    /// A stream is ready, and the session goes on: the peer has all posts up to this number.
+    /// A channel is ready, and the session goes on: the peer has all posts up to this number.
     mutating func resumed(received: Int64) {
         kept.release(through: received)
         lastGiven = received
     }
 
-    /// Drops the posts that are too late or too long for the stream that is ready. Returns how many.
+    /// Drops the posts that are too late or too long for the channel that is ready. Returns how many.
     /// - Parameter longest: how long a message to the peer may be.
     mutating func dropUnwanted(at now: Instant, longest: Int) -> Int {
         // A post that was sent and is not acknowledged belongs to the session, which goes on: it has no deadline any more.
@@ -63,7 +63,7 @@ package struct PendingPosts: ~Copyable {
         return dropped
     }
 
-    /// The post that is to be given to the stream next; nil if none waits.
+    /// The post that is to be given to the channel next; nil if none waits.
     /// - Parameter isKept: whether the peer runs this library. Another peer does not get the metadata.
     mutating func next(isKept: Bool) -> (number: Int64, message: Bytes)? {
         guard let next = kept.message(after: lastGiven) else {
@@ -73,7 +73,7 @@ package struct PendingPosts: ~Copyable {
         return (next.number, isKept ? next.message : next.message[0..<next.message.count - next.ownBytes])
     }
 
-    /// The next post is given to the stream.
+    /// The next post is given to the channel.
     /// - Parameter isKept: whether the peer will acknowledge it.
     mutating func give(_ number: Int64, isKept: Bool) {
         given(number)
@@ -83,27 +83,27 @@ package struct PendingPosts: ~Copyable {
     /// The peer has all posts up to this number.
     mutating func release(through number: Int64) { kept.release(through: number) }
 
-    /// The peer has all posts up to this number that it was given over this stream.
-    mutating func acknowledged(_ number: Int64, over stream: Int) {
-        guard let given = unsettled[stream] else { return release(through: number) }
+    /// The peer has all posts up to this number that it was given over this channel.
+    mutating func acknowledged(_ number: Int64, over channel: Int) {
+        guard let given = unsettled[channel] else { return release(through: number) }
         let left = given.filter { $0 > number }
-        unsettled[stream] = left.isEmpty ? nil : left
+        unsettled[channel] = left.isEmpty ? nil : left
     }
 
-    /// A stream takes no new calls, but may still acknowledge the posts that it was given. Returns whether it has such posts.
-    mutating func leave(_ stream: Int) -> Bool {
+    /// A channel takes no new calls, but may still acknowledge the posts that it was given. Returns whether it has such posts.
+    mutating func leave(_ channel: Int) -> Bool {
         let given = kept.numbers(through: lastGiven)
         kept.release(through: lastGiven)
-        if !given.isEmpty { unsettled[stream] = given }
+        if !given.isEmpty { unsettled[channel] = given }
         return !given.isEmpty
     }
 
-    /// Whether an acknowledgement may still come over a stream that takes no new calls.
-    func isPending(on stream: Int) -> Bool { unsettled[stream] != nil }
+    /// Whether an acknowledgement may still come over a channel that takes no new calls.
+    func isPending(on channel: Int) -> Bool { unsettled[channel] != nil }
 
-    /// A stream is gone. Posts are lost that were sent over it, if it took no new calls and they are not acknowledged.
-    mutating func ended(_ stream: Int) -> LostPosts {
-        let lost = LostPosts(unacknowledged: unsettled.removeValue(forKey: stream)?.count ?? 0)
+    /// A channel is gone. Posts are lost that were sent over it, if it took no new calls and they are not acknowledged.
+    mutating func ended(_ channel: Int) -> LostPosts {
+        let lost = LostPosts(unacknowledged: unsettled.removeValue(forKey: channel)?.count ?? 0)
         self.lost += lost.count
         return lost
     }

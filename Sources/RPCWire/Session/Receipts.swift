@@ -1,7 +1,7 @@
 // Counts what has arrived from the peer in a session, and decides when to tell the peer, so that it need not keep all its
 // messages. Pure. `KeptMessages` is its counterpart.
 //
-// One number is enough, because within a stream requests come in the order of their numbers, and a stream loses only its end. A
+// One number is enough, because within a channel requests come in the order of their numbers, and a channel loses only its end. A
 // request whose number is not higher has come before and never runs again.
 
 @usableFromInline

@@ -12,7 +12,7 @@ import Synchronization
 final class OutgoingCall: @unchecked Sendable {
     /// The message without its end. The id and the time left are added when a connection takes it.
     let message = JSONOutput()
-    /// The message when it is large and a stream has it as well. Then `message` is empty.
+    /// The message when it is large and a channel has it as well. Then `message` is empty.
     var given: Bytes?
     /// What is written behind the arguments for a peer that runs this library.
     var metadata: CallMetadata?
@@ -88,7 +88,7 @@ final class OutgoingCall: @unchecked Sendable {
     /// always is an end; for the compiler's sake an unknown outcome stands for a missing one.
     func takeEnd() -> CallEnd { end.take() ?? .failed(.cancelled(wasSent: true)) }
 
-    /// Makes the message ready to be sent again, if a stream has it. Inlined, because that is hardly ever so.
+    /// Makes the message ready to be sent again, if a channel has it. Inlined, because that is hardly ever so.
     @inline(__always)
     func writeAgain() {
         guard let given else { return }

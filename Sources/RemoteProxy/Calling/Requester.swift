@@ -355,7 +355,7 @@ extension Requester {
             offset = route.channel.append(.copied(message.bytes))
             message.truncate(to: open)
         }
-        call.mayHaveRun = half.sent(id, at: StreamOffset(stream: route.number, offset: offset))
+        call.mayHaveRun = half.sent(id, at: ChannelOffset(channel: route.number, offset: offset))
     }
 
     private func dispatch(post message: JSONOutput, _ number: Int64, over route: Route) {
@@ -374,7 +374,7 @@ extension Requester {
         return max(0, now.nanoseconds(to: call.deadline) / 1_000_000) + 1
     }
 
-    /// Says how a message just queued is sent. On the loop the stream flushes, at the end of the turn or before. Elsewhere a
+    /// Says how a message just queued is sent. On the loop the channel flushes, at the end of the turn or before. Elsewhere a
     /// lone caller flushes at once, and several callers share one flush.
     private func flushing(_ route: borrowing Route, atOnce: Bool, _ state: inout State) -> AfterSending {
         if atOnce { return AfterSending(flush: route.channel) }
@@ -463,14 +463,14 @@ extension Requester {
             if !touched.contains(where: { $0 === channel }) { touched.append(channel) }
         }
         renumber(effects)
-        for (id, stream) in effects.cancels {
-            guard let channel = state.route(numbered: stream)?.channel else { continue }
+        for (id, number) in effects.cancels {
+            guard let channel = state.route(numbered: number)?.channel else { continue }
             channel.append { MessageWriter.writeCancel(of: id, in: $0) }
             touch(channel)
         }
         if state.half.messagesWait, sendWaiting(at: now, &state), let route = state.route { touch(route.channel) }
         // Behind the posts that it is about.
-        if let stream = effects.reportOver, let route = state.route(numbered: stream), route.peerRunsLibrary {
+        if let number = effects.reportOver, let route = state.route(numbered: number), route.peerRunsLibrary {
             route.channel.append { MessageWriter.writeNotification(SystemMethod.report, in: $0) }
             touch(route.channel)
         }

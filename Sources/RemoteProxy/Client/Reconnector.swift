@@ -148,17 +148,17 @@ final class Reconnector: Sendable {
         switch result {
         case .failure(let error):
             lost(attempt, because: error.description, isLasting: error.isLasting)
-        case .success(let stream):
+        case .success(let carrier):
             let link = Link(context, peer)
-            let channel = FramedChannel(stream, for: link, framing.framer)
+            let channel = FramedChannel(carrier, for: link, framing.framer)
             let isCurrent = state.withLock { state in
                 guard state.attempt == attempt, state.machine.phase == .connecting else { return false }
                 state.channel = channel
                 return true
             }
-            guard isCurrent else { return stream.abort() }
+            guard isCurrent else { return carrier.abort() }
             if saysHello {
-                let why = "\(stream.remoteAddress) has taken the connection and not answered the greeting"
+                let why = "\(carrier.remoteAddress) has taken the connection and not answered the greeting"
                 peer.ask { $0.waitsForGreeting(why) }
             }
             link.open(channel, number: attempt) { [weak self] channel, event in

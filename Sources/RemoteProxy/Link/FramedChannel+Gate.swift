@@ -19,7 +19,7 @@ extension FramedChannel {
     }
 
     private func prove() {
-        guard !isDialled, let proof = stream.peer else { return }
+        guard !isDialled, let proof = carrier.peer else { return }
         login.prove(proof)
         link.identity = login.identity
     }
@@ -36,7 +36,7 @@ extension FramedChannel {
     // MARK: bytes and pings of the peer
 
     func noteReceived(_ count: Int) {
-        if gate.keepalive.noteReceived(at: stream.loop.now) { bookGate() }
+        if gate.keepalive.noteReceived(at: carrier.loop.now) { bookGate() }
         gate.frameTimeout.received(count)
         if gate.login.isLocked { gate.lockedInput += count }
     }
@@ -49,7 +49,7 @@ extension FramedChannel {
         if isInside { tellBytes() } else { tellWholeMessage() }
         guard isInside || !gate.frameTimeout.isAtRest else { return }
         gate.frameTimeout.looked(
-            frames: frames.count, isInside: isInside, isTold: frames.isTold, at: stream.loop.now)
+            frames: frames.count, isInside: isInside, isTold: frames.isTold, at: carrier.loop.now)
         if isInside { bookGate() }
     }
 
@@ -63,14 +63,14 @@ extension FramedChannel {
             endGate(.loginOutput)
             return false
         case .greeted:
-            gate.keepalive.begin(at: stream.loop.now)
+            gate.keepalive.begin(at: carrier.loop.now)
             bookGate()
         case .pinged:
-            guard gate.admitsPing(at: stream.loop.now) else { return flooded(.maximumPings) }
+            guard gate.admitsPing(at: carrier.loop.now) else { return flooded(.maximumPings) }
             // A peer that pings in time, each time, is not pinged by this end.
             bookGate()
         case .cancelledNothing:
-            guard gate.admitsUnknownCancel(at: stream.loop.now) else { return flooded(.maximumUnknownCancels) }
+            guard gate.admitsUnknownCancel(at: carrier.loop.now) else { return flooded(.maximumUnknownCancels) }
         }
         return true
     }
@@ -93,15 +93,15 @@ extension FramedChannel {
         guard !isOver, due < gateTimer?.due ?? .distantFuture else { return }
         gateTimer?.timer.cancel()
         // A strong reference, cancelled with the channel: weak references to the channel would make all others slow.
-        gateTimer = (due, stream.loop.schedule(at: due) { [self] in gateDue() })
+        gateTimer = (due, carrier.loop.schedule(at: due) { [self] in gateDue() })
     }
 
     /// Called when the booked time has come.
     private func gateDue() {
         gateTimer = nil
         guard !isOver else { return }
-        let now = stream.loop.now
-        if !reading.isNow || !stream.isReading {
+        let now = carrier.loop.now
+        if !reading.isNow || !carrier.isReading {
             gate.keepalive.noteReceived(at: now)
             gate.frameTimeout.excuse(at: now)
         }
@@ -110,10 +110,10 @@ extension FramedChannel {
         case .wait: break
         case .ask:
             append(.copied(MessageWriter.ping))
-            stream.flush()
+            carrier.flush()
         case .end(.idleTime):
             gate.settings.traffic?.overran(.idleTime)
-            link.log(LogRecord(.notice, "drained \(stream.remoteAddress): \(gate.explanation(of: .idleTime))"))
+            link.log(LogRecord(.notice, "drained \(carrier.remoteAddress): \(gate.explanation(of: .idleTime))"))
             link.drain()
         case .end(let limit):
             endGate(limit)
@@ -129,18 +129,18 @@ extension FramedChannel {
         guard stopReading(because: why) else { return }
         gate.isSilent = limit == .keepaliveTimeout
         gate.settings.traffic?.overran(limit)
-        link.log(LogRecord(.warning, "closed \(stream.remoteAddress): \(why)"))
+        link.log(LogRecord(.warning, "closed \(carrier.remoteAddress): \(why)"))
         // A peer that does not answer would not close its end either.
-        if limit == .keepaliveTimeout { stream.abort() } else { stream.close() }
+        if limit == .keepaliveTimeout { carrier.abort() } else { carrier.close() }
     }
 
-    /// Called when the stream has ended.
+    /// Called when the connection has ended.
     func closeGate(_ end: ChannelEnd) {
         gateTimer?.timer.cancel()
         gateTimer = nil
         guard case .overrun(let limit, let why) = end else { return }
         gate.isSilent = limit == .keepaliveTimeout || limit == .patience
         gate.settings.traffic?.overran(limit)
-        link.log(LogRecord(.warning, "closed \(stream.remoteAddress): \(why)"))
+        link.log(LogRecord(.warning, "closed \(carrier.remoteAddress): \(why)"))
     }
 }

@@ -54,15 +54,15 @@ extension FramedChannel {
                     // It counts against the budget all the same.
                     if !message.isEmpty { take(message, by: link) }
                 case .reply(let bytes):
-                    stream.write(bytes.memory)
-                    stream.flush()
+                    carrier.write(bytes.memory)
+                    carrier.flush()
                 case .end(let reply):
-                    stream.write(reply.memory)
-                    stopReading(because: "closed by \(stream.remoteAddress)")
-                    stream.close()
+                    carrier.write(reply.memory)
+                    stopReading(because: "closed by \(carrier.remoteAddress)")
+                    carrier.close()
                 case nil:
                     noteAllRead()
-                    stream.resumeReading()
+                    carrier.resumeReading()
                     return true
                 }
             } catch {
@@ -100,7 +100,7 @@ extension FramedChannel {
 
     private func readLater() {
         reading = .later
-        stream.loop.submit { [self] in readFrames() }
+        carrier.loop.submit { [self] in readFrames() }
     }
 
     package func readOn() {
@@ -115,7 +115,7 @@ extension FramedChannel {
             return false
         }
         link.answer(.null, with: ErrorObject(error), in: nil)
-        link.log(LogRecord(.warning, "ignored the last message of \(stream.remoteAddress): \(error)"))
+        link.log(LogRecord(.warning, "ignored the last message of \(carrier.remoteAddress): \(error)"))
         return true
     }
 
@@ -129,15 +129,15 @@ extension FramedChannel {
         }
         if let text = error.plainAnswer {
             text.withUnsafeBytes { _ = append(.copied($0)) }
-            stream.flush()
+            carrier.flush()
         } else {
             if !hasLearntFraming { learnFraming() }
             link.answer(.null, with: ErrorObject(error), in: nil)
         }
-        link.log(LogRecord(.warning, "closed \(stream.remoteAddress): \(error)"))
+        link.log(LogRecord(.warning, "closed \(carrier.remoteAddress): \(error)"))
         // If the session went on, the other end would send the same bytes again.
         link.endWithChannel()
-        stopReading(because: "what \(stream.remoteAddress) sent cannot be read: \(error)")
-        stream.close()
+        stopReading(because: "what \(carrier.remoteAddress) sent cannot be read: \(error)")
+        carrier.close()
     }
 }

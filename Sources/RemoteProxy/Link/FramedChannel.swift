@@ -1,14 +1,14 @@
-// A channel of messages over a stream of bytes: frames, a trace, and the watch over the connection.
+// A channel of messages over one of bytes: frames, a trace, and the watch over the connection.
 
 import JSONCodec
 package import RPCWire
 
-/// Puts messages into the frames of a byte stream, and cuts what comes into messages. Ends with its stream.
+/// Puts messages into frames of bytes, and cuts what comes into messages. Ends with the byte channel that carries it.
 ///
 /// `@unchecked Sendable`: what any thread may use is immutable, or is touched inside `ByteChannel.write` only, which one thread
 /// enters at a time. All other state is touched on the loop's thread only.
 package final class FramedChannel: MessageChannel, @unchecked Sendable {
-    package let stream: any ByteChannel
+    package let carrier: any ByteChannel
     /// Whether this end dialled. Then it tells the framing.
     let isDialled: Bool
     /// Whether `LinkSettings.trace` gets the messages. It stands here because each message asks for it.
@@ -31,9 +31,9 @@ package final class FramedChannel: MessageChannel, @unchecked Sendable {
     @exclusivity(unchecked) private var reported = ReportedBytes()
 
     /// - Parameter framer: how this end frames its messages if it has dialled; nil if the first byte from the other end tells.
-    package init(_ stream: any ByteChannel, for link: Link, _ framer: (any Framer)? = nil) {
+    package init(_ carrier: any ByteChannel, for link: Link, _ framer: (any Framer)? = nil) {
         let settings = link.settings
-        self.stream = stream
+        self.carrier = carrier
         self.link = link
         isDialled = framer != nil
         hasLearntFraming = isDialled
@@ -42,12 +42,12 @@ package final class FramedChannel: MessageChannel, @unchecked Sendable {
         frames = FrameReader(limits: settings.limits.frames, framer)
         messages = MessageReader(
             maximumDepth: settings.limits.maximumDepth, maximumBatch: settings.limits.maximumBatch)
-        gate = Gate(link.context.settings, isAccepted: framer == nil, at: stream.loop.now)
+        gate = Gate(link.context.settings, isAccepted: framer == nil, at: carrier.loop.now)
     }
 
     /// Goes on where another channel has read a hello that asks for a session of another link.
-    private init(_ stream: any ByteChannel, after former: FramedChannel, for link: Link) {
-        self.stream = stream
+    private init(_ carrier: any ByteChannel, after former: FramedChannel, for link: Link) {
+        self.carrier = carrier
         self.link = link
         (isDialled, isTraced) = (former.isDialled, former.isTraced)
         (writer, hasLearntFraming) = (former.writer, former.hasLearntFraming)
@@ -58,41 +58,41 @@ package final class FramedChannel: MessageChannel, @unchecked Sendable {
 
     package func open() {
         openGate()
-        stream.open(self)
+        carrier.open(self)
     }
 
     package func moved(to link: Link) -> (any MessageChannel)? {
-        guard let stream = stream.moved(to: link.loop) else { return nil }
+        guard let carrier = carrier.moved(to: link.loop) else { return nil }
         stopReading(because: "the client goes on with another session")
         closeGate(.local)
-        return FramedChannel(stream, after: self, for: link)
+        return FramedChannel(carrier, after: self, for: link)
     }
 }
 
 // MARK: what goes out; from anywhere
 
 extension FramedChannel {
-    package var loop: any Loop { stream.loop }
-    package var remoteAddress: String { stream.remoteAddress }
-    package var waiting: Int { stream.waiting }
-    package var isCrowded: Bool { stream.isCrowded }
+    package var loop: any Loop { carrier.loop }
+    package var remoteAddress: String { carrier.remoteAddress }
+    package var waiting: Int { carrier.waiting }
+    package var isCrowded: Bool { carrier.isCrowded }
 
     @discardableResult
     package func append(_ message: OutgoingMessage) -> UInt64 {
         if isTraced { trace(message) }
         // The first byte that a dialling end writes tells the framing.
-        return stream.write { queue, offset in writer.write(message, into: &queue, isFirst: isDialled && offset == 0) }
+        return carrier.write { queue, offset in writer.write(message, into: &queue, isFirst: isDialled && offset == 0) }
     }
 
-    package func flush(_ hint: FlushHint) { stream.flush(hint) }
-    package func close() { stream.close() }
-    package func abort() { stream.abort() }
+    package func flush(_ hint: FlushHint) { carrier.flush(hint) }
+    package func close() { carrier.close() }
+    package func abort() { carrier.abort() }
 
     /// Frames what goes out as the other end has framed what came.
     func learnFraming() {
         guard let framing = frames.framing else { return }
         hasLearntFraming = true
-        stream.write { _, _ in writer = FrameWriter(framing.framer) }
+        carrier.write { _, _ in writer = FrameWriter(framing.framer) }
     }
 
     @inline(never)
@@ -114,7 +114,7 @@ extension FramedChannel {
     private func trace(_ message: UnsafeRawBufferPointer, isSent: Bool) {
         link.settings.trace?(
             MessageTrace.record(
-                message, isSent: isSent, isLocked: !isSent && gate.login.isLocked, peer: stream.remoteAddress))
+                message, isSent: isSent, isLocked: !isSent && gate.login.isLocked, peer: carrier.remoteAddress))
     }
 }
 
@@ -174,9 +174,9 @@ extension FramedChannel: ByteReceiver {
         let why =
             switch end {
             case .local: reading.whyOver
-            case .remote: "closed by \(stream.remoteAddress)"
+            case .remote: "closed by \(carrier.remoteAddress)"
             case .failed(let text), .overrun(_, let text):
-                link.isGreetingServer ? "\(stream.remoteAddress): \(text)" : text
+                link.isGreetingServer ? "\(carrier.remoteAddress): \(text)" : text
             }
         closeGate(end)
         link.ended(self, sentUpTo: sent, because: why, isSilent: gate.isSilent)

@@ -216,31 +216,42 @@ extension Request {
 
 /// Messages in the order in which they came, with a count of the memory that they take.
 struct WaitingMessages: ~Copyable {
-    /// The memory that a message takes besides its bytes.
-    private static let overhead = 128
+    struct Entry {
+        let message: Message
+        /// How many bytes the message has, and about how much memory it takes.
+        let size: Int
+        let cost: Int
+    }
 
-    private var messages = Queue<(message: Message, size: Int)>()
+    /// The memory that a request takes besides its bytes, and that of a batch for each of its members.
+    private static let overhead = 128
+    private static let overheadOfMember = 512
+
+    private var entries = Queue<Entry>()
     /// About how much memory the messages take.
     private(set) var bytes = 0
 
     @inline(__always)
-    var isEmpty: Bool { messages.isEmpty }
-    var count: Int { messages.count }
+    var isEmpty: Bool { entries.isEmpty }
+    var count: Int { entries.count }
 
     /// Adds a message at the end. Copies one that is a small part of what was read at once, so as not to keep the rest.
     mutating func append(_ message: Message, size: Int) {
-        messages.append((message.inOwnMemory, size))
-        bytes += size + Self.overhead
+        var cost = size + Self.overhead
+        // A member may be a byte long, such as one that is no request and will be answered with an error.
+        if case .batch(let members) = message { cost += members.count * Self.overheadOfMember }
+        entries.append(Entry(message: message.inOwnMemory, size: size, cost: cost))
+        bytes += cost
     }
 
     mutating func popFirst() -> (message: Message, size: Int)? {
-        guard let first = messages.popFirst() else { return nil }
-        bytes -= first.size + Self.overhead
-        return first
+        guard let first = entries.popFirst() else { return nil }
+        bytes -= first.cost
+        return (first.message, first.size)
     }
 
     mutating func removeAll() {
-        messages.removeAll()
+        entries.removeAll()
         bytes = 0
     }
 }

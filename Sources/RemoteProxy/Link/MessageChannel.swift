@@ -1,5 +1,5 @@
 // What a link needs of the connection that serves it: whole messages in both directions, in order. `FramedChannel` has them in the
-// frames of a byte stream.
+// frames of a channel of bytes.
 
 import JSONCodec
 package import RPCWire

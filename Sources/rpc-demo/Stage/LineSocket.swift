@@ -5,44 +5,44 @@ import RPCWire
 import RemoteProxy
 
 final class LineSocket: ByteReceiver {
-    private let stream: SocketChannel
+    private let channel: SocketChannel
     private let unfinished = Lock<[UInt8]>([])
     private let lines: AsyncStream<String>
     private let arrived: AsyncStream<String>.Continuation
 
-    private init(_ stream: SocketChannel) {
-        self.stream = stream
+    private init(_ channel: SocketChannel) {
+        self.channel = channel
         (lines, arrived) = AsyncStream.makeStream()
     }
 
     /// - Throws: At once if no program listens at the address.
     static func connect(to endpoint: Endpoint, within limit: Duration = .seconds(20)) async throws -> LineSocket {
         let address = try endpoint.socket()
-        let stream = try await withCheckedContinuation { continuation in
+        let channel = try await withCheckedContinuation { continuation in
             Connector.connect(to: address, on: .shared, timeout: limit) { continuation.resume(returning: $0) }
         }.mapError { Difference("no server can be reached: \($0); is rpc-server running there?") }.get()
-        let socket = LineSocket(stream)
-        stream.open(socket)
+        let socket = LineSocket(channel)
+        channel.open(socket)
         return socket
     }
 
     func type(_ line: String) {
         var line = line
         line.append("\n")
-        line.withUTF8 { _ = stream.write(UnsafeRawBufferPointer($0)) }
-        stream.flush()
+        line.withUTF8 { _ = channel.write(UnsafeRawBufferPointer($0)) }
+        channel.flush()
     }
 
     /// The next line to arrive. The connection ends if none arrives in time.
     func answer(within limit: Duration = .seconds(20)) async throws -> String {
-        let loop = stream.loop
-        let patience = loop.schedule(at: loop.now.advanced(by: limit)) { [stream] in stream.abort() }
+        let loop = channel.loop
+        let patience = loop.schedule(at: loop.now.advanced(by: limit)) { [channel] in channel.abort() }
         defer { patience.cancel() }
         for await line in lines { return line }
         throw Difference("no line came back")
     }
 
-    func close() { stream.abort() }
+    func close() { channel.abort() }
 
     func received(_ bytes: Bytes) {
         unfinished.withLock { unfinished in

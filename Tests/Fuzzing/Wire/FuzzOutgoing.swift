@@ -9,12 +9,12 @@ private struct ModelCall {
     let name: Int64
     let deadline: Instant
     let isRepeatable: Bool
-    var place: StreamOffset?
+    var place: ChannelOffset?
     var mayHaveArrived = false
     var mayHaveRun = false
 
     var removed: Removed {
-        .init(id: id, name: name, wasSent: place != nil || mayHaveArrived || mayHaveRun, stream: place?.stream)
+        .init(id: id, name: name, wasSent: place != nil || mayHaveArrived || mayHaveRun, channel: place?.channel)
     }
     var isLost: Bool { mayHaveArrived && !isRepeatable }
 
@@ -29,11 +29,11 @@ private struct Removed: Equatable {
     let id: Int64
     let name: Int64
     let wasSent: Bool
-    let stream: Int?
+    let channel: Int?
 }
 
 extension OutgoingCalls.Removed {
-    fileprivate var inModel: Removed { .init(id: id, name: Int64(handle.word), wasSent: wasSent, stream: stream) }
+    fileprivate var inModel: Removed { .init(id: id, name: Int64(handle.word), wasSent: wasSent, channel: channel) }
 }
 
 private struct Model {
@@ -61,18 +61,18 @@ private struct Model {
         calls[index].place = nil
     }
 
-    mutating func interrupt(_ stream: Int, _ sent: UInt64) {
+    mutating func interrupt(_ channel: Int, _ sent: UInt64) {
         for index in calls.indices {
-            guard let place = calls[index].place, place.stream == stream else { continue }
+            guard let place = calls[index].place, place.channel == channel else { continue }
             calls[index].place = nil
             if place.offset < sent { calls[index].mayHaveArrived = true }
         }
     }
 
     /// - Parameter waiting: who waits afterwards.
-    mutating func lose(_ stream: Int, _ sent: UInt64, _ waiting: [(id: Int64, handle: CallHandle)]) -> [Removed] {
-        let concerned = sorted.filter { $0.place?.stream == stream }.map(\.name)
-        interrupt(stream, sent)
+    mutating func lose(_ channel: Int, _ sent: UInt64, _ waiting: [(id: Int64, handle: CallHandle)]) -> [Removed] {
+        let concerned = sorted.filter { $0.place?.channel == channel }.map(\.name)
+        interrupt(channel, sent)
         let lost = take { concerned.contains($0.name) && $0.isLost }
         for name in concerned {
             guard let index = calls.firstIndex(where: { $0.name == name }) else { continue }
@@ -92,8 +92,8 @@ func fuzzOutgoing(_ dice: inout Dice) {
         // One that is there, or one that never was.
         let index = model.calls.isEmpty || which == 255 ? nil : which % model.calls.count
         let chosen = index.map { model.calls[$0].id } ?? Int64(dice.roll()) + 1_000_000
-        let stream = dice.roll(3)
-        let isThere = index.map { model.calls[$0].place?.stream == stream } ?? false
+        let channel = dice.roll(3)
+        let isThere = index.map { model.calls[$0].place?.channel == channel } ?? false
         switch dice.roll(12) {
         case 0, 1, 2:
             let (deadline, isRepeatable) = (at(dice.roll()), dice.roll(2) == 0)
@@ -106,16 +106,16 @@ func fuzzOutgoing(_ dice: inout Dice) {
             model.calls.append(ModelCall(id: id, name: names, deadline: deadline, isRepeatable: isRepeatable))
         case 3: model.note(calls.takeNumber())
         case 4, 5:
-            let place = StreamOffset(stream: stream, offset: UInt64(dice.roll()))
+            let place = ChannelOffset(channel: channel, offset: UInt64(dice.roll()))
             let mayHaveArrived = index.map { model.calls[$0].mayHaveArrived || model.calls[$0].mayHaveRun } ?? false
             require(calls.sent(chosen, at: place) == mayHaveArrived, "whether it may have arrived")
             if let index { model.calls[index].place = place }
         case 6:
             let expected = isThere ? index.map { UInt(model.calls[$0].name) } : nil
-            require(calls.replied(to: chosen, over: stream)?.word == expected, "a reply to \(chosen)")
+            require(calls.replied(to: chosen, over: channel)?.word == expected, "a reply to \(chosen)")
             if let index, isThere { model.calls.remove(at: index) }
         case 7:
-            let refused = calls.refused(chosen, over: stream)
+            let refused = calls.refused(chosen, over: channel)
             let expected = isThere ? index.map { UInt(model.calls[$0].name) } : nil
             require(refused?.handle.word == expected, "a refusal of \(chosen)")
             if let index, isThere { model.renumber(index, as: refused?.id) }
@@ -129,21 +129,21 @@ func fuzzOutgoing(_ dice: inout Dice) {
             }
         case 9:
             let sent = UInt64(dice.roll())
-            let lost = calls.lost(stream: stream, sent: sent).removed.map(\.inModel)
-            require(lost == model.lose(stream, sent, calls.waiting), "a loss")
+            let lost = calls.lost(channel: channel, sent: sent).removed.map(\.inModel)
+            require(lost == model.lose(channel, sent, calls.waiting), "a loss")
         case 10:
             let sent = UInt64(dice.roll())
-            calls.interrupted(stream: stream, sent: sent)
-            model.interrupt(stream, sent)
+            calls.interrupted(channel: channel, sent: sent)
+            model.interrupt(channel, sent)
         default:
             if dice.roll(2) == 0 {
                 let received = Int64(dice.roll()) - 1
-                calls.resumed(over: stream, received: received)
+                calls.resumed(over: channel, received: received)
                 for index in model.calls.indices
                 where model.calls[index].place == nil && model.calls[index].mayHaveArrived {
                     model.calls[index].mayHaveArrived = false
                     if model.calls[index].id <= received {
-                        model.calls[index].place = .init(stream: stream, offset: 0)
+                        model.calls[index].place = .init(channel: channel, offset: 0)
                     }
                 }
             } else {
@@ -165,7 +165,7 @@ private func compare(_ calls: OutgoingCalls, _ model: Model) {
     require(calls.waiting.map(\.id) == waiting.map(\.id), "who waits")
     require(calls.waiting.map(\.handle.word) == waiting.map { UInt($0.name) }, "what the driver keeps of them")
     require(calls.nextDeadline == model.calls.map(\.deadline).min(), "the next deadline")
-    for stream in 0..<3 {
-        require(calls.isWaiting(on: stream) == model.calls.contains { $0.place?.stream == stream }, "who is awaited")
+    for channel in 0..<3 {
+        require(calls.isWaiting(on: channel) == model.calls.contains { $0.place?.channel == channel }, "who is awaited")
     }
 }

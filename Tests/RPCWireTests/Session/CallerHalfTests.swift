@@ -14,12 +14,12 @@ import Testing
     /// Begins a call; nil if it is refused.
     private func call(
         _ word: UInt, in half: inout CallerHalf, _ persistence: Persistence = .waits, length: Int = 10,
-        deadline: Instant = due, over stream: Int? = nil, at offset: UInt64 = 0
+        deadline: Instant = due, over channel: Int? = nil, at offset: UInt64 = 0
     ) -> Int64? {
         let call = OutgoingCalls.Call(CallHandle(word: word), length: length, deadline: deadline, persistence)
         guard case .success(let begun) = half.call(call, at: Self.start) else { return nil }
         let id = begun.id
-        if let stream { _ = half.sent(id, at: .init(stream: stream, offset: offset)) }
+        if let channel { _ = half.sent(id, at: .init(channel: channel, offset: offset)) }
         return id
     }
 
@@ -42,27 +42,27 @@ import Testing
 
     @discardableResult
     private func attach(
-        _ stream: Int, to half: inout CallerHalf, _ beginning: CallerHalf.Beginning = .anew,
+        _ channel: Int, to half: inout CallerHalf, _ beginning: CallerHalf.Beginning = .anew,
         peerRunsLibrary: Bool = true
     ) -> CallerEffects? {
-        attach(stream, to: &half, beginning, peerRunsLibrary: peerRunsLibrary, at: Self.start)
+        attach(channel, to: &half, beginning, peerRunsLibrary: peerRunsLibrary, at: Self.start)
     }
 
-    /// Attaches a stream, and takes what has waited for it.
+    /// Attaches a channel, and takes what has waited for it.
     private func attach(
-        _ stream: Int, to half: inout CallerHalf, _ beginning: CallerHalf.Beginning, peerRunsLibrary: Bool = true,
+        _ channel: Int, to half: inout CallerHalf, _ beginning: CallerHalf.Beginning, peerRunsLibrary: Bool = true,
         at now: Instant
     ) -> CallerEffects? {
-        guard var effects = half.attach(stream, beginning, at: now) else { return nil }
+        guard var effects = half.attach(channel, beginning, at: now) else { return nil }
         effects.sends = half.takeWaiting(peerRunsLibrary: peerRunsLibrary).sends
         return effects
     }
 
     private func lose(
-        _ stream: Int, _ half: inout CallerHalf, sent: UInt64 = .max, sessionGoesOn: Bool = true
+        _ channel: Int, _ half: inout CallerHalf, sent: UInt64 = .max, sessionGoesOn: Bool = true
     ) -> CallerEffects {
         half.lost(
-            stream, sent: sent, because: "lost", sessionGoesOn: sessionGoesOn)
+            channel, sent: sent, because: "lost", sessionGoesOn: sessionGoesOn)
     }
 
     private func words(_ effects: CallerEffects?) -> [String] {
@@ -297,7 +297,7 @@ import Testing
         _ = half.leave(1, because: "stopping")
         #expect(words(attach(2, to: &half)) == [])
         #expect(lose(1, &half).lost == LostPosts(unacknowledged: 1))
-        #expect(half.stream == 2)
+        #expect(half.channel == 2)
     }
 
     @Test func `an end of another kind is sent each post once and acknowledges none`() {
@@ -416,14 +416,14 @@ import Testing
     // MARK: what waits for room or for a place
 
     /// Takes what waits; the driver reports each call as sent.
-    private func taken(_ half: inout CallerHalf, over stream: Int = 1) -> [String] {
+    private func taken(_ half: inout CallerHalf, over channel: Int = 1) -> [String] {
         let effects = half.takeWaiting(peerRunsLibrary: true)
-        for case .call(_, let id) in effects.sends { _ = half.sent(id, at: .init(stream: stream, offset: 0)) }
+        for case .call(_, let id) in effects.sends { _ = half.sent(id, at: .init(channel: channel, offset: 0)) }
         return words(effects)
     }
 
     /// Row C13 of "What became of my call".
-    @Test func `while a stream is crowded messages wait in order, and none passes another`() throws {
+    @Test func `while a channel is crowded messages wait in order, and none passes another`() throws {
         var half = half()
         attach(1, to: &half)
         var isFirst = true
@@ -490,7 +490,7 @@ import Testing
             guard case .success(let begun) = half.call(call, at: Self.start) else { return #expect(Bool(false)) }
             #expect(begun.isSent == (word <= 2))
             guard begun.isSent else { continue }
-            _ = half.sent(begun.id, at: .init(stream: 1, offset: 0))
+            _ = half.sent(begun.id, at: .init(channel: 1, offset: 0))
             sent.append(begun.id)
         }
         #expect(taken(&half) == [])
@@ -548,7 +548,7 @@ import Testing
     @Test func `a call that posts have passed goes behind those that wait, in the order of the numbers`() {
         var half = half()
         let first = passWaitingCall(in: &half)
-        // The stream takes no more for now.
+        // The channel takes no more for now.
         for text in ["b", "c"] {
             var text = text
             let kept = text.withUTF8 {

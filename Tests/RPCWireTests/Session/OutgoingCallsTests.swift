@@ -37,8 +37,8 @@ extension OutgoingCalls {
         let other = calls.start(.other, deadline: .distantFuture)
         _ = calls.withdraw(other)
         let id = calls.start(.it, deadline: Self.later, isRepeatable: isRepeatable)
-        if situation != .waiting { calls.sent(id, at: .init(stream: 1, offset: 100)) }
-        if situation == .interrupted { calls.interrupted(stream: 1, sent: 101) }
+        if situation != .waiting { calls.sent(id, at: .init(channel: 1, offset: 100)) }
+        if situation == .interrupted { calls.interrupted(channel: 1, sent: 101) }
         if situation == .gone { _ = calls.withdraw(id) }
         return (calls, id)
     }
@@ -57,20 +57,20 @@ extension OutgoingCalls {
     func `what may have run in a lost session stays known, whatever the next session says`(_ isKnownAtOnce: Bool) {
         var (calls, id) = table(.sent, isRepeatable: true)
         if isKnownAtOnce {
-            id = calls.lost(stream: 1, sent: 101).renumbered.first?.id ?? 0
+            id = calls.lost(channel: 1, sent: 101).renumbered.first?.id ?? 0
         } else {
-            calls.interrupted(stream: 1, sent: 101)
+            calls.interrupted(channel: 1, sent: 101)
             let removed = calls.restarted()
             #expect(removed.isEmpty)
         }
-        var mayHaveRun = calls.sent(id, at: .init(stream: 2, offset: 0))
+        var mayHaveRun = calls.sent(id, at: .init(channel: 2, offset: 0))
         #expect(mayHaveRun)
         // The next connection breaks before a byte has left, and the session goes on without the call.
-        calls.interrupted(stream: 2, sent: 0)
+        calls.interrupted(channel: 2, sent: 0)
         calls.resumed(over: 3, received: 0)
-        mayHaveRun = calls.sent(id, at: .init(stream: 3, offset: 0))
+        mayHaveRun = calls.sent(id, at: .init(channel: 3, offset: 0))
         #expect(mayHaveRun)
-        calls.interrupted(stream: 3, sent: 0)
+        calls.interrupted(channel: 3, sent: 0)
         let removed = calls.withdraw(id)
         #expect(removed?.wasSent == true)
     }
@@ -80,7 +80,7 @@ extension OutgoingCalls {
         var (calls, id) = table(situation)
         let removed = calls.withdraw(id)
         #expect(removed?.wasSent == (situation == .gone ? nil : situation.mayHaveArrived))
-        #expect(removed?.stream == (situation == .sent ? 1 : nil))
+        #expect(removed?.channel == (situation == .sent ? 1 : nil))
         #expect(calls.count == 0)
         #expect(calls.withdraw(id) == nil)
     }
@@ -108,16 +108,16 @@ extension OutgoingCalls {
     }
 
     @Test(arguments: Situation.allCases)
-    func `a stream lost with its session ends the calls that had begun to leave`(_ situation: Situation) {
+    func `a channel lost with its session ends the calls that had begun to leave`(_ situation: Situation) {
         var (calls, id) = table(situation)
-        #expect(calls.lost(stream: 1, sent: 101).removed.map(\.id) == (situation == .sent ? [id] : []))
+        #expect(calls.lost(channel: 1, sent: 101).removed.map(\.id) == (situation == .sent ? [id] : []))
         #expect(calls.waiting.map(\.id) == (situation == .waiting || situation == .interrupted ? [id] : []))
     }
 
     @Test(arguments: Situation.allCases)
     func `a call that may be run twice outlives its session`(_ situation: Situation) {
         var (calls, id) = table(situation, isRepeatable: true)
-        #expect(calls.lost(stream: 1, sent: 101).removed.isEmpty)
+        #expect(calls.lost(channel: 1, sent: 101).removed.isEmpty)
         #expect(calls.restarted().isEmpty)
         #expect(
             calls.waiting.map(\.id)
@@ -127,9 +127,9 @@ extension OutgoingCalls {
     }
 
     @Test(arguments: Situation.allCases)
-    func `a stream lost without its session ends nothing`(_ situation: Situation) {
+    func `a channel lost without its session ends nothing`(_ situation: Situation) {
         var (calls, id) = table(situation)
-        calls.interrupted(stream: 1, sent: 101)
+        calls.interrupted(channel: 1, sent: 101)
         #expect(calls.waiting.map(\.id) == (situation.isPresent ? [id] : []))
         #expect(!calls.isWaiting(on: 1))
         let removed = calls.withdraw(id)
@@ -164,17 +164,17 @@ extension OutgoingCalls {
     @Test(arguments: Situation.allCases)
     func `a call that provably never left waits again`(_ situation: Situation) {
         var (calls, id) = table(situation)
-        #expect(calls.lost(stream: 1, sent: 100).removed.isEmpty)
+        #expect(calls.lost(channel: 1, sent: 100).removed.isEmpty)
         #expect(
             calls.waiting.map(\.id)
                 == (situation == .sent ? [Situation.renumbered] : situation.isPresent ? [id] : []))
     }
 
     @Test(arguments: Situation.allCases)
-    func `another stream's end concerns nobody`(_ situation: Situation) {
+    func `another channel's end concerns nobody`(_ situation: Situation) {
         var (calls, _) = table(situation)
         let before = calls.count
-        #expect(calls.lost(stream: 2, sent: 1_000).removed.isEmpty)
+        #expect(calls.lost(channel: 2, sent: 1_000).removed.isEmpty)
         #expect(calls.count == before)
         #expect(calls.isWaiting(on: 1) == (situation == .sent))
     }
@@ -214,7 +214,7 @@ extension OutgoingCalls {
         let numbers = (0..<1_000).map { _ in
             let new = calls.start(.new, deadline: .distantFuture)
             #expect(calls.withdraw(old) == nil)
-            #expect(calls.sent(old, at: .init(stream: 1, offset: 0)) == false)
+            #expect(calls.sent(old, at: .init(channel: 1, offset: 0)) == false)
             #expect(calls.waiting.map(\.id) == [new])
             let withdrawn = calls.withdraw(new)
             #expect(withdrawn?.handle == .new)
@@ -241,7 +241,7 @@ extension OutgoingCalls {
         for _ in 0..<1_000 {
             let next = calls.start(.short, deadline: .distantFuture)
             #expect(next == last + 1 || next == last + 2)
-            calls.sent(next, at: .init(stream: 1, offset: 0))
+            calls.sent(next, at: .init(channel: 1, offset: 0))
             #expect(calls.replied(to: next, over: 1) == .short)
             last = next
         }

@@ -2,9 +2,10 @@
 // and given back once, however a call ends.
 
 import RPCWire
-import RemoteProxy
 import TestSupport
 import Testing
+
+@testable import RemoteProxy
 
 @Service
 protocol Parcels: Sendable {
@@ -178,5 +179,15 @@ private struct Returned: Parcels {
         for task in running + [late] { #expect(try loop.complete { try await task.value } == "kept") }
         #expect(loop.now >= Instant(nanoseconds: 2_000_000_000), "one after the other")
         network.shutDown()
+    }
+
+    @Test func `a batch that waits counts for each of its members, however short they are`() {
+        let batch = Bytes("[" + Array(repeating: "1", count: 1_000).joined(separator: ",") + "]")
+        var waiting = WaitingMessages()
+        waiting.append(MessageReader().read(batch), size: batch.count)
+        let kept = waiting.bytes
+        #expect(kept >= 1_000 * MemoryLayout<Message>.stride)
+        let isGone = waiting.popFirst() != nil && waiting.bytes == 0 && waiting.isEmpty
+        #expect(isGone)
     }
 }

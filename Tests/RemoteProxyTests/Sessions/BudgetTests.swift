@@ -246,8 +246,8 @@ private final class SlowVat: Vat {
         silent.isHeld = true
         silent.capacity = 1
         network.injectFromServer(silent)
-        for (proxy, count) in zip(proxies, [13, 26]) {
-            _ = StartedCall(on: loop) { try await proxy.pour(count, bytes: 50_000) }
+        let calls = zip(proxies, [13, 26]).map { proxy, count in
+            StartedCall(on: loop) { try await proxy.pour(count, bytes: 50_000) }
         }
         loop.run()
         network.isServing = false
@@ -257,7 +257,10 @@ private final class SlowVat: Vat {
         #expect(traffic.rareEvents.overruns[.maximumBytesInAll] == 1)
         #expect(log.withLock { $0.filter { $0.hasPrefix("ended the session") }.count } == 1)
         #expect(network.sessions.count == 1, "the smaller debtor keeps its session")
+        network.injectFromServer(WireFaults())
         network.isServing = true
+        loop.advance(by: .seconds(30))
+        #expect(calls[1].rpcError?.code == .connectionLost && calls[1].rpcError?.outcome == .unknown)
         network.shutDown()
     }
 

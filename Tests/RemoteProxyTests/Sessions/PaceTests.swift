@@ -108,6 +108,25 @@ private final class NotingDepot: Depot {
         network.shutDown()
     }
 
+    /// Row C13 of "What became of my call".
+    @Test func `a call that has no place until its deadline was not executed, and learns what it waited for`() throws {
+        var settings = LinkSettings()
+        settings.limits.maximumRequestsInFlight = 1
+        let network = SimulatedNetwork(settings: settings)
+        let probe = RecordingProbe(network.loop)
+        network.exports.add(ProbeProxy(probe), named: nil)
+        let proxy = ProbeProxy(network.client())
+        let first = StartedCall(on: network.loop) { try await proxy.wait(1, milliseconds: 10_000) }
+        network.loop.run()
+        let second = StartedCall(on: network.loop, within: .seconds(2)) { try await proxy.echo(2) }
+        network.loop.advance(by: .seconds(3))
+        #expect(second.rpcError?.code == .deadlineExceeded && second.rpcError?.outcome == .notExecuted)
+        #expect(second.rpcError?.message.contains("maximumRequestsInFlight") == true)
+        network.loop.advance(by: .seconds(10))
+        #expect(first.value == 1 && probe.executed == [1])
+        network.shutDown()
+    }
+
     @Test func `acknowledgements come within a second of quiet, so that no post is said to be lost that has run`()
         throws
     {

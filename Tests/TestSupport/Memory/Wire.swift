@@ -1,4 +1,4 @@
-// What lies between the two ends of an in-memory stream: a queue and a way for each direction, and the rules by which
+// What lies between the two ends of a channel in memory: a queue and a way for each direction, and the rules by which
 // bytes and ends travel. Never calls a receiver under its lock, and each receiver only on its own loop.
 
 import RPCSockets

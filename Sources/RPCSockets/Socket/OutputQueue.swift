@@ -37,7 +37,7 @@ struct OutputQueue: ~Copyable, Sendable {
     private(set) var writer = Writer.free
     /// What the next writer will take.
     private var queued = SendBuffer()
-    /// Offsets in the stream: of the end of the queue, and of what the system has taken.
+    /// Offsets in all that is written: of the end of the queue, and of what the system has taken.
     private(set) var appended: UInt64 = 0
     private(set) var sent: UInt64 = 0
 
