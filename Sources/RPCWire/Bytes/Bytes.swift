@@ -89,6 +89,15 @@ package struct Bytes: Sendable {
     }
 }
 
+extension Bytes {
+    /// The same part of a copy, if this is a part of what was copied.
+    func moved(from old: Bytes, to new: Bytes) -> Bytes {
+        guard chunk === old.chunk else { return self }
+        let offset = range.lowerBound - old.range.lowerBound
+        return new[offset..<offset + count]
+    }
+}
+
 extension Bytes: CustomStringConvertible {
     @usableFromInline package var description: String { withUnsafeBytes { String(decoding: $0, as: UTF8.self) } }
 

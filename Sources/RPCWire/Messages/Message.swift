@@ -19,6 +19,10 @@ package enum Message: Sendable {
     /// A reply without an id; the text says so. No reply is ever answered, or two ends could answer each other for ever.
     case ignored(String)
 
+    /// How many messages this is: more than one only for a batch.
+    @inline(__always)
+    package var count: Int { if case .batch(let messages) = self { messages.count } else { 1 } }
+
     /// Whether the message must be answered. For a batch, ask each of its messages.
     package var isAnswered: Bool {
         switch self {
@@ -33,7 +37,7 @@ extension Message {
     /// The same message, copied if it is a small part of what was read at once: otherwise it would keep all of that.
     package var inOwnMemory: Message {
         guard let frame = smallPart else { return self }
-        return moved(from: frame.chunk, to: Bytes(copying: frame.memory))
+        return moved(from: frame, to: Bytes(copying: frame.memory))
     }
 
     /// The frame, if it is a small part of its chunk.
@@ -47,13 +51,17 @@ extension Message {
         }
     }
 
-    private func moved(from chunk: ByteChunk, to frame: Bytes) -> Message {
+    private func moved(from old: Bytes, to new: Bytes) -> Message {
         switch self {
-        case .request(let request) where request.frame.chunk === chunk: .request(Request(request, in: frame))
-        case .unreadable(let request, let error) where request.frame.chunk === chunk:
-            .unreadable(Request(request, in: frame), error)
-        case .batch(let messages): .batch(messages.map { $0.moved(from: chunk, to: frame) })
-        default: self
+        case .request(let request) where request.frame.chunk === old.chunk: return .request(Request(request, in: new))
+        case .unreadable(let request, let error) where request.frame.chunk === old.chunk:
+            return .unreadable(Request(request, in: new), error)
+        case .result(let number, let value): return .result(number: number, value: value.moved(from: old, to: new))
+        case .failure(let number, var error):
+            error.data = error.data?.moved(from: old, to: new)
+            return .failure(number: number, error: error)
+        case .batch(let messages): return .batch(messages.map { $0.moved(from: old, to: new) })
+        case .request, .unreadable, .invalid, .refused, .ignored: return self
         }
     }
 }

@@ -158,6 +158,7 @@ struct PostLines: ~Copyable {
             return other.line.waiting.popFirst()
         }
         guard !line.waiting.isEmpty else {
+            line.waiting.letGo(beyond: 64)
             self.object = nil
             return nil
         }

@@ -126,6 +126,7 @@ extension FramedChannel {
     /// Ends the connection because of a limit: nothing more is read from it.
     func endGate(_ limit: Limit) {
         let why = gate.explanation(of: limit)
+        link.outputChanged(of: self)
         guard stopReading(because: why) else { return }
         gate.isSilent = limit == .keepaliveTimeout
         gate.settings.traffic?.overran(limit)

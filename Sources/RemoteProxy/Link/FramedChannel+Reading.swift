@@ -19,8 +19,8 @@ extension FramedChannel {
         var whyOver: String { if case .over(let why) = self { why } else { "" } }
     }
 
-    /// How many frames are read in one turn of the loop. The rest is read in the next turn.
-    private static let framesPerTurn = 256
+    /// How many messages are read in one turn of the loop. The rest is read in the next turn.
+    private static let messagesPerTurn = 256
 
     /// Reads the frames that have come, some in each turn. Called when bytes came, and when reading may go on.
     func readFrames() {
@@ -33,31 +33,31 @@ extension FramedChannel {
     /// Returns whether all frames have been read that have come.
     @inline(__always)
     private func readSome() -> Bool {
-        var budget = Self.framesPerTurn
+        var budget = Self.messagesPerTurn
         // One reference for the whole loop, instead of a retain for each message. A hello may give the channel another link.
         var link = link
         while !isOver {
             if link !== self.link { link = self.link }
             guard link.wantsMore else {
                 reading = .paused
+                tellBytes()
                 return false
             }
             guard budget > 0 else {
                 readLater()
                 return false
             }
-            budget -= 1
             do {
                 switch try frames.next() {
                 case .message(let message):
                     if !hasLearntFraming { learnFraming() }
-                    // It counts against the budget all the same.
-                    if !message.isEmpty { take(message, by: link) }
+                    budget -= message.isEmpty ? 1 : take(message, by: link)
                 case .reply(let bytes):
-                    carrier.write(bytes.memory)
+                    budget -= 1
+                    bytes.withUnsafeBytes { _ = carrier.write($0) }
                     carrier.flush()
                 case .end(let reply):
-                    carrier.write(reply.memory)
+                    reply.withUnsafeBytes { _ = carrier.write($0) }
                     stopReading(because: "closed by \(carrier.remoteAddress)")
                     carrier.close()
                 case nil:
@@ -70,6 +70,7 @@ extension FramedChannel {
                     // The requests that came before the broken frame run first. The reader throws the same error again later.
                     link.pauseReading()
                     reading = .paused
+                    tellBytes()
                     return false
                 }
                 return refuse(error)
@@ -78,14 +79,20 @@ extension FramedChannel {
         return false
     }
 
-    /// Hands the message in a frame to the link.
+    /// Hands the message in a frame to the link. Returns how many messages it is, since each takes its time.
     @inline(__always)
-    private func take(_ frame: consuming Bytes, by link: Link) {
+    private func take(_ frame: consuming Bytes, by link: Link) -> Int {
         let size = frame.count
         traceReceived(frame)
         tellWholeMessage()
-        if link.isGreetingServer || gate.login.isLocked { return takeFirst(frame, by: link) }
-        link.received(messages.read(consume frame), size: size)
+        if link.isGreetingServer || gate.login.isLocked {
+            takeFirst(frame, by: link)
+            return 1
+        }
+        let message = messages.read(consume frame)
+        let count = message.count
+        link.received(message, size: size)
+        return count
     }
 
     /// Takes a message of an end of which nothing is known.
@@ -137,6 +144,7 @@ extension FramedChannel {
         link.log(LogRecord(.warning, "closed \(carrier.remoteAddress): \(error)"))
         // If the session went on, the other end would send the same bytes again.
         link.endWithChannel()
+        link.outputChanged(of: self)
         stopReading(because: "what \(carrier.remoteAddress) sent cannot be read: \(error)")
         carrier.close()
     }

@@ -154,7 +154,7 @@ extension FramedChannel: ByteReceiver {
     package var wantsMore: Bool { reading.isNow }
 
     package func outputChanged() {
-        if !isOver { link.outputChanged() }
+        link.outputChanged(of: self)
     }
 
     package func pausedReading() { link.overran(.pauseReading) }

@@ -105,6 +105,8 @@ extension Request {
         withExtendedLifetime(self) { methodName.count <= SystemMethod.longest } ? method.description : ""
     }
 
+    var isTransfer: Bool { if case .transfer = mark { true } else { false } }
+
     /// Whether an end that does not know this message ignores it.
     var isOptional: Bool { withExtendedLifetime(self) { methodName.starts(with: "$/".utf8) } }
 

@@ -170,6 +170,11 @@ extension Link {
             number, isPost: request.id == nil, bytes: request.paramsCount + request.metadataCount)
     }
 
+    /// Whether a request has a number of the session that has not come.
+    func isNumberedNext(_ request: Request) -> Bool {
+        peerRunsLibrary && request.sessionNumber ?? 0 > half.receipts.requests
+    }
+
     /// Answers a request that has come before, without running it again. If it still runs, or its answer is still kept, that
     /// answer is sent anyway.
     @inline(never)
@@ -352,7 +357,7 @@ extension Link {
         guard let channel else { return }
         channel.append(answer)
         channel.flush(isLast ? .last : .more)
-        noteAnswer()
+        noteAnswer(over: channel)
     }
 
     /// Collects an answer, and sends the batch when it is complete.
@@ -447,5 +452,6 @@ extension Link {
             request.arrived = loop.now
             begin(request)
         }
+        admission.heldBack.letGo(beyond: 64)
     }
 }

@@ -159,7 +159,10 @@ extension Link {
         guard let channel, requester.leave(channel, why: why) else { return }
         endWithChannel()
         // Without this report the other end could not tell which of its posts have arrived.
-        if peerRunsLibrary { report(flush: false) }
+        if peerRunsLibrary {
+            report(flush: false)
+            connection?.owesReport = hasWaiting
+        }
         // Callers may have queued messages here and promised a flush, but that flush will go to a later channel.
         channel.flush()
         tellOwner(.leaving(why: why, wasOfUse: connection?.answers ?? 0 > 0))
@@ -307,19 +310,18 @@ extension Link {
     }
 
     /// Less waits in the channel than before, or has begun to wait.
-    func outputChanged() {
-        guard let channel else { return }
-        connection?.output = channel.waiting
-        tellBytes()
-        if channel.isCrowded { return }
+    func outputChanged(of channel: any MessageChannel) {
+        guard connection?.channel === channel else { return }
+        noteOutput()
+        if channel.isOver || channel.isCrowded { return }
         requester.outputChanged()
         retryWaitingRequests()
     }
 
     /// Counts an answer that may have to wait for the other end.
     @inline(__always)
-    func noteAnswer() {
-        if connection?.output ?? 0 > 0 { noteOutput() }
+    func noteAnswer(over channel: any MessageChannel) {
+        if connection?.output ?? 0 > 0 || channel.isCrowded { noteOutput() }
     }
 
     @inline(never)
@@ -331,7 +333,8 @@ extension Link {
     /// Tells the account what the connection keeps: requests that wait, and output that waits.
     func tellBytes() {
         guard let channel = connection?.channel else { return }
-        let kept = channel.isOver ? 0 : waiting.bytes + (connection?.output ?? 0)
+        // What is queued stays until the channel has ended.
+        let kept = (channel.isOver ? 0 : waiting.bytes) + (connection?.output ?? 0)
         if let change = connection?.reported.change(to: kept) { requester.account.owes(change) }
     }
 }

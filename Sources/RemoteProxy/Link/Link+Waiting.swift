@@ -14,8 +14,8 @@ extension Link {
         case untilFewerWait
     }
 
-    /// How many waiting requests begin in one turn of the loop.
-    private static let requestsPerTurn = 256
+    /// How many waiting messages begin in one turn of the loop.
+    private static let messagesPerTurn = 256
 
     /// Whether the channel is to hand on more messages.
     @inline(__always)
@@ -33,7 +33,9 @@ extension Link {
                 keepWaiting(message, size: size)
                 return noteGreeted()
             }
-        case .result, .failure, .invalid, .refused, .ignored: break
+        // Their sender may wait for an answer, and must take the earlier ones first.
+        case .invalid, .refused: if isOutputCrowded { return keepWaiting(message, size: size) }
+        case .result, .failure, .ignored: break
         }
         accept(message, size: size)
         noteGreeted()
@@ -91,9 +93,9 @@ extension Link {
     private func passesWaiting(_ message: Message) -> Bool {
         switch message {
         case .request(let request): passesWaiting(request)
-        case .batch(let messages): messages.allSatisfy { passesWaiting($0) }
+        case .batch(let messages): !isOutputCrowded && messages.allSatisfy { passesWaiting($0) }
         // An unreadable request is counted by its number, in its order.
-        case .unreadable(let request, _): request.isTransfer
+        case .unreadable(let request, _): request.isTransfer && half.hasTransfers
         case .result, .failure, .invalid, .refused, .ignored: true
         }
     }
@@ -101,6 +103,8 @@ extension Link {
     private func passesWaiting(_ request: Request) -> Bool {
         if request.isTransfer { return half.hasTransfers }
         guard request.isSystem else { return false }
+        // What has a number of the session keeps its place among them.
+        if isNumberedNext(request) { return false }
         switch request.shortName {
         case SystemMethod.hello, SystemMethod.authenticate, SystemMethod.ping: return true
         case SystemMethod.received, SystemMethod.report, SystemMethod.drain: return request.id == nil
@@ -114,10 +118,10 @@ extension Link {
     private func beginWaiting() {
         connection?.isBeginning = false
         defer { handOnReplies() }
-        var budget = Self.requestsPerTurn
+        var budget = Self.messagesPerTurn
         while hasWaiting, connection?.channel.isOver == false {
             switch isOutputCrowded ? .stalled : nextRequest {
-            case .now where budget > 0: budget -= 1
+            case .now where budget > 0: break
             // `retryWaitingRequests` comes back here when a request has begun or ended.
             case .stalled: return readOn()
             default:
@@ -126,7 +130,9 @@ extension Link {
             }
             let first = waiting.popFirst()
             tellBytes()
-            if let first { accept(first.message, size: first.size) }
+            guard let first else { continue }
+            budget -= first.message.count
+            accept(first.message, size: first.size)
         }
         readOn()
         guard !hasWaiting else { return }
@@ -147,13 +153,15 @@ extension Link {
         if hasWaiting { beginLater() }
     }
 
-    /// Whether answers wait for a peer that has dialled, so many that no further request of it begins. A dialling end begins
-    /// the requests of its server in any case: if both ends waited, two ends that send much would wait for ever.
+    /// Whether so many answers wait for the other end that no further request of it begins. A dialling end waits far later: if both
+    /// ends waited, two ends that send much would wait until one gives the other up.
     @inline(__always)
     private var isOutputCrowded: Bool {
         guard let output = connection?.output, output > 0 else { return false }
-        return isAccepted && output > settings.limits.pauseReading
+        return output > (isAccepted ? settings.limits.pauseReading : Self.mostOutputOfClient)
     }
+
+    private static let mostOutputOfClient = 64 << 20
 
     // MARK: pauses
 
@@ -210,10 +218,6 @@ extension Link {
     }
 }
 
-extension Request {
-    var isTransfer: Bool { if case .transfer = mark { true } else { false } }
-}
-
 /// Messages in the order in which they came, with a count of the memory that they take.
 struct WaitingMessages: ~Copyable {
     struct Entry {
@@ -223,8 +227,8 @@ struct WaitingMessages: ~Copyable {
         let cost: Int
     }
 
-    /// The memory that a request takes besides its bytes, and that of a batch for each of its members.
-    private static let overhead = 128
+    /// The memory that a message takes besides its bytes, and that of a batch for each of its members.
+    private static let overhead = 384
     private static let overheadOfMember = 512
 
     private var entries = Queue<Entry>()
@@ -247,6 +251,7 @@ struct WaitingMessages: ~Copyable {
     mutating func popFirst() -> (message: Message, size: Int)? {
         guard let first = entries.popFirst() else { return nil }
         bytes -= first.cost
+        entries.letGo(beyond: 64)
         return (first.message, first.size)
     }
 

@@ -246,7 +246,7 @@ private final class SlowVat: Vat {
         silent.isHeld = true
         silent.capacity = 1
         network.injectFromServer(silent)
-        let calls = zip(proxies, [13, 26]).map { proxy, count in
+        let calls = zip(proxies, [6, 26]).map { proxy, count in
             StartedCall(on: loop) { try await proxy.pour(count, bytes: 50_000) }
         }
         loop.run()
@@ -261,6 +261,24 @@ private final class SlowVat: Vat {
         network.isServing = true
         loop.advance(by: .seconds(30))
         #expect(calls[1].rpcError?.code == .connectionLost && calls[1].rpcError?.outcome == .unknown)
+        network.shutDown()
+    }
+
+    @Test func `answers to a peer that never reads are counted as they are queued, and stop at a limit`() throws {
+        let (network, traffic) = network(inAll: 1 << 30)
+        var faults = WireFaults()
+        (faults.isHeld, faults.capacity) = (true, 1)
+        network.injectOnce(faults, fromServer: true)
+        let stream = try network.rawStream()
+        // None of its members is a request, and each is answered with an error.
+        let batch = Bytes("[" + Array(repeating: "1", count: 1_000).joined(separator: ",") + "]")
+        batch.withUnsafeBytes { for _ in 0..<200 { stream.append($0, framing: .lines) } }
+        stream.flush()
+        loop.run()
+        #expect(traffic.bytes > 1_000_000 && traffic.bytes < 4_000_000)
+        stream.abort()
+        loop.run()
+        #expect(traffic.bytes == 0)
         network.shutDown()
     }
 

@@ -154,6 +154,24 @@ private final class SlowDesk: Desk {
         #expect(work.withLock { $0.done == 600 && $0.most <= 257 })
     }
 
+    @Test func `a ping with a number of the session does not pass those that wait`() throws {
+        var settings = LinkSettings()
+        settings.limits.maximumRequestsInFlight = 4
+        let network = SimulatedNetwork(settings: settings)
+        let work = Lock(SlowDesk.Work())
+        network.exports.add(DeskProxy(SlowDesk(network.loop, work)), named: nil)
+        let end = try HandwrittenEnd(network)
+        end.say(#"{"jsonrpc":"2.0","id":0,"method":"rpc.hello","params":{"protocol":3}}"#)
+        _ = end.take()
+        for number in 1...12 {
+            end.send(#"{"jsonrpc":"2.0","method":"Desk.work","params":[],"number":\#(number)}"#)
+        }
+        end.say(#"{"jsonrpc":"2.0","method":"rpc.ping","id":13}"#)
+        network.loop.advance(by: .seconds(20))
+        #expect(work.withLock { $0.done } == 12)
+        #expect(end.take().contains { $0.contains(#""id":13,"result":null"#) })
+    }
+
     @Test func `a request that has ended keeps nothing of the call that it was made in`() {
         var outer: ServedRequest? = ServedRequest(over: link, number: nil, inside: nil)
         weak let kept = outer

@@ -129,7 +129,7 @@ private final class SlowLedger: Ledger {
 
     @Test func `of which one is missing end the session`() throws {
         let (near, far) = try links()
-        network.loop.pretend { near.half.sent(transfer: Bytes("{}").memory) }
+        network.loop.pretend { Bytes("{}").withUnsafeBytes { near.half.sent(transfer: $0) } }
         send(2, over: near)
         network.loop.run()
         let (there, isOver) = (arrived.withLock { $0.far }, far.half.life.isOver)
