@@ -46,7 +46,7 @@ package struct CallerHalf: ~Copyable, Sendable {
     /// - Parameters:
     ///   - callBytes: how many bytes the calls may have that have not ended.
     ///   - postBytes: how many bytes the posts may have that the peer may not have.
-    ///   - frameSize: the most bytes that a message may have, whatever the peer takes.
+    ///   - frameSize: the most bytes that this end puts into a message. The peer may take fewer.
     package init(callBytes: Int, postBytes: Int, frameSize: Int, waitsForConnection: Bool = true) {
         (mostCallBytes, mostFrameBytes, frameLimit) = (callBytes, frameSize, frameSize)
         self.waitsForConnection = waitsForConnection

@@ -262,7 +262,7 @@ extension Link {
     /// wrong, or a byte has changed on the way. Which calls it would still run and answer cannot be known.
     func endMiscounted() { endBroken("says that it has more of the session than it was sent") }
 
-    /// Ends the session and its connection, because nobody can know any more what the other end has and has not.
+    /// Ends the session and its connection, because this end cannot know any more which messages the other end has.
     /// - Parameter fault: what that end has done.
     func endBroken(_ fault: String) {
         let why = "\(address) \(fault)"

@@ -40,7 +40,7 @@ package protocol MessageChannel: AnyObject, Sendable {
 
     // MARK: on the loop
 
-    /// Gets what comes. Other threads may read it: only a channel that has just been made is given another link.
+    /// The link that gets the messages of the other end. Any thread may read it, since it changes only while a client greets.
     var link: Link { get set }
 
     /// Whether the other end may call, and as whom. The link shows it the tokens.
