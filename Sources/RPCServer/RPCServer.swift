@@ -16,7 +16,7 @@ public import RemoteProxy
 /// cancelled when the caller has closed its connection, or has had none for `Limits.sessionGrace`. Posts of one connection
 /// to one object run in order. An error that a subject throws goes to its caller. A subject that traps ends the process, as
 /// everywhere in Swift.
-public final class RPCServer: Sendable {
+public final class RPCServer: Sendable, CustomReflectable {
     private let exports: Exports
     let driver: ServerDriver
 
@@ -33,6 +33,9 @@ public final class RPCServer: Sendable {
     }
 
     deinit { driver.abort() }
+
+    /// Shows nothing but the type: what is in it belongs to other threads.
+    public var customMirror: Mirror { Mirror(self, children: []) }
 
     /// Makes an object callable, under a name if there are several of one service. The proxy may be around an object of this
     /// process, of another server, or of a caller. Exporting again under the same name replaces the former object.

@@ -5,7 +5,7 @@ package import RPCWire
 
 /// The other end of the session over which the running call came. All calls of a session have the same caller, whichever
 /// connection serves the session.
-public struct Caller: Sendable, Hashable {
+public struct Caller: Sendable, Hashable, CustomReflectable {
     /// Tells callers apart, also after they have gone. Prints as the log names the session (``LogRecord/session``). It says
     /// nothing with which the session could be taken over.
     public struct ID: Sendable, Hashable, CustomStringConvertible {
@@ -57,6 +57,9 @@ public struct Caller: Sendable, Hashable {
 
     /// Whether both are the other end of the same session.
     public static func == (one: Self, other: Self) -> Bool { one.link === other.link }
+
+    /// Shows where the caller calls from. Its session belongs to other threads.
+    public var customMirror: Mirror { Mirror(self, children: ["id": "\(id)", "address": address]) }
 
     /// Hashes the session.
     public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(link)) }

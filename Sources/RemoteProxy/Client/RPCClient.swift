@@ -19,7 +19,7 @@ import RPCWire
 /// calls that had been sent fail with `.connectionLost` and the outcome `.unknown`. Calls marked `@Idempotent` or `@ReadOnly`
 /// are sent again instead. So are calls that certainly never left. A client that is released, with all of its proxies, closes as
 /// by ``close()``.
-public final class RPCClient: Sendable {
+public final class RPCClient: Sendable, CustomReflectable {
     private let reconnector: Reconnector
     package let peer: Requester
     private let exports = Exports(isAtClient: true)
@@ -54,6 +54,9 @@ public final class RPCClient: Sendable {
     }
 
     deinit { close() }
+
+    /// Shows nothing but the type: what is in it belongs to other threads.
+    public var customMirror: Mirror { Mirror(self, children: []) }
 
     /// Makes an object at this end callable by the server's subjects, through `Caller.current`. Exporting again under the
     /// same name replaces the former object.

@@ -46,13 +46,16 @@ extension ServiceProxy {
 ///
 /// Instances of classes are held weakly, proxies and other values strongly. A proxy for a caller leaves with its session, as
 /// ``ServiceProxy/multicast(_:)`` says. All members may be used from any thread. Copies have the same receivers.
-public struct Multicast<Proxy: ServiceProxy>: Sendable {
+public struct Multicast<Proxy: ServiceProxy>: Sendable, CustomReflectable {
     private let subject: MulticastSubject<Proxy.ProxiedService>
 
     /// One without receivers.
     public init() { self.init([]) }
 
     init(_ receivers: [Proxy.ProxiedService]) { subject = MulticastSubject(receivers.map(Proxy.member)) }
+
+    /// Shows the number of receivers.
+    public var customMirror: Mirror { Mirror(self, children: ["count": count]) }
 
     /// Delivers each post to the receivers of that moment.
     public var proxy: Proxy { Proxy(subject: subject) }

@@ -1,7 +1,7 @@
 // What every generated proxy is: a method table and a subject.
 
 /// A generated proxy: it conforms to its service's protocol and forwards every call to its subject.
-public protocol ServiceProxy<ProxiedService>: Sendable {
+public protocol ServiceProxy<ProxiedService>: Sendable, CustomReflectable {
     /// The service as an existential: `any Greeter`.
     associatedtype ProxiedService: Sendable
 
@@ -22,6 +22,9 @@ public protocol ServiceProxy<ProxiedService>: Sendable {
 }
 
 extension ServiceProxy {
+    /// Shows nothing but the type: what is behind a proxy belongs to other threads, or to another process.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+
     /// A proxy for an object in this process. Calls go straight to it; nothing is encoded. An object that is itself a proxy of
     /// the service is not wrapped: the new proxy forwards to that proxy's subject.
     public init(_ object: ProxiedService) {

@@ -45,6 +45,18 @@ private struct Noting: Echo {
     func later(_ text: String, afterMilliseconds: Int) async throws -> String { text }
 }
 
+/// Shows its caller as a failing expectation would.
+private struct ShowingEcho: Echo {
+    func text(_ text: String) async throws -> String {
+        guard let caller = Caller.current else { return "nobody called" }
+        var shown = ""
+        dump(caller, to: &shown)
+        return shown
+    }
+    func record(_ record: Record) async throws -> Record { record }
+    func later(_ text: String, afterMilliseconds: Int) async throws -> String { text }
+}
+
 @Suite(.waitsForOthers) struct Exporting {
     private let lines = Lock<[String]>([])
 
@@ -142,5 +154,31 @@ private struct Noting: Echo {
             let error = await #expect(throws: RPCError.self) { try await EchoProxy(client).text("you") }
             #expect(error?.code == .noSuchObject)
         }
+    }
+
+    /// A failing expectation of Swift Testing looks into all values that it compares, and so does `dump`.
+    @Test func `ends, clients, callers and proxies can be dumped while they work`() async throws {
+        let server = RPCServer()
+        let address = try await server.listen(on: "tcp://127.0.0.1:0")
+        server.export(EchoProxy(ShowingEcho()))
+        let client = RPCClient(address)
+        let echo = EchoProxy(client)
+        let caller = try await echo.text("")
+        #expect(caller.contains("Caller") && caller.contains("tcp://127.0.0.1"))
+        let cache = Cache.memory
+        let (unbound, binding) = EchoProxy.unbound()
+        let values: [Any] = [
+            server, client, cache, binding, unbound, echo, echo.locked(), echo.cached(in: cache),
+            echo.guarded(by: .nobody),
+            echo.retrying(), echo.observed { _ in }, EchoProxy(ShowingEcho()), EchoProxy.lazy { ShowingEcho() },
+            EchoProxy.counted { ShowingEcho() }, Multicast<CounterProxy>(),
+        ]
+        for value in values {
+            var shown = ""
+            dump(value, to: &shown)
+            // One line, or one more for what is shown.
+            #expect(shown.split(separator: "\n").count <= 2)
+        }
+        await server.stop()
     }
 }

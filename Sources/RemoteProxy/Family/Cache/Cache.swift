@@ -15,7 +15,7 @@ import RPCWire
 ///
 /// A cache has the results of one proxy and its copies. If it is given to another proxy, it has those of that one from then on;
 /// the former goes on with its own.
-public final class Cache: Sendable {
+public final class Cache: Sendable, CustomReflectable {
     private struct State {
         /// Nil until a proxy uses the cache.
         var store: CacheStore?
@@ -28,6 +28,9 @@ public final class Cache: Sendable {
     private let state = Lock(State())
 
     private init(path: String?) { self.path = path }
+
+    /// Shows nothing but the type: what is in it belongs to other threads.
+    public var customMirror: Mirror { Mirror(self, children: []) }
 
     /// Another cache each time, in this process. Its results stay for as long as it or a copy of its proxy exists.
     public static var memory: Cache { Cache(path: nil) }

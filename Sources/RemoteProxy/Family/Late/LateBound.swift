@@ -39,10 +39,13 @@ extension ServiceProxy {
 }
 
 /// Gives an unbound proxy its object.
-public struct LateBinding<Proxy: ServiceProxy>: Sendable {
+public struct LateBinding<Proxy: ServiceProxy>: Sendable, CustomReflectable {
     private let late: LateSubject<Proxy.ProxiedService>
 
     fileprivate init(_ late: LateSubject<Proxy.ProxiedService>) { self.late = late }
+
+    /// Shows nothing but the type: what is in it belongs to other threads.
+    public var customMirror: Mirror { Mirror(self, children: []) }
 
     /// Gives the proxy its object, once. Returns without waiting for the kept posts.
     ///
