@@ -149,10 +149,11 @@ package final class ManualLoop: Loop, Handoff {
     }
 
     /// Runs the body at once, on the loop as far as anybody can tell.
-    package func pretend(_ body: () -> Void) {
+    @discardableResult
+    package func pretend<Result>(_ body: () throws -> Result) rethrows -> Result {
         let previous = runner.exchange(SystemThread.current, ordering: .relaxed)
         defer { runner.store(previous, ordering: .relaxed) }
-        body()
+        return try body()
     }
 
     /// Runs until nothing is left to do at this moment of the clock.

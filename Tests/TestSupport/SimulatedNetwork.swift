@@ -118,6 +118,8 @@ package final class SimulatedNetwork: Sendable {
 
     /// What the server keeps for clients that have lost their connection.
     package var sessions: SessionTable { state.withLock { $0.sessions } }
+    /// How many answers the server keeps because no client has acknowledged them.
+    package var keptReplies: Int { loop.pretend { sessions.keptReplies } }
 
     /// The clients notice that a connection has fallen silent and give it up; the server has not noticed.
     package func giveUpSilentConnections() {

@@ -112,6 +112,9 @@ public struct Limits: Sendable {
     /// How many bytes may wait in the connection of a peer that does not read. Beyond it posts and calls to the peer wait in its
     /// session, none of its requests begins, and nothing is read from it.
     package var pauseReading = 1 << 20
+    /// How many bytes may wait in the connection of a client before no request of its server begins. Far more than at the server:
+    /// if both ends waited, two ends that send much would wait until one gives the other up.
+    package var pauseBeginning = 64 << 20
     /// How many answers of one session may wait to be acknowledged before calls wait to begin.
     package var maximumKeptReplies = 1_024
     /// How many bytes the messages of this end's pending calls may take, each with a kilobyte for what belongs to it. Beyond it

@@ -1,6 +1,7 @@
 // A channel of messages over one of bytes: frames, a trace, and the watch over the connection.
 
 import JSONCodec
+import RPCSockets
 package import RPCWire
 
 /// Puts messages into frames of bytes, and cuts what comes into messages. Ends when its byte channel ends.
@@ -18,7 +19,7 @@ package final class FramedChannel: MessageChannel, @unchecked Sendable {
 
     // On the loop. Access is unchecked for the same reason as in `Link`.
     @exclusivity(unchecked) package var link: Link
-    @exclusivity(unchecked) var frames: FrameReader
+    private let bound: LoopBound<FrameReader>
     @exclusivity(unchecked) var reading = Reading.now
     /// Whether this end frames its messages as the other one does.
     @exclusivity(unchecked) private(set) var hasLearntFraming: Bool
@@ -39,7 +40,7 @@ package final class FramedChannel: MessageChannel, @unchecked Sendable {
         hasLearntFraming = isDialled
         isTraced = settings.trace != nil
         writer = FrameWriter(framer ?? Framing.lines.framer)
-        frames = FrameReader(limits: settings.limits.frames, framer)
+        bound = LoopBound(FrameReader(limits: settings.limits.frames, framer), of: carrier.loop)
         messages = MessageReader(
             maximumDepth: settings.limits.maximumDepth, maximumBatch: settings.limits.maximumBatch)
         gate = Gate(link.context.settings, isAccepted: framer == nil, at: carrier.loop.now)
@@ -51,9 +52,16 @@ package final class FramedChannel: MessageChannel, @unchecked Sendable {
         self.link = link
         (isDialled, isTraced) = (former.isDialled, former.isTraced)
         (writer, hasLearntFraming) = (former.writer, former.hasLearntFraming)
-        (frames, messages, gate) = (former.frames, former.messages, former.gate)
+        (messages, gate) = (former.messages, former.gate)
+        bound = LoopBound(former.frames, of: carrier.loop)
         // The other link says when.
         reading = .paused
+    }
+
+    /// What has come and is not read yet. Each step of reading begins here, so code that is not on the loop is found here.
+    var frames: FrameReader {
+        @inline(__always) _read { yield bound.value }
+        @inline(__always) _modify { yield &bound.value }
     }
 
     package func open() {

@@ -153,15 +153,12 @@ extension Link {
         if hasWaiting { beginLater() }
     }
 
-    /// Whether so many answers wait for the other end that no further request of it begins. A dialling end waits far later: if both
-    /// ends waited, two ends that send much would wait until one gives the other up.
+    /// Whether so many bytes wait for the other end that no further request of it begins.
     @inline(__always)
     private var isOutputCrowded: Bool {
         guard let output = connection?.output, output > 0 else { return false }
-        return output > (isAccepted ? settings.limits.pauseReading : Self.mostOutputOfClient)
+        return output > (isAccepted ? settings.limits.pauseReading : settings.limits.pauseBeginning)
     }
-
-    private static let mostOutputOfClient = 64 << 20
 
     // MARK: pauses
 

@@ -40,9 +40,9 @@ import Testing
         let (former, later) = (session(), session())
         exports.add(probe(), named: "lamp", endingWith: Caller(former))
         exports.add(probe(), named: "lamp", endingWith: Caller(later))
-        former.end("gone")
+        network.loop.pretend { former.end("gone") }
         #expect(isExported)
-        later.end("gone")
+        network.loop.pretend { later.end("gone") }
         #expect(!isExported)
         // Its session is over already.
         exports.add(probe(), named: "lamp", endingWith: Caller(later))
@@ -68,7 +68,7 @@ import Testing
             Caller(session).whenGone { told.withLock { $0.append(number) } }
         }
         for _ in 1...2 { registrations[2].cancel() }
-        session.end("gone")
+        network.loop.pretend { session.end("gone") }
         #expect(told.withLock { $0 } == [0, 1, 3, 4])
         registrations[0].cancel()
         for _ in 0..<1_000 { Caller(session).whenGone {}.cancel() }

@@ -84,6 +84,6 @@ final class InterleavedTransfers: @unchecked Sendable {
             }
             ways = [:]
         }
-        return faults + ways.values.flatMap { $0.there.lost + $0.back.lost }
+        return network.loop.pretend { faults + ways.values.flatMap { $0.there.lost + $0.back.lost } }
     }
 }

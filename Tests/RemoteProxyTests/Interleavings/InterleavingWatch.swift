@@ -100,7 +100,7 @@ final class InterleavingWatch: @unchecked Sendable {
         }
         // An answer for each call, and one for each time that it came again; and those of pings, until it is told that
         // they have come.
-        let replies = network.sessions.keptReplies
+        let replies = network.keptReplies
         if replies > runs.count * (1 + network.dials) + Receipts.interval { fault("\(replies) replies are kept") }
     }
 }

@@ -72,7 +72,7 @@ private final class LateFreight: Freight {
         network.isServing = false
         network.loop.advance(by: .seconds(5))
         #expect(subject.calls == 1)
-        #expect(network.sessions.keptReplies == 1)
+        #expect(network.keptReplies == 1)
         network.isServing = true
         #expect(try network.loop.complete { try await call.value } == String(repeating: "x", count: large))
         #expect(subject.calls == 1)

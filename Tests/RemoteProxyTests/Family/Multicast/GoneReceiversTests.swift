@@ -36,7 +36,7 @@ import Testing
             for session in sessions { all.add(ProbeProxy(Caller(session))) }
             all.add(ProbeProxy(Caller(stays)))
             #expect(all.count == 30_002)
-            for session in sessions { session.end("gone") }
+            network.loop.pretend { for session in sessions { session.end("gone") } }
         }
         #expect(all.count == 2 && first == nil)
         for number in 0..<100 { proxy.note(number) }
@@ -95,7 +95,7 @@ import Testing
 
     @Test func `one that is gone before it is added is no receiver`() throws {
         let gone = session(RequestRunner(loop: network.loop))
-        gone.end("gone")
+        network.loop.pretend { gone.end("gone") }
         let client = network.client()
         client.close()
         let all = Multicast<ProbeProxy>([ProbeProxy(Caller(gone))])
@@ -122,7 +122,7 @@ import Testing
         let sessions = (0..<200).map { _ in session(runner) }
         let all = Multicast<ProbeProxy>(sessions.map { ProbeProxy(Caller($0)) })
         for (index, session) in sessions.shuffled(using: &random).enumerated() {
-            session.end("gone")
+            network.loop.pretend { session.end("gone") }
             #expect(all.count == 199 - index)
         }
     }
@@ -130,7 +130,7 @@ import Testing
     @Test func `posts to one that is gone leave a line for the first and one for the others`() {
         do {
             let gone = session(RequestRunner(loop: network.loop))
-            gone.end("as asked")
+            network.loop.pretend { gone.end("as asked") }
             let proxy = ProbeProxy(Caller(gone))
             for number in 0..<1_000 { proxy.note(number) }
             #expect(lines == ["the post Probe.note was not sent: the peer is gone: as asked (-32051, notExecuted)"])
@@ -142,7 +142,7 @@ import Testing
     func `posts that wait for one that does not come back are told of in one line, and of one that has left in none`() {
         let lost = session(RequestRunner(loop: network.loop))
         for number in 0..<10 { ProbeProxy(Caller(lost)).note(number) }
-        lost.end("as asked")
+        network.loop.pretend { lost.end("as asked") }
         #expect(lines.count == 1 && lines[0].hasPrefix("10 posts were not delivered: the peer is gone: as asked"))
         let left = session(RequestRunner(loop: network.loop))
         for number in 0..<10 { ProbeProxy(Caller(left)).note(number) }
